@@ -1,0 +1,74 @@
+"""Counted reports of broken input: the bad part is set aside with its line number, the good part goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from os import PathLike, fspath
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong with the input.
+
+    Attributes:
+        path: the file it stands in.
+        line: 1-based line number, or ``None`` where lines mean nothing.
+        message: what is wrong.
+        rejected: whether the input at that place was left out (``False``: it was repaired and kept).
+    """
+
+    path: str
+    line: int | None
+    message: str
+    rejected: bool
+
+    def __str__(self) -> str:
+        where = self.path if self.line is None else f"{self.path}:{self.line}"
+        return f"{where}: {self.message} ({'left out' if self.rejected else 'kept'})"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"path": self.path, "line": self.line, "message": self.message, "rejected": self.rejected}
+
+
+class Problems:
+    """Collects problems: counts all of them, remembers the first ``keep``.
+
+    Args:
+        keep: how many problems are remembered in full; memory stays bounded on a file that is all broken.
+        on_problem: called with each problem as it comes, for instance to print it.
+    """
+
+    def __init__(self, *, keep: int = 100, on_problem: Callable[[Problem], None] | None = None) -> None:
+        self.rejected = 0
+        self.repaired = 0
+        self.first: list[Problem] = []
+        self._keep = keep
+        self._on_problem = on_problem
+
+    def reject(self, path: str | PathLike[str], line: int | None, message: str) -> None:
+        """Report input that was left out."""
+        self.rejected += 1
+        self._add(Problem(fspath(path), line, message, True))
+
+    def repair(self, path: str | PathLike[str], line: int | None, message: str) -> None:
+        """Report input that was mended and kept."""
+        self.repaired += 1
+        self._add(Problem(fspath(path), line, message, False))
+
+    def _add(self, problem: Problem) -> None:
+        if len(self.first) < self._keep:
+            self.first.append(problem)
+        if self._on_problem is not None:
+            self._on_problem(problem)
+
+    def __len__(self) -> int:
+        return self.rejected + self.repaired
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "rejected": self.rejected,
+            "repaired": self.repaired,
+            "first": [problem.to_dict() for problem in self.first],
+        }

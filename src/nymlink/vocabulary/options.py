@@ -1,0 +1,27 @@
+"""What a caller may ask of a vocabulary reader. Each reader heeds what its format has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadOptions:
+    """Selections and hints for reading a vocabulary; ``None`` or empty means "all" or "as the source says".
+
+    Attributes:
+        lang: language of names that the source gives none for.
+        languages: keep names in these languages only (BCP 47, for example ``en``).
+        sources: UMLS: keep these source vocabularies (``SAB``) only.
+        term_types: UMLS: keep these term types (``TTY``) only.
+        suppressed: UMLS: keep suppressible rows too.
+        columns: delimited tables: our column name → the file's, for example ``{"name": "label"}``.
+    """
+
+    lang: str = "en"
+    languages: frozenset[str] | None = None
+    sources: frozenset[str] | None = None
+    term_types: frozenset[str] | None = None
+    suppressed: bool = False
+    columns: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,167 @@
+"""The columns that readers hand over, and the builder that fills them concept by concept.
+
+A reader of a small format (an ontology) uses :class:`TableBuilder`; a reader of a huge one (UMLS) makes the
+Arrow tables itself and never holds a Python object per name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pyarrow as pa
+
+from nymlink.vocabulary.model import KINDS, UNKNOWN_LANGUAGE
+
+_STRINGS: Final = pa.list_(pa.string())
+
+CONCEPT_SCHEMA: Final = pa.schema(
+    [
+        pa.field("id", pa.string(), nullable=False),
+        pa.field("definition", pa.string()),
+        pa.field("semantic_types", _STRINGS, nullable=False),
+        pa.field("xrefs", _STRINGS, nullable=False),
+        pa.field("parents", _STRINGS, nullable=False),
+        pa.field("obsolete", pa.bool_(), nullable=False),
+        pa.field("replaced_by", _STRINGS, nullable=False),
+    ]
+)
+NAME_SCHEMA: Final = pa.schema(
+    [
+        pa.field("concept_id", pa.string(), nullable=False),
+        pa.field("text", pa.string(), nullable=False),
+        pa.field("lang", pa.string(), nullable=False),
+        pa.field("kind", pa.string(), nullable=False),
+    ]
+)
+REDIRECT_SCHEMA: Final = pa.schema(
+    [pa.field("old", pa.string(), nullable=False), pa.field("new", pa.string(), nullable=False)]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """What one source holds, in columns.
+
+    Attributes:
+        concepts: :data:`CONCEPT_SCHEMA`, one row a concept.
+        names: :data:`NAME_SCHEMA`, one row a name of a concept, in the source's order.
+        redirects: :data:`REDIRECT_SCHEMA`, alternate ids of live concepts (the replacements of obsolete concepts
+            stand in ``concepts.replaced_by``).
+        version: the release the source states of itself.
+        licence: the licence the source states of itself.
+    """
+
+    concepts: pa.Table
+    names: pa.Table
+    redirects: pa.Table
+    version: str | None = None
+    licence: str | None = None
+
+    def __post_init__(self) -> None:
+        for table, schema in (
+            (self.concepts, CONCEPT_SCHEMA),
+            (self.names, NAME_SCHEMA),
+            (self.redirects, REDIRECT_SCHEMA),
+        ):
+            if not table.schema.equals(schema):
+                raise ValueError(f"table has schema\n{table.schema}\ninstead of\n{schema}")
+
+
+class TableBuilder:
+    """Collects concepts, names and redirects one by one.
+
+    A concept may be added in several goes: what it lacks is filled in, what it has is kept, lists are joined.
+    Repeated names (same concept, text and language) are kept once, with the surest kind.
+    """
+
+    def __init__(self) -> None:
+        self.version: str | None = None
+        self.licence: str | None = None
+        self._concepts: dict[str, dict[str, Any]] = {}
+        self._names: dict[tuple[str, str, str], str] = {}
+        self._redirects: dict[tuple[str, str], None] = {}
+
+    def __contains__(self, concept_id: str) -> bool:
+        return concept_id in self._concepts
+
+    def __len__(self) -> int:
+        return len(self._concepts)
+
+    def concept(
+        self,
+        concept_id: str,
+        *,
+        definition: str | None = None,
+        semantic_types: Iterable[str] = (),
+        xrefs: Iterable[str] = (),
+        parents: Iterable[str] = (),
+        obsolete: bool = False,
+        replaced_by: Iterable[str] = (),
+    ) -> None:
+        """Add a concept, or what is said of it in another place."""
+        row = self._concepts.get(concept_id)
+        if row is None:
+            row = self._concepts[concept_id] = {
+                "id": concept_id,
+                "definition": None,
+                "semantic_types": {},
+                "xrefs": {},
+                "parents": {},
+                "obsolete": False,
+                "replaced_by": {},
+            }
+        row["definition"] = row["definition"] or definition or None
+        row["obsolete"] = row["obsolete"] or obsolete
+        # Dictionaries serve as ordered sets: no repeats, source order kept.
+        row["semantic_types"].update(dict.fromkeys(semantic_types))
+        row["xrefs"].update(dict.fromkeys(xrefs))
+        row["parents"].update(dict.fromkeys(parents))
+        row["replaced_by"].update(dict.fromkeys(replaced_by))
+
+    def name(
+        self, concept_id: str, text: str, *, lang: str = UNKNOWN_LANGUAGE, kind: str = "exact"
+    ) -> None:
+        """Add a name. White space is trimmed and folded; a name with nothing in it is passed over.
+
+        Raises:
+            ValueError: ``kind`` is not one of :data:`nymlink.vocabulary.model.KINDS`.
+        """
+        rank = KINDS.index(kind)
+        text = " ".join(text.split())
+        if not text:
+            return
+        key = (concept_id, text, lang)
+        known = self._names.get(key)
+        if known is None or rank < KINDS.index(known):
+            self._names[key] = kind
+
+    def redirect(self, old: str, new: str) -> None:
+        """Add an alternate id ``old`` of the concept ``new``."""
+        if old != new:
+            self._redirects[old, new] = None
+
+    def build(self) -> Tables:
+        """The tables collected so far."""
+        concepts = [
+            {field: list(value) if isinstance(value, dict) else value for field, value in row.items()}
+            for row in self._concepts.values()
+        ]
+        names = {
+            "concept_id": [key[0] for key in self._names],
+            "text": [key[1] for key in self._names],
+            "lang": [key[2] for key in self._names],
+            "kind": list(self._names.values()),
+        }
+        redirects = {
+            "old": [old for old, _ in self._redirects],
+            "new": [new for _, new in self._redirects],
+        }
+        return Tables(
+            concepts=pa.Table.from_pylist(concepts, schema=CONCEPT_SCHEMA),
+            names=pa.Table.from_pydict(names, schema=NAME_SCHEMA),
+            redirects=pa.Table.from_pydict(redirects, schema=REDIRECT_SCHEMA),
+            version=self.version,
+            licence=self.licence,
+        )
