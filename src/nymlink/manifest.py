@@ -61,7 +61,9 @@ def read_manifest(directory: Path, *, kind: str, version: int) -> dict[str, Any]
     except FileNotFoundError as error:
         raise StoreError(f"not a nymlink {kind}: it has no {MANIFEST}", path=directory) from error
     except (OSError, ValueError) as error:
-        raise StoreError(f"the manifest cannot be read ({error}): build the {kind} again", path=path) from error
+        raise StoreError(
+            f"the manifest cannot be read ({error}): build the {kind} again", path=path
+        ) from error
     if not isinstance(manifest, dict) or manifest.get("kind") != kind:
         found = manifest.get("kind") if isinstance(manifest, dict) else None
         raise StoreError(f"this is not a nymlink {kind} but {found or 'something else'}", path=directory)
@@ -76,7 +78,8 @@ def read_manifest(directory: Path, *, kind: str, version: int) -> dict[str, Any]
             raise StoreError(f"{name} is missing: build the {kind} again", path=directory)
         if file.stat().st_size != size:
             raise StoreError(
-                f"{name} has {file.stat().st_size} bytes instead of {size}: build the {kind} again", path=directory
+                f"{name} has {file.stat().st_size} bytes instead of {size}: build the {kind} again",
+                path=directory,
             )
     return manifest
 

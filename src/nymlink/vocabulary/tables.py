@@ -120,9 +120,7 @@ class TableBuilder:
         row["parents"].update(dict.fromkeys(parents))
         row["replaced_by"].update(dict.fromkeys(replaced_by))
 
-    def name(
-        self, concept_id: str, text: str, *, lang: str = UNKNOWN_LANGUAGE, kind: str = "exact"
-    ) -> None:
+    def name(self, concept_id: str, text: str, *, lang: str = UNKNOWN_LANGUAGE, kind: str = "exact") -> None:
         """Add a name. White space is trimmed and folded; a name with nothing in it is passed over.
 
         Raises:

@@ -1,0 +1,55 @@
+"""File formats: what a reader in a registry says of itself, and how the right one is found by content."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from nymlink.errors import InputError
+from nymlink.files import read_head
+from nymlink.registry import Registry
+
+Read = TypeVar("Read")
+
+
+@dataclass(frozen=True, slots=True)
+class Format(Generic[Read]):
+    """One file format and the function that reads it.
+
+    Attributes:
+        name: as given to ``--format``.
+        description: one line for the help.
+        recognises: whether a source looks like this format, from its path and the first bytes of its text
+            (empty for a directory).
+        read: reads it.
+        priority: smaller is asked earlier; formats told by clear signs come before catch-alls.
+    """
+
+    name: str
+    description: str
+    recognises: Callable[[Path, str], bool]
+    read: Read
+    priority: int = 0
+
+
+def find_format(registry: Registry[Format[Read]], path: Path, name: str | None = None) -> Format[Read]:
+    """The format called ``name``, or the first in order of priority, then name, that recognises the source.
+
+    Raises:
+        InputError: the source is missing or empty, or no format recognises it.
+        UnknownNameError: there is no format of that name.
+    """
+    if not path.exists():
+        raise InputError("no such file or directory", path=path)
+    if name is not None:
+        return registry.get(name)
+    head = "" if path.is_dir() else read_head(path)
+    if path.is_file() and not head.strip():
+        raise InputError("the file is empty", path=path)
+    for candidate in sorted((entry for _, entry in registry), key=lambda entry: entry.priority):
+        if candidate.recognises(path, head):
+            return candidate
+    known = ", ".join(registry.names())
+    raise InputError(f"unknown {registry.noun}: say which with --format (known: {known})", path=path)
