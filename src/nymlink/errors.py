@@ -18,9 +18,7 @@ class NymlinkError(Exception):
         line: 1-based line number in ``path``.
     """
 
-    def __init__(
-        self, message: str, *, path: str | PathLike[str] | None = None, line: int | None = None
-    ) -> None:
+    def __init__(self, message: str, *, path: str | PathLike[str] | None = None, line: int | None = None) -> None:
         self.message = message
         self.path = None if path is None else fspath(path)
         self.line = line

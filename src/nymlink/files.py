@@ -11,7 +11,7 @@ import shutil
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 from nymlink.errors import InputError, OutputError
 from nymlink.problems import Problems
@@ -31,8 +31,7 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
         with open(path, "rb") as raw:
             compressed = raw.read(2) == _GZIP_MAGIC
             raw.seek(0)
-            with contextlib.ExitStack() as stack:
-                yield stack.enter_context(gzip.open(raw)) if compressed else raw
+            yield cast(IO[bytes], gzip.open(raw)) if compressed else raw
     except FileNotFoundError as error:
         raise InputError("no such file", path=path) from error
     except IsADirectoryError as error:
@@ -46,7 +45,10 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
 
 
 def read_head(path: Path, size: int = 8192) -> str:
-    """The first ``size`` bytes of a plain or gzip file as text, for telling its format. Undecodable bytes are replaced."""
+    """The first ``size`` bytes of a plain or gzip file as text, for telling its format.
+
+    Bytes that are not UTF-8 are replaced.
+    """
     with open_bytes(path) as file:
         return file.read(size).removeprefix(_BOM).decode("utf-8", errors="replace")
 

@@ -61,9 +61,7 @@ def read_manifest(directory: Path, *, kind: str, version: int) -> dict[str, Any]
     except FileNotFoundError as error:
         raise StoreError(f"not a nymlink {kind}: it has no {MANIFEST}", path=directory) from error
     except (OSError, ValueError) as error:
-        raise StoreError(
-            f"the manifest cannot be read ({error}): build the {kind} again", path=path
-        ) from error
+        raise StoreError(f"the manifest cannot be read ({error}): build the {kind} again", path=path) from error
     if not isinstance(manifest, dict) or manifest.get("kind") != kind:
         found = manifest.get("kind") if isinstance(manifest, dict) else None
         raise StoreError(f"this is not a nymlink {kind} but {found or 'something else'}", path=directory)

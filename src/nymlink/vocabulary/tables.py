@@ -47,7 +47,7 @@ class Tables:
     Attributes:
         concepts: :data:`CONCEPT_SCHEMA`, one row a concept.
         names: :data:`NAME_SCHEMA`, one row a name of a concept, in the source's order.
-        redirects: :data:`REDIRECT_SCHEMA`, alternate ids of live concepts (the replacements of obsolete concepts
+        redirects: :data:`REDIRECT_SCHEMA`, alternate ids of live concepts (replacements of obsolete concepts
             stand in ``concepts.replaced_by``).
         version: the release the source states of itself.
         licence: the licence the source states of itself.

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from nymlink.corpus.model import Document
+from nymlink.corpus.options import CorpusOptions
 from nymlink.formats import Format
 from nymlink.problems import Problems
 from nymlink.registry import Registry
@@ -22,7 +23,7 @@ class ReadCorpus(Protocol):
     Raises :class:`~nymlink.errors.InputError` when nothing in it can be used.
     """
 
-    def __call__(self, path: Path, *, problems: Problems) -> Iterator[Document]: ...
+    def __call__(self, path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]: ...
 
 
 CorpusFormat = Format[ReadCorpus]

@@ -1,8 +1,7 @@
 """Reading vocabularies: a registry of formats, each in a file of its own, chosen by content.
 
 A format is a :class:`~nymlink.formats.Format` under an entry point in the group ``nymlink.vocabulary_readers``.
-Reading never loses good input to bad: what cannot be used is reported to :class:`~nymlink.problems.Problems` with
-its line number and left out.
+Reading never loses good input to bad: what cannot be used is reported with its line number and left out.
 """
 
 from __future__ import annotations
