@@ -6,6 +6,7 @@ import contextlib
 import errno
 import gzip
 import hashlib
+import io
 import os
 import shutil
 import zlib
@@ -18,6 +19,7 @@ from nymlink.problems import Problems
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
+_BATCH_BYTES = 1 << 16
 
 
 @contextlib.contextmanager
@@ -56,21 +58,46 @@ def read_head(path: Path, size: int = 8192) -> str:
 def read_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
     """Yield ``(line number, line without its end)`` of a plain or gzip text file.
 
-    Lines end at ``\\n`` or ``\\r\\n`` only. A line that is not UTF-8 is read as Windows-1252 and reported as repaired.
+    Lines end at a line feed (after a carriage return or not) and nothing else. A line that is not UTF-8 is read as
+    Windows-1252 and reported as repaired.
 
     Raises:
         InputError: see :func:`open_bytes`.
     """
     with open_bytes(path) as file:
         for number, raw in enumerate(file, start=1):
-            if number == 1:
-                raw = raw.removeprefix(_BOM)
-            try:
-                line = raw.decode("utf-8")
-            except UnicodeDecodeError:
-                line = raw.decode("cp1252", errors="replace")
-                problems.repair(path, number, "not UTF-8; read as Windows-1252")
-            yield number, line.rstrip("\r\n")
+            yield number, _decode(raw, path, number, problems)
+
+
+def read_batches(file: IO[bytes], path: Path, problems: Problems) -> Iterator[list[tuple[int, str]]]:
+    """Like :func:`read_lines` of an open file, but in batches of what there is to read just now.
+
+    A slow pipe gives its lines as they come, a file gives some hundred kilobytes at a time.
+    """
+    if not isinstance(file, (io.BufferedReader, io.BytesIO, gzip.GzipFile)):
+        raise TypeError("batches can only be read from a buffered file")
+    number, rest = 0, b""
+    while chunk := file.read1(_BATCH_BYTES):
+        *lines, rest = (rest + chunk).split(b"\n")
+        if lines:
+            yield [
+                (number + place, _decode(raw, path, number + place, problems))
+                for place, raw in enumerate(lines, 1)
+            ]
+            number += len(lines)
+    if rest:
+        yield [(number + 1, _decode(rest, path, number + 1, problems))]
+
+
+def _decode(raw: bytes, path: Path, number: int, problems: Problems) -> str:
+    if number == 1:
+        raw = raw.removeprefix(_BOM)
+    try:
+        line = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        line = raw.decode("cp1252", errors="replace")
+        problems.repair(path, number, "not UTF-8; read as Windows-1252")
+    return line.rstrip("\r\n")
 
 
 def sha256(path: Path) -> str:
@@ -123,12 +150,12 @@ def atomic_file(target: Path) -> Iterator[Path]:
 def _replace_directory(partial: Path, target: Path) -> None:
     retired = target.parent / f".{target.name}.{os.getpid()}.retired.partial"
     if target.exists():
-        os.rename(target, retired)
+        target.rename(retired)
     try:
-        os.rename(partial, target)
+        partial.rename(target)
     except OSError:
         if retired.exists():
-            os.rename(retired, target)
+            retired.rename(target)
         raise
     shutil.rmtree(retired, ignore_errors=True)
 

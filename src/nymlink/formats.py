@@ -14,7 +14,7 @@ from nymlink.registry import Registry
 Read = TypeVar("Read")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: typing marks instances of a parametrised generic class
 class Format(Generic[Read]):
     """One file format and the function that reads it.
 

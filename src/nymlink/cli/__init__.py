@@ -1,0 +1,40 @@
+"""The command line: doors that parse, call one function and print.
+
+Exit status: 0 done, 1 some input was rejected (and reported), 2 unusable arguments or input.
+"""
+
+from __future__ import annotations
+
+from nymlink.cli.lazy import LazyGroup
+
+
+def main() -> None:
+    """Run the command line."""
+    nymlink()
+
+
+nymlink = LazyGroup(
+    "nymlink",
+    help="""Resolve biomedical names to concepts of any ontology.
+
+    \b
+    Link to the embedded default, the Human Phenotype Ontology:
+      nymlink link "short stature" "seizures"
+
+    \b
+    Link to a vocabulary of your own:
+      nymlink vocab build mondo.obo -o mondo
+      nymlink index build mondo -o mondo-index
+      nymlink link --index mondo-index --file mentions.txt > links.tsv
+
+    \b
+    Measure it:
+      nymlink evaluate --index mondo-index --corpus corpus.PubTator.txt
+    """,
+    commands={
+        "vocab": "nymlink.cli.vocab:vocab",
+        "index": "nymlink.cli.index:index",
+        "link": "nymlink.cli.link:link",
+        "evaluate": "nymlink.cli.evaluate:evaluate",
+    },
+)

@@ -1,0 +1,7 @@
+"""Corpora: documents, their mentions, and reading them."""
+
+from nymlink.corpus.model import Corpus, Document, Mention
+from nymlink.corpus.options import CorpusOptions
+from nymlink.corpus.read import read_corpus, read_documents
+
+__all__ = ["Corpus", "CorpusOptions", "Document", "Mention", "read_corpus", "read_documents"]

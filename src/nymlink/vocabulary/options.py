@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,3 +26,9 @@ class ReadOptions:
     term_types: frozenset[str] | None = None
     suppressed: bool = False
     columns: Mapping[str, str] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was asked for, as JSON values; what was left at "all" is left out."""
+        chosen = {name: getattr(self, name) for name in ("languages", "sources", "term_types")}
+        listed = {name: sorted(values) for name, values in chosen.items() if values is not None}
+        return {"lang": self.lang, "suppressed": self.suppressed, "columns": dict(self.columns), **listed}

@@ -1,0 +1,60 @@
+"""What several commands share: reporting problems, and reading `NAME=VALUE` options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+import click
+
+from nymlink.problems import Problem, Problems
+
+_SHOWN: Final = 20
+
+
+def reported_problems() -> Problems:
+    """Problems that go to standard error as they come, the first few of them in full."""
+    shown = 0
+
+    def show(problem: Problem) -> None:
+        nonlocal shown
+        shown += 1
+        if shown <= _SHOWN:
+            click.echo(str(problem), err=True)
+        elif shown == _SHOWN + 1:
+            click.echo("… further problems are only counted", err=True)
+
+    return Problems(keep=0, on_problem=show)
+
+
+def finish(problems: Problems) -> None:
+    """Say how much input was rejected or mended, and exit with status 1 when some was rejected."""
+    if problems.repaired:
+        click.echo(f"{problems.repaired:,} places in the input were mended and kept", err=True)
+    if problems.rejected:
+        click.echo(f"{problems.rejected:,} places in the input were rejected and left out", err=True)
+        click.get_current_context().exit(1)
+
+
+def mapping(values: Iterable[str]) -> dict[str, str]:
+    """``["name=label"]`` → ``{"name": "label"}``.
+
+    Raises:
+        click.BadParameter: a value has no ``=``.
+    """
+    pairs = [value.partition("=") for value in values]
+    for ours, equals, theirs in pairs:
+        if not (ours and equals and theirs):
+            raise click.BadParameter(f"{ours!r} is not of the form OURS=THEIRS, for example name=label")
+    return {ours: theirs for ours, _, theirs in pairs}
+
+
+def column_option(example: str) -> Callable[[Any], Any]:
+    """The option ``--column OURS=THEIRS``."""
+    return click.option(
+        "--column",
+        "columns",
+        multiple=True,
+        metavar="OURS=THEIRS",
+        help=f"In a table: which of its columns is which of ours, for example {example}. Repeatable.",
+    )

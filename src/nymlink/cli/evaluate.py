@@ -1,0 +1,129 @@
+"""`nymlink evaluate`: measure linking on an annotated corpus."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from nymlink.cli.common import column_option, finish, mapping, reported_problems
+from nymlink.corpus.model import Corpus
+from nymlink.corpus.options import CorpusOptions
+from nymlink.corpus.read import read_corpus
+from nymlink.corpus.readers import CORPUS_FORMATS
+from nymlink.errors import InputError
+from nymlink.evaluate.augment import augment
+from nymlink.evaluate.compare import compare as compare_runs
+from nymlink.evaluate.diagnosis import Mistake
+from nymlink.evaluate.evaluation import evaluate as run
+from nymlink.evaluate.report import report
+from nymlink.files import atomic_file
+from nymlink.index.index import Index
+from nymlink.text.spelling import DEFAULT_SPELLING, read_table
+
+
+@click.command()
+@click.option("--index", required=True, type=click.Path(path_type=Path), help="The index to link to.")
+@click.option(
+    "--corpus", required=True, type=click.Path(path_type=Path), help="Annotated mentions: file or folder."
+)
+@click.option(
+    "--format",
+    type=click.Choice(CORPUS_FORMATS.names()),
+    help="Format of the corpus; told by its content when not given.",
+)
+@click.option("--type", "types", multiple=True, help="Score mentions of this type only, e.g. Disease. Repeatable.")
+@column_option("concept_id=mondo_id")
+@click.option(
+    "--augment",
+    "augmenting",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Add the mentions of this (training or development) corpus to the dictionary. Repeatable.",
+)
+@click.option(
+    "--spelling",
+    type=click.Path(path_type=Path),
+    help="Misspelt words, one `wrong||right` a line, instead of the built-in table.",
+)
+@click.option("--drop-unknown", is_flag=True, help="Leave out mentions whose gold id is not in the dictionary.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write figures and ranks to this file.")
+@click.option("--errors", type=click.Path(path_type=Path), help="Write every mistake to this TSV file.")
+@click.option(
+    "--compare",
+    type=click.Path(path_type=Path),
+    help="Compare with another run over the same mentions (its --json file): McNemar's exact test.",
+)
+@click.option("--seed", default=0, show_default=True, help="Seed of the bootstrap intervals.")
+def evaluate(
+    index: Path,
+    corpus: Path,
+    format: str | None,
+    types: tuple[str, ...],
+    columns: tuple[str, ...],
+    augmenting: tuple[Path, ...],
+    spelling: Path | None,
+    drop_unknown: bool,
+    json_file: Path | None,
+    errors: Path | None,
+    compare: Path | None,
+    seed: int,
+) -> None:
+    """Measure linking on an annotated corpus.
+
+    Figures are shares of the mentions that have a gold id: by name as published (a name is right when one of its
+    concepts is), strictly, and by distinct concept, as a user sees candidates. Published figures use the
+    dictionary augmented with the training mentions: either index such a dictionary, or give --augment.
+
+    \b
+    nymlink evaluate --index medic-index --corpus CDR_DevelopmentSet.PubTator.txt --type Disease
+    nymlink evaluate --index medic-index --corpus processed_test --json run.json
+    """
+    problems = reported_problems()
+    table = DEFAULT_SPELLING if spelling is None else read_table(spelling)
+    options = CorpusOptions(columns=mapping(columns))
+
+    def read(path: Path, format: str | None = None) -> Corpus:
+        return read_corpus(path, format=format, options=options, problems=problems)
+
+    opened = Index.load(index)
+    other = None if compare is None else _read_run(compare)
+    gold = read(corpus, format)
+    if augmenting:
+        vocabulary = augment(opened.vocabulary, map(read, augmenting), spelling=table)
+        opened = Index.build(vocabulary, sparse=opened.settings["sparse"], progress=True)
+    evaluation = run(
+        opened, gold, types=set(types) or None, keep_unknown=not drop_unknown, spelling=table, seed=seed
+    )
+    result = evaluation.to_dict()
+    click.echo(report(evaluation), nl=False)
+    if other is not None:
+        for name, test in compare_runs(result, other).items():
+            click.echo(
+                f"{name} against {compare}: right only here {test.only_first:,}, "
+                f"only there {test.only_second:,}, McNemar's exact p = {test.p_value:.3g}"
+            )
+    if json_file is not None:
+        with atomic_file(json_file) as partial:
+            partial.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    if errors is not None:
+        _write_errors(errors, list(evaluation.mistakes))
+    finish(problems)
+
+
+def _read_run(path: Path) -> dict[str, Any]:
+    try:
+        run: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"not an evaluation written by nymlink evaluate --json ({error})", path=path) from error
+    return run
+
+
+def _write_errors(path: Path, mistakes: list[Mistake]) -> None:
+    with atomic_file(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, Mistake.__slots__, delimiter="\t", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(mistake.to_dict() for mistake in mistakes)

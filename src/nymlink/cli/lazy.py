@@ -1,0 +1,44 @@
+"""The top command: it imports a subcommand only when that is run, and turns errors into messages."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any, cast
+
+import click
+
+from nymlink.errors import NymlinkError
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are named by where they are: ``{"link": "nymlink.cli.link:link"}``."""
+
+    def __init__(self, name: str, *, help: str, commands: Mapping[str, str]) -> None:
+        super().__init__(name, help=help, context_settings={"help_option_names": ["-h", "--help"]})
+        self._homes = dict(commands)
+        click.version_option(version("nymlink"), prog_name="nymlink")(self)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self._homes)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self._homes:
+            return None
+        module, _, attribute = self._homes[cmd_name].partition(":")
+        return cast(click.Command, getattr(import_module(module), attribute))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; errors raised on purpose become a message and exit status 2."""
+        try:
+            return super().invoke(ctx)
+        except NymlinkError as error:
+            click.echo(f"Error: {error}", err=True)
+            ctx.exit(2)
+        except BrokenPipeError:
+            # The reader of our output has gone (`nymlink link … | head`): nothing more to do, nothing to say.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(0)

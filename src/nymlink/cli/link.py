@@ -1,0 +1,112 @@
+"""`nymlink link`: mentions in, concepts out, line by line as they come."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO
+
+import click
+
+from nymlink.cli.common import finish, reported_problems
+from nymlink.cli.rows import Batch, line_batches, table_batches
+from nymlink.cli.writers import FORMATS, CsvWriter, JsonWriter, LinkWriter
+from nymlink.files import open_bytes
+from nymlink.index.index import Index
+from nymlink.link.default import default_index
+from nymlink.link.linker import Linker
+from nymlink.problems import Problems
+
+
+@click.command()
+@click.argument("mentions", nargs=-1, metavar="[MENTION...]")
+@click.option(
+    "--file",
+    type=click.Path(path_type=Path),
+    help="Read mentions from this file, one a line; - for standard input.",
+)
+@click.option(
+    "--index", type=click.Path(path_type=Path), help="The index to link to; without it the embedded default."
+)
+@click.option("--top-k", default=1, show_default=True, type=click.IntRange(min=1), help="Candidates per mention.")
+@click.option(
+    "--format",
+    type=click.Choice(list(FORMATS)),
+    help="Form of the output; without it a table for a terminal, TSV for a file or a pipe.",
+)
+@click.option(
+    "--columns",
+    metavar="COLUMN",
+    help="The input is a CSV or TSV with a header: link this column (name or number), keep all columns "
+    "and add those of the link.",
+)
+def link(
+    mentions: tuple[str, ...],
+    file: Path | None,
+    index: Path | None,
+    top_k: int,
+    format: str | None,
+    columns: str | None,
+) -> None:
+    """Link mentions to concepts.
+
+    Mentions are arguments, lines of a file, or lines of standard input; they are linked as they come, so the
+    input may be endless. Without --index they are linked to the Human Phenotype Ontology.
+
+    \b
+    nymlink link "short stature" "seizures"
+    nymlink link --file mentions.txt --top-k 5 --format jsonl > links.jsonl
+    nymlink link --file table.csv --columns diagnosis > linked.csv
+    cut -f 3 notes.tsv | nymlink link --index mondo-index | head
+    """
+    if mentions and file is not None:
+        raise click.UsageError("give mentions or --file, not both")
+    if mentions and columns is not None:
+        raise click.UsageError("--columns goes with a table as input, not with mentions as arguments")
+    if not mentions and file is None and sys.stdin.isatty():
+        raise click.UsageError("nothing to link: give mentions, --file, or lines on standard input")
+    linker = Linker(default_index(progress=True) if index is None else Index.load(index), top_k=top_k)
+    problems = reported_problems()
+    if mentions:
+        _write(linker, [Batch(list(mentions))], _writer(format))
+    else:
+        source = Path("-") if file is None else file
+        if str(source) == "-":
+            _link_stream(linker, sys.stdin.buffer, Path("standard input"), columns, format, problems)
+        else:
+            with open_bytes(source) as stream:
+                _link_stream(linker, stream, source, columns, format, problems)
+    finish(problems)
+
+
+def _link_stream(
+    linker: Linker, stream: IO[bytes], path: Path, columns: str | None, format: str | None, problems: Problems
+) -> None:
+    if columns is None:
+        _write(linker, line_batches(stream, path, problems), _writer(format))
+        return
+    header, delimiter, batches = table_batches(stream, path, columns, problems)
+    writer = (
+        JsonWriter(sys.stdout)
+        if format == "jsonl"
+        else CsvWriter(sys.stdout, header, "\t" if format == "tsv" else delimiter)
+    )
+    _write(linker, batches, writer)
+
+
+def _writer(format: str | None) -> LinkWriter:
+    return FORMATS[format or ("table" if sys.stdout.isatty() else "tsv")](sys.stdout)
+
+
+def _write(linker: Linker, batches: Iterable[Batch], writer: LinkWriter) -> None:
+    for batch in batches:
+        for link, row in zip(linker.link(batch.mentions), batch.rows or _no_rows(), strict=False):
+            writer.write(link, row)
+        sys.stdout.flush()
+    writer.close()
+
+
+def _no_rows() -> Iterator[None]:
+    while True:
+        yield None

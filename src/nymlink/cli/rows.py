@@ -1,0 +1,123 @@
+"""Mentions from lines and from tables, in batches of what there is to read just now."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final
+
+from nymlink.errors import InputError
+from nymlink.files import read_batches
+from nymlink.problems import Problems
+
+_LONGEST: Final = 100_000
+"""Characters in one mention; a longer line is not a mention but a mistake."""
+
+_DELIMITERS: Final = ("\t", ",", ";", "|")
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Some mentions to link.
+
+    Attributes:
+        mentions: their texts.
+        rows: the table rows they stand in, where they come from a table.
+    """
+
+    mentions: list[str]
+    rows: list[list[str]] | None = None
+
+
+def line_batches(stream: IO[bytes], path: Path, problems: Problems) -> Iterator[Batch]:
+    """One mention a line. Blank lines are mentions too, so that output lines up with input."""
+    for lines in read_batches(stream, path, problems):
+        kept = [line for number, line in lines if _usable(line, path, number, problems)]
+        if kept:
+            yield Batch(kept)
+
+
+def table_batches(
+    stream: IO[bytes], path: Path, column: str, problems: Problems
+) -> tuple[list[str], str, Iterator[Batch]]:
+    """The header and delimiter of a table, and its rows in batches.
+
+    Args:
+        stream: the table.
+        path: where it comes from, for messages.
+        column: name or 1-based number of the column that holds the mentions.
+        problems: gets rows with another number of fields than the header.
+
+    Raises:
+        InputError: the table is empty or has no such column.
+    """
+    lines = _Lines(read_batches(stream, path, problems))
+    first = next(iter(lines), None)
+    if first is None or not first.strip():
+        raise InputError("the table is empty", path=path)
+    delimiter = max(_DELIMITERS, key=first.count)
+    header = next(csv.reader([first], delimiter=delimiter))
+    return header, delimiter, _rows(lines, delimiter, header, _place(header, column, path), path, problems)
+
+
+def _place(header: list[str], column: str, path: Path) -> int:
+    if column in header:
+        return header.index(column)
+    if column.isdigit() and 1 <= int(column) <= len(header):
+        return int(column) - 1
+    raise InputError(f"no column {column!r}; the table has: {', '.join(header)}", path=path)
+
+
+class _Lines:
+    """Lines one by one for the CSV reader, remembering whether the batch they came in is used up."""
+
+    def __init__(self, batches: Iterator[list[tuple[int, str]]]) -> None:
+        self._batches = batches
+        self._batch: list[tuple[int, str]] = []
+        self._next = 0
+        self.number = 0
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        if self.used_up:
+            self._batch, self._next = next(self._batches), 0
+        self.number, line = self._batch[self._next]
+        self._next += 1
+        # The line end matters inside a quoted field.
+        return line + "\n"
+
+    @property
+    def used_up(self) -> bool:
+        return self._next == len(self._batch)
+
+
+def _rows(
+    lines: _Lines, delimiter: str, header: list[str], place: int, path: Path, problems: Problems
+) -> Iterator[Batch]:
+    rows: list[list[str]] = []
+    for row in csv.reader(lines, delimiter=delimiter):
+        if len(row) != len(header):
+            if row:
+                message = f"{len(row)} fields instead of {len(header)}"
+                problems.reject(path, lines.number, message)
+        elif _usable(row[place], path, lines.number, problems):
+            rows.append(row)
+        if lines.used_up and rows:
+            yield Batch([row[place] for row in rows], rows)
+            rows = []
+    if rows:
+        yield Batch([row[place] for row in rows], rows)
+
+
+def _usable(mention: str, path: Path, number: int, problems: Problems) -> bool:
+    if len(mention) > _LONGEST:
+        problems.reject(path, number, f"{len(mention):,} characters are no mention")
+        return False
+    if "\0" in mention:
+        problems.reject(path, number, "binary data: the line holds a NUL character")
+        return False
+    return True

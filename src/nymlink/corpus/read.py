@@ -1,0 +1,57 @@
+"""The door to all corpus formats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from nymlink.corpus.model import Corpus, Document
+from nymlink.corpus.options import CorpusOptions
+from nymlink.corpus.readers import CORPUS_FORMATS
+from nymlink.corpus.readers.common import source_name
+from nymlink.formats import find_format
+from nymlink.problems import Problems
+
+
+def read_documents(
+    path: Path,
+    *,
+    format: str | None = None,
+    options: CorpusOptions | None = None,
+    problems: Problems | None = None,
+) -> Iterator[Document]:
+    """Read the documents of a corpus one by one, without holding all of them.
+
+    Args:
+        path: a plain or gzip file, or a folder.
+        format: name of the format; told by content when ``None``. Where ``options`` name columns it is a table.
+        options: hints for the reader.
+        problems: where broken input is reported.
+
+    Raises:
+        InputError: the source is missing, empty, truncated, of no known format, or nothing in it can be used.
+            Damage further on is raised when the reading gets there.
+        UnknownNameError: there is no format of that name.
+    """
+    path = Path(path)
+    options = CorpusOptions() if options is None else options
+    if format is None and options.columns:
+        format = "table"
+    reader = find_format(CORPUS_FORMATS, path, format)
+    return reader.read(path, options=options, problems=Problems() if problems is None else problems)
+
+
+def read_corpus(
+    path: Path,
+    *,
+    format: str | None = None,
+    options: CorpusOptions | None = None,
+    problems: Problems | None = None,
+) -> Corpus:
+    """Read a whole corpus; arguments and errors are those of :func:`read_documents`.
+
+    Returns:
+        The corpus, named after its file (without endings) or folder.
+    """
+    documents = tuple(read_documents(path, format=format, options=options, problems=problems))
+    return Corpus(source_name(Path(path)), documents)

@@ -1,0 +1,122 @@
+"""PubTator: title and abstract lines, then one annotation a line. NCBI disease and BC5CDR come like this.
+
+::
+
+    227508|t|Naloxone reverses the antihypertensive effect of clonidine.
+    227508|a|In unanesthetized, spontaneously hypertensive rats ...
+    227508<TAB>0<TAB>8<TAB>Naloxone<TAB>Chemical<TAB>D009270
+    227508<TAB>CID<TAB>D008750<TAB>D007022
+
+Offsets count code points in title + one character + abstract. A seventh column holds the parts of a composite
+mention. Relation rows, as the last one above, are passed over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.options import CorpusOptions
+from nymlink.corpus.readers import CorpusFormat
+from nymlink.corpus.readers.common import first_lines, place, some_documents, split_ids, split_parts
+from nymlink.files import read_lines
+from nymlink.formats import Format
+from nymlink.problems import Problems
+
+_TEXT: Final = re.compile(r"\s*([^|\s][^|\t]*)\|([ta])\|(.*)")
+_NUMBER: Final = re.compile(r"\s*[0-9]{1,9}\s*")
+_RELATION: Final = re.compile(r"\s*[A-Za-z][\w-]*\s*")
+
+
+@dataclass(slots=True)
+class _Draft:
+    """The lines of one document, gathered first because offsets can be checked only in its whole text."""
+
+    id: str
+    line: int
+    title: str | None = None
+    abstract: str | None = None
+    rows: list[tuple[int, list[str]]] = field(default_factory=list)
+
+
+def _recognises(_: Path, head: str) -> bool:
+    return any(_TEXT.match(line) for line in first_lines(head))
+
+
+def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:  # noqa: ARG001
+    return some_documents(_documents(path, problems), path=path, problems=problems)
+
+
+def _documents(path: Path, problems: Problems) -> Iterator[Document]:
+    seen: set[str] = set()
+    for draft in _drafts(path, problems):
+        if draft.id in seen:
+            problems.reject(path, draft.line, f"second copy of document {draft.id}, with {len(draft.rows)} rows")
+            continue
+        seen.add(draft.id)
+        # A new line rather than a blank, because titles often end without a full stop.
+        text = "\n".join(part for part in (draft.title, draft.abstract) if part is not None)
+        found = (_mention(text, row, path=path, line=line, problems=problems) for line, row in draft.rows)
+        yield Document(draft.id, text, tuple(mention for mention in found if mention is not None))
+
+
+def _drafts(path: Path, problems: Problems) -> Iterator[_Draft]:
+    draft: _Draft | None = None
+    for number, line in read_lines(path, problems):
+        if not line.strip():
+            continue
+        if match := _TEXT.fullmatch(line):
+            id_, kind, text = match[1].strip(), match[2], match[3]
+            if draft is None or kind == "t" or draft.id != id_ or draft.abstract is not None:
+                if draft is not None:
+                    yield draft
+                draft = _Draft(id_, number)
+            if kind == "t":
+                draft.title = text
+            else:
+                draft.abstract = text
+            continue
+        row = line.split("\t")
+        if draft is None or len(row) == 1 or row[0].strip() != draft.id:
+            owner = "any document" if draft is None else f"document {draft.id}"
+            problems.reject(path, number, f"neither a title, an abstract, nor a row of {owner}")
+        else:
+            draft.rows.append((number, row))
+    if draft is not None:
+        yield draft
+
+
+def _mention(text: str, row: list[str], *, path: Path, line: int, problems: Problems) -> Mention | None:
+    if len(row) in (4, 5) and _RELATION.fullmatch(row[1]):
+        return None
+    if len(row) < 5:
+        problems.reject(path, line, f"an annotation has 5 to 7 columns, this row has {len(row)}")
+        return None
+    if not (_NUMBER.fullmatch(row[1]) and _NUMBER.fullmatch(row[2])):
+        problems.reject(path, line, f"offsets {row[1]!r} and {row[2]!r} are not numbers")
+        return None
+    surface = row[3]
+    if not surface.strip():
+        problems.reject(path, line, "the mention is empty")
+        return None
+    start, end = place(text, surface, int(row[1]), int(row[2]), path=path, line=line, problems=problems)
+    return Mention(
+        surface.strip() if start is None else text[start:end],
+        start=start,
+        end=end,
+        type=row[4].strip(),
+        concept_ids=split_ids(row[5], "|+;,") if len(row) > 5 else (),
+        parts=split_parts(row[6]) if len(row) > 6 else (),
+    )
+
+
+FORMAT: Final[CorpusFormat] = Format(
+    name="pubtator",
+    description="PubTator: title, abstract and annotation lines (NCBI disease, BC5CDR)",
+    recognises=_recognises,
+    read=_read,
+)

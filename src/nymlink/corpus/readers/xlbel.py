@@ -1,0 +1,62 @@
+"""XL-BEL queries: ``id||mention``, or ``id||mention||context`` with the mention in ``<tgt>`` tags.
+
+Several gold ids are joined by ``|``; they are alternatives. Liu et al., "Learning domain-specialised
+representations for cross-lingual biomedical entity linking" (ACL 2021).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.options import CorpusOptions
+from nymlink.corpus.readers import CorpusFormat
+from nymlink.corpus.readers.common import first_lines, most_match, place, some_documents, source_name, split_ids
+from nymlink.files import read_lines
+from nymlink.formats import Format
+from nymlink.problems import Problems
+
+_LINE: Final = re.compile(r"[^\s|]+(\|[^\s|]+)*\|\|[^|]*[^|\s]")
+_TAG: Final = re.compile(r"</?tgt>")
+
+
+def _recognises(_: Path, head: str) -> bool:
+    return most_match(first_lines(head), _LINE)
+
+
+def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:  # noqa: ARG001
+    return some_documents(_documents(path, problems), path=path, problems=problems)
+
+
+def _documents(path: Path, problems: Problems) -> Iterator[Document]:
+    name = source_name(path)
+    for number, line in read_lines(path, problems):
+        if not line.strip():
+            continue
+        fields = line.split("||", 2)
+        if len(fields) < 2 or not fields[1].strip():
+            problems.reject(path, number, "not of the form id||mention or id||mention||context")
+            continue
+        surface, ids = fields[1].strip(), split_ids(fields[0], "|")
+        text, start, end = "", None, None
+        if len(fields) == 3:
+            text = _TAG.sub("", fields[2])
+            tagged = fields[2].find("<tgt>"), fields[2].find("</tgt>") - len("<tgt>")
+            if 0 <= tagged[0] <= tagged[1]:
+                start, end = place(text, surface, *tagged, path=path, line=number, problems=problems)
+            else:
+                problems.repair(path, number, f"no <tgt> tags in the context: {surface!r} kept without offsets")
+        mention = Mention(surface, start=start, end=end, concept_ids=ids)
+        yield Document(f"{name}:{number}", text, (mention,))
+
+
+FORMAT: Final[CorpusFormat] = Format(
+    name="xlbel",
+    description="XL-BEL: id||mention, with or without ||context in which <tgt>mention</tgt> stands",
+    recognises=_recognises,
+    read=_read,
+    priority=10,
+)

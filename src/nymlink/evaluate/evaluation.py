@@ -1,0 +1,178 @@
+"""Evaluation: the protocol of Sung et al. 2020 (as SapBERT uses it), and what a user sees beside it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from nymlink.corpus.model import Corpus
+from nymlink.errors import InputError
+from nymlink.evaluate.diagnosis import Mistake, mistakes
+from nymlink.evaluate.gold import GoldResolver
+from nymlink.evaluate.metrics import accuracy, as_array, mean_reciprocal_rank
+from nymlink.evaluate.outcomes import Outcome, Query, outcomes
+from nymlink.evaluate.significance import bootstrap_interval
+from nymlink.index.index import Index
+from nymlink.text.prepare import prepare_document
+from nymlink.text.spelling import DEFAULT_SPELLING
+
+ACCURACY_AT: Final = (1, 5, 10, 20)
+RECALL_AT: Final = (1, 2, 4, 8, 16, 32, 64)
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many mentions there were and what became of them before scoring.
+
+    Attributes:
+        documents: in the corpus.
+        mentions: in the corpus, of the types asked for.
+        without_gold: left out because they have no gold id.
+        unknown_gold: none of their gold ids is in the vocabulary; scored as wrong or left out, as asked.
+        composite: scored mentions of several parts.
+        scored: what every figure is a share of.
+    """
+
+    documents: int
+    mentions: int
+    without_gold: int
+    unknown_gold: int
+    composite: int
+    scored: int
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The figures of one run.
+
+    Attributes:
+        counts: mentions kept and left out.
+        figures: name → share, 0 to 1. ``acc@k`` counts names, lenient (the published reading); ``strict_acc@k``
+            counts names, strict; ``concept_acc@k`` and ``recall@k`` count distinct concepts; ``mrr`` and
+            ``concept_mrr``.
+        intervals: 95 % bootstrap intervals of the accuracies at 1 and 5.
+        outcomes: mention by mention.
+        mistakes: the mentions whose first concept is wrong.
+        settings: what was evaluated, and how.
+    """
+
+    counts: Counts
+    figures: Mapping[str, float]
+    intervals: Mapping[str, tuple[float, float]]
+    outcomes: Sequence[Outcome]
+    mistakes: Sequence[Mistake]
+    settings: Mapping[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON values: the figures at the top, then counts, settings and the rank of every mention."""
+        counts = {field: getattr(self.counts, field) for field in Counts.__slots__}
+        return {
+            "n": self.counts.scored,
+            **self.figures,
+            "intervals": {name: list(interval) for name, interval in self.intervals.items()},
+            "counts": counts,
+            "settings": dict(self.settings),
+            "mentions": {
+                "fingerprint": fingerprint([outcome.query for outcome in self.outcomes]),
+                "name_ranks": [outcome.name_rank for outcome in self.outcomes],
+                "concept_ranks": [outcome.concept_rank for outcome in self.outcomes],
+            },
+        }
+
+
+def evaluate(
+    index: Index,
+    corpus: Corpus,
+    *,
+    types: Collection[str] | None = None,
+    keep_unknown: bool = True,
+    spelling: Mapping[str, str] = DEFAULT_SPELLING,
+    seed: int = 0,
+) -> Evaluation:
+    """Link the mentions of a corpus and score them.
+
+    Args:
+        index: what to link to.
+        corpus: documents with gold ids.
+        types: score mentions of these types only.
+        keep_unknown: score mentions whose gold ids the vocabulary does not hold (as wrong); else leave them out.
+        spelling: misspelt word → right word, for preparing the mentions.
+        seed: of the bootstrap.
+
+    Raises:
+        InputError: nothing is left to score; the message says why.
+    """
+    queries = [
+        Query(document.id, mention, parts)
+        for document in corpus.documents
+        for mention, parts in zip(
+            document.mentions, prepare_document(document, spelling=spelling, composites="gold"), strict=True
+        )
+        if types is None or mention.type in types
+    ]
+    resolver = GoldResolver(index.vocabulary)
+    annotated = [query for query in queries if query.mention.concept_ids]
+    known = [query for query in annotated if resolver.rows(query.mention.concept_ids)]
+    scored = annotated if keep_unknown else known
+    if not scored:
+        raise InputError(_nothing_to_score(corpus, queries, annotated, types))
+    found = outcomes(index, scored, resolver)
+    counts = Counts(
+        documents=len(corpus.documents),
+        mentions=len(queries),
+        without_gold=len(queries) - len(annotated),
+        unknown_gold=len(annotated) - len(known),
+        composite=sum(len(query.parts) > 1 for query in scored),
+        scored=len(scored),
+    )
+    readings = {
+        "acc": as_array([outcome.name_rank for outcome in found]),
+        "strict_acc": as_array([outcome.strict_rank for outcome in found]),
+        "concept_acc": as_array([outcome.concept_rank for outcome in found]),
+    }
+    figures = {f"{name}@{k}": accuracy(ranks, k) for name, ranks in readings.items() for k in ACCURACY_AT}
+    figures |= {f"recall@{k}": accuracy(readings["concept_acc"], k) for k in RECALL_AT}
+    figures |= {
+        "mrr": mean_reciprocal_rank(readings["acc"]),
+        "concept_mrr": mean_reciprocal_rank(readings["concept_acc"]),
+    }
+    documents = [query.document_id for query in scored]
+    intervals = {
+        f"{name}@{k}": bootstrap_interval(ranks < k, documents, seed=seed)
+        for name, ranks in readings.items()
+        for k in ACCURACY_AT[:2]
+    }
+    settings = {
+        "corpus": corpus.name,
+        "types": None if types is None else sorted(types),
+        "keep_unknown": keep_unknown,
+        "dictionary": [source.to_dict() for source in index.vocabulary.sources],
+        "concepts": len(index.vocabulary),
+        "entries": len(index.entries),
+        "index": dict(index.settings),
+        "seed": seed,
+    }
+    return Evaluation(counts, figures, intervals, found, mistakes(index.vocabulary, found), settings)
+
+
+def fingerprint(queries: Sequence[Query]) -> str:
+    """A digest of which mentions were scored, in which order: runs over the same mentions can be compared."""
+    digest = hashlib.sha256()
+    for query in queries:
+        mention = query.mention
+        line = f"{query.document_id}\t{mention.start}\t{mention.end}\t{'|'.join(mention.concept_ids)}\n"
+        digest.update(line.encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()[:16]
+
+
+def _nothing_to_score(
+    corpus: Corpus, queries: Sequence[Query], annotated: Sequence[Query], types: Collection[str] | None
+) -> str:
+    if not queries and types is not None:
+        there = sorted({mention.type for _, mention in corpus.mentions()})
+        return f"the corpus has no mention of type {', '.join(sorted(types))}; it has: {', '.join(there)}"
+    if not annotated:
+        return "no mention of the corpus has a gold id: name the column that holds them"
+    return "none of the corpus's gold ids is in the vocabulary: is it the right one?"

@@ -1,0 +1,57 @@
+"""Gold ids to concepts of the vocabulary, whatever way either of them writes its prefixes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+
+import pyarrow.compute as pc
+
+from nymlink.vocabulary.vocabulary import Vocabulary
+
+
+class GoldResolver:
+    """Finds the concept rows that gold ids stand for.
+
+    An id is looked up as it is written (following alternate and obsolete ids); if it is unknown, without its
+    prefix (``OMIM:254200`` → ``254200``, as BioSyn does); if that is unknown too, under each prefix of the
+    vocabulary (``D009203`` → ``MESH:D009203``; ``mesh:D009203`` too), when exactly one of them knows it.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._known: dict[str, frozenset[int]] = {}
+
+    def rows(self, concept_ids: Iterable[str]) -> frozenset[int]:
+        """The rows of all concepts that any of the ids stands for."""
+        return frozenset().union(*(self._rows(concept_id) for concept_id in concept_ids))
+
+    def _rows(self, concept_id: str) -> frozenset[int]:
+        if concept_id not in self._known:
+            self._known[concept_id] = self._look_up(concept_id)
+        return self._known[concept_id]
+
+    def _look_up(self, concept_id: str) -> frozenset[int]:
+        as_written = self._resolve(concept_id)
+        if as_written:
+            return as_written
+        prefix, colon, local = concept_id.partition(":")
+        if colon:
+            bare = self._resolve(local)
+            if bare:
+                return bare
+        else:
+            prefix, local = "", concept_id
+        prefixes = [own for own in self._prefixes if not prefix or own.casefold() == prefix.casefold()]
+        found = [rows for rows in (self._resolve(f"{own}:{local}") for own in prefixes) if rows]
+        return found[0] if len(found) == 1 else frozenset()
+
+    def _resolve(self, concept_id: str) -> frozenset[int]:
+        rows = (self._vocabulary.row(now) for now in self._vocabulary.resolve(concept_id))
+        return frozenset(row for row in rows if row is not None)
+
+    @cached_property
+    def _prefixes(self) -> tuple[str, ...]:
+        ids = self._vocabulary.columns.concepts["id"]
+        found = pc.unique(pc.extract_regex(ids, r"^(?P<prefix>[^:]+):").combine_chunks().field("prefix"))
+        return tuple(sorted(prefix for prefix in found.to_pylist() if prefix))

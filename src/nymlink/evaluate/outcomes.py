@@ -1,0 +1,113 @@
+"""What became of each gold mention: at which rank the right answer stood, in each of three readings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Final
+
+from nymlink.corpus.model import Mention
+from nymlink.evaluate.gold import GoldResolver
+from nymlink.index.hits import NONE
+from nymlink.index.index import Index
+
+DEPTH: Final = 64
+"""How many names and how many concepts are looked at for each query."""
+
+Rank = int | None
+"""0 for the best; ``None`` when the right answer is not among the first :data:`DEPTH`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A gold mention, prepared.
+
+    Attributes:
+        document_id: its document.
+        mention: the mention, with its gold ids.
+        parts: its prepared queries, more than one for a composite.
+    """
+
+    document_id: str
+    mention: Mention
+    parts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one query. A composite is right only where each of its parts is: its rank is their worst.
+
+    Attributes:
+        query: the query.
+        gold: rows of the gold concepts that the vocabulary holds.
+        name_rank: counting names, a name being right when one of its concepts is gold (lenient: the reading of
+            Sung et al. 2020 and of SapBERT).
+        strict_rank: counting names, a name being right when all of its concepts are gold; the parts of a
+            composite must mean different gold concepts.
+        concept_rank: counting distinct concepts, as a user sees them.
+        predicted: for each part the rows (concept, name) of its first candidate, or ``None``.
+    """
+
+    query: Query
+    gold: frozenset[int]
+    name_rank: Rank
+    strict_rank: Rank
+    concept_rank: Rank
+    predicted: tuple[tuple[int, int] | None, ...]
+
+
+def outcomes(index: Index, queries: Sequence[Query], resolver: GoldResolver) -> list[Outcome]:
+    """Search all queries and find the ranks of their gold concepts."""
+    texts = list(dict.fromkeys(part for query in queries for part in query.parts))
+    place = {text: number for number, text in enumerate(texts)}
+    entries = index.search.search(texts, DEPTH).hits.rows
+    matches = index.match(texts, DEPTH)
+    owners = index.vocabulary.columns.names["concept"].to_numpy()
+    offsets, names = index.entries.offsets, index.entries.names
+
+    def concepts_of(entry: int) -> frozenset[int]:
+        return frozenset(owners[names[offsets[entry] : offsets[entry + 1]]].tolist())
+
+    named: dict[str, list[frozenset[int]]] = {}
+
+    def outcome(query: Query) -> Outcome:
+        gold = resolver.rows(query.mention.concept_ids)
+        for part in query.parts:
+            if part not in named:
+                named[part] = [concepts_of(row) for row in entries[place[part]].tolist() if row != NONE]
+        by_name = [named[part] for part in query.parts]
+        by_concept = [matches.concepts[place[part]].tolist() for part in query.parts]
+        firsts = [
+            (concepts[0], int(matches.names[place[part], 0])) for part, concepts in zip(query.parts, by_concept)
+        ]
+        return Outcome(
+            query=query,
+            gold=gold,
+            name_rank=_worst([_first(bool(found & gold) for found in part) for part in by_name]),
+            strict_rank=_strict(by_name, [resolver.rows([gold_id]) for gold_id in query.mention.concept_ids]),
+            concept_rank=_worst([_first(concept in gold for concept in part) for part in by_concept]),
+            predicted=tuple(None if concept == NONE else (concept, name) for concept, name in firsts),
+        )
+
+    return [outcome(query) for query in queries]
+
+
+def _first(hits: Iterable[bool]) -> Rank:
+    return next((rank for rank, hit in enumerate(hits) if hit), None)
+
+
+def _worst(ranks: Sequence[Rank]) -> Rank:
+    return None if None in ranks else max(rank for rank in ranks if rank is not None)
+
+
+def _strict(parts: Sequence[Sequence[frozenset[int]]], golds: Sequence[frozenset[int]]) -> Rank:
+    """The best of all ways to give each part a gold concept of its own; any one concept serves a single part."""
+    if len(parts) == 1 or len(parts) != len(golds):
+        gold = frozenset().union(*golds)
+        return _worst([_first(bool(found) and found <= gold for found in part) for part in parts])
+    ranks = [[_first(bool(found) and found <= gold for found in part) for gold in golds] for part in parts]
+    ways = (
+        _worst([ranks[part][gold] for part, gold in enumerate(way)]) for way in permutations(range(len(golds)))
+    )
+    return min((way for way in ways if way is not None), default=None)

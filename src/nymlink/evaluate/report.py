@@ -1,0 +1,53 @@
+"""An evaluation as people read it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from nymlink.evaluate.evaluation import ACCURACY_AT, RECALL_AT, Evaluation
+
+_READINGS = {
+    "acc": "by name, lenient (as published)",
+    "strict_acc": "by name, strict",
+    "concept_acc": "by concept",
+}
+
+
+def report(evaluation: Evaluation, *, examples: int = 10) -> str:
+    """A page of text: what was scored, the figures with their intervals, what goes wrong and examples of it."""
+    figures, intervals, counts = evaluation.figures, evaluation.intervals, evaluation.counts
+    settings = evaluation.settings
+    dictionary = " + ".join(source["file"] or source["name"] for source in settings["dictionary"])
+    handling = "scored as wrong" if settings["keep_unknown"] else "left out"
+    lines = [
+        f"corpus      {settings['corpus']}"
+        + (f", types {', '.join(settings['types'])}" if settings["types"] is not None else ""),
+        f"dictionary  {dictionary}: {settings['concepts']:,} concepts, {settings['entries']:,} distinct names",
+        f"mentions    {counts.mentions:,} in {counts.documents:,} documents; {counts.without_gold:,} without gold id "
+        f"left out; {counts.unknown_gold:,} with gold id not in the dictionary {handling}",
+        f"scored      {counts.scored:,} ({counts.composite:,} composite)",
+        "",
+        f"{'accuracy (%)':34}" + "".join(f"{f'@{k}':>8}" for k in ACCURACY_AT) + "    95 % interval of @1",
+    ]
+    for name, label in _READINGS.items():
+        low, high = intervals[f"{name}@1"]
+        shares = "".join(f"{100 * figures[f'{name}@{k}']:8.1f}" for k in ACCURACY_AT)
+        lines.append(f"{label:34}{shares}    {100 * low:.1f} to {100 * high:.1f}")
+    lines += [
+        "",
+        f"{'recall (%) of concepts':34}" + "".join(f"{f'@{k}':>8}" for k in RECALL_AT),
+        f"{'':34}" + "".join(f"{100 * figures[f'recall@{k}']:8.1f}" for k in RECALL_AT),
+        "",
+        f"mean reciprocal rank: {figures['mrr']:.3f} by name, {figures['concept_mrr']:.3f} by concept",
+    ]
+    if evaluation.mistakes:
+        lines += ["", f"{len(evaluation.mistakes):,} mentions whose first concept is wrong:"]
+        reasons = Counter(mistake.why for mistake in evaluation.mistakes)
+        lines += [f"{number:8,}  {why}" for why, number in reasons.most_common()]
+        lines += ["", "for example:"]
+        step = max(len(evaluation.mistakes) // examples, 1)
+        for mistake in list(evaluation.mistakes)[::step][:examples]:
+            lines.append(
+                f"  {mistake.mention!r}: gold {mistake.gold}; predicted {mistake.predicted} ({mistake.why})"
+            )
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,93 @@
+"""The entries of an index: the distinct prepared names of a vocabulary, each with the names it stands for."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nymlink.text.normalise import normalise
+from nymlink.vocabulary.model import KINDS
+from nymlink.vocabulary.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """E distinct prepared names, in code point order.
+
+    Attributes:
+        texts: large_string (E).
+        offsets: int64 (E + 1): the names of entry i are ``names[offsets[i]:offsets[i + 1]]``.
+        names: int32: name rows of the vocabulary; those of one entry from the surest kind to the loosest, then
+            in the vocabulary's order.
+    """
+
+    texts: pa.LargeStringArray
+    offsets: npt.NDArray[np.int64]
+    names: npt.NDArray[np.int32]
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary) -> Entries:
+        """The entries of all names of live concepts; names that are blank when prepared are left out."""
+        rows, texts, ranks = [], [], []
+        for batch in vocabulary.name_batches():
+            rows.append(batch["row"].to_numpy())
+            texts.append(pa.array(map(normalise, batch["text"].to_pylist()), pa.large_string()))
+            kinds = batch["kind"]
+            rank = np.array([KINDS.index(kind) for kind in kinds.dictionary.to_pylist()], np.int8)
+            ranks.append(rank[kinds.indices.to_numpy()])
+        table = pa.table(
+            {
+                "text": pa.chunked_array(texts, pa.large_string()),
+                "rank": np.concatenate([np.zeros(0, np.int8), *ranks]),
+                "row": np.concatenate([np.zeros(0, np.int64), *rows]),
+            }
+        )
+        table = table.filter(pa.compute.not_equal(table["text"], ""))
+        table = table.sort_by([("text", "ascending"), ("rank", "ascending"), ("row", "ascending")])
+        runs = pa.compute.run_end_encode(table["text"].combine_chunks())
+        ends = runs.run_ends.to_numpy().astype(np.int64)
+        return cls(runs.values, np.concatenate([[0], ends]), table["row"].to_numpy().astype(np.int32))
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def text(self, row: int) -> str:
+        """The prepared name of an entry."""
+        return str(self.texts[row].as_py())
+
+    def take(self, rows: npt.NDArray[np.int32]) -> list[str]:
+        """The prepared names of several entries."""
+        texts: list[str] = self.texts.take(pa.array(rows)).to_pylist()
+        return texts
+
+    def find(self, text: str) -> int | None:
+        """The row of an entry, or ``None``."""
+        row = bisect_left(range(len(self)), text, key=self.text)
+        return row if row < len(self) and self.text(row) == text else None
+
+    def save(self, directory: Path) -> None:
+        """Write the entries into a directory."""
+        table = pa.table({"text": self.texts})
+        with (
+            pa.OSFile(str(directory / "entries.arrow"), "wb") as sink,
+            pa.ipc.new_file(sink, table.schema) as file,
+        ):
+            file.write_table(table)
+        np.save(directory / "entry_offsets.npy", self.offsets, allow_pickle=False)
+        np.save(directory / "entry_names.npy", self.names, allow_pickle=False)
+
+    @classmethod
+    def load(cls, directory: Path) -> Entries:
+        """Map the entries of a directory into memory."""
+        with pa.memory_map(str(directory / "entries.arrow")) as source:
+            column = pa.ipc.open_file(source).read_all()["text"]
+        return cls(
+            column.chunk(0) if column.num_chunks else pa.array([], pa.large_string()),
+            np.load(directory / "entry_offsets.npy", mmap_mode="r", allow_pickle=False),
+            np.load(directory / "entry_names.npy", mmap_mode="r", allow_pickle=False),
+        )

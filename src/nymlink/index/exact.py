@@ -1,0 +1,33 @@
+"""Exact search: the entry that equals the query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from nymlink.index.entries import Entries
+from nymlink.index.hits import NONE, Hits, Rows, Scores
+
+
+class ExactSearch:
+    """Finds the entry that equals the query; its score is 1."""
+
+    def __init__(self, entries: Entries) -> None:
+        self._entries = entries
+
+    def search(self, queries: Sequence[str], k: int) -> Hits:
+        """The equal entry of each query, if any; see :class:`~nymlink.index.hits.Searcher`."""
+        rows = np.full((len(queries), k), NONE, np.int32)
+        rows[:, :1] = self._equal(queries)
+        return Hits(rows, (rows != NONE).astype(np.float32))
+
+    def score(self, queries: Sequence[str], rows: Rows) -> Scores:
+        """1 for the entry that equals the query, 0 for any other."""
+        equal = self._equal(queries)
+        scores: Scores = ((rows == equal) & (equal != NONE)).astype(np.float32)
+        return scores
+
+    def _equal(self, queries: Sequence[str]) -> Rows:
+        found = [self._entries.find(query) for query in queries]
+        return np.array([NONE if row is None else row for row in found], np.int32).reshape(-1, 1)

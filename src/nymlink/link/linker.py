@@ -1,0 +1,100 @@
+"""The linker: the whole way from mention to link."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import overload
+
+from nymlink.corpus.model import Document, Mention
+from nymlink.index.hits import NONE
+from nymlink.index.index import Index
+from nymlink.link.model import Candidate, Link
+from nymlink.text.prepare import prepare_document
+from nymlink.text.spelling import DEFAULT_SPELLING
+
+
+class Linker:
+    """Links mentions to the concepts of an index.
+
+    Args:
+        index: what to link to.
+        top_k: how many candidates a link has at most.
+        spelling: misspelt word → right word, applied to whole words of a mention.
+    """
+
+    def __init__(self, index: Index, *, top_k: int = 5, spelling: Mapping[str, str] = DEFAULT_SPELLING) -> None:
+        if top_k < 1:
+            raise ValueError(f"top_k must be at least 1, not {top_k}")
+        self.index = index
+        self.top_k = top_k
+        self.spelling = spelling
+
+    @classmethod
+    def load(cls, directory: str | Path, *, top_k: int = 5) -> Linker:
+        """A linker over an index directory.
+
+        Raises:
+            StoreError: the index is missing, damaged, or of another format version.
+        """
+        return cls(Index.load(directory), top_k=top_k)
+
+    @overload
+    def link(self, what: str) -> Link: ...  # type: ignore[overload-overlap]  # a string is a sequence of strings
+    @overload
+    def link(self, what: Document | Sequence[str | Mention]) -> list[Link]: ...
+
+    def link(self, what: str | Document | Sequence[str | Mention]) -> Link | list[Link]:
+        """Link a mention, a list of mentions, or all mentions of a document.
+
+        The mentions of a document are read with the abbreviations that it defines.
+
+        Returns:
+            A link for a string; else a list of links, one for each mention, in order.
+        """
+        if isinstance(what, str):
+            return next(self.link_documents([Document("", mentions=(Mention(what),))]))
+        if isinstance(what, Document):
+            return list(self.link_documents([what]))
+        mentions = tuple(Mention(item) if isinstance(item, str) else item for item in what)
+        return list(self.link_documents([Document("", mentions=mentions)]))
+
+    def link_documents(self, documents: Iterable[Document]) -> Iterator[Link]:
+        """Link the mentions of documents one document after the other, as they come."""
+        for document in documents:
+            prepared = prepare_document(document, spelling=self.spelling)
+            queries = list(dict.fromkeys(query for parts in prepared for query in parts))
+            found = dict(zip(queries, self._candidates(queries), strict=True))
+            for mention, parts in zip(document.mentions, prepared, strict=True):
+                yield _link(document, mention, parts, found)
+
+    def _candidates(self, queries: Sequence[str]) -> list[tuple[Candidate, ...]]:
+        vocabulary = self.index.vocabulary
+        matches = self.index.match(queries, self.top_k)
+        scores = matches.scores.astype(float).round(6).tolist()
+        parts = {name: values.astype(float).round(6).tolist() for name, values in matches.parts.items()}
+        concepts, names = matches.concepts.tolist(), matches.names.tolist()
+        return [
+            tuple(
+                Candidate(
+                    concept_id=vocabulary.concept_id(concept),
+                    concept_name=vocabulary.preferred_name(concept),
+                    matched=vocabulary.name(names[query][rank]),
+                    score=scores[query][rank],
+                    parts={name: values[query][rank] for name, values in parts.items()},
+                )
+                for rank, concept in enumerate(concepts[query])
+                if concept != NONE
+            )
+            for query in range(len(queries))
+        ]
+
+
+def _link(
+    document: Document, mention: Mention, queries: tuple[str, ...], found: Mapping[str, tuple[Candidate, ...]]
+) -> Link:
+    document_id = document.id or None
+    if len(queries) == 1:
+        return Link(mention, queries[0], found[queries[0]], document_id=document_id)
+    parts = tuple(Link(Mention(query, prepared=True), query, found[query]) for query in queries)
+    return Link(mention, " | ".join(queries), parts=parts, document_id=document_id)

@@ -1,0 +1,72 @@
+"""What linking gives: links, their candidates, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nymlink.corpus.model import Mention
+from nymlink.vocabulary.model import Name
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A concept that a mention may mean, and why.
+
+    Attributes:
+        concept_id: the concept.
+        concept_name: its preferred name.
+        matched: the name that matched; of the concept's names with that text the surest kind.
+        score: raw similarity, larger is better, 1 for the best possible. Not a probability.
+        parts: what each search gave, before weighting.
+    """
+
+    concept_id: str
+    concept_name: str
+    matched: Name
+    score: float
+    parts: Mapping[str, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "concept_id": self.concept_id,
+            "concept_name": self.concept_name,
+            "matched": self.matched.to_dict(),
+            "score": self.score,
+            "parts": dict(self.parts),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A mention with the concepts it may mean.
+
+    Attributes:
+        mention: what was linked.
+        query: the prepared form that was searched; of a composite mention, its parts joined by `` | ``.
+        candidates: distinct concepts, best first; empty when nothing is like the mention, or it is blank.
+        parts: of a composite mention, a link for each of its parts; their first candidates, side by side, are
+            what the mention means. Empty for any other mention.
+        document_id: the mention's document, where it has one.
+    """
+
+    mention: Mention
+    query: str
+    candidates: tuple[Candidate, ...] = ()
+    parts: tuple[Link, ...] = ()
+    document_id: str | None = None
+
+    @property
+    def best(self) -> Candidate | None:
+        """The first candidate, if any."""
+        return self.candidates[0] if self.candidates else None
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "document_id": self.document_id,
+            "mention": self.mention.to_dict(),
+            "query": self.query,
+            "candidates": [candidate.to_dict() for candidate in self.candidates],
+            "parts": [part.to_dict() for part in self.parts],
+        }

@@ -1,0 +1,42 @@
+"""Where a text's brackets open and close."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+_CLOSING: Final = {"(": ")", "[": "]", "{": "}"}
+
+
+class Bracket(NamedTuple):
+    """A pair of brackets: the offsets of the opening and of the closing character."""
+
+    opening: int
+    closing: int
+
+
+def brackets(text: str) -> tuple[Bracket, ...]:
+    """All pairs of round, square and curly brackets, nested ones too, in the order in which they open.
+
+    A bracket without a partner is passed over; pairs never cross.
+    """
+    waiting: list[int] = []
+    open_kinds = dict.fromkeys(_CLOSING.values(), 0)
+    pairs: list[Bracket] = []
+    for offset, char in enumerate(text):
+        if char in _CLOSING:
+            waiting.append(offset)
+            open_kinds[_CLOSING[char]] += 1
+        elif open_kinds.get(char):
+            # Whatever opened after the partner stays without one.
+            while True:
+                opening = waiting.pop()
+                open_kinds[_CLOSING[text[opening]]] -= 1
+                if _CLOSING[text[opening]] == char:
+                    break
+            pairs.append(Bracket(opening, offset))
+    return tuple(sorted(pairs))
+
+
+def is_balanced(text: str) -> bool:
+    """Whether every bracket in the text has its partner in it."""
+    return 2 * len(brackets(text)) == sum(text.count(char) for char in "()[]{}")

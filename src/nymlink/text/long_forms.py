@@ -1,0 +1,183 @@
+"""Whether a stretch of text spells out a short form, and from which word on.
+
+The idea is that of Schwartz & Hearst, "A simple algorithm for identifying abbreviation definitions in biomedical
+text", Pacific Symposium on Biocomputing 2003: every character of the short form occurs in the long form in order,
+the first at the start of a word. Where they take the nearest such place, all places within reach are compared
+here, because the nearest is often too short: "adenomatous polyposis coli" for AAPC after "attenuated adenomatous
+polyposis coli".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from nymlink.text.brackets import is_balanced
+
+_WORD: Final = re.compile(r"[^\W_]+")
+# A long form is a phrase of one clause: no list of words, no alternatives. "1, 2-dioxygenase" is not a list.
+_LIST: Final = re.compile(r",\s*[^\W\d]|\bor\b|\band\b")
+_SPELLED_OUT: Final = re.compile(r"[^\W\d_]{4}")
+_SKIPPABLE: Final = frozenset(
+    {
+        "a",
+        "an",
+        "and",
+        "at",
+        "by",
+        "de",
+        "del",
+        "der",
+        "di",
+        "du",
+        "due",
+        "for",
+        "from",
+        "in",
+        "la",
+        "le",
+        "of",
+        "on",
+        "or",
+        "s",
+        "the",
+        "to",
+        "type",
+        "with",
+    }
+)
+_NEVER_FIRST: Final = frozenset({"a", "an", "and", "is", "of", "or", "the"})
+_GENERIC: Final = frozenset({"deficiency", "disease", "disorder", "protein", "syndrome"})
+# "adenomatous polyposis coli gene (APC)": the letters name the disease, not the word that follows it.
+_CARRIER: Final = re.compile(r"\s+(?:gene|genes|locus|loci)\s*$", re.IGNORECASE)
+_TWO_WORDS: Final = re.compile(r"(?<![^\s(])([^\W\d_]{4,})\s+([^\W\d_]{4,})\s*$")
+_GREEK: Final = str.maketrans("αβγδεζηθικλμνξοπρσςτυφχψω", "abgdezhtiklmnxoprsstufcpo")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Fit:
+    """How well a long form explains a short form; the smallest is the best.
+
+    Attributes:
+        skipped_tokens: tokens between white space that give no letter, function words aside.
+        skipped_words: the same for words between any signs.
+        unmatched: function words that give no letter, minus words whose initial is a letter of the short form.
+        words: number of words in the long form.
+        start: offset of the long form in the candidate text.
+        end: offset one past it.
+    """
+
+    skipped_tokens: int
+    skipped_words: int
+    unmatched: int
+    words: int
+    start: int
+    end: int
+
+
+def letters_of(short: str) -> str:
+    """The characters of a short form that its long form must account for, lower-cased, Greek ones as Latin."""
+    return "".join(char for char in _fold(short) if char.isalnum())
+
+
+def best_fit(short: str, candidate: str) -> Fit | None:
+    """The best long form of ``short`` that ends where ``candidate`` ends, or ``None``."""
+    letters = letters_of(short)
+    ends = {len(candidate.rstrip())}
+    if carrier := _CARRIER.search(candidate):
+        ends.add(carrier.start())
+    fits = [fit for end in ends for fit in _fits(letters, candidate[:end])]
+    return min(fits, default=None)
+
+
+def inverted_fit(short: str, candidate: str) -> Fit | None:
+    """The two words right before, when their initials spell a two-letter short form backwards.
+
+    Some short forms keep the word order of another language: "myotonic dystrophy (DM)" is *dystrophia myotonica*.
+    """
+    match = _TWO_WORDS.search(candidate)
+    if match is None or len(short) != 2 or not short.isupper() or not short.isalpha():
+        return None
+    if letters_of(match[1][0] + match[2][0]) != letters_of(short)[::-1]:
+        return None
+    return Fit(0, 0, -2, 2, match.start(1), match.end(2))
+
+
+def _fits(letters: str, candidate: str) -> Iterator[Fit]:
+    folded = _fold(candidate)
+    words = list(_WORD.finditer(folded))
+    reach = min(len(letters) + 5, 2 * len(letters))
+    for count in range(1, min(reach, len(words)) + 1):
+        phrase = words[-count:]
+        start = phrase[0].start()
+        long = folded[start:]
+        if long[0] != letters[0] or phrase[0][0] in _NEVER_FIRST or letters in (word[0] for word in phrase):
+            continue
+        if not _SPELLED_OUT.search(long) or len(long) <= len(letters) or not is_balanced(long):
+            continue
+        cost = _explain(letters, [word[0] for word in phrase], [_starts_token(folded, word) for word in phrase])
+        if cost is not None and _plausible(cost, long, phrase):
+            yield Fit(*cost, words=count, start=start, end=len(candidate))
+
+
+def _explain(letters: str, words: Sequence[str], starts: Sequence[bool]) -> tuple[int, int, int] | None:
+    """The cheapest way to take the letters, in order, from the words: of each the initial first.
+
+    The tail of a word may give letters without its initial ("alanine aminotransferase", ALT), which counts as a
+    skipped word though not as a skipped token.
+
+    Returns:
+        ``(skipped tokens, skipped words, unmatched)`` as in :class:`Fit`, or ``None`` when letters are left over.
+    """
+    best = {0: (0, 0, 0)}
+    for place, (word, starts_token) in enumerate(zip(words, starts, strict=True)):
+        after: dict[int, tuple[int, int, int]] = {}
+        for used, (tokens, skipped, unmatched) in best.items():
+            rest = letters[used:]
+            whole = _taken(rest, word) if rest[:1] == word[0] else 0
+            options = [(used + taken, (tokens, skipped, unmatched - 1)) for taken in range(1, whole + 1)]
+            if place > 0:
+                idle = (tokens, skipped, unmatched + 1)
+                options.append(
+                    (used, idle if word in _SKIPPABLE else (tokens + starts_token, skipped + 1, unmatched))
+                )
+                tail = _taken(rest, word[1:])
+                options += [(used + taken, (tokens, skipped + 1, unmatched)) for taken in range(1, tail + 1)]
+            for reached, cost in options:
+                after[reached] = min(after.get(reached, cost), cost)
+        best = after
+    return best.get(len(letters))
+
+
+def _taken(letters: str, word: str) -> int:
+    """How many of the letters the word holds in order."""
+    taken, place = 0, 0
+    for letter in letters:
+        place = word.find(letter, place) + 1
+        if place == 0:
+            break
+        taken += 1
+    return taken
+
+
+def _plausible(cost: tuple[int, int, int], long: str, phrase: Sequence[re.Match[str]]) -> bool:
+    tokens, skipped, unmatched = cost
+    if skipped == 0:
+        return True
+    if _LIST.search(long):
+        return False
+    if tokens == 0:
+        return len(phrase) > 1
+    return tokens <= -unmatched if unmatched < -1 else {word[0] for word in phrase[1:]} <= _GENERIC | _SKIPPABLE
+
+
+def _starts_token(text: str, word: re.Match[str]) -> bool:
+    return word.start() == 0 or text[word.start() - 1].isspace()
+
+
+def _fold(text: str) -> str:
+    """Lower-cased character by character, so that offsets stay."""
+    lowered = "".join(low if len(low := char.lower()) == 1 else char for char in text)
+    return lowered.translate(_GREEK)

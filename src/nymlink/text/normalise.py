@@ -1,0 +1,45 @@
+"""The one normal form of a name: what two names must share to count as equal."""
+
+from __future__ import annotations
+
+import string
+import unicodedata
+from typing import Final
+
+_SPACES: Final = " " * len(string.punctuation)
+_PUNCTUATION: Final = str.maketrans(string.punctuation, _SPACES)
+# Left behind by typesetting and exports; they show nothing and mean nothing in any script. The joiners U+200C and
+# U+200D stay: Persian and Indic spelling uses them.
+_INVISIBLE: Final = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))
+
+
+def normalise(text: str) -> str:
+    """Compatibility-compose (NFKC), fold case, turn punctuation into spaces, fold white space.
+
+    Punctuation is all of ASCII's (``string.punctuation``) and every Unicode category ``P*``. Other symbols,
+    letters, marks and digits stay, so names of any script survive. On ASCII text this is the preparation of
+    BioSyn (Sung et al. 2020: lower-case, ASCII punctuation → space). Applying it twice changes nothing.
+
+    Args:
+        text: a name or mention.
+
+    Returns:
+        The normal form. It is empty only for a blank text: where punctuation is all there is ("+++"), it stays.
+    """
+    if text.isascii():
+        folded = text.lower()
+        return " ".join(folded.translate(_PUNCTUATION).split()) or " ".join(folded.split())
+    folded = _fold(text)
+    kept = "".join([" " if _is_punctuation(char) else char for char in folded])
+    return " ".join(kept.split()) or " ".join(folded.split())
+
+
+def _fold(text: str) -> str:
+    visible = text.translate(_INVISIBLE)
+    if not visible.strip():
+        return text
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", visible).casefold())
+
+
+def _is_punctuation(char: str) -> bool:
+    return ord(char) in _PUNCTUATION if char < "\x80" else unicodedata.category(char)[0] == "P"

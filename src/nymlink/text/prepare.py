@@ -1,0 +1,87 @@
+"""From a mention to the query that is searched for, in the order of Sung et al. (2020).
+
+Abbreviations are expanded with the document's own definitions, composite mentions are split, and what results is
+normalised and its spelling mended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+from nymlink.corpus.model import Document, Mention
+from nymlink.text.abbreviations import Definition, find_definitions
+from nymlink.text.composite import split_composite
+from nymlink.text.expansion import expand, in_force
+from nymlink.text.normalise import normalise
+from nymlink.text.spelling import DEFAULT_SPELLING, correct
+
+Composites = Literal["given", "gold", "always"]
+"""Which mentions are split: see :func:`prepare_document`."""
+
+
+def prepare(
+    text: str,
+    *,
+    definitions: Iterable[Definition] = (),
+    spelling: Mapping[str, str] = DEFAULT_SPELLING,
+    as_published: bool = False,
+) -> str:
+    """Prepare one surface form: expand, normalise, mend the spelling.
+
+    Args:
+        text: the surface form; a composite one is not split.
+        definitions: abbreviations that its document defines.
+        spelling: misspelt word → right word; empty for none.
+        as_published: expand only what the published queries of BioSyn expand, see
+            :func:`~nymlink.text.expansion.expand`.
+
+    Returns:
+        The query; empty only for a blank text.
+    """
+    return correct(normalise(expand(text, definitions, tokens_only=as_published)), spelling)
+
+
+def prepare_document(
+    document: Document,
+    *,
+    spelling: Mapping[str, str] = DEFAULT_SPELLING,
+    composites: Composites = "given",
+    as_published: bool = False,
+) -> tuple[tuple[str, ...], ...]:
+    """Prepare all mentions of a document with the abbreviations that its text defines.
+
+    A mention that is prepared already passes through. One whose corpus gives its parts is taken by these.
+
+    Args:
+        document: a text with mentions, or mentions alone.
+        spelling: misspelt word → right word; empty for none.
+        composites: which other mentions are split by rule. ``"given"``: none. ``"gold"``: those with several gold
+            ids, when the rule finds as many parts as there are ids; the published protocol, which looks at the
+            gold. ``"always"``: all that the rule can split.
+        as_published: keep to what the published queries of BioSyn hold: short forms with inverted word order, in
+            compounds and in brackets after their long form stay as they are.
+
+    Returns:
+        For each mention, in order, its queries: one, or one for each part of a composite mention.
+    """
+    definitions = find_definitions(document.text, inverted=not as_published)
+
+    def queries(mention: Mention) -> tuple[str, ...]:
+        if mention.prepared:
+            return mention.parts or (mention.text,)
+        known = definitions if mention.end is None else in_force(definitions, mention.end)
+        if mention.parts:
+            surfaces = tuple(expand(part, known, tokens_only=as_published) for part in mention.parts)
+        else:
+            surfaces = _split(expand(mention.text, known, tokens_only=as_published), mention, composites)
+        return tuple(prepare(surface, spelling=spelling) for surface in surfaces)
+
+    return tuple(queries(mention) for mention in document.mentions)
+
+
+def _split(surface: str, mention: Mention, composites: Composites) -> tuple[str, ...]:
+    if composites == "given" or (composites == "gold" and len(mention.concept_ids) < 2):
+        return (surface,)
+    parts = split_composite(surface)
+    return (surface,) if composites == "gold" and len(parts) != len(mention.concept_ids) else parts

@@ -1,0 +1,162 @@
+"""From what readers hand over to the columns of one vocabulary: joined, ordered, made searchable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nymlink.text.normalise import normalise
+from nymlink.vocabulary.columns import CONCEPTS, NAMES, REDIRECTS, Columns
+from nymlink.vocabulary.model import KINDS
+from nymlink.vocabulary.tables import CONCEPT_SCHEMA, NAME_SCHEMA, REDIRECT_SCHEMA, Tables
+
+_LISTS = ("semantic_types", "xrefs", "parents", "replaced_by")
+
+
+def assemble(parts: Sequence[tuple[str, Tables]]) -> Columns:
+    """Join sources into one vocabulary.
+
+    A concept that several sources (or several places of one) hold becomes one concept: the first definition is
+    kept, lists are joined, it is obsolete only where all say so; its names are those of all, each once.
+
+    Args:
+        parts: (source name, its tables), in order of precedence.
+
+    Raises:
+        ValueError: a name belongs to a concept that its source does not hold.
+    """
+    concepts = _merge_repeated(_concatenate(parts, "concepts", CONCEPTS))
+    names = _names(parts, concepts)
+    redirects = pa.concat_tables([tables.redirects for _, tables in parts]).combine_chunks()
+    redirects = redirects.take(pc.sort_indices(redirects, [("old", "ascending"), ("new", "ascending")]))
+    rows = names["concept"].to_numpy()
+    return Columns(
+        concepts=concepts,
+        names=names,
+        redirects=redirects.cast(REDIRECTS).combine_chunks(),
+        name_offsets=np.searchsorted(rows, np.arange(len(concepts) + 1)).astype(np.int64),
+        concepts_by_id=pc.sort_indices(concepts["id"]).to_numpy().astype(np.int32),
+        names_by_key=_order_by_key(names["text"]),
+    )
+
+
+def disassemble(columns: Columns) -> list[tuple[str, Tables]]:
+    """The tables of each source of a vocabulary: what :func:`assemble` makes the same columns of again."""
+    names = columns.names.append_column("concept_id", columns.concepts["id"].take(columns.names["concept"]))
+    parts: list[tuple[str, Tables]] = []
+    labels = [
+        *columns.concepts["source"].cast(pa.string()).chunks,
+        *columns.names["source"].cast(pa.string()).chunks,
+    ]
+    for source in pc.unique(pa.chunked_array(labels, pa.string())).to_pylist():
+        concepts = columns.concepts.filter(pc.equal(columns.concepts["source"].cast(pa.string()), source))
+        own = names.filter(pc.equal(names["source"].cast(pa.string()), source))
+        tables = Tables(
+            concepts=concepts.select(CONCEPT_SCHEMA.names).cast(CONCEPT_SCHEMA),
+            names=own.select(NAME_SCHEMA.names).cast(NAME_SCHEMA),
+            redirects=REDIRECT_SCHEMA.empty_table() if parts else columns.redirects,
+        )
+        parts.append((source, tables))
+    return parts
+
+
+def _concatenate(parts: Sequence[tuple[str, Tables]], attribute: str, schema: pa.Schema) -> pa.Table:
+    labelled = []
+    for source, tables in parts:
+        table = getattr(tables, attribute)
+        column = pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(table), np.int16)), pa.array([source]))
+        labelled.append(table.append_column(pa.field("source", column.type, nullable=False), column))
+    table = pa.concat_tables(labelled).unify_dictionaries().combine_chunks()
+    return table.cast(schema) if attribute == "concepts" else table
+
+
+def _merge_repeated(concepts: pa.Table) -> pa.Table:
+    """One row an id. Only the rows of repeated ids are ever looked at one by one."""
+    codes = concepts["id"].combine_chunks().dictionary_encode().indices.to_numpy()
+    _, first, counts = np.unique(codes, return_index=True, return_counts=True)
+    if len(first) == len(concepts):
+        return concepts
+    keep = np.sort(first)
+    merged = concepts.take(keep)
+    repeated = {int(codes[row]): place for place, row in enumerate(keep) if counts[codes[row]] > 1}
+    rows: dict[int, dict[str, Any]] = {}
+    for index in np.flatnonzero(counts[codes] > 1):
+        row = concepts.slice(int(index), 1).to_pylist()[0]
+        place = repeated[int(codes[index])]
+        whole = rows.setdefault(place, row)
+        if whole is row:
+            continue
+        whole["definition"] = whole["definition"] or row["definition"]
+        whole["obsolete"] = whole["obsolete"] and row["obsolete"]
+        for field in _LISTS:
+            whole[field] = list(dict.fromkeys([*whole[field], *row[field]]))
+    replaced = pa.Table.from_pylist([rows[place] for place in sorted(rows)], schema=CONCEPTS)
+    others = np.setdiff1d(np.arange(len(merged)), np.fromiter(sorted(rows), np.int64, len(rows)))
+    together = pa.concat_tables([merged.take(others), replaced]).unify_dictionaries().combine_chunks()
+    order = np.argsort(np.concatenate([others, np.array(sorted(rows), np.int64)]), kind="stable")
+    return together.take(order).combine_chunks()
+
+
+def _names(parts: Sequence[tuple[str, Tables]], concepts: pa.Table) -> pa.Table:
+    names = _concatenate(parts, "names", NAMES)
+    owners = pc.index_in(names["concept_id"], value_set=concepts["id"].combine_chunks())
+    if owners.null_count:
+        orphan = names["concept_id"].filter(pc.is_null(owners))[0].as_py()
+        raise ValueError(f"a name belongs to concept {orphan!r}, which its source does not hold")
+    rows = owners.to_numpy()
+    # Preferred English names first, then other preferred names, then the rest as the source has them.
+    preferred = pc.equal(names["kind"], "preferred").to_numpy()
+    english = pc.or_(pc.equal(names["lang"], "en"), pc.starts_with(names["lang"], "en-")).to_numpy()
+    rank = np.where(preferred & english, 0, np.where(preferred, 1, 2)).astype(np.int8)
+    order = np.lexsort((rank, rows))
+    table = pa.table(
+        {
+            "concept": pa.array(rows[order], pa.int32()),
+            "text": names["text"].cast(pa.large_string()).take(order),
+            "lang": _labels(names["lang"]).take(order),
+            "kind": _labels(names["kind"]).take(order),
+            "source": names["source"].take(order),
+        },
+    )
+    if len(parts) > 1:
+        table = _drop_repeats(table)
+    return table.cast(NAMES).combine_chunks()
+
+
+def _labels(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return column.dictionary_encode().unify_dictionaries().cast(pa.dictionary(pa.int16(), pa.string()))
+
+
+def _drop_repeats(names: pa.Table) -> pa.Table:
+    """Keep each (concept, text, language) once, of the surest kind, in the place of its first occurrence."""
+    surest = pa.array(
+        [KINDS.index(kind) for kind in names["kind"].unify_dictionaries().chunk(0).dictionary.to_pylist()]
+    )
+    ranks = surest.take(names["kind"].combine_chunks().indices)
+    table = pa.table(
+        {
+            "concept": names["concept"],
+            "text": names["text"],
+            "lang": names["lang"].cast(pa.string()),
+            "rank": ranks,
+            "row": np.arange(len(names)),
+        }
+    )
+    kept = table.group_by(["concept", "text", "lang"]).aggregate([("row", "min"), ("rank", "min")])
+    kept = kept.take(pc.sort_indices(kept["row_min"]))
+    kinds = pa.array(KINDS).take(kept["rank_min"].combine_chunks())
+    names = names.take(kept["row_min"])
+    return names.set_column(names.schema.get_field_index("kind"), "kind", _labels(pa.chunked_array([kinds])))
+
+
+def _order_by_key(texts: pa.ChunkedArray) -> npt.NDArray[np.int32]:
+    keys = pa.array([normalise(text) for text in texts.to_pylist()], pa.large_string())
+    table = pa.table({"key": keys, "row": np.arange(len(keys))})
+    order = pc.sort_indices(table, [("key", "ascending"), ("row", "ascending")])
+    rows: npt.NDArray[np.int32] = order.to_numpy().astype(np.int32)
+    return rows

@@ -1,0 +1,62 @@
+"""A whole vocabulary in columns: what lies on disk and what every look-up reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nymlink.vocabulary.tables import CONCEPT_SCHEMA, REDIRECT_SCHEMA
+
+_LABEL: Final = pa.dictionary(pa.int16(), pa.string())
+
+CONCEPTS: Final = CONCEPT_SCHEMA.append(pa.field("source", _LABEL, nullable=False))
+NAMES: Final = pa.schema(
+    [
+        pa.field("concept", pa.int32(), nullable=False),
+        # Large strings: the names of a UMLS-sized vocabulary do not fit 32-bit offsets.
+        pa.field("text", pa.large_string(), nullable=False),
+        pa.field("lang", _LABEL, nullable=False),
+        pa.field("kind", _LABEL, nullable=False),
+        pa.field("source", _LABEL, nullable=False),
+    ]
+)
+REDIRECTS: Final = REDIRECT_SCHEMA
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of a vocabulary with ``C`` concepts and ``N`` names, each a single Arrow chunk.
+
+    Attributes:
+        concepts: :data:`CONCEPTS`, C rows, ids unique.
+        names: :data:`NAMES`, N rows, the names of one concept together, its preferred name first;
+            ``concept`` is a row of ``concepts``.
+        redirects: :data:`REDIRECTS`, sorted by ``old``.
+        name_offsets: int64 (C + 1): the names of concept row i are rows ``name_offsets[i]:name_offsets[i + 1]``.
+        concepts_by_id: int32 (C): concept rows in order of id.
+        names_by_key: int32 (N): name rows in order of normalised text, then row.
+    """
+
+    concepts: pa.Table
+    names: pa.Table
+    redirects: pa.Table
+    name_offsets: npt.NDArray[np.int64]
+    concepts_by_id: npt.NDArray[np.int32]
+    names_by_key: npt.NDArray[np.int32]
+
+    def __post_init__(self) -> None:
+        for table, schema in ((self.concepts, CONCEPTS), (self.names, NAMES), (self.redirects, REDIRECTS)):
+            if not table.schema.equals(schema):
+                raise ValueError(f"table has schema\n{table.schema}\ninstead of\n{schema}")
+        concepts, names = self.concepts.num_rows, self.names.num_rows
+        if (
+            len(self.name_offsets) != concepts + 1
+            or len(self.concepts_by_id) != concepts
+            or len(self.names_by_key) != names
+            or int(self.name_offsets[-1]) != names
+        ):
+            raise ValueError("the look-up arrays do not fit the tables")

@@ -1,0 +1,65 @@
+"""From source files to one vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from nymlink.files import sha256
+from nymlink.formats import find_format
+from nymlink.problems import Problems
+from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.options import ReadOptions
+from nymlink.vocabulary.readers import VOCABULARY_FORMATS
+from nymlink.vocabulary.tables import Tables
+from nymlink.vocabulary.vocabulary import Vocabulary
+
+
+def read_vocabulary(
+    *paths: str | Path,
+    format: str | None = None,
+    options: ReadOptions | None = None,
+    problems: Problems | None = None,
+) -> Vocabulary:
+    """Read source files (any known format, plain or gzip) into one vocabulary.
+
+    Args:
+        paths: the sources, in order of precedence.
+        format: name of their format; told by content when ``None``.
+        options: selections and hints.
+        problems: gets what was wrong in the input.
+
+    Raises:
+        InputError: a source cannot be read, or holds no concept.
+        UnknownNameError: there is no format of that name.
+    """
+    options = options or ReadOptions()
+    problems = problems if problems is not None else Problems()
+    parts: list[tuple[Source, Tables]] = []
+    for path in map(Path, paths):
+        reader = find_format(VOCABULARY_FORMATS, path, format)
+        tables = reader.read(path, options=options, problems=problems)
+        source = Source(
+            name=_unused(_stem(path), [source.name for source, _ in parts]),
+            format=reader.name,
+            file=path.name,
+            sha256=sha256(path) if path.is_file() else "",
+            version=tables.version,
+            licence=tables.licence,
+        )
+        parts.append((source, tables))
+    return Vocabulary.of(*parts, settings=options.to_dict())
+
+
+def _stem(path: Path) -> str:
+    """``hp.obo.gz`` → ``hp``."""
+    return path.resolve().name.removesuffix(".gz").split(".")[0] or path.name
+
+
+def _unused(name: str, taken: Sequence[str]) -> str:
+    number = 2
+    unused = name
+    while unused in taken:
+        unused = f"{name}-{number}"
+        number += 1
+    return unused

@@ -1,0 +1,63 @@
+"""Records of delimited text: fields quoted as spreadsheets quote them, and stray quotation marks borne."""
+
+from __future__ import annotations
+
+import csv
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+_LONGEST: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record.
+
+    Attributes:
+        line: number of the line it begins on.
+        fields: its values, white space trimmed.
+        as_written: whether its quotation marks made no sense and were left as they stand.
+    """
+
+    line: int
+    fields: list[str]
+    as_written: bool = False
+
+
+def records(lines: Iterable[tuple[int, str]], delimiter: str) -> Iterator[Record]:
+    """Parse numbered lines into records; blank lines are passed over.
+
+    A quoted field may hold line breaks. Quotation marks that are not closed within 100 lines, or not followed by
+    a delimiter, or that would enclose rows of a tab-separated table, quote nothing: their line is split at the
+    delimiters alone, and reading goes on with the next line.
+    """
+    source = iter(lines)
+    waiting: deque[tuple[int, str]] = deque()
+    taken: list[tuple[int, str]] = []
+
+    def feed() -> Iterator[str]:
+        while len(taken) < _LONGEST:
+            line = waiting.popleft() if waiting else next(source, None)
+            if line is None:
+                return
+            taken.append(line)
+            yield line[1] + "\n"
+
+    while True:
+        taken.clear()
+        try:
+            # The reader asks for another line only when a quoted field is still open.
+            fields = next(csv.reader(feed(), delimiter=delimiter, skipinitialspace=True, strict=True), None)
+            quoted = len(taken) < 2 or delimiter != "\t" or not any("\t" in field for field in fields or ())
+        except csv.Error:
+            quoted = False
+        if not taken:
+            return
+        if not quoted:
+            waiting.extendleft(reversed(taken[1:]))
+            fields = taken[0][1].split(delimiter)
+        trimmed = [field.strip() for field in fields or ()]
+        if any(trimmed):
+            yield Record(taken[0][0], trimmed, as_written=not quoted)

@@ -1,0 +1,64 @@
+"""Which language a name is in, and whether that language was asked for."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from nymlink.errors import InputError
+from nymlink.vocabulary.options import ReadOptions
+
+_CODE: Final = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*")
+_TAGGED: Final = re.compile(r"(?P<text>.*\S)@(?P<code>[a-z]{2}(?:-[A-Za-z]{2,4})?)", re.DOTALL)
+
+
+class Languages:
+    """The languages of one reading.
+
+    Args:
+        options: ``lang`` is the language of names that have none, ``languages`` those to keep. A language asked
+            for includes its regions: ``en`` keeps ``en-GB``.
+
+    Raises:
+        InputError: one of them is no language code.
+    """
+
+    def __init__(self, options: ReadOptions) -> None:
+        self.default = _asked_for(options.lang)
+        self._kept = None if options.languages is None else {_asked_for(code) for code in options.languages}
+
+    def wants(self, lang: str) -> bool:
+        """Whether names in this language (as :func:`normalise_language` writes it) are kept."""
+        return self._kept is None or lang in self._kept or lang.partition("-")[0] in self._kept
+
+
+@lru_cache(maxsize=1024)
+def normalise_language(code: str) -> str | None:
+    """Write a language code as BCP 47 does: ``EN`` → ``en``, ``pt_br`` → ``pt-BR``, ``zh-hant`` → ``zh-Hant``.
+
+    Returns:
+        The code, or ``None`` when it is none.
+    """
+    code = code.strip()
+    if not _CODE.fullmatch(code):
+        return None
+    primary, *others = re.split("[-_]", code)
+    styles = {2: str.upper, 4: str.title}
+    return "-".join([primary.lower(), *(styles.get(len(part), str.lower)(part) for part in others)])
+
+
+def split_language_tag(text: str) -> tuple[str, str | None]:
+    """Part a name from the language some writers hang on it: ``bordeaux@fr`` → ``("bordeaux", "fr")``."""
+    # The test spares nearly all names the regular expression.
+    match = _TAGGED.fullmatch(text) if "@" in text else None
+    return (match["text"], normalise_language(match["code"])) if match else (text, None)
+
+
+def _asked_for(code: str) -> str:
+    lang = normalise_language(code)
+    if lang is None:
+        raise InputError(
+            f"{code!r} is no language code: give BCP 47, for example 'en', 'pt-BR' or 'und' for unknown"
+        )
+    return lang

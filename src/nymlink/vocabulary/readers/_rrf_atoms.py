@@ -1,0 +1,199 @@
+"""MRCONSO: the rows ("atoms" in UMLS) that the options select, in columns of numbers and two of text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nymlink.errors import InputError
+from nymlink.problems import Problems
+from nymlink.vocabulary.model import KINDS
+from nymlink.vocabulary.options import ReadOptions
+from nymlink.vocabulary.readers._rrf_blocks import read_columns
+from nymlink.vocabulary.readers._rrf_codes import kind, language, prefix
+from nymlink.vocabulary.readers._rrf_files import Release
+from nymlink.vocabulary.readers._rrf_groups import Array, Codes, each
+
+SUPPRESSED: Final = frozenset({"O", "E", "Y"})
+
+# What str.split() takes for white space, so that names are folded as in the other readers.
+_SPACE: Final = r"\t-\r\x1c-\x20\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}"
+_UNTIDY: Final = rf"^[{_SPACE}]|[{_SPACE}]$|[{_SPACE}]{{2}}|[{_SPACE.replace('x20', 'x1f')}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Atoms:
+    """What MRCONSO holds of the concepts that have a name among those selected.
+
+    Attributes:
+        ids: (n concepts) concept ids in order of first appearance; elsewhere a concept is its place in here.
+        concept, lang, kind, rank: (n names) concept; place in ``languages``; place in
+            :data:`~nymlink.vocabulary.model.KINDS`; 0 (TS=P, STT=PF, ISPREF=Y) to 7, how little preferred.
+        text: (n names) large strings.
+        languages: BCP 47.
+        xref_concept, xref_prefix: (n references) concept; place in ``prefixes``.
+        xref_code: (n references) large strings.
+        prefixes: CURIE prefixes.
+    """
+
+    ids: pa.StringArray
+    concept: Array
+    lang: Array
+    kind: Array
+    rank: Array
+    text: pa.LargeStringArray
+    languages: list[str]
+    xref_concept: Array
+    xref_prefix: Array
+    xref_code: pa.LargeStringArray
+    prefixes: list[str]
+
+
+class _Collector:
+    """Takes MRCONSO block by block."""
+
+    def __init__(self, options: ReadOptions) -> None:
+        self._options = options
+        self._languages, self._prefixes = Codes(), Codes()
+        self._seen_languages, self._seen_sources, self._seen_types = Codes(), Codes(), Codes()
+        self._concepts: list[pa.DictionaryArray] = []
+        self._text: list[pa.Array] = []
+        self._code: list[pa.Array] = []
+        self._numbers: dict[str, list[Array]] = {
+            name: [] for name in ("named", "lang", "kind", "rank", "referring", "prefix")
+        }
+
+    def add(self, block: pa.Table) -> None:
+        options = self._options
+
+        def lang(lat: str) -> str:
+            return language(lat, default=options.lang)
+
+        each(block["LAT"], lambda lat: self._seen_languages[lang(lat)], np.int32)
+        each(block["SAB"], self._seen_sources.__getitem__, np.int32)
+        each(block["TTY"], self._seen_types.__getitem__, np.int32)
+        keep = np.ones(len(block), bool)
+        if not options.suppressed:
+            keep &= each(block["SUPPRESS"], lambda flag: flag not in SUPPRESSED, bool)
+        if options.sources is not None:
+            keep &= each(block["SAB"], options.sources.__contains__, bool)
+        if not keep.all():
+            block = block.filter(pa.array(keep))
+        if len(block) == 0:
+            return
+        named = np.ones(len(block), bool)
+        if options.languages is not None:
+            wanted = options.languages
+            named &= each(block["LAT"], lambda lat: lang(lat) in wanted, bool)
+        if options.term_types is not None:
+            named &= each(block["TTY"], options.term_types.__contains__, bool)
+        referring = each(block["SAB"], lambda sab: sab not in {"MTH", ""}, bool)
+        referring &= ~pc.is_in(block["CODE"], pa.array(["", "NOCODE"])).to_numpy()
+        self._concepts.append(block["CUI"].combine_chunks().dictionary_encode())
+        self._text.append(_fold(block["STR"].filter(pa.array(named)).combine_chunks()))
+        self._code.append(block["CODE"].filter(pa.array(referring)).combine_chunks())
+        rank = 4 * each(block["TS"], lambda flag: flag != "P", np.int8)
+        rank += 2 * each(block["STT"], lambda flag: flag != "PF", np.int8)
+        rank += each(block["ISPREF"], lambda flag: flag != "Y", np.int8)
+        for name, values in (
+            ("named", named),
+            ("lang", each(block["LAT"], lambda lat: self._languages[lang(lat)], np.int16)[named]),
+            ("kind", each(block["TTY"], lambda tty: KINDS.index(kind(tty)), np.int8)[named]),
+            ("rank", rank[named]),
+            ("referring", referring),
+            ("prefix", each(block["SAB"], lambda sab: self._prefixes[prefix(sab)], np.int16)[referring]),
+        ):
+            self._numbers[name].append(values)
+
+    def check_options(self, path: Path) -> None:
+        """Refuse what the options name and the file never does."""
+        for noun, asked, seen in (
+            ("language", self._options.languages, self._seen_languages),
+            ("source", self._options.sources, self._seen_sources),
+            ("term type", self._options.term_types, self._seen_types),
+        ):
+            missing = sorted(set(asked or ()) - set(seen))
+            if missing:
+                known = ", ".join(sorted(seen))
+                raise InputError(f"no row has the {noun} {', '.join(missing)}; there are: {known}", path=path)
+
+    def finish(self) -> Atoms | None:
+        """What was collected, or ``None`` if that is no name at all."""
+        if not any(len(text) for text in self._text):
+            return None
+        encoded = pa.chunked_array(self._concepts).unify_dictionaries()
+        self._concepts.clear()
+        concept = np.concatenate([chunk.indices.to_numpy() for chunk in encoded.chunks])
+        ids = encoded.chunk(0).dictionary
+        del encoded
+        numbers = {name: np.concatenate(self._numbers.pop(name)) for name in tuple(self._numbers)}
+        present = np.zeros(len(ids), bool)
+        present[concept[numbers["named"]]] = True
+        place = np.cumsum(present, dtype=np.int32) - 1
+        referring = numbers["referring"] & present[concept]
+        known = present[concept[numbers["referring"]]]
+        return Atoms(
+            ids=ids.filter(pa.array(present)),
+            concept=place[concept[numbers["named"]]],
+            lang=numbers["lang"],
+            kind=numbers["kind"],
+            rank=numbers["rank"],
+            text=_join(self._text),
+            languages=list(self._languages),
+            xref_concept=place[concept[referring]],
+            xref_prefix=numbers["prefix"][known],
+            xref_code=_join(self._code).filter(pa.array(known)),
+            prefixes=list(self._prefixes),
+        )
+
+
+def read_atoms(release: Release, options: ReadOptions, problems: Problems) -> Atoms:
+    """Read MRCONSO.
+
+    Suppressed rows and rows of other sources than those selected are left out altogether; a row in another
+    language or of another term type gives no name, but its code stands among the references.
+
+    Raises:
+        InputError: no row can be used, or the options name a language, source or term type that never occurs.
+    """
+    collector = _Collector(options)
+    rows = 0
+    for block in read_columns(
+        release,
+        "MRCONSO",
+        strings=("CUI", "STR", "CODE"),
+        codes=("LAT", "TS", "STT", "ISPREF", "SAB", "TTY", "SUPPRESS"),
+        required=("CUI", "STR"),
+        problems=problems,
+    ):
+        collector.add(block)
+        rows += len(block)
+    path = release.parts["MRCONSO"][0]
+    if not rows:
+        raise InputError("no usable rows: is this an MRCONSO file?", path=path)
+    collector.check_options(path)
+    atoms = collector.finish()
+    if atoms is None:
+        raise InputError(f"none of {rows} rows is selected: ask for more languages, sources or types", path=path)
+    return atoms
+
+
+def _fold(text: pa.Array) -> pa.Array:
+    """Trim white space and fold runs of it, touching only what needs it."""
+    untidy = pc.match_substring_regex(text, _UNTIDY)
+    if not pc.any(untidy).as_py():
+        return text
+    tidy = pc.replace_substring_regex(text.filter(untidy), f"[{_SPACE}]+", " ")
+    return pc.replace_with_mask(text, untidy, pc.ascii_trim(tidy, " "))
+
+
+def _join(chunks: list[pa.Array]) -> pa.LargeStringArray:
+    """One array of many; large, because together they may hold more than 2 GiB."""
+    joined = pa.chunked_array(chunks, pa.string()).cast(pa.large_string())
+    chunks.clear()
+    return joined.combine_chunks()

@@ -1,0 +1,79 @@
+"""What the codes in RRF files mean to us: languages, term types, source abbreviations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+# LAT (ISO 639-2/B, with SCR for Croatian) → BCP 47.
+_LANGUAGES: Final[Mapping[str, str]] = {
+    "ARA": "ar",
+    "BAQ": "eu",
+    "BUL": "bg",
+    "CAT": "ca",
+    "CHI": "zh",
+    "CZE": "cs",
+    "DAN": "da",
+    "DUT": "nl",
+    "ENG": "en",
+    "EST": "et",
+    "FIN": "fi",
+    "FRE": "fr",
+    "GER": "de",
+    "GRE": "el",
+    "HEB": "he",
+    "HRV": "hr",
+    "HUN": "hu",
+    "ICE": "is",
+    "ITA": "it",
+    "JPN": "ja",
+    "KOR": "ko",
+    "LAV": "lv",
+    "LIT": "lt",
+    "NOR": "no",
+    "POL": "pl",
+    "POR": "pt",
+    "RUM": "ro",
+    "RUS": "ru",
+    "SCR": "hr",
+    "SLO": "sk",
+    "SLV": "sl",
+    "SPA": "es",
+    "SWE": "sv",
+    "THA": "th",
+    "TUR": "tr",
+    "UKR": "uk",
+    "VIE": "vi",
+}
+
+# "Abbreviations Used in Data Elements", TTY. Fully specified drugs (SBD …) are named by their brand.
+_ABBREVIATIONS: Final = frozenset({"AA", "AB", "ACR", "MTH_ACR", "OA", "RAB", "VAB"})
+_TRADENAMES: Final = frozenset({"BD", "BN", "BPCK", "BR", "FB", "FBD", "SBD", "SBDC", "SBDF", "SBDFP", "SBDG"})
+
+# Prefixes as other vocabularies write them; a translation (MSHSPA) has the codes of what it translates.
+_PREFIXES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
+    (re.compile(r"MSH([A-Z]{3})?"), "MESH"),
+    (re.compile(r"MDR([A-Z]{3})?"), "MEDDRA"),
+    (re.compile(r"LNC(-[A-Z]{2}-[A-Z]{2})?"), "LOINC"),
+    (re.compile(r"NCI"), "NCIT"),
+    (re.compile(r"NCBI"), "NCBITaxon"),
+    (re.compile(r"HPO"), "HP"),
+)
+
+
+def language(lat: str, *, default: str) -> str:
+    """BCP 47 for a value of LAT; ``default`` where it is empty. A code not known here is lower-cased."""
+    return _LANGUAGES.get(lat, lat.lower()) or default
+
+
+def kind(tty: str) -> str:
+    """The kind of name that a term type makes."""
+    if tty in _ABBREVIATIONS:
+        return "abbreviation"
+    return "tradename" if tty in _TRADENAMES else "exact"
+
+
+def prefix(sab: str) -> str:
+    """The CURIE prefix of a source's codes."""
+    return next((name for pattern, name in _PREFIXES if pattern.fullmatch(sab)), sab)

@@ -1,0 +1,106 @@
+"""The files of an RRF release: where they lie, in how many parts, and in which order their columns stand."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Final
+
+from nymlink.errors import InputError
+from nymlink.files import read_lines
+from nymlink.problems import Problems
+
+# UMLS Reference Manual, chapter 3 (https://www.ncbi.nlm.nih.gov/books/NBK9685/).
+_STANDARD_ORDER: Final[Mapping[str, str]] = {
+    "MRCONSO": "CUI,LAT,TS,LUI,STT,SUI,ISPREF,AUI,SAUI,SCUI,SDUI,SAB,TTY,CODE,STR,SRL,SUPPRESS,CVF",
+    "MRSTY": "CUI,TUI,STN,STY,ATUI,CVF",
+    "MRDEF": "CUI,AUI,ATUI,SATUI,SAB,DEF,SUPPRESS,CVF",
+    "MRREL": "CUI1,AUI1,STYPE1,REL,CUI2,AUI2,STYPE2,RELA,RUI,SRUI,SAB,SL,RG,DIR,SUPPRESS,CVF",
+    "MRCUI": "CUI1,VER,REL,RELA,MAPREASON,CUI2,MAPIN",
+    "MRSAB": "VCUI,RCUI,VSAB,RSAB,SON,SF,SVER,VSTART,VEND,IMETA,RMETA,SLC,SCC,SRL,TFR,CFR,CXTY,TTYL,ATNL,"
+    "LAT,CENC,CURVER,SABIN,SSN,SCIT",
+}
+_MRFILES_NAME, _MRFILES_COLUMNS = 0, 2
+_PART: Final = re.compile(r"(?P<stem>.+\.RRF)\.(?!gz$)(?P<suffix>[a-z]{2})(\.gz)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A folder of RRF files.
+
+    Attributes:
+        parts: file name without ending (``MRCONSO``) → the files it is made of, one or its parts in order.
+        columns: file name without ending → its columns in order.
+    """
+
+    parts: Mapping[str, tuple[Path, ...]]
+    columns: Mapping[str, tuple[str, ...]]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.parts
+
+
+def has_release(folder: Path) -> bool:
+    """Whether the folder, or its sub-folder ``META``, holds an MRCONSO file."""
+    return _home(folder) is not None
+
+
+def open_release(path: Path, problems: Problems) -> Release:
+    """Find the files of a release.
+
+    Args:
+        path: a folder that holds ``MRCONSO.RRF`` itself or in its sub-folder ``META``, or that file (any part of
+            it); files beside it belong to the release. Each may be plain, ``.gz``, or in parts
+            (``MRCONSO.RRF.aa.gz``, ``MRCONSO.RRF.ab.gz``, …).
+        problems: told of a column order in MRFILES.RRF that cannot be used.
+
+    Raises:
+        InputError: there is no MRCONSO file, or one of its parts is missing.
+    """
+    folder = (_home(path) or path) if path.is_dir() else path.parent
+    parts = {name: found for name in _STANDARD_ORDER if (found := _find(folder, f"{name}.RRF"))}
+    if path.is_file() and not _PART.fullmatch(path.name):
+        parts["MRCONSO"] = (path,)
+    if "MRCONSO" not in parts:
+        raise InputError("no MRCONSO.RRF (or MRCONSO.RRF.gz) here, nor in a sub-folder META", path=path)
+    return Release(parts=parts, columns=_columns(folder, problems))
+
+
+def _home(folder: Path) -> Path | None:
+    return next((place for place in (folder, folder / "META") if _find(place, "MRCONSO.RRF")), None)
+
+
+def _find(folder: Path, name: str) -> tuple[Path, ...]:
+    for whole in (folder / name, folder / f"{name}.gz"):
+        if whole.is_file():
+            return (whole,)
+    found = {
+        match["suffix"]: path
+        for path in sorted(folder.glob(f"{name}.*"))
+        if (match := _PART.fullmatch(path.name)) and match["stem"] == name
+    }
+    letters = string.ascii_lowercase
+    for expected, suffix in zip(product(letters, letters), sorted(found), strict=False):
+        if suffix != "".join(expected):
+            raise InputError(f"part {name}.{''.join(expected)} is missing: fetch it", path=folder)
+    return tuple(found[suffix] for suffix in sorted(found))
+
+
+def _columns(folder: Path, problems: Problems) -> dict[str, tuple[str, ...]]:
+    columns = {name: tuple(order.split(",")) for name, order in _STANDARD_ORDER.items()}
+    for part in _find(folder, "MRFILES.RRF"):
+        for number, line in read_lines(part, problems):
+            fields = line.split("|")
+            name = fields[_MRFILES_NAME].rpartition("/")[2].removesuffix(".RRF")
+            if name not in columns or len(fields) <= _MRFILES_COLUMNS:
+                continue
+            stated = tuple(fields[_MRFILES_COLUMNS].split(","))
+            if set(_STANDARD_ORDER[name].split(",")) <= set(stated) and len(set(stated)) == len(stated):
+                columns[name] = stated
+            else:
+                problems.repair(part, number, f"the columns stated for {name} cannot be; taken as usual")
+    return columns

@@ -1,0 +1,165 @@
+"""From atoms to names and references: what is preferred, what is repeated, in which order.
+
+Works on stretches of whole concepts, about a million names each, so that memory stays bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nymlink.vocabulary.model import KINDS
+from nymlink.vocabulary.readers._rrf_atoms import Atoms
+from nymlink.vocabulary.readers._rrf_groups import Array, Ints, distinct_pairs, lists
+from nymlink.vocabulary.tables import NAME_SCHEMA
+
+_STRETCH: Final = 1 << 20
+_BORROWED: Final = 8
+_CURIE: Final = r"^[A-Za-z][A-Za-z0-9_.]*:\S"
+
+
+@dataclass(frozen=True, slots=True)
+class Borrowing:
+    """Concepts that take the names of others: ``taker`` those of ``giver``, as names of ``kind`` (KINDS)."""
+
+    taker: Ints
+    giver: Ints
+    kind: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Names in the order of their concepts: ``source`` is the row of the text."""
+
+    concept: Array
+    lang: Array
+    kind: Array
+    rank: Array
+    source: Array
+
+    def take(self, rows: Array) -> _Rows:
+        return _Rows(self.concept[rows], self.lang[rows], self.kind[rows], self.rank[rows], self.source[rows])
+
+
+def names(atoms: Atoms, borrowing: Borrowing) -> pa.Table:
+    """The names of all concepts, in the columns of :data:`~nymlink.vocabulary.tables.NAME_SCHEMA`.
+
+    Concepts stand in their own order; within one the English preferred name comes first, then those of other
+    languages, then the rest as in the file. A name said twice in one language is kept once, at its first place
+    and with its surest kind. Of each concept and language the name of the smallest rank is preferred, the first
+    of several; a borrowed name never is.
+    """
+    rows = _with_borrowed(_ordered(atoms), borrowing, len(atoms.ids))
+    english = np.array([lang == "en" for lang in atoms.languages])
+    tables = [_stretch(atoms, rows, slice(start, stop), english) for start, stop in _stretches(rows.concept)]
+    return pa.concat_tables(tables)
+
+
+def xrefs(atoms: Atoms) -> pa.ChunkedArray:
+    """One list of distinct CURIEs for each concept, in the order of the file."""
+    order = _order(atoms.xref_concept)
+    concept, prefix = atoms.xref_concept[order], atoms.xref_prefix[order]
+    own = len(atoms.prefixes)
+    prefixes = pa.array([*(f"{name}:" for name in atoms.prefixes), ""])
+    chunks, done = [], 0
+    for start, stop in _stretches(concept):
+        code = atoms.xref_code.take(pa.array(order[start:stop])).dictionary_encode()
+        index = code.indices.to_numpy()
+        # Some sources (HPO, GO, HGNC) give CURIEs for codes.
+        is_curie = pc.match_substring_regex(code.dictionary, _CURIE).to_numpy(zero_copy_only=False)[index]
+        which = np.where(is_curie, own, prefix[start:stop]).astype(np.int64)
+        last = int(concept[stop - 1]) + 1
+        owner, value = distinct_pairs(concept[start:stop] - done, which * len(code.dictionary) + index)
+        which, index = np.divmod(value, len(code.dictionary))
+        text = pc.binary_join_element_wise(
+            prefixes.take(pa.array(which)), code.dictionary.take(pa.array(index)).cast(pa.string()), ""
+        )
+        chunks.append(lists(owner, text, last - done))
+        done = last
+    chunks.append(lists(np.array([], np.int64), pa.array([], pa.string()), len(atoms.ids) - done))
+    return pa.chunked_array(chunks, pa.list_(pa.string()))
+
+
+def _order(concept: Array) -> Array:
+    if np.all(concept[:-1] <= concept[1:]):
+        return np.arange(len(concept), dtype=np.int32)
+    return np.argsort(concept, kind="stable")
+
+
+def _ordered(atoms: Atoms) -> _Rows:
+    source = np.arange(len(atoms.concept), dtype=np.int32)
+    rows = _Rows(atoms.concept, atoms.lang, atoms.kind, atoms.rank, source)
+    return rows.take(_order(atoms.concept))
+
+
+def _with_borrowed(rows: _Rows, borrowing: Borrowing, concepts: int) -> _Rows:
+    if not len(borrowing.taker):
+        return rows
+    starts = np.searchsorted(rows.concept, np.arange(concepts + 1))
+    count = np.diff(starts)[borrowing.giver]
+    # The rows of the first giver, then of the second …: each run counts up from where its giver starts.
+    ends = np.cumsum(count)
+    given = np.arange(ends[-1]) + np.repeat(starts[borrowing.giver] - (ends - count), count)
+    concept = np.concatenate([rows.concept, np.repeat(borrowing.taker, count).astype(rows.concept.dtype)])
+    kind = np.concatenate([rows.kind, np.repeat(borrowing.kind, count).astype(rows.kind.dtype)])
+    rank = np.concatenate([rows.rank, np.full(len(given), _BORROWED, rows.rank.dtype)])
+    lang = np.concatenate([rows.lang, rows.lang[given]])
+    source = np.concatenate([rows.source, rows.source[given]])
+    return _Rows(concept, lang, kind, rank, source).take(_order(concept))
+
+
+def _stretches(concept: Array) -> Iterator[tuple[int, int]]:
+    """Cut rows, ordered by concept, between concepts: yields (first row, row after the last)."""
+    start = 0
+    while start < len(concept):
+        stop = start + _STRETCH
+        if stop < len(concept):
+            stop = int(np.searchsorted(concept, concept[stop - 1], side="right"))
+        stop = min(stop, len(concept))
+        yield start, stop
+        start = stop
+
+
+def _stretch(atoms: Atoms, rows: _Rows, where: slice, english: Array) -> pa.Table:
+    concept, lang, rank = rows.concept[where], rows.lang[where], rows.rank[where]
+    kind = rows.kind[where].copy()
+    text = atoms.text.take(pa.array(rows.source[where]))
+    encoded = text.dictionary_encode()
+    group = (concept - concept[0]).astype(np.int64) * len(english) + lang
+
+    row = np.arange(len(concept))
+    by_rank = np.argsort((group * (_BORROWED + 1) + rank) * len(row) + row)
+    best = by_rank[_firsts(group[by_rank])]
+    kind[best[rank[best] < _BORROWED]] = KINDS.index("preferred")
+
+    same = group * len(encoded.dictionary) + encoded.indices.to_numpy()
+    by_text = np.argsort(same, kind="stable")
+    firsts = np.flatnonzero(_firsts(same[by_text]))
+    kept = by_text[firsts]
+    kind = np.minimum.reduceat(kind[by_text], firsts)
+
+    preferred = kind == KINDS.index("preferred")
+    place = np.where(preferred, np.where(english[lang[kept]], 0, 1), 2)
+    order = np.argsort((concept[kept].astype(np.int64) * 3 + place) * len(row) + kept)
+    kept, kind = kept[order], kind[order]
+    return pa.table(
+        {
+            "concept_id": atoms.ids.take(pa.array(concept[kept])),
+            "text": text.take(pa.array(kept)).cast(pa.string()),
+            "lang": pa.array(atoms.languages).take(pa.array(lang[kept])),
+            "kind": pa.array(KINDS).take(pa.array(kind)),
+        },
+        schema=NAME_SCHEMA,
+    )
+
+
+def _firsts(values: Array) -> Array:
+    """Whether each value differs from the one before it."""
+    first = np.ones(len(values), bool)
+    np.not_equal(values[1:], values[:-1], out=first[1:])
+    return first

@@ -1,0 +1,137 @@
+"""BioSyn's dictionary text, in both of its shapes. ``||`` stands between ids and names.
+
+MEDIC: one concept a line, ``id|alternate|alternate||preferred name|synonym|synonym``.
+Dictionary: one name a line, ``id||name``. Several ids (``C567755|613097||tooth agenesis selective 6``) are
+alternates of one concept or concepts that share the name, and the form does not say which. Here, ids that stand in
+exactly the same lines are one concept, all others share the name; ids joined by ``+`` (the parts of a composite)
+always share it. The form is that of Sung et al., "Biomedical entity representations with synonym marginalization"
+(ACL 2020).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from nymlink.errors import InputError
+from nymlink.files import read_lines
+from nymlink.formats import Format
+from nymlink.problems import Problems
+from nymlink.vocabulary.options import ReadOptions
+from nymlink.vocabulary.readers import VocabularyFormat
+from nymlink.vocabulary.readers._languages import Languages
+from nymlink.vocabulary.tables import TableBuilder, Tables
+
+_LINE: Final = re.compile(r"[^|\s][^|]*(?:\|[^|]+)*\|\|[^|]+(?:\|[^|]+)*")
+_LINES_LOOKED_AT: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One line: its number, the parts of its id field (each some ids), and its names."""
+
+    line: int
+    parts: tuple[tuple[str, ...], ...]
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What the lines mean: the concepts of each line, and (alternate id, concept)."""
+
+    concepts: list[tuple[str, ...]]
+    redirects: list[tuple[str, str]]
+
+
+def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
+    lines = [line.strip() for line in head.split("\n") if line.strip()]
+    # The last line may be cut short.
+    looked_at = lines[:-1][:_LINES_LOOKED_AT] or lines
+    return 2 * sum(_LINE.fullmatch(line) is not None for line in looked_at) > len(looked_at)
+
+
+def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
+    languages = Languages(options)
+    entries = list(_entries(path, problems))
+    if not entries:
+        raise InputError("no line of the form id||name in it", path=path)
+    is_medic = any(len(entry.names) > 1 for entry in entries)
+    reading = _read_medic(entries, path, problems) if is_medic else _read_dictionary(entries)
+    builder = TableBuilder()
+    for entry, concepts in zip(entries, reading.concepts, strict=True):
+        for concept in concepts:
+            first = concept not in builder
+            builder.concept(concept)
+            for place, name in enumerate(entry.names if languages.wants(languages.default) else ()):
+                kind = "preferred" if first and not place else "exact"
+                builder.name(concept, name, lang=languages.default, kind=kind)
+    for old, new in reading.redirects:
+        builder.redirect(old, new)
+    return builder.build()
+
+
+def _entries(path: Path, problems: Problems) -> Iterator[_Entry]:
+    for number, line in read_lines(path, problems):
+        if not line.strip():
+            continue
+        ids, bars, names = line.partition("||")
+        parts = tuple(filter(None, (_split(part) for part in ids.split("+"))))
+        entry = _Entry(number, parts, _split(names))
+        if not bars:
+            problems.reject(path, number, "no || between id and name")
+        elif not entry.parts:
+            problems.reject(path, number, "no id before the ||")
+        elif not entry.names:
+            problems.reject(path, number, "no name after the ||")
+        else:
+            yield entry
+
+
+def _split(field: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(filter(None, (value.strip() for value in field.split("|")))))
+
+
+def _read_medic(entries: Sequence[_Entry], path: Path, problems: Problems) -> _Reading:
+    """The first id is the concept; an id that is a concept itself is nobody's alternate."""
+    concepts = [tuple(part[0] for part in entry.parts) for entry in entries]
+    known: set[str] = set()
+    for entry, heads in zip(entries, concepts, strict=True):
+        for head in known.intersection(heads):
+            problems.repair(path, entry.line, f"a second line of {head}: merged with the first")
+        known.update(heads)
+    redirects = [
+        (alternate, part[0])
+        for entry in entries
+        for part in entry.parts
+        for alternate in part[1:]
+        if alternate not in known
+    ]
+    return _Reading(concepts, redirects)
+
+
+def _read_dictionary(entries: Sequence[_Entry]) -> _Reading:
+    """Ids that stand in the same parts of the same lines are one concept, under the id written first."""
+    places: dict[str, list[tuple[int, int]]] = {}
+    for entry in entries:
+        for number, part in enumerate(entry.parts):
+            for id_ in part:
+                places.setdefault(id_, []).append((entry.line, number))
+    first: dict[tuple[tuple[int, int], ...], str] = {}
+    concept_of = {id_: first.setdefault(tuple(stands), id_) for id_, stands in places.items()}
+    return _Reading(
+        concepts=[
+            tuple(dict.fromkeys(concept_of[id_] for part in entry.parts for id_ in part)) for entry in entries
+        ],
+        redirects=[(id_, concept) for id_, concept in concept_of.items() if id_ != concept],
+    )
+
+
+FORMAT: Final[VocabularyFormat] = Format(
+    name="biosyn",
+    description="BioSyn dictionary text: id||name a line, or id|alternate||name|synonym",
+    recognises=_recognises,
+    read=_read,
+)

@@ -1,0 +1,66 @@
+"""A vocabulary on disk: Arrow and NumPy files that open by memory mapping, beside a ``manifest.json``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from nymlink.errors import StoreError
+from nymlink.manifest import read_manifest, write_directory
+from nymlink.vocabulary.columns import Columns
+from nymlink.vocabulary.model import Source
+
+KIND: Final = "vocabulary"
+VERSION: Final = 1
+_TABLES: Final = ("concepts", "names", "redirects")
+_ARRAYS: Final = ("name_offsets", "concepts_by_id", "names_by_key")
+
+
+def save(columns: Columns, sources: Sequence[Source], target: Path, *, settings: Mapping[str, Any]) -> None:
+    """Write a vocabulary directory, atomically.
+
+    Raises:
+        OutputError: it cannot be written; nothing is left behind.
+    """
+    body = {
+        "concepts": columns.concepts.num_rows,
+        "names": columns.names.num_rows,
+        "sources": [source.to_dict() for source in sources],
+        "settings": dict(settings),
+    }
+    with write_directory(target, kind=KIND, version=VERSION, body=body) as directory:
+        for name in _TABLES:
+            table: pa.Table = getattr(columns, name)
+            with (
+                pa.OSFile(str(directory / f"{name}.arrow"), "wb") as sink,
+                pa.ipc.new_file(sink, table.schema) as file,
+            ):
+                file.write_table(table)
+        for name in _ARRAYS:
+            np.save(directory / f"{name}.npy", getattr(columns, name), allow_pickle=False)
+
+
+def load(directory: Path) -> tuple[Columns, tuple[Source, ...], dict[str, Any]]:
+    """Open a vocabulary directory: its columns (memory-mapped), sources and settings.
+
+    Raises:
+        StoreError: it is missing, damaged, or of another format version.
+    """
+    manifest = read_manifest(directory, kind=KIND, version=VERSION)
+    try:
+        tables = {name: _map_table(directory / f"{name}.arrow") for name in _TABLES}
+        arrays = {name: np.load(directory / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in _ARRAYS}
+        columns = Columns(**tables, **arrays)
+        sources = tuple(Source(**source) for source in manifest["sources"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StoreError(f"the vocabulary is damaged ({error}): build it again", path=directory) from error
+    return columns, sources, manifest["settings"]
+
+
+def _map_table(path: Path) -> pa.Table:
+    with pa.memory_map(str(path)) as source:
+        return pa.ipc.open_file(source).read_all()

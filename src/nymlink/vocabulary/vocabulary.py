@@ -1,0 +1,277 @@
+"""The vocabulary: an immutable set of concepts and names, looked up without loading it into Python."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nymlink.errors import UnknownNameError
+from nymlink.text.normalise import normalise
+from nymlink.vocabulary import store
+from nymlink.vocabulary.assemble import assemble, disassemble
+from nymlink.vocabulary.columns import Columns
+from nymlink.vocabulary.model import Concept, Name, Source
+from nymlink.vocabulary.tables import Tables
+
+
+class Vocabulary:
+    """Concepts and names with their provenance. Made by :meth:`load`, :func:`read_vocabulary` or :meth:`of`.
+
+    A concept's *row* is its place in :attr:`columns`; rows are what indexes and evaluations count in.
+
+    Attributes:
+        columns: everything, in Arrow columns.
+        sources: where it comes from.
+        settings: how its sources were read.
+    """
+
+    def __init__(
+        self, columns: Columns, sources: Sequence[Source], settings: Mapping[str, Any] | None = None
+    ) -> None:
+        self.columns = columns
+        self.sources = tuple(sources)
+        self.settings = dict(settings or {})
+        self._ids = _only_chunk(columns.concepts["id"])
+        self._texts = _only_chunk(columns.names["text"])
+        self._redirects_from = _only_chunk(columns.redirects["old"])
+
+    @classmethod
+    def of(cls, *parts: tuple[Source, Tables], settings: Mapping[str, Any] | None = None) -> Vocabulary:
+        """A vocabulary of one or several sources, in memory."""
+        columns = assemble([(source.name, tables) for source, tables in parts])
+        return cls(columns, [source for source, _ in parts], settings)
+
+    def extended(self, source: Source, tables: Tables) -> Vocabulary:
+        """This vocabulary with what another source adds to it."""
+        columns = assemble([*disassemble(self.columns), (source.name, tables)])
+        return Vocabulary(columns, [*self.sources, source], self.settings)
+
+    @classmethod
+    def load(cls, directory: str | Path) -> Vocabulary:
+        """Open a vocabulary directory; its files are mapped into memory, not read.
+
+        Raises:
+            StoreError: it is missing, damaged, or of another format version.
+        """
+        return cls(*store.load(Path(directory)))
+
+    def save(self, directory: str | Path) -> None:
+        """Write the vocabulary to a directory, atomically.
+
+        Raises:
+            OutputError: it cannot be written; nothing is left behind.
+        """
+        store.save(self.columns, self.sources, Path(directory), settings=self.settings)
+
+    def __len__(self) -> int:
+        """The number of concepts."""
+        return len(self._ids)
+
+    @property
+    def name_count(self) -> int:
+        """The number of (concept, name) rows."""
+        return len(self._texts)
+
+    def __contains__(self, concept_id: str) -> bool:
+        return self.row(concept_id) is not None
+
+    def __getitem__(self, concept_id: str) -> Concept:
+        """The concept of that very id.
+
+        Raises:
+            UnknownNameError: the vocabulary holds no such id (alternate ids: see :meth:`resolve`).
+        """
+        row = self.row(concept_id)
+        if row is None:
+            now = self.resolve(concept_id)
+            hint = f"; it is now {', '.join(now)}" if now else ""
+            raise UnknownNameError(f"no concept {concept_id!r} in the vocabulary{hint}")
+        return self.concept(row)
+
+    def row(self, concept_id: str) -> int | None:
+        """The row of the concept of that very id, or ``None``."""
+        order = self.columns.concepts_by_id
+        place = bisect_left(order, concept_id, key=self._id_at)
+        if place < len(order) and self._id_at(order[place]) == concept_id:
+            return int(order[place])
+        return None
+
+    def concept_id(self, row: int) -> str:
+        """The id of a concept row."""
+        return self._id_at(row)
+
+    def concept(self, row: int) -> Concept:
+        """The concept at a row."""
+        columns = self.columns.concepts
+        value = {field: columns[field][row].as_py() for field in columns.column_names}
+        lists = ("semantic_types", "xrefs", "parents", "replaced_by")
+        value.update({field: tuple(value[field]) for field in lists})
+        return Concept(name=self.preferred_name(row), **value)
+
+    def preferred_name(self, row: int) -> str:
+        """The preferred name of a concept row (its id where it has no name)."""
+        start, end = self.columns.name_offsets[row : row + 2]
+        return self._text_at(start) if start < end else self._id_at(row)
+
+    def name(self, row: int) -> Name:
+        """The name at a name row."""
+        names = self.columns.names
+        return Name(
+            text=self._text_at(row),
+            concept_id=self._id_at(names["concept"][row].as_py()),
+            lang=names["lang"][row].as_py(),
+            kind=names["kind"][row].as_py(),
+            source=names["source"][row].as_py(),
+        )
+
+    def names(
+        self, concept_id: str, *, lang: str | None = None, kinds: Collection[str] | None = None
+    ) -> tuple[Name, ...]:
+        """The names of a concept, the preferred one first, on request of one language or some kinds only.
+
+        Raises:
+            UnknownNameError: the vocabulary holds no such id.
+        """
+        row = self.row(concept_id)
+        if row is None:
+            raise UnknownNameError(f"no concept {concept_id!r} in the vocabulary")
+        found = (self.name(at) for at in range(*self.columns.name_offsets[row : row + 2].tolist()))
+        return tuple(
+            name for name in found if (lang is None or name.lang == lang) and (kinds is None or name.kind in kinds)
+        )
+
+    def find(self, text: str) -> tuple[Name, ...]:
+        """All names equal to ``text`` but for case and punctuation, with the concepts they name."""
+        key = normalise(text)
+        order = self.columns.names_by_key
+        place = bisect_left(order, key, key=self._key_at)
+        found = []
+        while place < len(order) and self._key_at(order[place]) == key:
+            found.append(self.name(int(order[place])))
+            place += 1
+        return tuple(found)
+
+    def containing(self, text: str, *, limit: int) -> tuple[str, ...]:
+        """The ids of concepts with a name that contains ``text``, whatever its case, at most ``limit`` of them."""
+        found: dict[str, None] = {}
+        for batch in self.name_batches(obsolete=True):
+            matching = pc.match_substring(batch["text"], text, ignore_case=True)
+            found.update((self._id_at(row), None) for row in batch["concept"].filter(matching).to_pylist())
+            if len(found) >= limit:
+                break
+        return tuple(found)[:limit]
+
+    def resolve(self, concept_id: str) -> tuple[str, ...]:
+        """The ids of the live concepts that an id stands for now, following alternate ids and replacements.
+
+        An obsolete concept without a replacement stands for itself; an unknown id for nothing.
+        """
+        found: dict[str, None] = {}
+        seen: set[str] = set()
+        waiting = [concept_id]
+        while waiting:
+            at = waiting.pop(0)
+            if at in seen:
+                continue
+            seen.add(at)
+            row = self.row(at)
+            if row is None:
+                waiting.extend(self._redirected(at))
+                continue
+            obsolete = self.columns.concepts["obsolete"][row].as_py()
+            replacements = (
+                [*self.columns.concepts["replaced_by"][row].as_py(), *self._redirected(at)] if obsolete else []
+            )
+            known = [new for new in replacements if new in self or self._redirected(new)]
+            if known:
+                waiting.extend(known)
+            else:
+                found[at] = None
+        return tuple(found)
+
+    def ancestors(self, concept_id: str) -> tuple[str, ...]:
+        """The ids of all concepts above one, nearest first; a cycle in the parents does no harm.
+
+        Raises:
+            UnknownNameError: the vocabulary holds no such id.
+        """
+        found: dict[str, None] = {}
+        level = list(self[concept_id].parents)
+        while level:
+            fresh = [parent for parent in dict.fromkeys(level) if parent not in found and parent != concept_id]
+            found.update(dict.fromkeys(fresh))
+            rows = [row for row in map(self.row, fresh) if row is not None]
+            level = [parent for row in rows for parent in self.columns.concepts["parents"][row].as_py()]
+        return tuple(found)
+
+    def name_batches(
+        self,
+        *,
+        languages: Collection[str] | None = None,
+        kinds: Collection[str] | None = None,
+        obsolete: bool = False,
+        batch_size: int = 65_536,
+    ) -> Iterator[pa.RecordBatch]:
+        """The names in columns, ``batch_size`` rows at a time, without a Python object per name.
+
+        Args:
+            languages: these languages only.
+            kinds: these kinds only.
+            obsolete: whether names of obsolete concepts are among them.
+            batch_size: rows looked at per batch; a batch holds those of them that were asked for.
+
+        Yields:
+            Batches of the :data:`~nymlink.vocabulary.columns.NAMES` columns and ``row`` (int64), the name row.
+        """
+        live = None if obsolete else ~self.columns.concepts["obsolete"].to_numpy()
+        names = self.columns.names
+        for start in range(0, len(names), batch_size):
+            batch = names.slice(start, batch_size)
+            wanted = np.ones(len(batch), bool)
+            if live is not None:
+                wanted &= live[batch["concept"].to_numpy()]
+            for field, values in (("lang", languages), ("kind", kinds)):
+                if values is not None:
+                    wanted &= pc.is_in(
+                        batch[field].cast(pa.string()), pa.array(sorted(values), pa.string())
+                    ).to_numpy()
+            rows = pa.array(np.arange(start, start + len(batch), dtype=np.int64))
+            yield from batch.append_column("row", rows).filter(pa.array(wanted)).combine_chunks().to_batches()
+
+    def counts(self, field: str) -> dict[str, int]:
+        """How many names there are by ``"lang"``, ``"kind"`` or ``"source"``, most frequent first."""
+        column = _only_chunk(self.columns.names[field])
+        labels = column.dictionary.to_pylist()
+        totals = np.bincount(column.indices.to_numpy(), minlength=len(labels)).tolist()
+        return dict(
+            Counter({label: total for label, total in zip(labels, totals, strict=True) if total}).most_common()
+        )
+
+    def _id_at(self, row: Any) -> str:
+        return str(self._ids[int(row)].as_py())
+
+    def _text_at(self, row: Any) -> str:
+        return str(self._texts[int(row)].as_py())
+
+    def _key_at(self, row: Any) -> str:
+        return normalise(self._text_at(row))
+
+    def _redirected(self, concept_id: str) -> list[str]:
+        old, new = self._redirects_from, self.columns.redirects["new"]
+        place = bisect_left(range(len(old)), concept_id, key=lambda at: str(old[at].as_py()))
+        found = []
+        while place < len(old) and old[place].as_py() == concept_id:
+            found.append(str(new[place].as_py()))
+            place += 1
+        return found
+
+
+def _only_chunk(column: pa.ChunkedArray) -> pa.Array:
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

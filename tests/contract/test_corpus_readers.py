@@ -1,0 +1,263 @@
+"""What every corpus reader promises, checked on each that is registered."""
+
+from __future__ import annotations
+
+import gzip
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nymlink.corpus import Document, Mention, read_corpus, read_documents
+from nymlink.corpus.readers import CORPUS_FORMATS
+from nymlink.errors import InputError, UnknownNameError
+from nymlink.formats import find_format
+from nymlink.problems import Problems
+
+Gold = tuple[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A format in small.
+
+    Attributes:
+        unit: the i-th piece of a file, complete lines, and the mentions and gold ids that stand in it.
+        header: what comes before the pieces.
+        broken: a line that cannot be used.
+        folder: name of the file inside a folder, for a format that is one.
+        streams: whether documents come before the whole file is read.
+    """
+
+    unit: Callable[[int], tuple[str, list[Gold]]]
+    header: str = ""
+    broken: str = "nothing to be read in this"
+    folder: str = ""
+    streams: bool = True
+
+
+def noise(i: int) -> str:
+    """Letters that do not compress."""
+    return "".join(random.Random(i).choices("abcdefghijklmnopqrstuvwxyz", k=40))
+
+
+def pubtator(i: int) -> tuple[str, list[Gold]]:
+    title = f"Ménière's disease and {noise(i)} cancer."
+    lines = [
+        f"{i}|t|{title}",
+        f"{i}|a|Of cancer.",
+        f"{i}\t0\t17\tMénière's disease\tDisease\tD008575",
+        f"{i}\t{len(title) + 4}\t{len(title) + 10}\tcancer\tDisease\tD009369|D1",
+    ]
+    gold: list[Gold] = [("Ménière's disease", ("D008575",)), ("cancer", ("D009369", "D1"))]
+    return "\n".join([*lines, "", ""]), gold
+
+
+def biosyn(i: int) -> tuple[str, list[Gold]]:
+    mention = f"ménière {noise(i)}"
+    return f"{i}||3|11||Disease||{mention}||D008575|D1\n", [(mention, ("D008575", "D1"))]
+
+
+def xlbel(i: int) -> tuple[str, list[Gold]]:
+    mention = f"ménière {noise(i)}"
+    return f"C0025281|C1||{mention}||über <tgt>{mention}</tgt> da\n", [(mention, ("C0025281", "C1"))]
+
+
+def askapatient(i: int) -> tuple[str, list[Gold]]:
+    mention = f"ménière {noise(i)}"
+    return f"{13445001 + i}\tMénière's disease\t{mention}\n", [(mention, (str(13445001 + i),))]
+
+
+def table(i: int) -> tuple[str, list[Gold]]:
+    mention = f"ménière, {noise(i)}"
+    return f'"{mention}",D008575|D1,"über {mention}"\n', [(mention, ("D008575", "D1"))]
+
+
+def lines(i: int) -> tuple[str, list[Gold]]:
+    mention = f"ménière {noise(i)}"
+    return f"{mention}\n", [(mention, ())]
+
+
+SAMPLES = {
+    "askapatient": Sample(askapatient, streams=False),
+    "biosyn": Sample(biosyn, folder="1.concept", streams=False),
+    "lines": Sample(lines, broken="\0\0"),
+    "pubtator": Sample(pubtator),
+    "table": Sample(table, header="Mention,Concept ID,Sentence\n"),
+    "xlbel": Sample(xlbel),
+}
+
+
+def test_every_registered_format_has_a_sample() -> None:
+    assert set(CORPUS_FORMATS.names()) == set(SAMPLES)
+
+
+def make(name: str, count: int = 3) -> tuple[str, list[Gold]]:
+    units = [SAMPLES[name].unit(i) for i in range(count)]
+    return SAMPLES[name].header + "".join(text for text, _ in units), [
+        gold for _, found in units for gold in found
+    ]
+
+
+def write(folder: Path, name: str, content: bytes) -> Path:
+    """Put content where the format wants it, under a name that tells nothing."""
+    if not SAMPLES[name].folder:
+        path = folder / "data.bin"
+        path.write_bytes(content)
+        return path
+    path = folder / "corpus"
+    path.mkdir(exist_ok=True)
+    (path / SAMPLES[name].folder).write_bytes(content)
+    return path
+
+
+def gold_of(documents: tuple[Document, ...]) -> list[Gold]:
+    return [(mention.text, mention.concept_ids) for document in documents for mention in document.mentions]
+
+
+@pytest.fixture(scope="module", params=CORPUS_FORMATS.names())
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+ENCODINGS: dict[str, Callable[[str], bytes]] = {
+    "plain": str.encode,
+    "gzip": lambda text: gzip.compress(text.encode()),
+    "crlf": lambda text: text.replace("\n", "\r\n").encode(),
+    "bom": lambda text: text.encode("utf-8-sig"),
+    "no last line end": lambda text: text.rstrip("\n").encode(),
+    "blank lines": lambda text: ("\n" + text.replace("\n", "\n\n") + " \n").encode(),
+}
+
+
+@pytest.mark.parametrize("encode", ENCODINGS.values(), ids=ENCODINGS.keys())
+def test_found_by_content_and_read_alike_however_it_is_packed(
+    name: str, encode: Callable[[str], bytes], tmp_path: Path
+) -> None:
+    text, gold = make(name)
+    path = write(tmp_path, name, encode(text))
+    problems = Problems()
+    corpus = read_corpus(path, problems=problems)
+    assert find_format(CORPUS_FORMATS, path).name == name
+    assert gold_of(corpus.documents) == gold
+    assert corpus.name == path.stem
+    assert len(problems) == 0
+    if encode in (ENCODINGS["gzip"], ENCODINGS["crlf"], ENCODINGS["bom"]):
+        plain = read_corpus(write(tmp_path, name, text.encode()))
+        assert corpus == plain
+
+
+def test_other_encodings_are_mended_and_reported(name: str, tmp_path: Path) -> None:
+    text, gold = make(name)
+    problems = Problems()
+    corpus = read_corpus(write(tmp_path, name, text.encode("cp1252")), problems=problems)
+    assert gold_of(corpus.documents) == gold
+    assert problems.rejected == 0
+    assert problems.repaired == sum(not line.isascii() for line in text.split("\n"))
+
+
+def test_a_broken_line_is_left_out_with_its_number_and_the_rest_is_read(name: str, tmp_path: Path) -> None:
+    text, gold = make(name)
+    first = SAMPLES[name].header + SAMPLES[name].unit(0)[0]
+    content = first + SAMPLES[name].broken + "\n" + text.removeprefix(first)
+    problems = Problems()
+    corpus = read_corpus(write(tmp_path, name, content.encode()), format=name, problems=problems)
+    assert gold_of(corpus.documents) == gold
+    assert (problems.rejected, problems.repaired) == (1, 0)
+    assert problems.first[0].line == first.count("\n") + 1
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b" \n\n", gzip.compress(b"")], ids=["nothing", "blanks", "gzip of nothing"]
+)
+def test_empty_input_is_an_error(name: str, content: bytes, tmp_path: Path) -> None:
+    with pytest.raises(InputError):
+        read_corpus(write(tmp_path, name, content), format=name)
+
+
+def test_input_without_one_usable_line_is_an_error(name: str, tmp_path: Path) -> None:
+    path = write(tmp_path, name, (SAMPLES[name].header + SAMPLES[name].broken + "\n").encode())
+    with pytest.raises(InputError) as caught:
+        read_corpus(path, format=name)
+    assert str(path) in str(caught.value)
+
+
+def test_missing_input_is_an_error(name: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        read_corpus(tmp_path / "absent", format=name)
+
+
+def test_a_truncated_file_is_an_error(name: str, tmp_path: Path) -> None:
+    content = gzip.compress(make(name)[0].encode())
+    with pytest.raises(InputError, match="truncated"):
+        read_corpus(write(tmp_path, name, content[: len(content) // 2]), format=name)
+
+
+def test_documents_come_before_the_whole_is_read(name: str, tmp_path: Path) -> None:
+    if not SAMPLES[name].streams:
+        pytest.skip("all lines of a file are needed for its documents")
+    text, gold = make(name, 10_000)
+    content = gzip.compress(text.encode())
+    documents = read_documents(write(tmp_path, name, content[: len(content) // 2]))
+    first = next(documents)
+    assert gold_of((first,)) == gold[: len(first.mentions)]
+    with pytest.raises(InputError, match="truncated"):
+        list(documents)
+
+
+@given(
+    st.lists(
+        st.one_of(st.binary(max_size=30), st.text('|{"\t\n,;:1C<tgt>', max_size=30).map(str.encode)), max_size=8
+    )
+)
+def test_whatever_comes_the_only_error_is_bad_input(
+    tmp_path_factory: pytest.TempPathFactory, name: str, junk: list[bytes]
+) -> None:
+    pieces = [make(name, 1)[0].encode(), *junk]
+    random.Random(0).shuffle(pieces)
+    path = write(tmp_path_factory.mktemp("junk"), name, b"\n".join(pieces))
+    try:
+        corpus = read_corpus(path, format=name)
+    except InputError:
+        return
+    assert len(corpus) > 0
+    for document, mention in corpus.mentions():
+        assert mention.text.strip()
+        if document.text and mention.start is not None:
+            assert document.text[mention.start : mention.end] == mention.text
+
+
+def test_offsets_lead_to_the_mention(name: str, tmp_path: Path) -> None:
+    corpus = read_corpus(write(tmp_path, name, make(name)[0].encode()))
+    for document, mention in corpus.mentions():
+        if document.text:
+            assert mention.start is not None
+            assert document.text[mention.start : mention.end] == mention.text
+
+
+def test_documents_have_ids_of_their_own_and_plain_dictionaries(name: str, tmp_path: Path) -> None:
+    corpus = read_corpus(write(tmp_path, name, make(name)[0].encode()))
+    ids = [document.id for document in corpus.documents]
+    assert all(ids)
+    assert len(set(ids)) == len(ids)
+    first = corpus.documents[0].to_dict()
+    assert Mention(**first["mentions"][0]) == corpus.documents[0].mentions[0]
+
+
+def test_an_unknown_format_lists_the_known_ones(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("pain\n")
+    with pytest.raises(UnknownNameError, match="pubtator"):
+        read_corpus(path, format="nonsense")
+
+
+@pytest.mark.parametrize("content", [b"PK\x03\x04\x00\x00\x00", "pain\n".encode("utf-16")], ids=["zip", "UTF-16"])
+def test_what_is_not_text_is_of_no_format(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "data"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="unknown corpus format"):
+        read_corpus(path)

@@ -1,0 +1,85 @@
+"""XL-BEL, AskAPatient and plain lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nymlink.corpus import Document, Mention, read_corpus
+from nymlink.problems import Problems
+
+
+def write(path: Path, content: str) -> Path:
+    file = path / "queries.txt"
+    file.write_text(content, encoding="utf-8")
+    return file
+
+
+def test_xlbel_without_context(tmp_path: Path) -> None:
+    file = write(tmp_path, "C0003873||リウマチ関節炎\n\nC1|CL448688||シラクチ\nMESH:D001||pain\n")
+    assert read_corpus(file).documents == (
+        Document("queries:1", mentions=(Mention("リウマチ関節炎", concept_ids=("C0003873",)),)),
+        Document("queries:3", mentions=(Mention("シラクチ", concept_ids=("C1", "CL448688")),)),
+        Document("queries:4", mentions=(Mention("pain", concept_ids=("MESH:D001",)),)),
+    )
+
+
+def test_xlbel_with_context(tmp_path: Path) -> None:
+    file = write(tmp_path, "C1||аллергия||тут 🤧 <tgt>аллергия</tgt> || и <tgt>аллергия</tgt>\n")
+    problems = Problems()
+    (document,) = read_corpus(file, problems=problems).documents
+    assert document.text == "тут 🤧 аллергия || и аллергия"
+    assert document.mentions == (Mention("аллергия", start=6, end=14, concept_ids=("C1",)),)
+    assert len(problems) == 0
+
+
+@pytest.mark.parametrize(
+    ("context", "text", "start"),
+    [
+        ("die <tgt></tgt> da", "die  da", None),
+        ("die <tgt></tgt>angst da", "die angst da", 4),
+        ("die <tgt> angst</tgt>", "die  angst", 5),
+        ("die angst da", "die angst da", None),
+        ("die </tgt>angst<tgt>", "die angst", None),
+    ],
+)
+def test_xlbel_tags_that_do_not_hold_the_mention(
+    context: str, text: str, start: int | None, tmp_path: Path
+) -> None:
+    problems = Problems()
+    (document,) = read_corpus(write(tmp_path, f"C1||angst||{context}\n"), problems=problems).documents
+    end = None if start is None else start + 5
+    assert document == Document("queries:1", text, (Mention("angst", start=start, end=end, concept_ids=("C1",)),))
+    assert (problems.rejected, problems.repaired) == (0, 1)
+
+
+def test_askapatient_takes_the_phrase_for_the_mention(tmp_path: Path) -> None:
+    file = write(tmp_path, "108367008\tDislocation of joint\tdislocating\n3384011000036100\tArthrotec\tB12\n")
+    assert read_corpus(file).documents == (
+        Document(
+            "queries",
+            mentions=(
+                Mention("dislocating", concept_ids=("108367008",)),
+                Mention("B12", concept_ids=("3384011000036100",)),
+            ),
+        ),
+    )
+
+
+@pytest.mark.parametrize("line", ["108367008\tDislocation", "D001\tx\ty", "108367008\tx\t ", "108367008\tx\ty\tz"])
+def test_askapatient_leaves_out_what_is_not_a_row(line: str, tmp_path: Path) -> None:
+    problems = Problems()
+    file = write(tmp_path, f"166717003\tLabel\tphrase one\n{line}\n166717003\tLabel\tphrase two\n")
+    (document,) = read_corpus(file, format="askapatient", problems=problems).documents
+    assert [mention.text for mention in document.mentions] == ["phrase one", "phrase two"]
+    assert [problem.line for problem in problems.first] == [2]
+
+
+def test_lines_are_mentions_without_gold(tmp_path: Path) -> None:
+    file = write(tmp_path, "heart attack, old\n\n  MI\t\n[3H]-naloxone\n")
+    assert read_corpus(file).documents == (
+        Document("queries:1", mentions=(Mention("heart attack, old"),)),
+        Document("queries:3", mentions=(Mention("MI"),)),
+        Document("queries:4", mentions=(Mention("[3H]-naloxone"),)),
+    )
