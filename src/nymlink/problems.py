@@ -63,9 +63,6 @@ class Problems:
         if self._on_problem is not None:
             self._on_problem(problem)
 
-    def __len__(self) -> int:
-        return self.rejected + self.repaired
-
     def to_dict(self) -> dict[str, Any]:
         return {
             "rejected": self.rejected,

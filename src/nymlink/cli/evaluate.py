@@ -49,6 +49,11 @@ from nymlink.text.spelling import DEFAULT_SPELLING, read_table
     type=click.Path(path_type=Path),
     help="Misspelt words, one `wrong||right` a line, instead of the built-in table.",
 )
+@click.option(
+    "--as-published",
+    is_flag=True,
+    help="Prepare mentions just as the published queries were, without our improvements.",
+)
 @click.option("--drop-unknown", is_flag=True, help="Leave out mentions whose gold id is not in the dictionary.")
 @click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write figures and ranks to this file.")
 @click.option("--errors", type=click.Path(path_type=Path), help="Write every mistake to this TSV file.")
@@ -66,6 +71,7 @@ def evaluate(
     columns: tuple[str, ...],
     augmenting: tuple[Path, ...],
     spelling: Path | None,
+    as_published: bool,
     drop_unknown: bool,
     json_file: Path | None,
     errors: Path | None,
@@ -93,10 +99,16 @@ def evaluate(
     other = None if compare is None else _read_run(compare)
     gold = read(corpus, format)
     if augmenting:
-        vocabulary = augment(opened.vocabulary, map(read, augmenting), spelling=table)
+        vocabulary = augment(opened.vocabulary, map(read, augmenting), spelling=table, as_published=as_published)
         opened = Index.build(vocabulary, sparse=opened.settings["sparse"], progress=True)
     evaluation = run(
-        opened, gold, types=set(types) or None, keep_unknown=not drop_unknown, spelling=table, seed=seed
+        opened,
+        gold,
+        types=set(types) or None,
+        keep_unknown=not drop_unknown,
+        spelling=table,
+        as_published=as_published,
+        seed=seed,
     )
     result = evaluation.to_dict()
     click.echo(report(evaluation), nl=False)

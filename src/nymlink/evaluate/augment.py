@@ -14,7 +14,11 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 
 
 def augment(
-    vocabulary: Vocabulary, corpora: Iterable[Corpus], *, spelling: Mapping[str, str] = DEFAULT_SPELLING
+    vocabulary: Vocabulary,
+    corpora: Iterable[Corpus],
+    *,
+    spelling: Mapping[str, str] = DEFAULT_SPELLING,
+    as_published: bool = False,
 ) -> Vocabulary:
     """Add the prepared mentions of (training and development) corpora as names of their gold concepts.
 
@@ -25,7 +29,7 @@ def augment(
     added = TableBuilder()
     for corpus in corpora:
         for document in corpus.documents:
-            prepared = prepare_document(document, spelling=spelling, composites="gold")
+            prepared = prepare_document(document, spelling=spelling, composites="gold", as_published=as_published)
             for mention, parts in zip(document.mentions, prepared, strict=True):
                 if len(parts) > 1:
                     continue

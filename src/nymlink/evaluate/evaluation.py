@@ -15,7 +15,7 @@ from nymlink.evaluate.metrics import accuracy, as_array, mean_reciprocal_rank
 from nymlink.evaluate.outcomes import Outcome, Query, outcomes
 from nymlink.evaluate.significance import bootstrap_interval
 from nymlink.index.index import Index
-from nymlink.text.prepare import prepare_document
+from nymlink.link.queries import queries as mention_queries
 from nymlink.text.spelling import DEFAULT_SPELLING
 
 ACCURACY_AT: Final = (1, 5, 10, 20)
@@ -89,6 +89,7 @@ def evaluate(
     types: Collection[str] | None = None,
     keep_unknown: bool = True,
     spelling: Mapping[str, str] = DEFAULT_SPELLING,
+    as_published: bool = False,
     seed: int = 0,
 ) -> Evaluation:
     """Link the mentions of a corpus and score them.
@@ -99,6 +100,8 @@ def evaluate(
         types: score mentions of these types only.
         keep_unknown: score mentions whose gold ids the vocabulary does not hold (as wrong); else leave them out.
         spelling: misspelt word → right word, for preparing the mentions.
+        as_published: prepare mentions just as the published queries were, see
+            :func:`~nymlink.text.prepare.prepare_document`.
         seed: of the bootstrap.
 
     Raises:
@@ -108,7 +111,11 @@ def evaluate(
         Query(document.id, mention, parts)
         for document in corpus.documents
         for mention, parts in zip(
-            document.mentions, prepare_document(document, spelling=spelling, composites="gold"), strict=True
+            document.mentions,
+            mention_queries(
+                document, index.entries, spelling=spelling, composites="gold", as_published=as_published
+            ),
+            strict=True,
         )
         if types is None or mention.type in types
     ]
@@ -148,6 +155,7 @@ def evaluate(
         "corpus": corpus.name,
         "types": None if types is None else sorted(types),
         "keep_unknown": keep_unknown,
+        "as_published": as_published,
         "dictionary": [source.to_dict() for source in index.vocabulary.sources],
         "concepts": len(index.vocabulary),
         "entries": len(index.entries),

@@ -6,20 +6,24 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
-from scipy.sparse import csr_matrix
+import numpy.typing as npt
+from scipy.sparse import csr_matrix, diags
 from sparse_dot_topn import sp_matmul_topn
 
 from nymlink.index.entries import Entries
 from nymlink.index.hits import NONE, Hits, Rows, Scores, best
 from nymlink.index.tfidf import SparseSettings, TfIdf
 
-_MARGIN: Final = 16
-"""Hits fetched beyond k, so that equal scores at the border are cut in order of row."""
+_CSR: Final = ("data", "indices", "indptr")
 
-_BLOCK: Final = 2048
+_MARGIN: Final = 32
+"""Hits fetched beyond k: equal scores at the border are cut in order of row, and what the common features, left out
+of the search, would have put among the first k is there to be found."""
+
+_BLOCK: Final = 512
 """Queries searched in one go: bounds the memory of their vectors and hits."""
 
 
@@ -27,15 +31,16 @@ class SparseSearch:
     """TF-IDF cosine similarity between queries and entries.
 
     Args:
-        entries: what is searched.
         weights: the fitted weighting.
-        inverted: float32 CSR (F, E): for each feature, the entries that have it and its weight there.
+        vectors: float32 CSR (E, F): the unit vector of each entry.
+        inverted: float32 CSR (F, E): for each feature used in searching, the entries that have it and its weight
+            there.
     """
 
-    def __init__(self, entries: Entries, weights: TfIdf, inverted: csr_matrix) -> None:
+    def __init__(self, weights: TfIdf, vectors: csr_matrix, inverted: csr_matrix) -> None:
         self.settings = weights.settings
-        self._entries = entries
         self._weights = weights
+        self._vectors = vectors
         self._inverted = inverted
 
     @classmethod
@@ -43,7 +48,11 @@ class SparseSearch:
         """Fit the weighting on the entries and invert their vectors."""
         texts = entries.texts.to_pylist()
         weights = TfIdf.fit(texts, settings, progress=progress)
-        return cls(entries, weights, weights.transform(texts, progress=progress).T.tocsr())
+        vectors = weights.transform(texts, progress=progress)
+        rare = np.bincount(vectors.indices, minlength=vectors.shape[1]) <= settings.search_share * len(entries)
+        inverted = diags(rare.astype(np.float32)).dot(vectors.T.tocsr())
+        inverted.eliminate_zeros()
+        return cls(weights, vectors, inverted)
 
     def search(self, queries: Sequence[str], k: int) -> Hits:
         """The k entries of highest cosine; entries that share no feature with the query are no hits."""
@@ -56,22 +65,22 @@ class SparseSearch:
 
     def _search(self, queries: Sequence[str], k: int) -> Hits:
         vectors = self._weights.transform(queries)
-        found = sp_matmul_topn(vectors, self._inverted, top_n=k + _MARGIN, n_threads=os.cpu_count())
-        counts = np.diff(found.indptr)
-        filled = np.arange(k + _MARGIN) < counts[:, None]
+        wanted = k + _MARGIN
+        found = sp_matmul_topn(vectors, self._inverted, top_n=wanted, n_threads=os.cpu_count())
+        filled = np.arange(wanted) < np.diff(found.indptr)[:, None]
         rows = np.full(filled.shape, NONE, np.int32)
-        scores = np.zeros(filled.shape, np.float32)
-        rows[filled], scores[filled] = found.indices, found.data
-        return best(rows, scores, k)
+        rows[filled] = found.indices
+        return best(rows, self._cosines(vectors, rows), k)
 
     def score(self, queries: Sequence[str], rows: Rows) -> Scores:
         """The cosines of given entries; see :class:`~nymlink.index.hits.Searcher`."""
+        return self._cosines(self._weights.transform(queries), rows)
+
+    def _cosines(self, vectors: csr_matrix, rows: Rows) -> Scores:
         scores = np.zeros(rows.shape, np.float32)
         owners, places = np.nonzero(rows != NONE)
-        if len(owners):
-            vectors = self._weights.transform(queries)[owners]
-            others = self._weights.transform(self._entries.take(rows[owners, places]))
-            scores[owners, places] = vectors.multiply(others).sum(axis=1)
+        products = vectors[owners].multiply(self._vectors[rows[owners, places]])
+        scores[owners, places] = np.asarray(products.sum(axis=1)).ravel()
         return scores
 
     def save(self, directory: Path) -> None:
@@ -82,21 +91,30 @@ class SparseSearch:
             "hashes": self._weights.hashes,
             "idf": self._weights.idf,
             "unknown": np.array(self._weights.unknown),
-            "data": self._inverted.data,
-            "indices": self._inverted.indices,
-            "indptr": self._inverted.indptr,
         }
         for name, array in arrays.items():
             np.save(directory / f"{name}.npy", array, allow_pickle=False)
+        for name, matrix in (("vectors", self._vectors), ("inverted", self._inverted)):
+            for part in _CSR:
+                np.save(directory / f"{name}.{part}.npy", getattr(matrix, part), allow_pickle=False)
 
     @classmethod
     def load(cls, directory: Path, entries: Entries) -> SparseSearch:
         """Map the search of a directory into memory."""
         settings = SparseSettings.from_dict(json.loads((directory / "settings.json").read_text(encoding="utf-8")))
-        names = ("hashes", "idf", "unknown", "data", "indices", "indptr")
-        # Copy-on-write, not read-only: the matrix product takes no read-only arrays, though it writes to none.
-        arrays = {name: np.load(directory / f"{name}.npy", mmap_mode="c", allow_pickle=False) for name in names}
-        weights = TfIdf(settings, arrays["hashes"], arrays["idf"], float(arrays["unknown"]))
-        shape = (len(weights.hashes), len(entries))
-        inverted = csr_matrix((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape, copy=False)
-        return cls(entries, weights, inverted)
+        weights = TfIdf(
+            settings, _map(directory, "hashes"), _map(directory, "idf"), float(_map(directory, "unknown"))
+        )
+        features = len(weights.hashes)
+
+        def matrix(name: str, shape: tuple[int, int]) -> csr_matrix:
+            return csr_matrix(tuple(_map(directory, f"{name}.{part}") for part in _CSR), shape=shape, copy=False)
+
+        return cls(
+            weights, matrix("vectors", (len(entries), features)), matrix("inverted", (features, len(entries)))
+        )
+
+
+def _map(directory: Path, name: str) -> npt.NDArray[Any]:
+    # Copy-on-write, not read-only: the matrix product takes no read-only arrays, though it writes to none.
+    return np.load(directory / f"{name}.npy", mmap_mode="c", allow_pickle=False).view(np.ndarray)

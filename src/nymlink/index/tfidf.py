@@ -27,6 +27,8 @@ class SparseSettings:
         words: whether words are features.
         shortest_word: shorter words are none.
         sublinear: weigh a feature that occurs n times with 1 + ln n instead of n.
+        search_share: look for entries only by the features that at most this share of the entries have. Commoner
+            ones make a search slow and decide little; they still count in the score of what was found.
     """
 
     chars: tuple[int, int] | None = None
@@ -34,12 +36,15 @@ class SparseSettings:
     words: bool = False
     shortest_word: int = 1
     sublinear: bool = False
+    search_share: float = 1.0
 
     def __post_init__(self) -> None:
         if self.chars is None and not self.words:
             raise ValueError("sparse settings need character n-grams, words or both")
         if self.chars is not None and not 1 <= self.chars[0] <= self.chars[1]:
             raise ValueError(f"character n-grams must go from a length of at least 1 upwards, not {self.chars}")
+        if not 0 < self.search_share <= 1:
+            raise ValueError(f"search_share must be above 0 and at most 1, not {self.search_share}")
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

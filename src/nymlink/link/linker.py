@@ -10,7 +10,8 @@ from nymlink.corpus.model import Document, Mention
 from nymlink.index.hits import NONE
 from nymlink.index.index import Index
 from nymlink.link.model import Candidate, Link
-from nymlink.text.prepare import prepare_document
+from nymlink.link.queries import queries
+from nymlink.text.prepare import Composites
 from nymlink.text.spelling import DEFAULT_SPELLING
 
 
@@ -20,15 +21,25 @@ class Linker:
     Args:
         index: what to link to.
         top_k: how many candidates a link has at most.
-        spelling: misspelt word → right word, applied to whole words of a mention.
+        spelling: misspelt word → right word, applied to whole words of a mention that is no name as it stands.
+        composites: which mentions are split into parts that are linked one by one: those whose parts are
+            ``"given"``, or ``"always"`` those that look composite ("breast and ovarian cancer").
     """
 
-    def __init__(self, index: Index, *, top_k: int = 5, spelling: Mapping[str, str] = DEFAULT_SPELLING) -> None:
+    def __init__(
+        self,
+        index: Index,
+        *,
+        top_k: int = 5,
+        spelling: Mapping[str, str] = DEFAULT_SPELLING,
+        composites: Composites = "given",
+    ) -> None:
         if top_k < 1:
             raise ValueError(f"top_k must be at least 1, not {top_k}")
         self.index = index
         self.top_k = top_k
         self.spelling = spelling
+        self.composites = composites
 
     @classmethod
     def load(cls, directory: str | Path, *, top_k: int = 5) -> Linker:
@@ -62,15 +73,15 @@ class Linker:
     def link_documents(self, documents: Iterable[Document]) -> Iterator[Link]:
         """Link the mentions of documents one document after the other, as they come."""
         for document in documents:
-            prepared = prepare_document(document, spelling=self.spelling)
-            queries = list(dict.fromkeys(query for parts in prepared for query in parts))
-            found = dict(zip(queries, self._candidates(queries), strict=True))
+            prepared = queries(document, self.index.entries, spelling=self.spelling, composites=self.composites)
+            distinct = list(dict.fromkeys(query for parts in prepared for query in parts))
+            found = dict(zip(distinct, self._candidates(distinct), strict=True))
             for mention, parts in zip(document.mentions, prepared, strict=True):
                 yield _link(document, mention, parts, found)
 
-    def _candidates(self, queries: Sequence[str]) -> list[tuple[Candidate, ...]]:
+    def _candidates(self, texts: Sequence[str]) -> list[tuple[Candidate, ...]]:
         vocabulary = self.index.vocabulary
-        matches = self.index.match(queries, self.top_k)
+        matches = self.index.match(texts, self.top_k)
         scores = matches.scores.astype(float).round(6).tolist()
         parts = {name: values.astype(float).round(6).tolist() for name, values in matches.parts.items()}
         concepts, names = matches.concepts.tolist(), matches.names.tolist()
@@ -86,7 +97,7 @@ class Linker:
                 for rank, concept in enumerate(concepts[query])
                 if concept != NONE
             )
-            for query in range(len(queries))
+            for query in range(len(texts))
         ]
 
 

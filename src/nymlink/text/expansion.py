@@ -26,14 +26,19 @@ def expand(mention: str, definitions: Iterable[Definition], *, tokens_only: bool
     Args:
         mention: the surface form.
         definitions: of one short form the last counts; see :func:`in_force`.
-        tokens_only: replace a short form only where white space, a slash or a comma delimits it, as the published
-            queries of BioSyn do. Otherwise also in a compound ("APC-related") and in the plural ("LODs"), and a
-            bracket is left out that only repeats what stands before it ("adenomatous polyposis coli (APC)").
+        tokens_only: replace a short form of one word only, and only where white space, a slash or a comma delimits
+            it, as the published queries of BioSyn do. Otherwise also in a compound ("APC-related") and in the
+            plural ("RCCs"), and a bracket is left out that only repeats what stands before it ("adenomatous
+            polyposis coli (APC)").
 
     Returns:
         The mention written out.
     """
-    long_forms = {definition.short: definition.long for definition in definitions}
+    long_forms = {
+        definition.short: definition.long
+        for definition in definitions
+        if not (tokens_only and " " in definition.short)
+    }
     if not any(short.removesuffix("s") in mention for short in long_forms):
         return mention
     if not tokens_only:

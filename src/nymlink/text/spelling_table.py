@@ -36,7 +36,6 @@ dermatits dermatitis
 diabeties diabetes
 diahrrea diarrhea
 diarhea diarrhea
-diarrea diarrhea
 disfunction dysfunction
 disphagia dysphagia
 dysfuntion dysfunction
@@ -113,7 +112,6 @@ diarrhoea diarrhea
 dyslipidaemia dyslipidemia
 dyspnoea dyspnea
 faecal fecal
-foetal fetal
 galactosaemia galactosemia
 gonorrhoea gonorrhea
 gynaecological gynecological
@@ -150,7 +148,6 @@ ischaemia ischemia
 ischaemic ischemic
 leucoderma leukoderma
 leucodystrophy leukodystrophy
-leucopenia leukopenia
 leukaemia leukemia
 leukaemias leukemias
 leukaemic leukemic
@@ -163,7 +160,6 @@ oesophagus esophagus
 oestrogen estrogen
 orthopaedic orthopedic
 paediatric pediatric
-paralysed paralyzed
 phaeochromocytoma pheochromocytoma
 phaeochromocytomas pheochromocytomas
 polycythaemia polycythemia

@@ -18,8 +18,9 @@ from nymlink.formats import find_format
 from nymlink.problems import Problems
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.options import ReadOptions
-from nymlink.vocabulary.readers import VOCABULARY_FORMATS, _rrf_blocks, _rrf_names
-from nymlink.vocabulary.readers.rrf import FORMAT
+from nymlink.vocabulary.readers import VOCABULARY_FORMATS
+from nymlink.vocabulary.readers.umls import blocks, names
+from nymlink.vocabulary.readers.umls.rrf import FORMAT
 from nymlink.vocabulary.tables import Tables
 
 CONSO = "CUI LAT TS LUI STT SUI ISPREF AUI SAUI SCUI SDUI SAB TTY CODE STR SRL SUPPRESS CVF".split()
@@ -294,7 +295,7 @@ def broken_rows() -> tuple[bytes, list[tuple[int, bool, str]]]:
 def test_broken_rows_are_told_by_line_and_the_rest_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
 ) -> None:
-    monkeypatch.setattr(_rrf_blocks, "_BLOCK_BYTES", block)
+    monkeypatch.setattr(blocks, "_BLOCK_BYTES", block)
     text, expected = broken_rows()
     (tmp_path / "MRCONSO.RRF").write_bytes(b"\xef\xbb\xbf" + text)
     problems = Problems()
@@ -306,7 +307,7 @@ def test_broken_rows_are_told_by_line_and_the_rest_is_kept(
 
 
 def test_a_row_longer_than_arrow_parses_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_rrf_blocks, "_PARSE_BYTES", 64)
+    monkeypatch.setattr(blocks, "_PARSE_BYTES", 64)
     problems = Problems()
     tables = read(write(tmp_path, MRCONSO=[*HEART, atom("C0000002", "x" * 10_000)]), problems)
     assert len(tables.names) == 6
@@ -317,7 +318,7 @@ def test_a_row_longer_than_arrow_parses_at_once(tmp_path: Path, monkeypatch: pyt
 def test_compressed_crlf_and_parts_read_like_the_plain_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
 ) -> None:
-    monkeypatch.setattr(_rrf_blocks, "_BLOCK_BYTES", block)
+    monkeypatch.setattr(blocks, "_BLOCK_BYTES", block)
     plain = write(tmp_path / "plain", MRCONSO=HEART)
     text = (plain / "MRCONSO.RRF").read_bytes()
     expected = read(plain).names
@@ -484,7 +485,9 @@ def random_release(folder: Path, rng: random.Random, concepts: int, *, shuffled:
                     ISPREF=rng.choice("YN"),
                     SAB=rng.choice(["MSH", "MSHSPA", "NCI", "MTH", "HPO", "SNOMEDCT_US", "CHV"]),
                     TTY=rng.choice(["SY", "PT", "AB", "BN", "SBD"]),
-                    CODE=rng.choice(["NOCODE", "", "D1", "D2", "HP:1", str(rng.randrange(10**6))]),
+                    CODE=rng.choice(
+                        ["NOCODE", "", "D1", "D2", "HP:1", *(str(rng.randrange(10**6)) for _ in "123")]
+                    ),
                     SUPPRESS=rng.choices("NOEY", [12, 1, 1, 1])[0],
                 )
             )
@@ -542,8 +545,8 @@ def assert_like_twin(folder: Path, options: ReadOptions) -> None:
 def test_like_the_naive_twin(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: ReadOptions, shuffled: bool
 ) -> None:
-    monkeypatch.setattr(_rrf_blocks, "_BLOCK_BYTES", 50_000)
-    monkeypatch.setattr(_rrf_names, "_STRETCH", 3000)
+    monkeypatch.setattr(blocks, "_BLOCK_BYTES", 50_000)
+    monkeypatch.setattr(names, "_STRETCH", 3000)
     assert_like_twin(random_release(tmp_path, random.Random(1), 2000, shuffled=shuffled), options)
 
 
@@ -561,7 +564,7 @@ def test_any_text_survives(tmp_path_factory: pytest.TempPathFactory, texts: list
     expected = dict.fromkeys(folded for text in texts if (folded := " ".join(text.split())))
     problems = Problems()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_rrf_blocks, "_BLOCK_BYTES", block)
+        patch.setattr(blocks, "_BLOCK_BYTES", block)
         if not expected:
             with pytest.raises(InputError):
                 read(folder, problems)

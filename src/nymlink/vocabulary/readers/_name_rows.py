@@ -54,12 +54,18 @@ def _names(rows: pa.Table, languages: Languages) -> pa.Table:
     rows = rows.filter(pc.is_in(rows["lang"], pa.array(wanted, pa.string())))
     ranks = pc.index_in(rows["kind"], pa.array(KINDS))
     table = pa.table(
-        {"concept_id": rows["concept_id"], "text": _folded(rows["name"]), "lang": rows["lang"], "rank": ranks}
+        {
+            "concept_id": rows["concept_id"],
+            "text": _folded(rows["name"]),
+            "lang": rows["lang"],
+            "rank": ranks,
+            "row": np.arange(len(rows)),
+        }
     )
-    # Without threads, groups stand in the order of their first rows.
-    surest = table.group_by(["concept_id", "text", "lang"], use_threads=False).aggregate([("rank", "min")])
-    kinds = pa.array(KINDS).take(surest["rank_min"].combine_chunks())
-    return surest.drop_columns("rank_min").append_column("kind", kinds).cast(NAME_SCHEMA)
+    names = table.group_by(["concept_id", "text", "lang"]).aggregate([("rank", "min"), ("row", "min")])
+    names = names.sort_by("row_min")
+    kinds = pa.array(KINDS).take(names["rank_min"].combine_chunks())
+    return names.append_column("kind", kinds).select(NAME_SCHEMA.names).cast(NAME_SCHEMA)
 
 
 def _folded(texts: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -79,10 +85,10 @@ def _split_lists(codes: pa.Array, joined: pa.ChunkedArray, count: int) -> pa.Lis
 
 def _lists(codes: pa.Array, values: pa.Array | pa.ChunkedArray, count: int) -> pa.ListArray:
     """The distinct non-blank values of each code, 0 to ``count - 1``, in their order."""
-    pairs = pa.table({"code": codes, "value": pc.utf8_trim_whitespace(values)})
+    pairs = pa.table({"code": codes, "value": pc.utf8_trim_whitespace(values), "row": np.arange(len(codes))})
     pairs = pairs.filter(pc.not_equal(pairs["value"], ""))
-    pairs = pairs.group_by(["code", "value"], use_threads=False).aggregate([])
-    order = np.argsort(pairs["code"].to_numpy(), kind="stable")
+    pairs = pairs.group_by(["code", "value"]).aggregate([("row", "min")])
+    pairs = pairs.sort_by([("code", "ascending"), ("row_min", "ascending")])
     lengths = np.bincount(pairs["code"].to_numpy(), minlength=count)
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    return pa.ListArray.from_arrays(pa.array(offsets), pairs["value"].combine_chunks().take(pa.array(order)))
+    return pa.ListArray.from_arrays(pa.array(offsets), pairs["value"].combine_chunks())

@@ -61,7 +61,7 @@ class Graph:
         seen: set[str] = set()
         for place, node in enumerate(nodes):
             where = f"{self._where}.nodes[{place}]"
-            if not isinstance(node, dict) or not isinstance(node.get("id"), str):
+            if not isinstance(node, dict) or not isinstance(node.get("id"), str) or not node["id"]:
                 self._problems.reject(self._path, None, f"{where} has no id")
                 continue
             iri = node["id"]

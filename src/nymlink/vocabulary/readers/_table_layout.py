@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from nymlink.errors import InputError
+from nymlink.vocabulary.readers._delimited import records
 
 _DELIMITERS: Final = "\t,;|"
 _SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -74,14 +74,14 @@ def check_layout(layout: Layout, chosen: Mapping[str, str], path: Path, line: in
             raise InputError(f"no column {theirs!r}; the file has: {listed}", path=path, line=line)
     for column in _REQUIRED:
         if column not in layout.columns:
-            message = f"no column is known to hold the {column}: say which with columns (the file has: {listed})"
+            message = f"no header is known for the {column}: name it as column {column!r} in the options"
+            message = f"{message} (the file has: {listed})"
             raise InputError(message, path=path, line=line)
 
 
 def _layout(line: str, delimiter: str, chosen: Mapping[str, str]) -> Layout:
-    headers = [
-        header.strip() for header in next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
-    ]
+    record = next(records([(1, line)], delimiter), None)
+    headers = record.fields if record else []
     keys = [_key(header) for header in headers]
     columns: dict[str, int] = {}
     for ours, theirs in chosen.items():
@@ -90,10 +90,11 @@ def _layout(line: str, delimiter: str, chosen: Mapping[str, str]) -> Layout:
         elif _key(theirs) in keys:
             columns[_our_name(ours)] = keys.index(_key(theirs))
     taken = set(columns.values())
+    decided = {_our_name(ours) for ours in chosen}
     for column, spellings in _SPELLINGS.items():
         places = (keys.index(spelling) for spelling in spellings if spelling in keys)
         place = next((place for place in places if place not in taken), None)
-        if column not in columns and place is not None:
+        if place is not None and column not in decided:
             columns[column] = place
     return Layout(delimiter, tuple(headers), columns)
 

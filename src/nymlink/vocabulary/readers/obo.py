@@ -24,6 +24,8 @@ from nymlink.vocabulary.tables import TableBuilder, Tables
 _SIGN: Final = re.compile(r"^(?:format-version:|\[Term\])", re.MULTILINE)
 _STANZA: Final = re.compile(r"\[\s*(?P<type>\w+)\s*\](?:\s*!.*)?")
 _BROKEN_STANZA: Final = re.compile(r"\[\s*(?P<type>Term|Typedef|Instance)\b", re.IGNORECASE)
+_TAG: Final = re.compile(r"[A-Za-z][\w-]*")
+_NO_TAG: Final = "neither a tag with its value nor a stanza's beginning"
 _SCOPE_OF_OLD_TAG: Final = {f"{scope.lower()}_synonym": scope for scope in ("EXACT", "RELATED", "NARROW", "BROAD")}
 _SYNONYM_TAGS: Final = frozenset({"synonym", *_SCOPE_OF_OLD_TAG})
 _LICENCE: Final = re.compile(r"\S*[:/]licen[sc]e", re.IGNORECASE)
@@ -70,7 +72,7 @@ class _Parser:
             return
         tag, colon, value = line.partition(":")
         if not colon:
-            self._problems.reject(self._path, number, "neither a tag with its value nor a stanza's beginning")
+            self._problems.reject(self._path, number, _NO_TAG)
         elif self._stanza == "header":
             self._header_tag(tag.rstrip(), value.strip())
         elif complaint := self._term_tag(number, tag.rstrip(), value.strip()):
@@ -153,6 +155,8 @@ class _Parser:
             term.definition = term.definition or definition[0]
         elif tag == "is_obsolete":
             term.obsolete = unquoted(value).lower() == "true"
+        elif not _TAG.fullmatch(tag):
+            return _NO_TAG
         return None
 
 

@@ -22,6 +22,10 @@ from nymlink.vocabulary.readers._obo_graph import Graph
 from nymlink.vocabulary.readers._oboinowl import SynonymTypes, Term, add_terms
 from nymlink.vocabulary.tables import TableBuilder, Tables
 
+_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
+_ESCAPE: Final = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<half>\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\."
+)
 _SIGN: Final = re.compile(r'\s*\{.*"graphs"\s*:', re.DOTALL)
 
 
@@ -35,13 +39,27 @@ def _load(path: Path, problems: Problems) -> list[Any]:
     if not text.strip():
         raise InputError("the file is empty", path=path)
     try:
-        document = json.loads(text)
+        document = json.loads(_whole_characters(text, path, problems))
     except json.JSONDecodeError as error:
         raise InputError(f"malformed JSON ({error.msg}): fetch it again", path=path, line=error.lineno) from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"JSON that cannot be read ({error})", path=path) from error
     graphs = document.get("graphs") if isinstance(document, dict) else None
     if not isinstance(graphs, list):
         raise InputError("no list 'graphs' in it: is this OBO Graphs JSON?", path=path)
     return graphs
+
+
+def _whole_characters(text: str, path: Path, problems: Problems) -> str:
+    """Replace escapes that hold half a surrogate pair: JSON allows them, but no text can hold them."""
+
+    def replacement(match: re.Match[str]) -> str:
+        if match["half"] is None:
+            return match[0]
+        problems.repair(path, text.count("\n", 0, match.start()) + 1, f"{match[0]} is half a character; replaced")
+        return r"\ufffd"
+
+    return _ESCAPE.sub(replacement, text) if _SURROGATE.search(text) else text
 
 
 def _merged_away(terms: Mapping[str, Term]) -> Iterator[str]:

@@ -25,8 +25,8 @@ def each(column: pa.ChunkedArray, function: Callable[[str], Any], dtype: npt.DTy
     """``function`` of each value of a dictionary-encoded column, called once for each distinct value."""
     encoded = column.combine_chunks()
     distinct = encoded.dictionary.to_pylist()
-    results: Array = np.array([function(value) for value in distinct], dtype)
-    return results.take(encoded.indices.to_numpy())
+    results: Array = np.array([function(value) for value in distinct], dtype)[encoded.indices.to_numpy()]
+    return results
 
 
 def distinct_pairs(owners: Array, values: Array) -> tuple[Ints, Ints]:

@@ -17,7 +17,7 @@ from pyarrow import csv
 
 from nymlink.files import open_bytes
 from nymlink.problems import Problems
-from nymlink.vocabulary.readers._rrf_files import Release
+from nymlink.vocabulary.readers.umls.release import Release
 
 _BLOCK_BYTES: Final = 32 << 20
 _PARSE_BYTES: Final = 4 << 20

@@ -14,10 +14,10 @@ from nymlink.errors import InputError
 from nymlink.problems import Problems
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.options import ReadOptions
-from nymlink.vocabulary.readers._rrf_blocks import read_columns
-from nymlink.vocabulary.readers._rrf_codes import kind, language, prefix
-from nymlink.vocabulary.readers._rrf_files import Release
-from nymlink.vocabulary.readers._rrf_groups import Array, Codes, each
+from nymlink.vocabulary.readers.umls.blocks import read_columns
+from nymlink.vocabulary.readers.umls.codes import kind, language, prefix
+from nymlink.vocabulary.readers.umls.release import Release
+from nymlink.vocabulary.readers.umls.groups import Array, Codes, each
 
 SUPPRESSED: Final = frozenset({"O", "E", "Y"})
 

@@ -13,11 +13,11 @@ import pyarrow.compute as pc
 from nymlink.problems import Problems
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.options import ReadOptions
-from nymlink.vocabulary.readers._rrf_atoms import SUPPRESSED
-from nymlink.vocabulary.readers._rrf_blocks import read_columns
-from nymlink.vocabulary.readers._rrf_files import Release
-from nymlink.vocabulary.readers._rrf_groups import Array, Codes, Ints, distinct_pairs, each, lists
-from nymlink.vocabulary.readers._rrf_names import Borrowing
+from nymlink.vocabulary.readers.umls.atoms import SUPPRESSED
+from nymlink.vocabulary.readers.umls.blocks import read_columns
+from nymlink.vocabulary.readers.umls.release import Release
+from nymlink.vocabulary.readers.umls.groups import Array, Codes, Ints, distinct_pairs, each, lists
+from nymlink.vocabulary.readers.umls.names import Borrowing
 from nymlink.vocabulary.tables import REDIRECT_SCHEMA
 
 _FIRST_DEFINERS: Final = ("MSH", "NCI")

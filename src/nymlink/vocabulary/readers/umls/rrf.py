@@ -17,10 +17,10 @@ from nymlink.formats import Format
 from nymlink.problems import Problems
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
-from nymlink.vocabulary.readers._rrf_atoms import read_atoms
-from nymlink.vocabulary.readers._rrf_files import has_release, open_release
-from nymlink.vocabulary.readers._rrf_names import names, xrefs
-from nymlink.vocabulary.readers._rrf_relations import Beside
+from nymlink.vocabulary.readers.umls.atoms import read_atoms
+from nymlink.vocabulary.readers.umls.release import has_release, open_release
+from nymlink.vocabulary.readers.umls.names import names, xrefs
+from nymlink.vocabulary.readers.umls.relations import Beside
 from nymlink.vocabulary.tables import CONCEPT_SCHEMA, Tables
 
 _LICENCE: Final = "UMLS Metathesaurus License"
@@ -43,7 +43,7 @@ def read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     CODE; parents, references and names of concepts not selected are left out.
 
     Args:
-        path: see :func:`nymlink.vocabulary.readers._rrf_files.open_release`.
+        path: see :func:`nymlink.vocabulary.readers.umls.release.open_release`.
         options: ``languages``, ``sources``, ``term_types`` and ``suppressed`` select; ``lang`` stands for an
             empty LAT.
         problems: told of broken rows.

@@ -1,0 +1,38 @@
+"""Our preparation of the raw corpora against the published prepared queries."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def benchmark() -> ModuleType:
+    path = Path(__file__).parents[2] / "benchmarks" / "preparation_agreement.py"
+    spec = importlib.util.spec_from_file_location("preparation_agreement", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("number", "mentions"),
+    list(enumerate([5134, 787, 960, 4131, 4178])),
+    ids=["ncbi", "ncbi-d", "ncbi-t", "bc5", "bc5-d"],
+)
+def test_at_least_98_percent_equal_the_published_queries(
+    benchmark: ModuleType, data: Path, number: int, mentions: int
+) -> None:
+    split = benchmark.SPLITS[number]
+    agreement = benchmark.compare(split, data, as_published=True)
+    assert agreement.published == mentions
+    # Every published query has a mention of ours at its place.
+    assert all(raw for _, raw, _, _ in agreement.differing)
+    assert agreement.percent >= 98

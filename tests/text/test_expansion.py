@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nymlink.text.abbreviations import Definition, find_definitions
+from nymlink.text.expansion import expand, expand_text, in_force
+
+APC = "adenomatous polyposis coli"
+
+
+def definition(short: str, long: str, at: int = 0) -> Definition:
+    return Definition(short, long, at, at + len(short), at + len(short) + 1, at + len(short) + 1 + len(long))
+
+
+def definitions(**long_forms: str) -> list[Definition]:
+    return [definition(short, long) for short, long in long_forms.items()]
+
+
+@pytest.mark.parametrize(
+    ("mention", "published", "full"),
+    [
+        ("APC", APC, APC),
+        ("APC tumour", f"{APC} tumour", f"{APC} tumour"),
+        ("APC/FAP, APC", f"{APC}/polyposis, {APC}", f"{APC}/polyposis, {APC}"),
+        ("APC-related tumour", "APC-related tumour", f"{APC}-related tumour"),
+        ("non-APC tumour", "non-APC tumour", f"non-{APC} tumour"),
+        ("APC-2", "APC-2", "APC-2"),
+        ("X-APC", "X-APC", "X-APC"),
+        ("APC2", "APC2", "APC2"),
+        ("apc", "apc", "apc"),
+        ("APC+", "APC+", "APC+"),
+        ("FAPs", "FAPs", "polyposis"),
+        (f"{APC} (APC) tumour", f"{APC} (APC) tumour", f"{APC} tumour"),
+        (
+            "Adenomatous polyposis  coli [APC; MIM 1]",
+            "Adenomatous polyposis  coli [APC; MIM 1]",
+            "Adenomatous polyposis  coli",
+        ),
+        (f"APC ({APC})", f"{APC} ({APC})", APC),
+        ("tumour (APC)", "tumour (APC)", f"tumour ({APC})"),
+        ("", "", ""),
+    ],
+)
+def test_examples(mention: str, published: str, full: str) -> None:
+    known = definitions(APC=APC, FAP="polyposis")
+    assert expand(mention, known, tokens_only=True) == published
+    assert expand(mention, known) == full
+
+
+def test_short_forms_of_two_words() -> None:
+    known = [definition("MPS IVA", "mucopolysaccharidosis IVA")]
+    assert expand("MPS IVA", known) == "mucopolysaccharidosis IVA"
+    assert expand("MPS IVA", known, tokens_only=True) == "MPS IVA"
+
+
+def test_plural_and_singular_stand_for_each_other() -> None:
+    assert expand("sporadic RCCs", definitions(RCC="renal cell carcinoma")) == "sporadic renal cell carcinomas"
+    assert expand("LID", definitions(LIDs="levodopa-induced dyskinesias")) == "levodopa-induced dyskinesia"
+
+
+def test_short_forms_in_long_forms_are_replaced_once() -> None:
+    known = definitions(ALD="adrenoleukodystrophy", CALD="cerebral ALD")
+    assert expand("CALD", known) == "cerebral adrenoleukodystrophy"
+    assert expand("CALD or CALD", known) == "cerebral adrenoleukodystrophy or cerebral adrenoleukodystrophy"
+
+
+def test_definitions_in_a_circle_come_to_an_end() -> None:
+    assert expand("AB", definitions(AB="CD x", CD="AB y")) == "AB y x"
+    assert expand("AB", definitions(AB="AB syndrome")) == "AB syndrome"
+
+
+def test_of_several_definitions_the_last_counts() -> None:
+    assert expand("AB", [definition("AB", "first"), definition("AB", "second")]) == "second"
+
+
+SHORT = st.sampled_from(["AB", "CD", "EF", "ABs", "A-B"])
+LONG = st.lists(st.one_of(SHORT, st.sampled_from(["x", "(", ")", "-", "/", ","])), min_size=1, max_size=6).map(
+    " ".join
+)
+GRAPH = st.lists(st.builds(definition, SHORT, LONG), max_size=8)
+
+
+@given(LONG, GRAPH, st.booleans())
+def test_any_graph_of_definitions_ends(mention: str, graph: list[Definition], tokens_only: bool) -> None:
+    result = expand(mention, graph, tokens_only=tokens_only)
+    # Each word of the mention brings in each long form once at most (the plural forms count again).
+    assert len(result) <= (len(mention.split()) + 1) * (2 * sum(len(one.long) + 1 for one in graph) + 10) + len(
+        mention
+    )
+
+
+@given(st.text(max_size=50), st.lists(st.builds(definition, st.text(min_size=1), st.text()), max_size=4))
+def test_any_text(mention: str, known: list[Definition]) -> None:
+    expand(mention, known)
+    assert expand(mention, []) == mention
+
+
+def test_in_force() -> None:
+    first, second, other = definition("AB", "one", 10), definition("AB", "two", 50), definition("CD", "three", 70)
+    known = [first, second, other]
+    assert in_force(known, 0) == (first, other)
+    assert in_force(known, 50) == (first, other)
+    assert in_force(known, 51) == (second, other)
+    assert in_force([], 3) == ()
+
+
+def test_expand_text_keeps_the_way_between_offsets() -> None:
+    text = "Wilson disease (WD) and WD-like disorders. WD!"
+    new = expand_text(text, find_definitions(text))
+    assert new.text == "Wilson disease (Wilson disease) and Wilson disease-like disorders. Wilson disease!"
+    start = text.rindex("WD")
+    new_start, new_end = new.span_to_new(start, start + 2)
+    assert new.text[new_start:new_end] == "Wilson disease"
+    assert new.span_to_old(new_start, new_end) == (start, start + 2)
+    assert new.text[new.to_new(text.index("like")) :].startswith("like")
+
+
+def test_expand_text_takes_the_definition_in_force() -> None:
+    text = "Wilson disease (WD): WD. Later Whipple disease (WD): WD."
+    assert expand_text(text, find_definitions(text)).text.split("WD")[0] == (
+        "Wilson disease (Wilson disease): Wilson disease. "
+        "Later Whipple disease (Whipple disease): Whipple disease."
+    )
+
+
+@given(
+    st.lists(st.sampled_from(["alpha beta", "(AB)", "AB", "ABs", "x", "😀", "AB-like", "."]), max_size=20).map(
+        " ".join
+    )
+)
+def test_expand_text_leaves_all_else_as_it_is(text: str) -> None:
+    new = expand_text(text, find_definitions(text))
+    for offset, char in enumerate(text):
+        if char in "x😀":
+            assert new.text[new.to_new(offset)] == char
+            assert new.to_old(new.to_new(offset)) == offset
