@@ -33,7 +33,7 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
         with open(path, "rb") as raw:
             compressed = raw.read(2) == _GZIP_MAGIC
             raw.seek(0)
-            yield cast(IO[bytes], gzip.open(raw)) if compressed else raw
+            yield cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if compressed else raw
     except FileNotFoundError as error:
         raise InputError("no such file", path=path) from error
     except IsADirectoryError as error:

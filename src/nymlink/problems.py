@@ -63,6 +63,11 @@ class Problems:
         if self._on_problem is not None:
             self._on_problem(problem)
 
+    @property
+    def count(self) -> int:
+        """All problems, whether rejected or repaired."""
+        return self.rejected + self.repaired
+
     def to_dict(self) -> dict[str, Any]:
         return {
             "rejected": self.rejected,

@@ -145,7 +145,7 @@ def test_found_by_content_and_read_alike_however_it_is_packed(
     assert find_format(CORPUS_FORMATS, path).name == name
     assert gold_of(corpus.documents) == gold
     assert corpus.name == path.stem
-    assert len(problems) == 0
+    assert problems.count == 0
     if encode in (ENCODINGS["gzip"], ENCODINGS["crlf"], ENCODINGS["bom"]):
         plain = read_corpus(write(tmp_path, name, text.encode()))
         assert corpus == plain

@@ -243,7 +243,7 @@ def test_packing_and_line_ends_make_no_difference(name: str, sample: Sample, tmp
         problems = Problems()
         tables = _read(name, sample.write(tmp_path / what, data, ending), problems=problems)
         assert _same(tables, plain), what
-        assert len(problems) == 0, what
+        assert problems.count == 0, what
 
 
 def test_bytes_that_are_not_utf8_are_mended_and_reported(name: str, sample: Sample, tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def test_a_folder_is_read_in_the_order_of_its_file_names(tmp_path: Path) -> None
         Document("c3"),
     )
     assert corpus.name == "processed_dev"
-    assert len(problems) == 0
+    assert problems.count == 0
 
 
 def test_one_file_is_a_corpus_too(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def test_delimiters(delimiter: str, tmp_path: Path) -> None:
 def test_a_column_of_terms_alone(tmp_path: Path) -> None:
     corpus, problems = read(tmp_path, 'Term\nheart attack, acute\n"MI, old"\n')
     assert [text for _, text, _ in rows(corpus)] == ["heart attack, acute", "MI, old"]
-    assert len(problems) == 0
+    assert problems.count == 0
 
 
 def test_all_columns(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_all_columns(tmp_path: Path) -> None:
             ),
         ),
     )
-    assert len(problems) == 0
+    assert problems.count == 0
 
 
 def test_rows_of_a_document_come_together(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_medmentions_is_known_without_a_header(tmp_path: Path) -> None:
         ("25847295", "C12", ("C0162638",)),
         ("2584", "\"5' tube", ("C3463820",)),
     ]
-    assert len(problems) == 0
+    assert problems.count == 0
 
 
 def test_ragged_rows_and_empty_mentions_are_left_out(tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_json_lines(tmp_path: Path) -> None:
         Document("data:3", mentions=(Mention("pain"),)),
         Document("data:4", mentions=(Mention("rabies"),)),
     }
-    assert len(problems) == 0
+    assert problems.count == 0
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_any_csv_that_is_written_is_read(
     corpus, problems = read(tmp_path_factory.mktemp("table"), buffer.getvalue())
     found = [(mention.text, mention.type) for _, mention in corpus.mentions()]
     assert found == [(mention.strip(), kind.strip()) for mention, kind in cells]
-    assert len(problems) == 0
+    assert problems.count == 0
 
 
 @given(TABLE)
@@ -249,4 +249,4 @@ def test_any_json_that_is_written_is_read(
     corpus, problems = read(tmp_path_factory.mktemp("table"), content, "data")
     assert [mention.text for _, mention in corpus.mentions()] == [mention.strip() for mention, _ in cells]
     assert [document.text for document in corpus.documents] == [context for _, context in cells]
-    assert len(problems) == 0
+    assert problems.count == 0

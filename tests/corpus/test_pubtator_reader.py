@@ -39,7 +39,7 @@ def test_title_and_abstract_make_the_text(tmp_path: Path) -> None:
         Document("2", "Alone"),
         Document("3", "Abstract"),
     )
-    assert len(problems) == 0
+    assert problems.count == 0
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_title_and_abstract_make_the_text(tmp_path: Path) -> None:
 def test_gold_ids(field: str, ids: tuple[str, ...], tmp_path: Path) -> None:
     found, problems = mentions(tmp_path, f"0\t6\tBreast\tDisease\t{field}")
     assert found == (Mention("Breast", start=0, end=6, type="Disease", concept_ids=ids),)
-    assert len(problems) == 0
+    assert problems.count == 0
 
 
 def test_a_row_may_lack_the_ids(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_parts_come_from_the_seventh_column(tmp_path: Path) -> None:
 def test_relations_are_passed_over(tmp_path: Path) -> None:
     found, problems = mentions(tmp_path, "CID\tD008750\tD007022", "Association\t6331\tD001\tNovel")
     assert found == ()
-    assert len(problems) == 0
+    assert problems.count == 0
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def written(corpus: list[Document], shift: int = 0) -> str:
 def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, corpus: list[Document]) -> None:
     read_back, problems = read(tmp_path_factory.mktemp("corpus"), written(corpus))
     assert list(read_back.documents) == corpus
-    assert len(problems) == 0
+    assert problems.count == 0
 
 
 @given(documents(), st.integers(1, NEARBY))

@@ -31,7 +31,7 @@ def test_xlbel_with_context(tmp_path: Path) -> None:
     (document,) = read_corpus(file, problems=problems).documents
     assert document.text == "тут 🤧 аллергия || и аллергия"
     assert document.mentions == (Mention("аллергия", start=6, end=14, concept_ids=("C1",)),)
-    assert len(problems) == 0
+    assert problems.count == 0
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def test_bc5cdr(data: Path, split: str, disease: int, chemical: int, without: in
     # One composite has an id without a concept, another the same id thrice: they end with a single id.
     assert sum(len(mention.concept_ids) > 1 for _, mention in corpus.mentions()) == composite - 1
     assert sum(bool(mention.parts) for _, mention in corpus.mentions()) == 89
-    assert len(problems) == 0
+    assert problems.count == 0
     assert_offsets_hold(corpus)
 
 
@@ -78,7 +78,7 @@ def test_prepared_ncbi_queries(data: Path, tmp_path: Path) -> None:
     folder = extracted(folder / "ncbi-disease_processed_concepts.tar.gz", tmp_path) / "ncbi-disease"
     for split, documents, mentions in [("train", 592, 5134), ("dev", 100, 787), ("test", 100, 960)]:
         corpus, problems = read(folder / f"processed_{split}")
-        assert (len(corpus), count(corpus), len(problems)) == (documents, mentions, 0)
+        assert (len(corpus), count(corpus), problems.count) == (documents, mentions, 0)
         assert all(mention.prepared and mention.concept_ids for _, mention in corpus.mentions())
         raw, _ = read(
             data / f"corpora/ncbi_disease/original-data/NCBI{split.replace('dev', 'develop')}set_corpus.txt.gz"
@@ -93,7 +93,7 @@ def test_prepared_bc5cdr_queries(data: Path, tmp_path: Path) -> None:
     )
     for split, mentions in [("train", 4131), ("dev", 4178)]:
         corpus, problems = read(folder / f"processed_{split}")
-        assert (len(corpus), count(corpus), len(problems)) == (500, mentions, 0)
+        assert (len(corpus), count(corpus), problems.count) == (500, mentions, 0)
 
 
 @pytest.mark.parametrize(("version", "ending"), [("v0.0", ""), ("v1.0", "_with_context")])
@@ -127,7 +127,7 @@ def test_askapatient(data: Path, tmp_path: Path) -> None:
 )
 def test_medmentions(data: Path, split: str, documents: int, mentions: int, concepts: int) -> None:
     corpus, problems = read(data / f"corpora/medmentions/medmentions_full_{split}.mention_cui.tsv.gz")
-    assert (len(corpus), count(corpus), len(problems)) == (documents, mentions, 0)
+    assert (len(corpus), count(corpus), problems.count) == (documents, mentions, 0)
     assert len({one for _, mention in corpus.mentions() for one in mention.concept_ids}) == concepts
 
 

@@ -23,8 +23,8 @@ def report(evaluation: Evaluation, *, examples: int = 10) -> str:
         f"corpus      {settings['corpus']}"
         + (f", types {', '.join(settings['types'])}" if settings["types"] is not None else ""),
         f"dictionary  {dictionary}: {settings['concepts']:,} concepts, {settings['entries']:,} distinct names",
-        f"mentions    {counts.mentions:,} in {counts.documents:,} documents; {counts.without_gold:,} without gold id "
-        f"left out; {counts.unknown_gold:,} with gold id not in the dictionary {handling}",
+        f"mentions    {counts.mentions:,} in {counts.documents:,} documents; {counts.without_gold:,} without "
+        f"gold id left out; {counts.unknown_gold:,} with gold id not in the dictionary {handling}",
         f"scored      {counts.scored:,} ({counts.composite:,} composite)",
         "",
         f"{'accuracy (%)':34}" + "".join(f"{f'@{k}':>8}" for k in ACCURACY_AT) + "    95 % interval of @1",

@@ -1,8 +1,8 @@
 """Character n-grams and words of many texts at once, as 64-bit hashes.
 
 Everything is computed on one long array of code points. With an odd multiplier B, arithmetic modulo 2⁶⁴ has an
-inverse of B, so the prefix sums ``P[i] = Σ_{k<i} c[k] · B⁻ᵏ`` give the polynomial hash of any stretch ``[i, j)`` as
-``(P[j] − P[i]) · Bⁱ``, whatever its length and place: n-grams of all lengths and whole words come from one pass.
+inverse of B, so the prefix sums ``P[i] = Σ_{k<i} c[k] · B⁻ᵏ`` give the polynomial hash of any stretch ``[i, j)``
+as ``(P[j] − P[i]) · Bⁱ``, whatever its length and place: n-grams of all lengths and whole words come from one pass.
 The hashes are then mixed with the feature's length and family. Any two of m features collide with a probability of
 about m² / 2⁶⁵: 10⁻⁷ for a million.
 """

@@ -20,8 +20,8 @@ from nymlink.index.tfidf import SparseSettings, TfIdf
 _CSR: Final = ("data", "indices", "indptr")
 
 _MARGIN: Final = 32
-"""Hits fetched beyond k: equal scores at the border are cut in order of row, and what the common features, left out
-of the search, would have put among the first k is there to be found."""
+"""Hits fetched beyond k: equal scores at the border are cut in order of row, and what the common features, left
+out of the search, would have put among the first k is there to be found."""
 
 _BLOCK: Final = 512
 """Queries searched in one go: bounds the memory of their vectors and hits."""
@@ -115,6 +115,11 @@ class SparseSearch:
         )
 
 
+def _save(directory: Path, name: str, array: npt.NDArray[Any]) -> None:
+    np.save(directory / f"{name}.npy", array, allow_pickle=False)
+
+
 def _map(directory: Path, name: str) -> npt.NDArray[Any]:
     # Copy-on-write, not read-only: the matrix product takes no read-only arrays, though it writes to none.
-    return np.load(directory / f"{name}.npy", mmap_mode="c", allow_pickle=False).view(np.ndarray)
+    mapped: npt.NDArray[Any] = np.load(directory / f"{name}.npy", mmap_mode="c", allow_pickle=False)
+    return mapped.view(np.ndarray)

@@ -22,7 +22,7 @@ def queries(
     composites: Composites = "given",
     as_published: bool = False,
 ) -> tuple[tuple[str, ...], ...]:
-    """The prepared queries of each mention, one or several parts; see :func:`~nymlink.text.prepare.prepare_document`.
+    """The prepared queries of each mention, see :func:`~nymlink.text.prepare.prepare_document`.
 
     The spelling of a query is mended unless the index has that very name: a vocabulary that writes "tumour" is
     right to do so.

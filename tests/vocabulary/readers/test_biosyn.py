@@ -51,7 +51,7 @@ def test_in_medic_a_concept_is_nobodys_alternate(tmp_path: Path) -> None:
     tables = read(tmp_path, "100||Cancer A|Cancer B\nD1|100|101||Cancer|Tumour\n", problems)
     assert texts(tables) == {"100": ["Cancer A", "Cancer B"], "D1": ["Cancer", "Tumour"]}
     assert redirects(tables) == [("101", "D1")]
-    assert len(problems) == 0
+    assert problems.count == 0
 
 
 def test_in_medic_a_second_line_of_a_concept_is_merged(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_every_id_still_leads_to_every_name_it_stood_with(
 def _real(path: Path) -> Tables:
     problems = Problems()
     tables = FORMAT.read(path, options=ReadOptions(), problems=problems)
-    assert len(problems) == 0
+    assert problems.count == 0
     return tables
 
 

@@ -148,7 +148,7 @@ def test_synonyms(tmp_path: Path, line: str, text: str, kind: str) -> None:
     types = 'synonymtypedef: TN "a trade name"\n'
     tables = read(tmp_path, types + term("name: x", line), problems)
     assert names(tables) == [("x", "preferred", "en"), (text, kind, "en")]
-    assert len(problems) == 0
+    assert problems.count == 0
 
 
 def test_languages_by_type_and_by_tag(tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_only_terms_are_read_and_a_term_may_have_no_name(tmp_path: Path) -> None
     tables = read(tmp_path, text, problems)
     assert only(tables)["id"] == "X:1"
     assert len(tables.names) == 0
-    assert len(problems) == 0
+    assert problems.count == 0
 
 
 def test_ids_are_written_as_curies(tmp_path: Path) -> None:
@@ -333,7 +333,7 @@ REAL = [
 def _check_against_lines(path: Path) -> Tables:
     problems = Problems()
     tables = FORMAT.read(path, options=ReadOptions(), problems=problems)
-    assert len(problems) == 0
+    assert problems.count == 0
     lines = _stanza_lines(path)
     tags = Counter(line.partition(":")[0] for line in lines)
     assert len(tables.concepts) == tags["id"] == _lines(path).count("[Term]")

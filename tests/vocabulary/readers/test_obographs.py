@@ -168,7 +168,7 @@ def test_all_graphs_are_read_and_one_id_is_one_concept(tmp_path: Path) -> None:
     tables = read(tmp_path, graph(node("X_1", "one"), edges=edges), other, problems=problems)
     assert [name[:2] for name in names(tables)] == [("X:1", "one"), ("X:1", "uno"), ("Y:1", "imported")]
     assert concepts(tables)["Y:1"]["parents"] == ["X:1"]
-    assert len(problems) == 0
+    assert problems.count == 0
 
 
 def test_a_node_that_only_says_it_was_merged_is_a_redirect(tmp_path: Path) -> None:
@@ -278,7 +278,7 @@ REAL = {
 def _real(path: Path) -> Tables:
     problems = Problems()
     tables = FORMAT.read(path, options=ReadOptions(), problems=problems)
-    assert len(problems) == 0
+    assert problems.count == 0
     return tables
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 from pathlib import Path
 from typing import Any
@@ -156,7 +157,7 @@ def test_headers_that_say_nothing_are_an_error_that_lists_them(tmp_path: Path) -
 def test_kinds(tmp_path: Path, stated: str, kind: str) -> None:
     problems = Problems()
     assert names(read(tmp_path, f"id,name,scope\nX:1,one,{stated}\n", problems))[0][3] == kind
-    assert len(problems) == 0
+    assert problems.count == 0
 
 
 def test_the_first_name_in_a_language_is_preferred(tmp_path: Path) -> None:
@@ -237,6 +238,13 @@ def test_two_stray_quotation_marks_enclose_no_rows_of_a_tab_separated_table(tmp_
     assert [problem.line for problem in problems.first] == [2]
 
 
+def test_quoted_cells_of_a_tab_separated_table_may_hold_tabs_or_line_breaks(tmp_path: Path) -> None:
+    problems = Problems()
+    text = 'id\tname\tnote\nX:1\t"a\tb"\t"line\n\nline"\nX:2\ttwo\t\n'
+    assert texts(read(tmp_path, text, problems)) == [("X:1", "a b"), ("X:2", "two")]
+    assert problems.count == 0
+
+
 CELLS = st.text(st.characters(exclude_categories=["Cs", "Cc"]) | st.sampled_from("\n\",;|\t'"), max_size=12)
 
 
@@ -253,7 +261,7 @@ def test_what_a_spreadsheet_writes_is_read_back(
     writer.writerows([("id", "name", "definition"), *((f"X:{id_}", name, name) for id_, name in rows)])
     problems = Problems()
     tables = read(tmp_path_factory.mktemp("table"), buffer.getvalue(), problems)
-    assert len(problems) == 0
+    assert problems.count == 0
     expected = dict.fromkeys((f"X:{id_}", " ".join(name.split())) for id_, name in rows)
     assert texts(tables) == list(expected)
     first = {f"X:{id_}": name.strip() for id_, name in reversed(rows)}
@@ -267,7 +275,7 @@ def test_an_ontology_report_of_xrefs(data: Path) -> None:
     path = data / "native/doid/allXREFinDO.tsv.gz"
     problems = Problems()
     tables = FORMAT.read(path, options=ReadOptions(), problems=problems)
-    assert len(problems) == 0
+    assert problems.count == 0
     assert (len(tables.concepts), len(tables.names)) == (11_559, 11_559)
 
 
@@ -282,7 +290,7 @@ def test_translations_by_columns_of_other_names(data: Path, lang: str, count: in
     problems = Problems()
     path = data / f"native/hpo/hp-{lang}.babelon.tsv.gz"
     tables = FORMAT.read(path, options=ReadOptions(columns=columns), problems=problems)
-    assert len(problems) == 0
+    assert problems.count == 0
     assert len(tables.concepts) == count
     assert set(tables.names["lang"].to_pylist()) == {lang}
     assert set(tables.names["kind"].to_pylist()) == {"preferred"}
@@ -293,6 +301,21 @@ def test_the_shared_table_read_as_any_table(data: Path) -> None:
     problems = Problems()
     as_any = FORMAT.read(path, options=ReadOptions(), problems=problems)
     as_shared = shared_table.FORMAT.read(path, options=ReadOptions(), problems=problems)
-    assert len(problems) == 0
+    assert problems.count == 0
     assert as_any.names == as_shared.names
     assert as_any.concepts["id"] == as_shared.concepts["id"]
+
+
+def test_a_translated_ontology_with_quoted_cells_of_many_lines(data: Path) -> None:
+    columns = {"id": "source_id", "name": "translation_text", "lang": "translation_lang", "kind": "predicate"}
+    problems = Problems(keep=5_000)
+    path = data / "native/doid/doid-es-translated.tsv.gz"
+    tables = FORMAT.read(path, options=ReadOptions(columns=columns), problems=problems)
+    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    assert len(tables.names) == len(
+        {(row["source_id"], " ".join(row["translation_text"].split())) for row in rows}
+    )
+    # Its definitions are no names: their predicate is no kind of name, and each is reported.
+    assert problems.rejected == 0
+    assert problems.repaired == sum(row["predicate"] == "IAO:0000115" for row in rows)

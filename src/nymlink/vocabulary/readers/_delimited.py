@@ -50,7 +50,7 @@ def records(lines: Iterable[tuple[int, str]], delimiter: str) -> Iterator[Record
         try:
             # The reader asks for another line only when a quoted field is still open.
             fields = next(csv.reader(feed(), delimiter=delimiter, skipinitialspace=True, strict=True), None)
-            quoted = len(taken) < 2 or delimiter != "\t" or not any("\t" in field for field in fields or ())
+            quoted = delimiter != "\t" or not any("\t" in field and "\n" in field for field in fields or ())
         except csv.Error:
             quoted = False
         if not taken:

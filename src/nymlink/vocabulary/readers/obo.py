@@ -154,7 +154,7 @@ class _Parser:
                 return "a definition that is not in quotation marks"
             term.definition = term.definition or definition[0]
         elif tag == "is_obsolete":
-            term.obsolete = unquoted(value).lower() == "true"
+            term.obsolete = term.obsolete or unquoted(value).lower() == "true"
         elif not _TAG.fullmatch(tag):
             return _NO_TAG
         return None

@@ -16,8 +16,8 @@ from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers.umls.blocks import read_columns
 from nymlink.vocabulary.readers.umls.codes import kind, language, prefix
-from nymlink.vocabulary.readers.umls.release import Release
 from nymlink.vocabulary.readers.umls.groups import Array, Codes, each
+from nymlink.vocabulary.readers.umls.release import Release
 
 SUPPRESSED: Final = frozenset({"O", "E", "Y"})
 

@@ -15,9 +15,9 @@ from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers.umls.atoms import SUPPRESSED
 from nymlink.vocabulary.readers.umls.blocks import read_columns
-from nymlink.vocabulary.readers.umls.release import Release
 from nymlink.vocabulary.readers.umls.groups import Array, Codes, Ints, distinct_pairs, each, lists
 from nymlink.vocabulary.readers.umls.names import Borrowing
+from nymlink.vocabulary.readers.umls.release import Release
 from nymlink.vocabulary.tables import REDIRECT_SCHEMA
 
 _FIRST_DEFINERS: Final = ("MSH", "NCI")

@@ -18,9 +18,9 @@ from nymlink.problems import Problems
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers.umls.atoms import read_atoms
-from nymlink.vocabulary.readers.umls.release import has_release, open_release
 from nymlink.vocabulary.readers.umls.names import names, xrefs
 from nymlink.vocabulary.readers.umls.relations import Beside
+from nymlink.vocabulary.readers.umls.release import has_release, open_release
 from nymlink.vocabulary.tables import CONCEPT_SCHEMA, Tables
 
 _LICENCE: Final = "UMLS Metathesaurus License"
