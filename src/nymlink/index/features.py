@@ -2,7 +2,7 @@
 
 Everything is computed on one long array of code points. With an odd multiplier B, arithmetic modulo 2⁶⁴ has an
 inverse of B, so the prefix sums ``P[i] = Σ_{k<i} c[k] · B⁻ᵏ`` give the polynomial hash of any stretch ``[i, j)``
-as ``(P[j] − P[i]) · Bⁱ``, whatever its length and place: n-grams of all lengths and whole words come from one pass.
+as ``(P[j] − P[i]) · Bⁱ``, whatever its length and place: n-grams of all lengths and words come from one pass.
 The hashes are then mixed with the feature's length and family. Any two of m features collide with a probability of
 about m² / 2⁶⁵: 10⁻⁷ for a million.
 """
@@ -20,7 +20,9 @@ Hashes = npt.NDArray[np.uint64]
 
 _BASE: Final = 0x9E3779B97F4A7C15  # odd
 _INVERSE: Final = pow(_BASE, -1, 1 << 64)
-_WORD_SALT: Final = 0xD1B54A32D192ED03
+# What is added to a hash before it is mixed keeps families of features apart: the n of n-grams is small beside these.
+_WITHIN_WORDS: Final = 0x2545F4914F6CDD1D
+_WHOLE_WORD: Final = 0xD1B54A32D192ED03
 _SPACE: Final = 32
 
 
@@ -51,7 +53,7 @@ def char_ngrams(texts: Sequence[str], sizes: range, *, within_words: bool) -> Fe
     for size in sizes:
         starts = points.windows(size, within_words=within_words)
         rows.append(points.text_of(starts))
-        hashes.append(points.hash(starts, starts + size, salt=size * _BASE % (1 << 64)))
+        hashes.append(points.hash(starts, starts + size, salt=size + _WITHIN_WORDS * within_words))
     return _in_text_order(rows, hashes)
 
 
@@ -62,7 +64,7 @@ def words(texts: Sequence[str], *, shortest: int = 1) -> Features:
     starts, ends = spaces[:-1] + 1, spaces[1:]
     kept = ends - starts >= shortest
     starts, ends = starts[kept], ends[kept]
-    return _in_text_order([points.text_of(starts)], [points.hash(starts, ends, salt=_WORD_SALT)])
+    return _in_text_order([points.text_of(starts)], [points.hash(starts, ends, salt=_WHOLE_WORD)])
 
 
 class _Points:

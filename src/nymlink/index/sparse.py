@@ -26,6 +26,9 @@ out of the search, would have put among the first k is there to be found."""
 _BLOCK: Final = 512
 """Queries searched in one go: bounds the memory of their vectors and hits."""
 
+_QUERIES_A_THREAD: Final = 64
+"""Waking a second thread can take ten milliseconds on a busy machine, as long as searching for some dozen queries."""
+
 
 class SparseSearch:
     """TF-IDF cosine similarity between queries and entries.
@@ -66,7 +69,8 @@ class SparseSearch:
     def _search(self, queries: Sequence[str], k: int) -> Hits:
         vectors = self._weights.transform(queries)
         wanted = k + _MARGIN
-        found = sp_matmul_topn(vectors, self._inverted, top_n=wanted, n_threads=os.cpu_count())
+        threads = min(os.cpu_count() or 1, 1 + len(queries) // _QUERIES_A_THREAD)
+        found = sp_matmul_topn(vectors, self._inverted, top_n=wanted, n_threads=threads)
         filled = np.arange(wanted) < np.diff(found.indptr)[:, None]
         rows = np.full(filled.shape, NONE, np.int32)
         rows[filled] = found.indices

@@ -22,8 +22,9 @@ class SparseSettings:
     """What a text's features are.
 
     Attributes:
-        chars: shortest and longest character n-gram; ``None`` for none.
-        within_words: n-grams of words (padded with a space on either side) instead of the whole text.
+        chars: shortest and longest character n-gram of the whole text; ``None`` for none.
+        word_chars: shortest and longest character n-gram of each word, padded with a space on either side; they
+            do not change when words change places. ``None`` for none.
         words: whether words are features.
         shortest_word: shorter words are none.
         sublinear: weigh a feature that occurs n times with 1 + ln n instead of n.
@@ -32,17 +33,18 @@ class SparseSettings:
     """
 
     chars: tuple[int, int] | None = None
-    within_words: bool = False
+    word_chars: tuple[int, int] | None = None
     words: bool = False
     shortest_word: int = 1
     sublinear: bool = False
     search_share: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.chars is None and not self.words:
+        if self.chars is None and self.word_chars is None and not self.words:
             raise ValueError("sparse settings need character n-grams, words or both")
-        if self.chars is not None and not 1 <= self.chars[0] <= self.chars[1]:
-            raise ValueError(f"character n-grams must go from a length of at least 1 upwards, not {self.chars}")
+        for sizes in (self.chars, self.word_chars):
+            if sizes is not None and not 1 <= sizes[0] <= sizes[1]:
+                raise ValueError(f"character n-grams must go from a length of at least 1 upwards, not {sizes}")
         if not 0 < self.search_share <= 1:
             raise ValueError(f"search_share must be above 0 and at most 1, not {self.search_share}")
 
@@ -51,8 +53,7 @@ class SparseSettings:
 
     @classmethod
     def from_dict(cls, value: dict[str, Any]) -> SparseSettings:
-        chars = value["chars"]
-        return cls(**{**value, "chars": None if chars is None else tuple(chars)})
+        return cls(**{name: tuple(part) if isinstance(part, list) else part for name, part in value.items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +121,9 @@ class TfIdf:
 
 def _features(texts: Sequence[str], settings: SparseSettings) -> Features:
     found = []
-    if settings.chars is not None:
-        sizes = range(settings.chars[0], settings.chars[1] + 1)
-        found.append(char_ngrams(texts, sizes, within_words=settings.within_words))
+    for sizes, within_words in ((settings.chars, False), (settings.word_chars, True)):
+        if sizes is not None:
+            found.append(char_ngrams(texts, range(sizes[0], sizes[1] + 1), within_words=within_words))
     if settings.words:
         found.append(words(texts, shortest=settings.shortest_word))
     return Features(

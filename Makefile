@@ -1,0 +1,32 @@
+# Two commands set everything up on a machine with Python 3.11 or later: `make demo` and `make test`.
+PYTHON ?= python3
+BIN := .venv/bin
+# Progress and pip's chatter stay out of the way; errors do not.
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+
+.PHONY: demo test lint types clean
+
+demo: .venv/.installed
+	$(BIN)/nymlink link --file examples/phenotypes.txt --format table
+
+test: .venv/.installed-dev
+	$(BIN)/python -m pytest
+
+lint: .venv/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/.installed-dev
+	$(BIN)/mypy
+
+.venv/.installed: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(PIP) install --editable '.[hpo]'
+	touch $@
+
+.venv/.installed-dev: .venv/.installed
+	$(PIP) install --editable '.[hpo,dev]'
+	touch $@
+
+clean:
+	rm -rf .venv build dist
