@@ -106,6 +106,15 @@ def test_forms_that_look_alike_are_not_taken_for_it(head: str) -> None:
     assert not FORMAT.recognises(Path("x"), head)
 
 
+def test_training_names_at_the_end_take_no_alternate_id_away(tmp_path: Path) -> None:
+    bare = "".join(f"D{n}|A{n}||name {n}\nD{n}|A{n}||other name {n}\n" for n in range(60))
+    training = "".join(f"D{n}||what an annotator calls {n}\n" for n in range(0, 60, 2))
+    tables = read(tmp_path, bare + training)
+    assert tables.concepts.num_rows == 60
+    assert redirects(tables) == [(f"A{n}", f"D{n}") for n in range(60)]
+    assert texts(tables)["D2"] == ["name 2", "other name 2", "what an annotator calls 2"]
+
+
 IDS = st.sampled_from(["A", "B", "C", "D"])
 LINES = st.lists(st.lists(IDS, min_size=1, max_size=3, unique=True), min_size=1, max_size=8)
 

@@ -4,7 +4,8 @@ MEDIC: one concept a line, ``id|alternate|alternate||preferred name|synonym|syno
 Dictionary: one name a line, ``id||name``. Several ids (``C567755|613097||tooth agenesis selective 6``) are
 alternates of one concept or concepts that share the name, and the form does not say which. Here, ids that stand in
 exactly the same lines are one concept, all others share the name; ids joined by ``+`` (the parts of a composite)
-always share it. The form is that of Sung et al., "Biomedical entity representations with synonym marginalization"
+always share it. An augmented dictionary ends in the names of training mentions, which call a concept by whichever
+of its ids the annotator wrote; those lines say nothing about what is an alternate of what. The form is that of Sung et al., "Biomedical entity representations with synonym marginalization"
 (ACL 2020).
 """
 
@@ -27,6 +28,8 @@ from nymlink.vocabulary.tables import TableBuilder, Tables
 
 _LINE: Final = re.compile(r"[^|\s][^|]*(?:\|[^|]+)*\|\|[^|]+(?:\|[^|]+)*")
 _LINES_LOOKED_AT: Final = 20
+_CHANCE: Final = 20
+"""How many lines may return to an id left behind without that meaning anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +117,14 @@ def _read_medic(entries: Sequence[_Entry], path: Path, problems: Problems) -> _R
 
 def _read_dictionary(entries: Sequence[_Entry]) -> _Reading:
     """Ids that stand in the same parts of the same lines are one concept, under the id written first."""
+    bare = _bare_length(entries)
+    own = {id_ for entry in entries[:bare] for part in entry.parts for id_ in part}
     places: dict[str, list[tuple[int, int]]] = {}
-    for entry in entries:
+    for place, entry in enumerate(entries):
         for number, part in enumerate(entry.parts):
             for id_ in part:
-                places.setdefault(id_, []).append((entry.line, number))
+                if place < bare or id_ not in own:
+                    places.setdefault(id_, []).append((entry.line, number))
     first: dict[tuple[tuple[int, int], ...], str] = {}
     concept_of = {id_: first.setdefault(tuple(stands), id_) for id_, stands in places.items()}
     return _Reading(
@@ -127,6 +133,30 @@ def _read_dictionary(entries: Sequence[_Entry]) -> _Reading:
         ],
         redirects=[(id_, concept) for id_, concept in concept_of.items() if id_ != concept],
     )
+
+
+def _bare_length(entries: Sequence[_Entry]) -> int:
+    """How many lines there are before the names of training mentions, if any, begin.
+
+    The names of a dictionary's own concepts stand together; those of training mentions stand anywhere, so that
+    most of their lines return to an id left behind. The cut is where, counted from the end, lines that return
+    outnumber those that do not by the most. A few such lines prove nothing, and a dictionary more than half of which
+    returns is simply not in order.
+    """
+    seen: set[str] = set()
+    previous: frozenset[str] = frozenset()
+    returns = []
+    for entry in entries:
+        ids = frozenset(id_ for part in entry.parts for id_ in part)
+        returns.append(bool(ids & seen) and not ids & previous)
+        seen |= ids
+        previous = ids
+    surplus, most, cut = 0, _CHANCE, len(entries)
+    for place in range(len(entries) - 1, -1, -1):
+        surplus += 1 if returns[place] else -1
+        if surplus > most:
+            most, cut = surplus, place
+    return cut if 2 * cut > len(entries) else len(entries)
 
 
 FORMAT: Final[VocabularyFormat] = Format(
