@@ -51,7 +51,7 @@ def test_title_and_abstract_make_the_text(tmp_path: Path) -> None:
         ("D1+OMIM:2", ("D1", "OMIM:2")),
         ("672;675", ("672", "675")),
         ("D1,D2", ("D1", "D2")),
-        ("D1|-1", ("D1",)),
+        ("D1|-1", ()),
         ("D1|D1", ("D1",)),
         ("-1", ()),
         ("-", ()),

@@ -228,14 +228,16 @@ def test_a_stray_quotation_mark_spoils_no_other_row(tmp_path: Path, delimiter: s
     tables = read(tmp_path, "".join(delimiter.join(row) + "\n" for row in rows), problems)
     assert texts(tables) == rows[1:]
     assert problems.rejected == 0
-    assert [problem.line for problem in problems.first] == ([3] if stray.startswith('"') else [])
+    assert [problem.line for problem in problems.first] == (
+        [3] if stray.startswith('"') and delimiter != "\t" else []
+    )
 
 
 def test_two_stray_quotation_marks_enclose_no_rows_of_a_tab_separated_table(tmp_path: Path) -> None:
     problems = Problems()
     tables = read(tmp_path, 'id\tname\nX:1\t"one\nX:2\ttwo\nX:3\tthree"\nX:4\t"a\nb"\n', problems)
     assert texts(tables) == [("X:1", '"one'), ("X:2", "two"), ("X:3", 'three"'), ("X:4", "a b")]
-    assert [problem.line for problem in problems.first] == [2]
+    assert problems.count == 0
 
 
 def test_quoted_cells_of_a_tab_separated_table_may_hold_tabs_or_line_breaks(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@
     227508<TAB>CID<TAB>D008750<TAB>D007022
 
 Offsets count code points in title + one character + abstract. A seventh column holds the parts of a composite
-mention. Relation rows, as the last one above, are passed over.
+mention; a composite one part of which has no concept (``D002544|-1``) has no gold as a whole, and none is kept.
+Relation rows, as the last one above, are passed over.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from nymlink.formats import Format
 from nymlink.problems import Problems
 
 _TEXT: Final = re.compile(r"\s*([^|\s][^|\t]*)\|([ta])\|(.*)")
+_PART_WITHOUT_CONCEPT: Final = re.compile(r"(?:^|\|)\s*-1\s*(?:\||$)")
 _NUMBER: Final = re.compile(r"\s*[0-9]{1,9}\s*")
 _RELATION: Final = re.compile(r"\s*[A-Za-z][\w-]*\s*")
 
@@ -109,7 +111,7 @@ def _mention(text: str, row: list[str], *, path: Path, line: int, problems: Prob
         start=start,
         end=end,
         type=row[4].strip(),
-        concept_ids=split_ids(row[5], "|+;,") if len(row) > 5 else (),
+        concept_ids=() if len(row) < 6 or _PART_WITHOUT_CONCEPT.search(row[5]) else split_ids(row[5], "|+;,"),
         parts=split_parts(row[6]) if len(row) > 6 else (),
     )
 

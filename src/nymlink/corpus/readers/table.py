@@ -28,7 +28,7 @@ from nymlink.corpus.readers.common import (
     source_name,
     split_ids,
 )
-from nymlink.corpus.readers.delimited import delimiter_of, split_rows
+from nymlink.delimited import Record, delimiter_of, records
 from nymlink.errors import InputError
 from nymlink.files import read_head, read_lines
 from nymlink.formats import Format
@@ -99,13 +99,13 @@ _Rows = Iterator[tuple[int, Mapping[str, str], Mapping[str, Any]]]
 def _delimited_rows(path: Path, wanted: Mapping[str, str], problems: Problems) -> _Rows:
     lines = first_lines(read_head(path))
     delimiter = delimiter_of(lines[0]) if lines else ","
-    rows = split_rows(read_lines(path, problems), delimiter=delimiter, path=path, problems=problems)
-    number, header = next(rows, (1, []))
-    header = [cell.strip() for cell in header]
+    rows = records(read_lines(path, problems), delimiter)
+    first = next(rows, Record(1, []))
+    header = [cell.strip() for cell in first.fields]
     if not wanted and not any(map(is_mention, header)) and most_match(lines, _MEDMENTIONS):
         wanted = _MEDMENTIONS_COLUMNS
     if wanted and all(theirs.isdecimal() and theirs not in header for theirs in wanted.values()):
-        rows = chain([(number, header)], rows)
+        rows = chain([first], rows)
         width = max(len(header), *map(int, wanted.values()))
         header = [str(column) for column in range(1, width + 1)]
     columns = find_columns(header, wanted=wanted, path=path)
@@ -116,13 +116,15 @@ def _delimited_rows(path: Path, wanted: Mapping[str, str], problems: Problems) -
             f"{what} among {', '.join(header)}: name the file's columns in the options, "
             "by header, or by number where it has no header",
             path=path,
-            line=number,
+            line=first.line,
         )
-    for number, cells in rows:
-        if len(cells) == len(header):
-            yield number, columns, dict(zip(header, cells, strict=True))
-        else:
-            problems.reject(path, number, f"{len(cells)} columns instead of {len(header)}")
+    for row in rows:
+        if len(row.fields) != len(header):
+            problems.reject(path, row.line, f"{len(row.fields)} columns instead of {len(header)}")
+            continue
+        if row.as_written:
+            problems.repair(path, row.line, "a stray quotation mark: left as it stands")
+        yield row.line, columns, dict(zip(header, row.fields, strict=True))
 
 
 def _json_rows(path: Path, wanted: Mapping[str, str], problems: Problems) -> _Rows:

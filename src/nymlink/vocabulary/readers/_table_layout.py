@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from nymlink.delimited import records
 from nymlink.errors import InputError
-from nymlink.vocabulary.readers._delimited import records
 
 _DELIMITERS: Final = "\t,;|"
 _SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -81,7 +81,7 @@ def check_layout(layout: Layout, chosen: Mapping[str, str], path: Path, line: in
 
 def _layout(line: str, delimiter: str, chosen: Mapping[str, str]) -> Layout:
     record = next(records([(1, line)], delimiter), None)
-    headers = record.fields if record else []
+    headers = [field.strip() for field in record.fields] if record else []
     keys = [_key(header) for header in headers]
     columns: dict[str, int] = {}
     for ours, theirs in chosen.items():

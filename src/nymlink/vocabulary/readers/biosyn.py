@@ -3,10 +3,10 @@
 MEDIC: one concept a line, ``id|alternate|alternate||preferred name|synonym|synonym``.
 Dictionary: one name a line, ``id||name``. Several ids (``C567755|613097||tooth agenesis selective 6``) are
 alternates of one concept or concepts that share the name, and the form does not say which. Here, ids that stand in
-exactly the same lines are one concept, all others share the name; ids joined by ``+`` (the parts of a composite)
-always share it. An augmented dictionary ends in the names of training mentions, which call a concept by whichever
-of its ids the annotator wrote; those lines say nothing about what is an alternate of what. The form is that of Sung et al., "Biomedical entity representations with synonym marginalization"
-(ACL 2020).
+exactly the same lines are one concept, all others share the name; ids joined by ``+`` (parts of a composite)
+always share it. An augmented dictionary ends in the names of training mentions, which call a concept by whichever of its
+ids the annotator wrote; those lines say nothing about what is an alternate of what. The form is that of Sung et
+al., "Biomedical entity representations with synonym marginalization" (ACL 2020).
 """
 
 from __future__ import annotations
@@ -140,8 +140,8 @@ def _bare_length(entries: Sequence[_Entry]) -> int:
 
     The names of a dictionary's own concepts stand together; those of training mentions stand anywhere, so that
     most of their lines return to an id left behind. The cut is where, counted from the end, lines that return
-    outnumber those that do not by the most. A few such lines prove nothing, and a dictionary more than half of which
-    returns is simply not in order.
+    outnumber those that do not by the most. A few such lines prove nothing, and a dictionary more than half of
+    which returns is simply not in order.
     """
     seen: set[str] = set()
     previous: frozenset[str] = frozenset()

@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from nymlink.delimited import Record, records
 from nymlink.errors import InputError
 from nymlink.files import read_lines
 from nymlink.formats import Format
@@ -19,7 +20,6 @@ from nymlink.problems import Problems
 from nymlink.vocabulary.model import KINDS, UNKNOWN_LANGUAGE
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
-from nymlink.vocabulary.readers._delimited import Record, records
 from nymlink.vocabulary.readers._languages import Languages, normalise_language
 from nymlink.vocabulary.readers._table_layout import Layout, check_layout, find_layout
 from nymlink.vocabulary.tables import TableBuilder, Tables
@@ -52,7 +52,7 @@ class _Rows:
 
     def add(self, record: Record) -> None:
         """Add what a record says, or report why it cannot be used."""
-        fields = record.fields
+        fields = [field.strip() for field in record.fields]
         row = {column: fields[place] for column, place in self._places if place < len(fields) and fields[place]}
         obsolete = row.get("obsolete", "").lower() in _TRUE
         if any(fields[self._width :]):
