@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,18 +39,33 @@ def find_format(registry: Registry[Format[Read]], path: Path, name: str | None =
     """The format called ``name``, or the first in order of priority, then name, that recognises the source.
 
     Raises:
-        InputError: the source is missing or empty, or no format recognises it.
+        InputError: the source is missing or empty or can be read only once, or no format recognises it.
         UnknownNameError: there is no format of that name.
     """
-    if not path.exists():
-        raise InputError("no such file or directory", path=path)
+    if _is_stream(path):
+        raise InputError("a pipe or device cannot be read here: write what it gives to a file first", path=path)
     if name is not None:
         return registry.get(name)
     head = "" if path.is_dir() else read_head(path)
-    if path.is_file() and not head.strip():
+    if not path.is_dir() and not head.strip():
         raise InputError("the file is empty", path=path)
     for candidate in sorted((entry for _, entry in registry), key=lambda entry: entry.priority):
         if candidate.recognises(path, head):
             return candidate
     known = ", ".join(registry.names())
     raise InputError(f"unknown {registry.noun}: say which with --format (known: {known})", path=path)
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether a source is there, but neither a file nor a directory.
+
+    Raises:
+        InputError: it is not there.
+    """
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError as error:
+        raise InputError("no such file or directory", path=path) from error
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot be opened: {getattr(error, 'strerror', None) or error}", path=path) from error
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))

@@ -10,10 +10,10 @@ import contextlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from nymlink.atomic import atomic_directory, output_errors
 from nymlink.errors import OutputError, StoreError
-from nymlink.files import atomic_directory
 
 MANIFEST = "manifest.json"
 
@@ -31,9 +31,13 @@ def write_directory(target: Path, *, kind: str, version: int, body: dict[str, An
     Raises:
         OutputError: ``target`` is not ours to replace, or cannot be written.
     """
-    target = Path(target)
-    if target.exists() and not (target / MANIFEST).is_file() and not _is_empty_directory(target):
-        raise OutputError("exists and was not made by nymlink: choose another place", path=target)
+    with output_errors(target):
+        if Path(target).exists() and not _may_be_replaced(Path(target)):
+            raise OutputError(
+                "exists and is not a directory that nymlink made (or its manifest is damaged): "
+                "choose another place, or remove it yourself",
+                path=target,
+            )
     with atomic_directory(target) as partial:
         yield partial
         files = {
@@ -53,25 +57,28 @@ def read_manifest(directory: Path, *, kind: str, version: int) -> dict[str, Any]
         StoreError: there is no such directory, it is of another kind or format version, or a file that the
             manifest names is missing or has another size.
     """
-    path = Path(directory) / MANIFEST
-    if not Path(directory).is_dir():
-        raise StoreError(f"no such {kind}", path=directory)
+    directory = Path(directory)
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
+        manifest = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise StoreError(f"not a nymlink {kind}: it has no {MANIFEST}", path=directory) from error
+        what = f"not a nymlink {kind}: it has no {MANIFEST}" if directory.is_dir() else f"no such {kind}"
+        raise StoreError(what, path=directory) from error
+    except NotADirectoryError as error:
+        raise StoreError(f"this is a file, not a {kind} directory", path=directory) from error
     except (OSError, ValueError) as error:
-        raise StoreError(f"the manifest cannot be read ({error}): build the {kind} again", path=path) from error
-    if not isinstance(manifest, dict) or manifest.get("kind") != kind:
-        found = manifest.get("kind") if isinstance(manifest, dict) else None
-        raise StoreError(f"this is not a nymlink {kind} but {found or 'something else'}", path=directory)
-    if manifest.get("format") != version:
         raise StoreError(
-            f"{kind} format {manifest.get('format')}, but this nymlink reads format {version}: build it again",
+            f"the manifest cannot be read ({error}): build the {kind} again", path=directory / MANIFEST
+        ) from error
+    if not _is_manifest(manifest) or manifest["kind"] != kind:
+        found = f"nymlink {manifest['kind']}" if _is_manifest(manifest) else "directory of something else"
+        raise StoreError(f"this is not a nymlink {kind} but a {found}", path=directory)
+    if manifest["format"] != version:
+        raise StoreError(
+            f"{kind} format {manifest['format']}, but this nymlink reads format {version}: build it again",
             path=directory,
         )
-    for name, size in manifest.get("files", {}).items():
-        file = Path(directory) / name
+    for name, size in manifest["files"].items():
+        file = directory / name
         if not file.is_file():
             raise StoreError(f"{name} is missing: build the {kind} again", path=directory)
         if file.stat().st_size != size:
@@ -79,8 +86,20 @@ def read_manifest(directory: Path, *, kind: str, version: int) -> dict[str, Any]
                 f"{name} has {file.stat().st_size} bytes instead of {size}: build the {kind} again",
                 path=directory,
             )
-    return manifest
+    return cast(dict[str, Any], manifest)
 
 
-def _is_empty_directory(path: Path) -> bool:
-    return path.is_dir() and next(path.iterdir(), None) is None
+def _is_manifest(value: Any) -> bool:
+    return isinstance(value, dict) and {"kind", "format"} <= value.keys() and isinstance(value.get("files"), dict)
+
+
+def _may_be_replaced(target: Path) -> bool:
+    """Whether a directory is empty or ours: others have a ``manifest.json`` too, web pages for one."""
+    if not target.is_dir():
+        return False
+    try:
+        return _is_manifest(json.loads((target / MANIFEST).read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return next(target.iterdir(), None) is None
+    except ValueError:
+        return False

@@ -13,7 +13,7 @@ from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar, cast
 
-from nymlink.errors import UnknownNameError
+from nymlink.errors import NymlinkError, UnknownNameError
 
 T = TypeVar("T")
 
@@ -43,11 +43,20 @@ class Registry(Generic[T]):
 
         Raises:
             UnknownNameError: there is none; the message lists those there are.
+            NymlinkError: it cannot be imported.
         """
         if name not in self._entries:
             known = ", ".join(self._entries)
             raise UnknownNameError(f"unknown {self.noun} {name!r}; known: {known}")
-        return cast(T, self._entries[name].load())
+        entry = self._entries[name]
+        try:
+            return cast(T, entry.load())
+        except (ImportError, AttributeError) as error:
+            package = entry.dist.name if entry.dist else entry.value
+            raise NymlinkError(
+                f"the {self.noun} {name!r} of the package {package} does not load ({error}): "
+                "repair or uninstall that package"
+            ) from error
 
     def __iter__(self) -> Iterator[tuple[str, T]]:
         return ((name, self.get(name)) for name in self._entries)

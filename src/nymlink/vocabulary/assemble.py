@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nymlink.text.normalise import normalise
 from nymlink.vocabulary.columns import CONCEPTS, NAMES, REDIRECTS, Columns
+from nymlink.vocabulary.keys import normalise_all
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.tables import CONCEPT_SCHEMA, NAME_SCHEMA, REDIRECT_SCHEMA, Tables
 
@@ -22,18 +22,19 @@ def assemble(parts: Sequence[tuple[str, Tables]]) -> Columns:
     """Join sources into one vocabulary.
 
     A concept that several sources (or several places of one) hold becomes one concept: the first definition is
-    kept, lists are joined, it is obsolete only where all say so; its names are those of all, each once.
+    kept, lists are joined, whether it is obsolete is for the first to say; its names are those of all, each once.
 
     Args:
         parts: (source name, its tables), in order of precedence.
 
     Raises:
-        ValueError: a name belongs to a concept that its source does not hold.
+        ValueError: a name belongs to a concept that no source holds.
     """
-    concepts = _merge_repeated(_concatenate(parts, "concepts", CONCEPTS))
+    concepts = _merge_repeated(_concatenate(parts, "concepts").cast(CONCEPTS).combine_chunks())
     names = _names(parts, concepts)
-    redirects = pa.concat_tables([tables.redirects for _, tables in parts]).combine_chunks()
-    redirects = redirects.take(pc.sort_indices(redirects, [("old", "ascending"), ("new", "ascending")]))
+    redirects = pa.concat_tables([tables.redirects for _, tables in parts])
+    redirects = redirects.group_by(["old", "new"]).aggregate([])
+    redirects = redirects.sort_by([("old", "ascending"), ("new", "ascending")])
     rows = names["concept"].to_numpy()
     return Columns(
         concepts=concepts,
@@ -45,15 +46,16 @@ def assemble(parts: Sequence[tuple[str, Tables]]) -> Columns:
     )
 
 
-def disassemble(columns: Columns) -> list[tuple[str, Tables]]:
-    """The tables of each source of a vocabulary: what :func:`assemble` makes the same columns of again."""
+def disassemble(columns: Columns, sources: Iterable[str]) -> list[tuple[str, Tables]]:
+    """The tables of each source of a vocabulary: what :func:`assemble` makes the same columns of again.
+
+    Args:
+        columns: the vocabulary.
+        sources: the names of its sources, in order of precedence.
+    """
     names = columns.names.append_column("concept_id", columns.concepts["id"].take(columns.names["concept"]))
     parts: list[tuple[str, Tables]] = []
-    labels = [
-        *columns.concepts["source"].cast(pa.string()).chunks,
-        *columns.names["source"].cast(pa.string()).chunks,
-    ]
-    for source in pc.unique(pa.chunked_array(labels, pa.string())).to_pylist():
+    for source in dict.fromkeys(sources):
         concepts = columns.concepts.filter(pc.equal(columns.concepts["source"].cast(pa.string()), source))
         own = names.filter(pc.equal(names["source"].cast(pa.string()), source))
         tables = Tables(
@@ -65,14 +67,13 @@ def disassemble(columns: Columns) -> list[tuple[str, Tables]]:
     return parts
 
 
-def _concatenate(parts: Sequence[tuple[str, Tables]], attribute: str, schema: pa.Schema) -> pa.Table:
+def _concatenate(parts: Sequence[tuple[str, Tables]], attribute: str) -> pa.Table:
     labelled = []
     for source, tables in parts:
         table = getattr(tables, attribute)
         column = pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(table), np.int16)), pa.array([source]))
         labelled.append(table.append_column(pa.field("source", column.type, nullable=False), column))
-    table = pa.concat_tables(labelled).unify_dictionaries().combine_chunks()
-    return table.cast(schema) if attribute == "concepts" else table
+    return pa.concat_tables(labelled).unify_dictionaries()
 
 
 def _merge_repeated(concepts: pa.Table) -> pa.Table:
@@ -81,39 +82,34 @@ def _merge_repeated(concepts: pa.Table) -> pa.Table:
     _, first, counts = np.unique(codes, return_index=True, return_counts=True)
     if len(first) == len(concepts):
         return concepts
-    keep = np.sort(first)
-    merged = concepts.take(keep)
-    repeated = {int(codes[row]): place for place, row in enumerate(keep) if counts[codes[row]] > 1}
-    rows: dict[int, dict[str, Any]] = {}
-    for index in np.flatnonzero(counts[codes] > 1):
-        row = concepts.slice(int(index), 1).to_pylist()[0]
-        place = repeated[int(codes[index])]
-        whole = rows.setdefault(place, row)
+    merged: dict[str, dict[str, Any]] = {}
+    for row in concepts.filter(pa.array(counts[codes] > 1)).to_pylist():
+        whole = merged.setdefault(row["id"], row)
         if whole is row:
             continue
         whole["definition"] = whole["definition"] or row["definition"]
-        whole["obsolete"] = whole["obsolete"] and row["obsolete"]
         for field in _LISTS:
             whole[field] = list(dict.fromkeys([*whole[field], *row[field]]))
-    replaced = pa.Table.from_pylist([rows[place] for place in sorted(rows)], schema=CONCEPTS)
-    others = np.setdiff1d(np.arange(len(merged)), np.fromiter(sorted(rows), np.int64, len(rows)))
-    together = pa.concat_tables([merged.take(others), replaced]).unify_dictionaries().combine_chunks()
-    order = np.argsort(np.concatenate([others, np.array(sorted(rows), np.int64)]), kind="stable")
+    mended = pa.Table.from_pylist(list(merged.values()), schema=CONCEPTS)
+    together = pa.concat_tables([concepts.take(first), mended]).unify_dictionaries().combine_chunks()
+    # Codes count ids in the order they first occur, and so do ``first`` and ``mended``.
+    order = np.arange(len(first))
+    order[counts > 1] = len(first) + np.arange(len(mended))
     return together.take(order).combine_chunks()
 
 
 def _names(parts: Sequence[tuple[str, Tables]], concepts: pa.Table) -> pa.Table:
-    names = _concatenate(parts, "names", NAMES)
+    names = _concatenate(parts, "names")
     owners = pc.index_in(names["concept_id"], value_set=concepts["id"].combine_chunks())
     if owners.null_count:
         orphan = names["concept_id"].filter(pc.is_null(owners))[0].as_py()
-        raise ValueError(f"a name belongs to concept {orphan!r}, which its source does not hold")
+        raise ValueError(f"a name belongs to concept {orphan!r}, which no source holds")
     rows = owners.to_numpy()
     # Preferred English names first, then other preferred names, then the rest as the source has them.
     preferred = pc.equal(names["kind"], "preferred").to_numpy()
     english = pc.or_(pc.equal(names["lang"], "en"), pc.starts_with(names["lang"], "en-")).to_numpy()
-    rank = np.where(preferred & english, 0, np.where(preferred, 1, 2)).astype(np.int8)
-    order = np.lexsort((rank, rows))
+    place = rows.astype(np.int64) * 3 + np.where(preferred, np.where(english, 0, 1), 2)
+    order = np.argsort(place, kind="stable")
     table = pa.table(
         {
             "concept": pa.array(rows[order], pa.int32()),
@@ -134,10 +130,9 @@ def _labels(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _drop_repeats(names: pa.Table) -> pa.Table:
     """Keep each (concept, text, language) once, of the surest kind, in the place of its first occurrence."""
-    surest = pa.array(
-        [KINDS.index(kind) for kind in names["kind"].unify_dictionaries().chunk(0).dictionary.to_pylist()]
-    )
-    ranks = surest.take(names["kind"].combine_chunks().indices)
+    kinds = names["kind"].combine_chunks()
+    surest = pa.array([KINDS.index(kind) for kind in kinds.dictionary.to_pylist()], pa.int8())
+    ranks = surest.take(kinds.indices)
     table = pa.table(
         {
             "concept": names["concept"],
@@ -149,14 +144,15 @@ def _drop_repeats(names: pa.Table) -> pa.Table:
     )
     kept = table.group_by(["concept", "text", "lang"]).aggregate([("row", "min"), ("rank", "min")])
     kept = kept.take(pc.sort_indices(kept["row_min"]))
-    kinds = pa.array(KINDS).take(kept["rank_min"].combine_chunks())
+    surest_kinds = pa.array(KINDS).take(kept["rank_min"].combine_chunks())
     names = names.take(kept["row_min"])
-    return names.set_column(names.schema.get_field_index("kind"), "kind", _labels(pa.chunked_array([kinds])))
+    return names.set_column(
+        names.schema.get_field_index("kind"), "kind", _labels(pa.chunked_array([surest_kinds]))
+    )
 
 
 def _order_by_key(texts: pa.ChunkedArray) -> npt.NDArray[np.int32]:
-    keys = pa.array([normalise(text) for text in texts.to_pylist()], pa.large_string())
-    table = pa.table({"key": keys, "row": np.arange(len(keys))})
-    order = pc.sort_indices(table, [("key", "ascending"), ("row", "ascending")])
+    # Arrow's sort of one array is stable: equal keys stay in the order of their rows.
+    order = pc.sort_indices(normalise_all(texts).combine_chunks())
     rows: npt.NDArray[np.int32] = order.to_numpy().astype(np.int32)
     return rows

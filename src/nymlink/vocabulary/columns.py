@@ -53,10 +53,12 @@ class Columns:
             if not table.schema.equals(schema):
                 raise ValueError(f"table has schema\n{table.schema}\ninstead of\n{schema}")
         concepts, names = self.concepts.num_rows, self.names.num_rows
-        if (
-            len(self.name_offsets) != concepts + 1
-            or len(self.concepts_by_id) != concepts
-            or len(self.names_by_key) != names
-            or int(self.name_offsets[-1]) != names
+        for array, dtype, length in (
+            (self.name_offsets, np.int64, concepts + 1),
+            (self.concepts_by_id, np.int32, concepts),
+            (self.names_by_key, np.int32, names),
         ):
-            raise ValueError("the look-up arrays do not fit the tables")
+            if array.dtype != dtype or array.shape != (length,):
+                raise ValueError("the look-up arrays do not fit the tables")
+        if self.name_offsets[0] != 0 or self.name_offsets[-1] != names:
+            raise ValueError("the names of the last concept do not end with the last name")

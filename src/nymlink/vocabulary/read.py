@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
+import pyarrow as pa
+
+from nymlink.errors import InputError
 from nymlink.files import sha256
 from nymlink.formats import find_format
 from nymlink.problems import Problems
@@ -30,19 +34,23 @@ def read_vocabulary(
         problems: gets what was wrong in the input.
 
     Raises:
-        InputError: a source cannot be read, or holds no concept.
+        InputError: there is no source, or one cannot be read or holds no concept.
         UnknownNameError: there is no format of that name.
     """
     options = options or ReadOptions()
     problems = problems if problems is not None else Problems()
+    if not paths:
+        raise InputError("no source to read a vocabulary from")
     parts: list[tuple[Source, Tables]] = []
     for path in map(Path, paths):
         reader = find_format(VOCABULARY_FORMATS, path, format)
         tables = reader.read(path, options=options, problems=problems)
+        # Reading leaves much memory that Arrow keeps for later, and the next source or joining needs it elsewhere.
+        pa.default_memory_pool().release_unused()
         source = Source(
             name=_unused(_stem(path), [source.name for source, _ in parts]),
             format=reader.name,
-            file=path.name,
+            file=_text(path.name),
             sha256=sha256(path) if path.is_file() else "",
             version=tables.version,
             licence=tables.licence,
@@ -53,7 +61,13 @@ def read_vocabulary(
 
 def _stem(path: Path) -> str:
     """``hp.obo.gz`` → ``hp``."""
-    return path.resolve().name.removesuffix(".gz").split(".")[0] or path.name
+    name = _text(path.resolve().name)
+    return name.removesuffix(".gz").split(".")[0] or name
+
+
+def _text(name: str) -> str:
+    """A file name with what is not UTF-8 in it replaced, so that it can be written down."""
+    return os.fsencode(name).decode("utf-8", errors="replace")
 
 
 def _unused(name: str, taken: Sequence[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, Final
 
 import numpy as np
@@ -55,12 +56,13 @@ def load(directory: Path) -> tuple[Columns, tuple[Source, ...], dict[str, Any]]:
         tables = {name: _map_table(directory / f"{name}.arrow") for name in _TABLES}
         arrays = {name: np.load(directory / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in _ARRAYS}
         columns = Columns(**tables, **arrays)
-        sources = tuple(Source(**source) for source in manifest["sources"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        return columns, tuple(Source(**source) for source in manifest["sources"]), dict(manifest["settings"])
+    except (OSError, ValueError, KeyError, TypeError, TokenError, pa.ArrowException) as error:
         raise StoreError(f"the vocabulary is damaged ({error}): build it again", path=directory) from error
-    return columns, sources, manifest["settings"]
 
 
 def _map_table(path: Path) -> pa.Table:
     with pa.memory_map(str(path)) as source:
-        return pa.ipc.open_file(source).read_all()
+        table: pa.Table = pa.ipc.open_file(source).read_all()
+    table.validate()
+    return table

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from nymlink.vocabulary.model import KINDS, UNKNOWN_LANGUAGE
 
@@ -67,6 +68,12 @@ class Tables:
         ):
             if not table.schema.equals(schema):
                 raise ValueError(f"table has schema\n{table.schema}\ninstead of\n{schema}")
+            for field in schema:
+                if not field.nullable and table[field.name].null_count:
+                    raise ValueError(f"column {field.name!r} may not hold nulls")
+        unknown = set(pc.unique(self.names["kind"]).to_pylist()) - set(KINDS)
+        if unknown:
+            raise ValueError(f"unknown kinds of names: {', '.join(sorted(unknown))}")
 
 
 class TableBuilder:
@@ -126,13 +133,14 @@ class TableBuilder:
         Raises:
             ValueError: ``kind`` is not one of :data:`nymlink.vocabulary.model.KINDS`.
         """
-        rank = KINDS.index(kind)
+        if kind not in KINDS:
+            raise ValueError(f"unknown kind of name {kind!r}; known: {', '.join(KINDS)}")
         text = " ".join(text.split())
         if not text:
             return
         key = (concept_id, text, lang)
         known = self._names.get(key)
-        if known is None or rank < KINDS.index(known):
+        if known is None or KINDS.index(kind) < KINDS.index(known):
             self._names[key] = kind
 
     def redirect(self, old: str, new: str) -> None:

@@ -50,7 +50,8 @@ class Vocabulary:
 
     def extended(self, source: Source, tables: Tables) -> Vocabulary:
         """This vocabulary with what another source adds to it."""
-        columns = assemble([*disassemble(self.columns), (source.name, tables)])
+        own = disassemble(self.columns, [source.name for source in self.sources])
+        columns = assemble([*own, (source.name, tables)])
         return Vocabulary(columns, [*self.sources, source], self.settings)
 
     @classmethod
@@ -88,12 +89,7 @@ class Vocabulary:
         Raises:
             UnknownNameError: the vocabulary holds no such id (alternate ids: see :meth:`resolve`).
         """
-        row = self.row(concept_id)
-        if row is None:
-            now = self.resolve(concept_id)
-            hint = f"; it is now {', '.join(now)}" if now else ""
-            raise UnknownNameError(f"no concept {concept_id!r} in the vocabulary{hint}")
-        return self.concept(row)
+        return self.concept(self._known_row(concept_id))
 
     def row(self, concept_id: str) -> int | None:
         """The row of the concept of that very id, or ``None``."""
@@ -139,9 +135,7 @@ class Vocabulary:
         Raises:
             UnknownNameError: the vocabulary holds no such id.
         """
-        row = self.row(concept_id)
-        if row is None:
-            raise UnknownNameError(f"no concept {concept_id!r} in the vocabulary")
+        row = self._known_row(concept_id)
         found = (self.name(at) for at in range(*self.columns.name_offsets[row : row + 2].tolist()))
         return tuple(
             name for name in found if (lang is None or name.lang == lang) and (kinds is None or name.kind in kinds)
@@ -160,6 +154,8 @@ class Vocabulary:
 
     def containing(self, text: str, *, limit: int) -> tuple[str, ...]:
         """The ids of concepts with a name that contains ``text``, whatever its case, at most ``limit`` of them."""
+        if not _is_encodable(text):
+            return ()
         found: dict[str, None] = {}
         for batch in self.name_batches(obsolete=True):
             matching = pc.match_substring(batch["text"], text, ignore_case=True)
@@ -171,44 +167,46 @@ class Vocabulary:
     def resolve(self, concept_id: str) -> tuple[str, ...]:
         """The ids of the live concepts that an id stands for now, following alternate ids and replacements.
 
-        An obsolete concept without a replacement stands for itself; an unknown id for nothing.
+        Where these lead to no live concept, the obsolete ones reached last stand for themselves; an unknown id
+        stands for nothing.
         """
-        found: dict[str, None] = {}
+        concepts = self.columns.concepts
+        live: dict[str, None] = {}
+        last: tuple[str, ...] = ()
         seen: set[str] = set()
-        waiting = [concept_id]
-        while waiting:
-            at = waiting.pop(0)
-            if at in seen:
-                continue
-            seen.add(at)
-            row = self.row(at)
-            if row is None:
-                waiting.extend(self._redirected(at))
-                continue
-            obsolete = self.columns.concepts["obsolete"][row].as_py()
-            replacements = (
-                [*self.columns.concepts["replaced_by"][row].as_py(), *self._redirected(at)] if obsolete else []
-            )
-            known = [new for new in replacements if new in self or self._redirected(new)]
-            if known:
-                waiting.extend(known)
-            else:
-                found[at] = None
-        return tuple(found)
+        step = [concept_id]
+        while step:
+            fresh = [at for at in dict.fromkeys(step) if at not in seen]
+            seen.update(fresh)
+            obsolete, step = [], []
+            for at in fresh:
+                row = self.row(at)
+                if row is not None and not concepts["obsolete"][row].as_py():
+                    live[at] = None
+                    continue
+                if row is not None:
+                    obsolete.append(at)
+                    step += concepts["replaced_by"][row].as_py()
+                step += self._redirected(at)
+            last = tuple(obsolete) or last
+        return tuple(live) or last
 
     def ancestors(self, concept_id: str) -> tuple[str, ...]:
         """The ids of all concepts above one, nearest first; a cycle in the parents does no harm.
+
+        Parents that the source names but does not hold are among them.
 
         Raises:
             UnknownNameError: the vocabulary holds no such id.
         """
         found: dict[str, None] = {}
-        level = list(self[concept_id].parents)
-        while level:
-            fresh = [parent for parent in dict.fromkeys(level) if parent not in found and parent != concept_id]
+        parents = self.columns.concepts["parents"]
+        rows = [self._known_row(concept_id)]
+        while rows:
+            above = dict.fromkeys(parent for row in rows for parent in parents[row].as_py())
+            fresh = [parent for parent in above if parent not in found and parent != concept_id]
             found.update(dict.fromkeys(fresh))
             rows = [row for row in map(self.row, fresh) if row is not None]
-            level = [parent for row in rows for parent in self.columns.concepts["parents"][row].as_py()]
         return tuple(found)
 
     def name_batches(
@@ -254,6 +252,14 @@ class Vocabulary:
             Counter({label: total for label, total in zip(labels, totals, strict=True) if total}).most_common()
         )
 
+    def _known_row(self, concept_id: str) -> int:
+        row = self.row(concept_id)
+        if row is None:
+            now = self.resolve(concept_id)
+            hint = f"; it is now {', '.join(now)}" if now else ""
+            raise UnknownNameError(f"no concept {concept_id!r} in the vocabulary{hint}")
+        return row
+
     def _id_at(self, row: Any) -> str:
         return str(self._ids[int(row)].as_py())
 
@@ -275,3 +281,12 @@ class Vocabulary:
 
 def _only_chunk(column: pa.ChunkedArray) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def _is_encodable(text: str) -> bool:
+    """Whether there is no lone surrogate (half a character, from a broken argument) in a text; no name has one."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,138 @@
+"""Writing files and directories so that nothing half-made is ever seen."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import platform
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from nymlink.errors import OutputError
+
+
+@contextlib.contextmanager
+def atomic_directory(target: Path) -> Iterator[Path]:
+    """Fill a temporary directory that becomes ``target`` when the block ends well, and vanishes otherwise.
+
+    An existing ``target`` is replaced as a whole; where it is a link, what it points to. The temporary directory
+    lies beside it, named after this process, so that two builds at once do not meet and what a killed build left
+    is cleared by the next one.
+
+    Raises:
+        OutputError: the directory cannot be written; the message says why (for example a full disk).
+    """
+    with output_errors(target):
+        target = Path(os.path.realpath(target))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _clear_abandoned(target)
+        partial = _beside(target)
+        partial.mkdir()
+        try:
+            yield partial
+            _replace_directory(partial, target)
+        finally:
+            _remove(partial)
+
+
+@contextlib.contextmanager
+def atomic_file(target: Path) -> Iterator[Path]:
+    """A temporary path that becomes ``target`` when the block ends well, and vanishes otherwise.
+
+    Where ``target`` is a link, what it points to is replaced. A device or a pipe (``/dev/null``) is never
+    replaced: it is written to as it is.
+
+    Raises:
+        OutputError: the file cannot be written.
+    """
+    with output_errors(target):
+        if target.exists() and not target.is_file() and not target.is_dir():
+            yield target
+            return
+        target = Path(os.path.realpath(target))
+        _clear_abandoned(target)
+        partial = _beside(target)
+        try:
+            yield partial
+            os.replace(partial, target)
+        finally:
+            _remove(partial)
+
+
+@contextlib.contextmanager
+def output_errors(target: Path) -> Iterator[None]:
+    """Turn errors of the operating system while ``target`` is written into :class:`OutputError`."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:
+            # NumPy says only how many values it could not write.
+            reason = f"{error} (the disk may be full)"
+        elif error.errno == errno.ENOSPC:
+            reason = "no space left on the disk: free some and run again"
+        else:
+            reason = os.strerror(error.errno)
+        raise OutputError(f"cannot write: {reason}; nothing was changed", path=target) from error
+
+
+def _beside(target: Path, ending: str = "partial") -> Path:
+    """A hidden path of this process's own. The host is in it because containers share folders and reuse ids."""
+    return target.parent / f".{target.name}.{os.getpid()}@{platform.node()}.{ending}"
+
+
+def _replace_directory(partial: Path, target: Path) -> None:
+    retired = _beside(target, "retired")
+    while True:
+        with contextlib.suppress(FileNotFoundError):
+            target.rename(retired)
+        try:
+            partial.rename(target)
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                _restore(retired, target)
+                raise
+            # Another build of the same directory ended between the two renamings: this one replaces it.
+            _remove(retired)
+        else:
+            _remove(retired)
+            return
+
+
+def _restore(retired: Path, target: Path) -> None:
+    with contextlib.suppress(OSError):
+        retired.rename(target)
+
+
+def _clear_abandoned(target: Path) -> None:
+    """Remove what killed builds of ``target`` on this host left, but put back what they had not yet replaced."""
+    own = re.compile(rf"\.{re.escape(target.name)}\.(\d+)@{re.escape(platform.node())}\.(partial|retired)")
+    for left in target.parent.iterdir():
+        found = own.fullmatch(left.name)
+        if found is None or (_alive(int(found[1])) and int(found[1]) != os.getpid()):
+            continue
+        if found[2] == "retired" and not target.exists():
+            _restore(left, target)
+        else:
+            _remove(left)
+
+
+def _remove(path: Path) -> None:
+    """Remove a file or a directory as far as that is possible."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True

@@ -1,0 +1,151 @@
+"""Directories of data: what a reader refuses, and what a writer will not replace."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nymlink.errors import NymlinkError, OutputError, StoreError
+from nymlink.manifest import MANIFEST, read_manifest, write_directory
+
+
+def write(target: Path, *, kind: str = "thing", version: int = 3, text: str = "data", **body: Any) -> None:
+    with write_directory(target, kind=kind, version=version, body=body) as directory:
+        (directory / "sub").mkdir()
+        (directory / "sub" / "file").write_text(text)
+
+
+def read(directory: Path) -> dict[str, Any]:
+    return read_manifest(directory, kind="thing", version=3)
+
+
+def contents(directory: Path) -> dict[str, str]:
+    return {
+        path.relative_to(directory).as_posix(): path.read_text() for path in directory.rglob("*") if path.is_file()
+    }
+
+
+def test_what_was_written_is_read(tmp_path: Path) -> None:
+    body: dict[str, Any] = {"source": "näme"}
+    with write_directory(tmp_path / "x", kind="thing", version=3, body=body) as directory:
+        (directory / "file").write_text("12345")
+        body["counted"] = 7
+    assert read(tmp_path / "x") == {
+        "kind": "thing",
+        "format": 3,
+        "source": "näme",
+        "counted": 7,
+        "files": {"file": 5},
+    }
+
+
+def remove(path: Path) -> None:
+    path.unlink()
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-2])
+
+
+def lengthen(path: Path) -> None:
+    path.write_bytes(path.read_bytes() + b"x")
+
+
+@pytest.mark.parametrize("damage", [remove, cut, lengthen])
+def test_a_damaged_data_file_is_named(tmp_path: Path, damage: Any) -> None:
+    write(tmp_path / "x")
+    damage(tmp_path / "x" / "sub" / "file")
+    with pytest.raises(StoreError, match=r"x: sub/file .*build the thing again"):
+        read(tmp_path / "x")
+
+
+@pytest.mark.parametrize(
+    ("manifest", "message"),
+    [
+        ("", "cannot be read .*build the thing again"),
+        ('{"kind": "thing", "form', "cannot be read .*build the thing again"),
+        ("\udcff", "cannot be read .*build the thing again"),
+        ("[]", "directory of something else"),
+        ("null", "directory of something else"),
+        ('{"name": "a web page"}', "directory of something else"),
+        ('{"kind": "thing", "format": 3}', "directory of something else"),
+        ('{"kind": "thing", "format": 3, "files": []}', "directory of something else"),
+        ('{"kind": "other", "format": 3, "files": {}}', "not a nymlink thing but a nymlink other"),
+        ('{"kind": "thing", "format": 4, "files": {}}', "thing format 4, but .* reads format 3: build it again"),
+        ('{"kind": "thing", "format": "3", "files": {}}', "build it again"),
+    ],
+)
+def test_a_manifest_that_does_not_fit_is_refused(tmp_path: Path, manifest: str, message: str) -> None:
+    (tmp_path / MANIFEST).write_bytes(manifest.encode("utf-8", "surrogateescape"))
+    with pytest.raises(StoreError, match=message) as caught:
+        read(tmp_path)
+    assert str(tmp_path) in str(caught.value)
+
+
+def test_what_is_not_there_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for name, message in (
+        ("no", "no such thing"),
+        (".", "not a nymlink thing: it has no manifest.json"),
+        ("file", "this is a file"),
+        ("x" * 300, "cannot be read"),
+    ):
+        with pytest.raises(StoreError, match=message):
+            read(tmp_path / name)
+
+
+def test_one_of_ours_is_replaced_whatever_its_kind(tmp_path: Path) -> None:
+    write(tmp_path / "x", kind="other", version=1, text="old")
+    write(tmp_path / "x")
+    assert read(tmp_path / "x")["kind"] == "thing"
+
+
+def test_an_empty_directory_is_filled(tmp_path: Path) -> None:
+    write(tmp_path)
+    assert read(tmp_path)["files"] == {"sub/file": 4}
+
+
+@pytest.mark.parametrize("manifest", [None, '{"name": "a web page", "icons": []}', '{"kind": "thi'])
+def test_what_is_not_ours_is_never_replaced(tmp_path: Path, manifest: str | None) -> None:
+    (tmp_path / "thesis.tex").write_text("years of work")
+    if manifest is not None:
+        (tmp_path / MANIFEST).write_text(manifest)
+    before = contents(tmp_path)
+    with pytest.raises(OutputError, match=r"not a directory that nymlink made.*choose another place"):
+        write(tmp_path)
+    with pytest.raises(OutputError, match="not a directory that nymlink made"):
+        write(tmp_path / "thesis.tex")
+    assert contents(tmp_path) == before
+
+
+def test_a_place_that_cannot_be_looked_at_is_an_output_error(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="too long"):
+        write(tmp_path / ("x" * 300))
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_an_error_inside_changes_nothing(tmp_path: Path, before: bool) -> None:
+    if before:
+        write(tmp_path / "x", text="old")
+    left = contents(tmp_path)
+
+    def break_off() -> None:
+        with write_directory(tmp_path / "x", kind="thing", version=3, body={}) as directory:
+            (directory / "file").write_text("half")
+            raise NymlinkError("on purpose")
+
+    with pytest.raises(NymlinkError, match="on purpose"):
+        break_off()
+    assert contents(tmp_path) == left
+    assert len(list(tmp_path.iterdir())) == before
+
+
+def test_the_manifest_is_plain_json(tmp_path: Path) -> None:
+    write(tmp_path / "x", title="心")
+    text = (tmp_path / "x" / MANIFEST).read_text(encoding="utf-8")
+    assert "心" in text
+    assert text.endswith("}\n")
+    assert json.loads(text)["title"] == "心"

@@ -1,0 +1,435 @@
+"""Every look-up of a vocabulary, on chosen cases and against a naive twin on random ones."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nymlink.errors import UnknownNameError
+from nymlink.text.normalise import normalise
+from nymlink.vocabulary.model import KINDS, Concept, Name, Source
+from nymlink.vocabulary.tables import TableBuilder, Tables
+from nymlink.vocabulary.vocabulary import Vocabulary
+
+
+def source(name: str = "s") -> Source:
+    return Source(name, "table")
+
+
+@pytest.fixture
+def heart() -> Vocabulary:
+    builder = TableBuilder()
+    builder.concept(
+        "M:1", semantic_types=["disease"], xrefs=["D:1", "I:1"], parents=["M:2"], definition="dead tissue"
+    )
+    builder.name("M:1", "Infarto de miocardio", lang="es", kind="preferred")
+    builder.name("M:1", "heart attack", lang="en")
+    builder.name("M:1", "Myocardial infarction", lang="en", kind="preferred")
+    builder.name("M:1", "MI", lang="en", kind="abbreviation")
+    builder.name("M:1", "Crise cardiaque", lang="fr")
+    builder.concept("M:2")
+    builder.name("M:2", "Heart-attack (NOS)", lang="en", kind="related")
+    builder.name("M:2", "Herzkrankheit", lang="de", kind="preferred")
+    builder.concept("M:3", obsolete=True, replaced_by=["M:1", "M:2"])
+    builder.name("M:3", "coronary", lang="en", kind="preferred")
+    builder.concept("M:4")
+    builder.redirect("OLD:1", "M:1")
+    return Vocabulary.of((source(), builder.build()))
+
+
+def test_a_concept_by_its_id(heart: Vocabulary) -> None:
+    assert heart["M:1"] == Concept(
+        id="M:1",
+        name="Myocardial infarction",
+        semantic_types=("disease",),
+        xrefs=("D:1", "I:1"),
+        parents=("M:2",),
+        definition="dead tissue",
+        source="s",
+    )
+    assert heart["M:3"].replaced_by == ("M:1", "M:2")
+    assert heart["M:3"].obsolete
+    assert (len(heart), heart.name_count) == (4, 8)
+    assert "M:1" in heart
+    assert "OLD:1" not in heart
+    assert heart["M:1"].to_dict()["id"] == "M:1"
+
+
+def test_the_preferred_name_is_english_where_there_is_one(heart: Vocabulary) -> None:
+    preferred = [heart[concept_id].name for concept_id in ("M:1", "M:2", "M:3", "M:4")]
+    assert preferred == ["Myocardial infarction", "Herzkrankheit", "coronary", "M:4"]
+
+
+@pytest.mark.parametrize("concept_id", ["", "M", "M:", "M:0", "M:11", "m:1", "Z", "\ud800", "M:1\0"])
+def test_an_unknown_id_is_said(heart: Vocabulary, concept_id: str) -> None:
+    assert concept_id not in heart
+    assert heart.row(concept_id) is None
+    assert heart.resolve(concept_id) == ()
+    for look_up in (heart.__getitem__, heart.names, heart.ancestors):
+        with pytest.raises(UnknownNameError, match=r"no concept .* in the vocabulary$"):
+            look_up(concept_id)
+
+
+def test_an_old_id_is_told_what_it_is_now(heart: Vocabulary) -> None:
+    for look_up in (heart.__getitem__, heart.names, heart.ancestors):
+        with pytest.raises(UnknownNameError, match=r"'OLD:1' in the vocabulary; it is now M:1$"):
+            look_up("OLD:1")
+
+
+def test_names_by_language_and_kind(heart: Vocabulary) -> None:
+    texts = [name.text for name in heart.names("M:1")]
+    assert texts == ["Myocardial infarction", "Infarto de miocardio", "heart attack", "MI", "Crise cardiaque"]
+    assert [name.text for name in heart.names("M:1", lang="en", kinds={"exact", "abbreviation"})] == [
+        "heart attack",
+        "MI",
+    ]
+    assert heart.names("M:1", lang="fr") == (Name("Crise cardiaque", "M:1", "fr", "exact", "s"),)
+    assert heart.names("M:1", lang="fi") == heart.names("M:1", kinds=()) == heart.names("M:4") == ()
+
+
+def test_a_name_is_found_whatever_its_case_and_punctuation(heart: Vocabulary) -> None:
+    for text in ("heart attack", "HEART  ATTACK", " heart-attack.", "ｈｅａｒｔ　attack", "heart\u00ad attack"):
+        assert [name.concept_id for name in heart.find(text)] == ["M:1"]
+    assert [name.text for name in heart.find("heart attack nos")] == ["Heart-attack (NOS)"]
+    for text in ("", " ", "heart", "heart attack n", "zzz", "\0", "\ud800", "\U0010ffff"):
+        assert heart.find(text) == ()
+
+
+ODD = [
+    "+++",
+    "C++ \N{DNA DOUBLE HELIX}",
+    "مرض القلب",
+    "心筋梗塞",
+    "𝛽-thalassämie",
+    "Straße",
+    "ﬁbrosis",
+    "a\0b",
+    "\u200bzero width",
+    "İstanbul",
+    "x" * 10_000,
+    "é" * 10_000,
+    "\U0001f1eb\U0001f1ee",
+    "e\u0301clair",
+]
+
+
+def test_names_of_any_script_and_length(tmp_path: Path) -> None:
+    builder = TableBuilder()
+    for number, text in enumerate(ODD):
+        builder.concept(f"O:{number}")
+        builder.name(f"O:{number}", text)
+    made = Vocabulary.of((source(), builder.build()))
+    made.save(tmp_path / "v")
+    for vocabulary in (made, Vocabulary.load(tmp_path / "v")):
+        for number, text in enumerate(ODD):
+            for asked in (text, text.upper(), f" {text} "):
+                if normalise(asked) == normalise(text):
+                    assert [name.text for name in vocabulary.find(asked)] == [text]
+            assert f"O:{number}" in vocabulary.containing(text, limit=99)
+        assert [name.text for name in vocabulary.find("STRASSE")] == ["Straße"]
+        assert [name.text for name in vocabulary.find("ÉCLAIR")] == ["e\u0301clair"]
+        assert [name.text for name in vocabulary.find("Β Thalassämie")] == ["𝛽-thalassämie"]
+
+
+def test_containing(heart: Vocabulary) -> None:
+    assert heart.containing("ATTACK", limit=9) == ("M:1", "M:2")
+    assert heart.containing("attack", limit=1) == ("M:1",)
+    assert heart.containing("corona", limit=9) == ("M:3",)
+    assert heart.containing("(nos)", limit=9) == ("M:2",)
+    assert heart.containing("HERZK", limit=9) == ("M:2",)
+    for text in (".*", "no such", "\ud800"):
+        assert heart.containing(text, limit=9) == ()
+
+
+def chain(
+    replacements: dict[str, list[str]], live: str = "", redirects: dict[str, str] | None = None
+) -> Vocabulary:
+    """Obsolete concepts with their replacements, and live ones, all of one letter."""
+    builder = TableBuilder()
+    for concept_id, replaced_by in replacements.items():
+        builder.concept(concept_id, obsolete=True, replaced_by=replaced_by)
+    for concept_id in live:
+        builder.concept(concept_id)
+    for old, new in (redirects or {}).items():
+        builder.redirect(old, new)
+    return Vocabulary.of((source(), builder.build()))
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "expected"),
+    [
+        (chain({}, "A"), "A"),
+        (chain({"A": []}), "A"),
+        (chain({"A": ["B"]}, "B"), "B"),
+        (chain({"A": ["B"], "B": ["C"]}, "C"), "C"),
+        (chain({"A": ["B", "C"]}, "CB"), "BC"),
+        (chain({"A": ["B", "C"], "B": ["C"]}, "C"), "C"),
+        (chain({"A": ["C", "B"], "B": ["C"]}, "C"), "C"),
+        (chain({"A": ["gone"]}), "A"),
+        (chain({"A": ["gone", "B"]}, "B"), "B"),
+        (chain({"A": ["B", "C"], "B": []}, "C"), "C"),
+        (chain({"A": ["B", "C"], "B": [], "C": []}), "BC"),
+        (chain({"A": ["B"], "B": []}), "B"),
+        (chain({"A": ["A"]}), "A"),
+        (chain({"A": ["B"], "B": ["A"]}), "B"),
+        (chain({"A": ["B"], "B": ["A", "C"]}, "C"), "C"),
+        (chain({"A": ["old"]}, "B", {"old": "B"}), "B"),
+        (chain({"A": ["old"]}, "", {"old": "gone"}), "A"),
+        (chain({"A": []}, "B", {"A": "B"}), "B"),
+        (chain({}, "AB", {"A": "B"}), "A"),
+        (chain({}, "B", {"A": "older", "older": "B"}), "B"),
+        (chain({}, "", {"A": "older", "older": "A"}), ""),
+        (chain({"B": ["B"]}, "", {"A": "B"}), "B"),
+    ],
+)
+def test_what_an_id_stands_for_now(vocabulary: Vocabulary, expected: str) -> None:
+    assert "".join(vocabulary.resolve("A")) == expected
+
+
+def test_a_long_chain_of_replacements() -> None:
+    builder = TableBuilder()
+    for number in range(3000):
+        builder.concept(str(number), obsolete=True, replaced_by=[str(number + 1)], parents=[str(number + 1)])
+    builder.concept("3000")
+    vocabulary = Vocabulary.of((source(), builder.build()))
+    assert vocabulary.resolve("0") == ("3000",)
+    assert len(vocabulary.ancestors("0")) == 3000
+
+
+@pytest.mark.parametrize(
+    ("parents", "expected"),
+    [
+        ({"A": ""}, ""),
+        ({"A": "A"}, ""),
+        ({"A": "BC", "B": "D", "C": "D"}, "BCD"),
+        ({"A": "B", "B": "A"}, "B"),
+        ({"A": "B", "B": "BC", "C": "AB"}, "BC"),
+        ({"A": "XB", "B": "Y"}, "XBY"),
+        ({"A": "BD", "B": "C", "C": "D", "D": "E"}, "BDCE"),
+    ],
+)
+def test_ancestors_nearest_first(parents: dict[str, str], expected: str) -> None:
+    builder = TableBuilder()
+    for concept_id, above in parents.items():
+        builder.concept(concept_id, parents=above)
+    assert "".join(Vocabulary.of((source(), builder.build())).ancestors("A")) == expected
+
+
+def batched(vocabulary: Vocabulary, **selection: object) -> list[str]:
+    batches = list(vocabulary.name_batches(**selection))  # type: ignore[arg-type]
+    for batch in batches:
+        assert batch.schema.names == ["concept", "text", "lang", "kind", "source", "row"]
+        for concept, text, row in zip(batch["concept"], batch["text"], batch["row"], strict=True):
+            name = vocabulary.name(row.as_py())
+            assert (name.text, name.concept_id) == (text.as_py(), vocabulary.concept_id(concept.as_py()))
+    return [text for batch in batches for text in batch["text"].to_pylist()]
+
+
+@pytest.mark.parametrize("batch_size", [1, 3, 65_536])
+def test_names_in_batches(heart: Vocabulary, batch_size: int) -> None:
+    assert len(batched(heart, batch_size=batch_size)) == 7
+    assert "coronary" in batched(heart, batch_size=batch_size, obsolete=True)
+    assert batched(heart, batch_size=batch_size, languages={"de", "fr"}) == ["Crise cardiaque", "Herzkrankheit"]
+    assert batched(heart, batch_size=batch_size, kinds=["related"], languages=["en"]) == ["Heart-attack (NOS)"]
+    assert batched(heart, batch_size=batch_size, languages=[]) == []
+
+
+def test_counts_the_most_frequent_first(heart: Vocabulary) -> None:
+    assert list(heart.counts("lang").items()) == [("en", 5), ("es", 1), ("fr", 1), ("de", 1)]
+    assert heart.counts("kind") == {"preferred": 4, "exact": 2, "abbreviation": 1, "related": 1}
+    assert heart.counts("source") == {"s": 8}
+
+
+@pytest.mark.parametrize("concepts", [0, 2])
+def test_one_without_names(tmp_path: Path, concepts: int) -> None:
+    builder = TableBuilder()
+    for number in range(concepts):
+        builder.concept(str(number))
+    made = Vocabulary.of((source(), builder.build()), (source("t"), builder.build()))
+    made.save(tmp_path / "v")
+    for vocabulary in (made, Vocabulary.load(tmp_path / "v")):
+        assert (len(vocabulary), vocabulary.name_count) == (concepts, 0)
+        assert list(vocabulary.name_batches()) == []
+        assert vocabulary.counts("lang") == {}
+        assert vocabulary.find("a") == vocabulary.containing("", limit=9) == vocabulary.resolve("x") == ()
+        assert [vocabulary[str(number)].name for number in range(concepts)] == [str(n) for n in range(concepts)]
+
+
+def test_a_vocabulary_is_extended_and_stays_as_it_was(heart: Vocabulary) -> None:
+    builder = TableBuilder()
+    builder.concept("M:1", xrefs=["X:1"])
+    builder.name("M:1", "Heart attack", lang="en")
+    builder.name("M:1", "heart attack", lang="en", kind="preferred")
+    builder.concept("M:9", parents=["M:1"])
+    builder.name("M:9", "silent MI", lang="en")
+    builder.concept("M:3")
+    builder.redirect("OLD:9", "M:9")
+    more = heart.extended(Source("more", "corpus"), builder.build())
+    assert [entry.name for entry in more.sources] == ["s", "more"]
+    assert (len(more), len(heart), heart.name_count) == (5, 4, 8)
+    assert more["M:1"].xrefs == ("D:1", "I:1", "X:1")
+    assert more["M:1"].name == "Myocardial infarction"
+    assert more["M:3"].obsolete
+    assert [name.source for name in more.find("HEART ATTACK")] == ["more", "more"]
+    assert more.resolve("OLD:9") == ("M:9",)
+    assert more.resolve("OLD:1") == ("M:1",)
+    assert more.ancestors("M:9") == ("M:1", "M:2")
+
+
+# A naive twin: dictionaries and loops over what the sources hold.
+
+IDS = [f"A:{number}" for number in range(6)]
+TEXTS = ["a", "A", "a-b", "A B", "b", "ä", "Ä.", "+", "心", "ﬁ", "fi"]
+LANGS = ["en", "en-GB", "de", "und"]
+
+
+@st.composite
+def some_tables(draw: st.DrawFn) -> Tables:
+    builder = TableBuilder()
+    any_ids = st.lists(st.sampled_from([*IDS, "X:1", "X:2"]), max_size=3)
+    for concept_id in draw(st.lists(st.sampled_from(IDS), max_size=5)):
+        builder.concept(
+            concept_id,
+            definition=draw(st.sampled_from([None, "d", "e"])),
+            xrefs=draw(st.lists(st.sampled_from("xyz"), max_size=2)),
+            parents=draw(any_ids),
+            obsolete=draw(st.booleans()),
+            replaced_by=draw(any_ids),
+        )
+        for text in draw(st.lists(st.sampled_from(TEXTS), max_size=5)):
+            builder.name(concept_id, text, lang=draw(st.sampled_from(LANGS)), kind=draw(st.sampled_from(KINDS)))
+    for old in draw(any_ids):
+        builder.redirect(old, draw(st.sampled_from([*IDS, "X:1"])))
+    return builder.build()
+
+
+class Twin:
+    def __init__(self, parts: list[tuple[str, Tables]]) -> None:
+        self.concepts: dict[str, dict[str, object]] = {}
+        self.redirects: set[tuple[str, str]] = set()
+        given: dict[str, list[Name]] = {}
+        for label, tables in parts:
+            for row in tables.concepts.to_pylist():
+                known = self.concepts.setdefault(row["id"], {**row, "source": label})
+                known["definition"] = known["definition"] or row["definition"]
+                for field in ("semantic_types", "xrefs", "parents", "replaced_by"):
+                    known[field] = list(dict.fromkeys([*known[field], *row[field]]))  # type: ignore[misc]
+            self.redirects |= {(row["old"], row["new"]) for row in tables.redirects.to_pylist()}
+            for row in tables.names.to_pylist():
+                name = Name(row["text"], row["concept_id"], row["lang"], row["kind"], label)
+                given.setdefault(row["concept_id"], []).append(name)
+        self.names = {concept_id: list(self._each_once(given.get(concept_id, []))) for concept_id in self.concepts}
+
+    @staticmethod
+    def _each_once(names: list[Name]) -> Iterator[Name]:
+        def place(name: Name) -> int:
+            english = name.lang in ("en", "en-GB")
+            return 2 if name.kind != "preferred" else 0 if english else 1
+
+        said = set()
+        for name in sorted(names, key=place):
+            same = [other for other in names if (other.text, other.lang) == (name.text, name.lang)]
+            if (name.text, name.lang) not in said:
+                said.add((name.text, name.lang))
+                kind = min((other.kind for other in same), key=KINDS.index)
+                yield Name(name.text, name.concept_id, name.lang, kind, name.source)
+
+    def steps(self, concept_id: str) -> set[str]:
+        onward = {new for old, new in self.redirects if old == concept_id}
+        if concept_id not in self.concepts:
+            return onward
+        row = self.concepts[concept_id]
+        return onward | set(row["replaced_by"]) if row["obsolete"] else set()  # type: ignore[call-overload]
+
+    def reached(self, concept_id: str) -> set[str]:
+        reached = {concept_id}
+        while more := {new for at in reached for new in self.steps(at)} - reached:
+            reached |= more
+        return reached
+
+    def heights(self, concept_id: str) -> dict[str, int]:
+        """How many steps up each ancestor is."""
+        heights = {concept_id: 0}
+        for height in range(1, len(IDS) + 3):
+            for at in [known for known, below in heights.items() if below == height - 1]:
+                for parent in self.concepts.get(at, {}).get("parents", []):  # type: ignore[attr-defined]
+                    heights.setdefault(parent, height)
+        del heights[concept_id]
+        return heights
+
+
+def check(vocabulary: Vocabulary, twin: Twin) -> None:
+    every = [name for names in twin.names.values() for name in names]
+    assert (len(vocabulary), vocabulary.name_count) == (len(twin.concepts), len(every))
+    assert [vocabulary.name(row) for row in range(len(every))] == every
+    for row, concept_id in enumerate(twin.concepts):
+        assert (vocabulary.row(concept_id), vocabulary.concept_id(row)) == (row, concept_id)
+    for concept_id in [*IDS, "X:1", "X:2", ""]:
+        assert (concept_id in vocabulary) == (concept_id in twin.concepts)
+        check_resolved(vocabulary, twin, concept_id)
+        if concept_id not in twin.concepts:
+            continue
+        names = twin.names[concept_id]
+        assert vocabulary[concept_id] == Concept(
+            name=names[0].text if names else concept_id,
+            **{
+                field: tuple(value) if isinstance(value, list) else value
+                for field, value in twin.concepts[concept_id].items()
+            },  # type: ignore[arg-type]
+        )
+        assert list(vocabulary.names(concept_id)) == names
+        assert list(vocabulary.names(concept_id, lang="en", kinds={"exact", "broad"})) == [
+            name for name in names if name.lang == "en" and name.kind in ("exact", "broad")
+        ]
+        heights = twin.heights(concept_id)
+        ancestors = vocabulary.ancestors(concept_id)
+        assert sorted(ancestors) == sorted(heights)
+        assert sorted(ancestors, key=heights.__getitem__) == list(ancestors)
+    for text in [*TEXTS, "a b", " ", "c"]:
+        assert list(vocabulary.find(text)) == [name for name in every if normalise(name.text) == normalise(text)]
+        having = dict.fromkeys(name.concept_id for name in every if text.lower() in name.text.lower())
+        assert vocabulary.containing(text, limit=3) == tuple(having)[:3]
+    for obsolete in (False, True):
+        live = [name for name in every if obsolete or not twin.concepts[name.concept_id]["obsolete"]]
+        assert batched(vocabulary, obsolete=obsolete, batch_size=4) == [name.text for name in live]
+        assert batched(vocabulary, obsolete=obsolete, languages={"de"}, kinds=KINDS[:3]) == [
+            name.text for name in live if name.lang == "de" and name.kind in KINDS[:3]
+        ]
+    for field in ("lang", "kind", "source"):
+        assert vocabulary.counts(field) == Counter(getattr(name, field) for name in every)
+
+
+def check_resolved(vocabulary: Vocabulary, twin: Twin, concept_id: str) -> None:
+    resolved = vocabulary.resolve(concept_id)
+    known = twin.reached(concept_id) & twin.concepts.keys()
+    live = {at for at in known if not twin.concepts[at]["obsolete"]}
+    assert len(set(resolved)) == len(resolved)
+    if live or not known:
+        assert set(resolved) == live
+    else:
+        assert resolved
+        assert set(resolved) <= known
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(some_tables(), min_size=1, max_size=3))
+def test_every_look_up_is_that_of_the_naive_twin(tables: list[Tables]) -> None:
+    parts = [(f"s{number}", part) for number, part in enumerate(tables)]
+    twin = Twin(parts)
+    made = Vocabulary.of(*((source(label), part) for label, part in parts))
+    check(made, twin)
+    with tempfile.TemporaryDirectory() as directory:
+        made.save(Path(directory) / "v")
+        check(Vocabulary.load(Path(directory) / "v"), twin)
+        # One after the other is the same as all at once, from memory or from disk.
+        grown = Vocabulary.of((source("s0"), tables[0]))
+        for label, part in parts[1:]:
+            grown.save(Path(directory) / "w")
+            grown = Vocabulary.load(Path(directory) / "w").extended(source(label), part)
+        check(grown, twin)
