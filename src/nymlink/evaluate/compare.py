@@ -25,9 +25,9 @@ def compare(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Mc
         if mentions[0]["fingerprint"] != mentions[1]["fingerprint"]:
             raise InputError("the two runs scored different mentions: evaluate both on the same corpus")
         ranks = {name: [as_array(run[f"{name}_ranks"]) for run in mentions] for name in ("name", "concept")}
+        return {
+            "acc@1": mcnemar(*(values < 1 for values in ranks["name"])),
+            "concept_acc@1": mcnemar(*(values < 1 for values in ranks["concept"])),
+        }
     except (KeyError, TypeError, ValueError) as error:
         raise InputError("not an evaluation written by nymlink evaluate --json") from error
-    return {
-        "acc@1": mcnemar(*(values < 1 for values in ranks["name"])),
-        "concept_acc@1": mcnemar(*(values < 1 for values in ranks["concept"])),
-    }

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from nymlink.evaluate.gold import GoldResolver
 from nymlink.evaluate.outcomes import Outcome
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -36,21 +37,24 @@ class Mistake:
         return asdict(self)
 
 
-def mistakes(vocabulary: Vocabulary, outcomes: Sequence[Outcome]) -> list[Mistake]:
+def mistakes(vocabulary: Vocabulary, outcomes: Sequence[Outcome], resolver: GoldResolver) -> list[Mistake]:
     """The outcomes whose first concept is not right, each with the reason."""
-    return [_mistake(vocabulary, outcome) for outcome in outcomes if outcome.concept_rank != 0]
+    return [_mistake(vocabulary, outcome, resolver) for outcome in outcomes if outcome.concept_rank != 0]
 
 
-def _mistake(vocabulary: Vocabulary, outcome: Outcome) -> Mistake:
+def _mistake(vocabulary: Vocabulary, outcome: Outcome, resolver: GoldResolver) -> Mistake:
     query = outcome.query
-    gold_ids = [f"{gold_id} {_gold_name(vocabulary, gold_id)}".strip() for gold_id in query.mention.concept_ids]
+    names = {
+        gold_id: ", ".join(vocabulary.preferred_name(row) for row in sorted(resolver.rows([gold_id])))
+        for gold_id in query.mention.concept_ids
+    }
     predicted = [None if first is None else first[0] for first in outcome.predicted]
     matched = [None if first is None else first[1] for first in outcome.predicted]
     return Mistake(
         document_id=query.document_id,
         mention=query.mention.text,
         query=" | ".join(query.parts),
-        gold=" | ".join(gold_ids),
+        gold=" | ".join(f"{gold_id} {name}".strip() for gold_id, name in names.items()),
         predicted=" | ".join(
             "nothing" if row is None else f"{vocabulary.concept_id(row)} {vocabulary.preferred_name(row)}"
             for row in predicted
@@ -58,11 +62,6 @@ def _mistake(vocabulary: Vocabulary, outcome: Outcome) -> Mistake:
         matched=" | ".join("" if row is None else vocabulary.name(row).text for row in matched),
         why=_why(vocabulary, outcome),
     )
-
-
-def _gold_name(vocabulary: Vocabulary, gold_id: str) -> str:
-    rows = [vocabulary.row(concept_id) for concept_id in vocabulary.resolve(gold_id)]
-    return ", ".join(vocabulary.preferred_name(row) for row in rows if row is not None)
 
 
 def _why(vocabulary: Vocabulary, outcome: Outcome) -> str:

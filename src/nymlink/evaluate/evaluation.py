@@ -162,7 +162,7 @@ def evaluate(
         "index": dict(index.settings),
         "seed": seed,
     }
-    return Evaluation(counts, figures, intervals, found, mistakes(index.vocabulary, found), settings)
+    return Evaluation(counts, figures, intervals, found, mistakes(index.vocabulary, found, resolver), settings)
 
 
 def fingerprint(queries: Sequence[Query]) -> str:
@@ -170,7 +170,9 @@ def fingerprint(queries: Sequence[Query]) -> str:
     digest = hashlib.sha256()
     for query in queries:
         mention = query.mention
-        line = f"{query.document_id}\t{mention.start}\t{mention.end}\t{'|'.join(mention.concept_ids)}\n"
+        # Prepared or not, a mention is told by its place; one that has none by what it says.
+        place = mention.text if mention.start is None else f"{mention.start}\t{mention.end}"
+        line = f"{query.document_id}\t{place}\t{'|'.join(mention.concept_ids)}\n"
         digest.update(line.encode("utf-8", "surrogatepass"))
     return digest.hexdigest()[:16]
 

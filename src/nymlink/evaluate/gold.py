@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -15,7 +16,8 @@ class GoldResolver:
 
     An id is looked up as it is written (following alternate and obsolete ids); if it is unknown, without its
     prefix (``OMIM:254200`` → ``254200``, as BioSyn does); if that is unknown too, under each prefix of the
-    vocabulary (``D009203`` → ``MESH:D009203``; ``mesh:D009203`` too), when exactly one of them knows it.
+    vocabulary's ids, alternate ones included (``D009203`` → ``MESH:D009203``; ``mesh:D009203`` too), when exactly
+    one of them knows it.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -52,6 +54,7 @@ class GoldResolver:
 
     @cached_property
     def _prefixes(self) -> tuple[str, ...]:
-        ids = self._vocabulary.columns.concepts["id"]
-        found = pc.unique(pc.extract_regex(ids, r"^(?P<prefix>[^:]+):").combine_chunks().field("prefix"))
+        columns = self._vocabulary.columns
+        ids = pa.concat_arrays([*columns.concepts["id"].chunks, *columns.redirects["old"].chunks])
+        found = pc.unique(pc.extract_regex(ids, r"^(?P<prefix>[^:]+):").field("prefix"))
         return tuple(sorted(prefix for prefix in found.to_pylist() if prefix))

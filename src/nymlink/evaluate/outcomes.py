@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import permutations
 from typing import Final
+
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from nymlink.corpus.model import Mention
 from nymlink.evaluate.gold import GoldResolver
@@ -79,7 +81,7 @@ def outcomes(index: Index, queries: Sequence[Query], resolver: GoldResolver) -> 
         by_name = [named[part] for part in query.parts]
         by_concept = [matches.concepts[place[part]].tolist() for part in query.parts]
         firsts = [
-            (concepts[0], int(matches.names[place[part], 0])) for part, concepts in zip(query.parts, by_concept)
+            (int(matches.concepts[place[part], 0]), int(matches.names[place[part], 0])) for part in query.parts
         ]
         return Outcome(
             query=query,
@@ -107,7 +109,8 @@ def _strict(parts: Sequence[Sequence[frozenset[int]]], golds: Sequence[frozenset
         gold = frozenset().union(*golds)
         return _worst([_first(bool(found) and found <= gold for found in part) for part in parts])
     ranks = [[_first(bool(found) and found <= gold for found in part) for gold in golds] for part in parts]
-    ways = (
-        _worst([ranks[part][gold] for part, gold in enumerate(way)]) for way in permutations(range(len(golds)))
-    )
-    return min((way for way in ways if way is not None), default=None)
+    for limit in sorted({rank for row in ranks for rank in row if rank is not None}):
+        within = csr_matrix([[rank is not None and rank <= limit for rank in row] for row in ranks])
+        if (maximum_bipartite_matching(within, perm_type="column") >= 0).all():
+            return limit
+    return None

@@ -44,8 +44,8 @@ def report(evaluation: Evaluation, *, examples: int = 10) -> str:
         lines += ["", f"{len(evaluation.mistakes):,} mentions whose first concept is wrong:"]
         reasons = Counter(mistake.why for mistake in evaluation.mistakes)
         lines += [f"{number:8,}  {why}" for why, number in reasons.most_common()]
-        lines += ["", "for example:"]
-        step = max(len(evaluation.mistakes) // examples, 1)
+        lines += ["", "for example:"] if examples else []
+        step = max(len(evaluation.mistakes) // max(examples, 1), 1)
         for mistake in list(evaluation.mistakes)[::step][:examples]:
             lines.append(
                 f"  {mistake.mention!r}: gold {mistake.gold}; predicted {mistake.predicted} ({mistake.why})"

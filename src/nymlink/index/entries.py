@@ -30,6 +30,10 @@ class Entries:
     offsets: npt.NDArray[np.int64]
     names: npt.NDArray[np.int32]
 
+    def __post_init__(self) -> None:
+        if len(self.offsets) != len(self.texts) + 1 or int(self.offsets[-1]) != len(self.names):
+            raise ValueError("the offsets of the entries do not fit their texts and names")
+
     @classmethod
     def of(cls, vocabulary: Vocabulary) -> Entries:
         """The entries of all names of live concepts; names that are blank when prepared are left out."""
@@ -60,11 +64,6 @@ class Entries:
         """The prepared name of an entry."""
         return str(self.texts[row].as_py())
 
-    def take(self, rows: npt.NDArray[np.int32]) -> list[str]:
-        """The prepared names of several entries."""
-        texts: list[str] = self.texts.take(pa.array(rows)).to_pylist()
-        return texts
-
     def find(self, text: str) -> int | None:
         """The row of an entry, or ``None``."""
         row = bisect_left(range(len(self)), text, key=self.text)
@@ -86,6 +85,7 @@ class Entries:
         """Map the entries of a directory into memory."""
         with pa.memory_map(str(directory / "entries.arrow")) as source:
             column = pa.ipc.open_file(source).read_all()["text"]
+        column.validate()
         return cls(
             column.chunk(0) if column.num_chunks else pa.array([], pa.large_string()),
             np.load(directory / "entry_offsets.npy", mmap_mode="r", allow_pickle=False),

@@ -20,7 +20,7 @@ Hashes = npt.NDArray[np.uint64]
 
 _BASE: Final = 0x9E3779B97F4A7C15  # odd
 _INVERSE: Final = pow(_BASE, -1, 1 << 64)
-# What is added to a hash before it is mixed keeps families of features apart: the n of n-grams is small beside these.
+# Added to a hash before it is mixed, these keep families of features apart; the n of n-grams is small beside them.
 _WITHIN_WORDS: Final = 0x2545F4914F6CDD1D
 _WHOLE_WORD: Final = 0xD1B54A32D192ED03
 _SPACE: Final = 32

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tokenize import TokenError
 from types import MappingProxyType
 from typing import Any, Final
+
+import pyarrow as pa
 
 from nymlink.errors import InputError, StoreError
 from nymlink.index.entries import Entries
@@ -48,7 +51,7 @@ class Index:
         self.settings = MappingProxyType(dict(settings))
         self._sparse = dict(sparse)
         searches: dict[str, Searcher] = {_EXACT: ExactSearch(entries), **sparse}
-        share = (1 - _EXACT_WEIGHT) / len(sparse)
+        share = (1 - _EXACT_WEIGHT) / max(len(sparse), 1)
         self.search = HybridSearch(searches, {_EXACT: _EXACT_WEIGHT} | dict.fromkeys(sparse, share))
         self._owners = vocabulary.columns.names["concept"].to_numpy()
 
@@ -107,7 +110,7 @@ class Index:
             entries = Entries.load(directory)
             searches = {name: SparseSearch.load(directory / name, entries) for name in manifest["searches"]}
             return cls(vocabulary, entries, searches, manifest["settings"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, TokenError, pa.ArrowException) as error:
             raise StoreError(f"the index is damaged ({error}): build it again", path=directory) from error
 
     def match(self, queries: Sequence[str], k: int) -> Matches:

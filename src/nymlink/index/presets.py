@@ -14,7 +14,7 @@ DEFAULT_PRESET: Final = "nymlink"
 PRESETS: Final[Mapping[str, Mapping[str, SparseSettings]]] = MappingProxyType(
     {
         # Chosen on the development sets of NCBI and BC5CDR: see docs/evaluation.md.
-        "nymlink": {"sparse": SparseSettings(chars=(1, 2), word_chars=(3, 4), search_share=0.03)},
+        "nymlink": {"sparse": SparseSettings(chars=(1, 2), word_chars=(3, 4), search_share=0.15)},
         # Sung et al. 2020 (BioSyn), section 3.2.
         "biosyn": {"sparse": SparseSettings(chars=(1, 2))},
         # Le & Nguyen 2023, section 3.1: two searches whose lists are merged.
@@ -22,6 +22,8 @@ PRESETS: Final[Mapping[str, Mapping[str, SparseSettings]]] = MappingProxyType(
             "characters": SparseSettings(chars=(2, 5)),
             "words": SparseSettings(words=True, shortest_word=2),
         },
+        # Equal names alone: the floor that other searches are measured against.
+        "none": {},
     }
 )
 """Preset → the sparse searches it is made of, by the name of their score part."""

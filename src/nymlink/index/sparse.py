@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_matrix, diags
+from scipy.sparse import csr_matrix
 from sparse_dot_topn import sp_matmul_topn
 
 from nymlink.index.entries import Entries
@@ -20,14 +20,20 @@ from nymlink.index.tfidf import SparseSettings, TfIdf
 _CSR: Final = ("data", "indices", "indptr")
 
 _MARGIN: Final = 32
-"""Hits fetched beyond k: equal scores at the border are cut in order of row, and what the common features, left
-out of the search, would have put among the first k is there to be found."""
+"""Hits fetched beyond k, so that what the common features, left out of the search, would have put among the first
+k is there to be found."""
+
+_ALWAYS_SEARCHED: Final = 1000
+"""A feature that no more entries have than this is not common, however small the vocabulary."""
+
+_EQUAL: Final = 1e-6
+"""Scores that differ by less count as equal, as :func:`~nymlink.index.hits.best` has it."""
 
 _BLOCK: Final = 512
 """Queries searched in one go: bounds the memory of their vectors and hits."""
 
-_QUERIES_A_THREAD: Final = 64
-"""Waking a second thread can take ten milliseconds on a busy machine, as long as searching for some dozen queries."""
+_QUERIES_A_THREAD: Final = 128
+"""On a busy machine a second thread can cost ten milliseconds, the time that a hundred queries take."""
 
 
 class SparseSearch:
@@ -36,8 +42,7 @@ class SparseSearch:
     Args:
         weights: the fitted weighting.
         vectors: float32 CSR (E, F): the unit vector of each entry.
-        inverted: float32 CSR (F, E): for each feature used in searching, the entries that have it and its weight
-            there.
+        inverted: float32 CSR (F, E): for each feature, the entries that have it and its weight there.
     """
 
     def __init__(self, weights: TfIdf, vectors: csr_matrix, inverted: csr_matrix) -> None:
@@ -45,6 +50,8 @@ class SparseSearch:
         self._weights = weights
         self._vectors = vectors
         self._inverted = inverted
+        limit = max(self.settings.search_share * vectors.shape[0], _ALWAYS_SEARCHED)
+        self._common = np.diff(inverted.indptr) > limit
 
     @classmethod
     def build(cls, entries: Entries, settings: SparseSettings, *, progress: bool = False) -> SparseSearch:
@@ -52,10 +59,7 @@ class SparseSearch:
         texts = entries.texts.to_pylist()
         weights = TfIdf.fit(texts, settings, progress=progress)
         vectors = weights.transform(texts, progress=progress)
-        rare = np.bincount(vectors.indices, minlength=vectors.shape[1]) <= settings.search_share * len(entries)
-        inverted = diags(rare.astype(np.float32)).dot(vectors.T.tocsr())
-        inverted.eliminate_zeros()
-        return cls(weights, vectors, inverted)
+        return cls(weights, vectors, vectors.T.tocsr())
 
     def search(self, queries: Sequence[str], k: int) -> Hits:
         """The k entries of highest cosine; entries that share no feature with the query are no hits."""
@@ -68,13 +72,41 @@ class SparseSearch:
 
     def _search(self, queries: Sequence[str], k: int) -> Hits:
         vectors = self._weights.transform(queries)
-        wanted = k + _MARGIN
+        wanted = min(k + _MARGIN, self._vectors.shape[0])
         threads = min(os.cpu_count() or 1, 1 + len(queries) // _QUERIES_A_THREAD)
-        found = sp_matmul_topn(vectors, self._inverted, top_n=wanted, n_threads=threads)
+        pruned = self._without_common(vectors)
+        found = self._products(pruned, top_n=wanted, threads=threads)
         filled = np.arange(wanted) < np.diff(found.indptr)[:, None]
         rows = np.full(filled.shape, NONE, np.int32)
         rows[filled] = found.indices
-        return best(rows, self._cosines(vectors, rows), k)
+        hits = best(rows, self._cosines(vectors, rows), k)
+        for query, lowest in _cut_among_equals(found.data, filled, k):
+            # One by one: a word that every second entry has can tie half the vocabulary.
+            whole = pruned[query] @ self._inverted
+            tied = whole.indices[None, whole.data >= lowest]
+            exact = best(tied, self._cosines(vectors[query], tied), k)
+            hits.rows[query], hits.scores[query] = exact.rows[0], exact.scores[0]
+        return hits
+
+    def _without_common(self, vectors: csr_matrix) -> csr_matrix:
+        """The vectors without their common features; one that has no others keeps them."""
+        kept = ~self._common[vectors.indices]
+        owners = np.repeat(np.arange(vectors.shape[0]), np.diff(vectors.indptr))
+        kept |= (np.bincount(owners, kept, minlength=vectors.shape[0]) == 0)[owners]
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(owners[kept], minlength=vectors.shape[0]))])
+        return csr_matrix(
+            (vectors.data[kept], vectors.indices[kept], indptr.astype(vectors.indptr.dtype)), shape=vectors.shape
+        )
+
+    def _products(self, vectors: csr_matrix, *, top_n: int, threads: int) -> csr_matrix:
+        """The largest products of each query with the entries: float32 (Q, E), sparse.
+
+        The library copies the matrix it is given, so it is given the rows of the queries' own features only.
+        """
+        features, columns = np.unique(vectors.indices, return_inverse=True)
+        shape = (vectors.shape[0], len(features))
+        narrow = csr_matrix((vectors.data, columns.astype(np.int32), vectors.indptr), shape=shape)
+        return sp_matmul_topn(narrow, self._inverted[features], top_n=top_n, n_threads=threads)
 
     def score(self, queries: Sequence[str], rows: Rows) -> Scores:
         """The cosines of given entries; see :class:`~nymlink.index.hits.Searcher`."""
@@ -82,25 +114,25 @@ class SparseSearch:
 
     def _cosines(self, vectors: csr_matrix, rows: Rows) -> Scores:
         scores = np.zeros(rows.shape, np.float32)
-        owners, places = np.nonzero(rows != NONE)
-        products = vectors[owners].multiply(self._vectors[rows[owners, places]])
-        scores[owners, places] = np.asarray(products.sum(axis=1)).ravel()
+        weights = np.zeros(vectors.shape[1], np.float32)
+        for query, found in enumerate(rows != NONE):
+            stretch = slice(*vectors.indptr[query : query + 2])
+            features = vectors.indices[stretch]
+            weights[features] = vectors.data[stretch]
+            scores[query, found] = self._vectors[rows[query, found]] @ weights
+            weights[features] = 0
         return scores
 
     def save(self, directory: Path) -> None:
         """Write the search into a new directory."""
         directory.mkdir()
         (directory / "settings.json").write_text(json.dumps(self.settings.to_dict()), encoding="utf-8")
-        arrays = {
-            "hashes": self._weights.hashes,
-            "idf": self._weights.idf,
-            "unknown": np.array(self._weights.unknown),
-        }
-        for name, array in arrays.items():
-            np.save(directory / f"{name}.npy", array, allow_pickle=False)
+        _save(directory, "hashes", self._weights.hashes)
+        _save(directory, "idf", self._weights.idf)
+        _save(directory, "unknown", np.array(self._weights.unknown))
         for name, matrix in (("vectors", self._vectors), ("inverted", self._inverted)):
             for part in _CSR:
-                np.save(directory / f"{name}.{part}.npy", getattr(matrix, part), allow_pickle=False)
+                _save(directory, f"{name}.{part}", getattr(matrix, part))
 
     @classmethod
     def load(cls, directory: Path, entries: Entries) -> SparseSearch:
@@ -117,6 +149,23 @@ class SparseSearch:
         return cls(
             weights, matrix("vectors", (len(entries), features)), matrix("inverted", (features, len(entries)))
         )
+
+
+def _cut_among_equals(scores: Scores, filled: npt.NDArray[np.bool_], k: int) -> list[tuple[int, float]]:
+    """Queries with more entries as good as their k-th than were fetched, each with the lowest score that counts.
+
+    Args:
+        scores: of all that was fetched, query after query.
+        filled: bool (Q, wanted): where they stand.
+        k: how many hits are wanted in the end.
+    """
+    fetched: Scores = np.zeros(filled.shape, np.float32)
+    fetched[filled] = scores
+    if fetched.shape[1] <= k:
+        return []
+    last = np.partition(fetched, -k, axis=1)[:, -k] - _EQUAL
+    cut = np.flatnonzero(filled.all(axis=1) & (fetched.min(axis=1) >= last))
+    return [(int(query), float(last[query])) for query in cut]
 
 
 def _save(directory: Path, name: str, array: npt.NDArray[Any]) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from itertools import pairwise
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +14,8 @@ from scipy.sparse import csr_matrix, vstack
 from nymlink.index.features import Features, Hashes, char_ngrams, words
 from nymlink.progress import track
 
-_CHUNK = 20_000
-"""Texts looked at in one go: bounds the memory that their features take."""
+_CHUNK: Final = 1_000_000
+"""Characters looked at in one go: bounds the memory that their features take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,8 +29,9 @@ class SparseSettings:
         words: whether words are features.
         shortest_word: shorter words are none.
         sublinear: weigh a feature that occurs n times with 1 + ln n instead of n.
-        search_share: look for entries only by the features that at most this share of the entries have. Commoner
-            ones make a search slow and decide little; they still count in the score of what was found.
+        search_share: look for entries only by the features that at most this share of the entries have (where a
+            query has such). Commoner ones make a search slow and decide little; they still count in the score
+            of what was found.
     """
 
     chars: tuple[int, int] | None = None
@@ -45,6 +47,8 @@ class SparseSettings:
         for sizes in (self.chars, self.word_chars):
             if sizes is not None and not 1 <= sizes[0] <= sizes[1]:
                 raise ValueError(f"character n-grams must go from a length of at least 1 upwards, not {sizes}")
+        if self.shortest_word < 1:
+            raise ValueError(f"shortest_word must be at least 1, not {self.shortest_word}")
         if not 0 < self.search_share <= 1:
             raise ValueError(f"search_share must be above 0 and at most 1, not {self.search_share}")
 
@@ -53,7 +57,8 @@ class SparseSettings:
 
     @classmethod
     def from_dict(cls, value: dict[str, Any]) -> SparseSettings:
-        return cls(**{name: tuple(part) if isinstance(part, list) else part for name, part in value.items()})
+        sizes = {name: value[name] and tuple(value[name]) for name in ("chars", "word_chars")}
+        return cls(**{**value, **sizes})
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,5 +138,7 @@ def _features(texts: Sequence[str], settings: SparseSettings) -> Features:
 
 
 def _chunks(texts: Sequence[str], label: str, progress: bool) -> Iterator[Sequence[str]]:
-    starts = range(0, len(texts), _CHUNK)
-    return (texts[start : start + _CHUNK] for start in track(starts, label, shown=progress))
+    ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
+    starts = np.flatnonzero(np.diff(ends // _CHUNK, prepend=-1)).tolist()
+    stretches = list(pairwise([*starts, len(texts)]))
+    return (texts[start:end] for start, end in track(stretches, label, shown=progress))

@@ -1,0 +1,163 @@
+"""What every search must do, whatever it searches by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from tests.index.small import entries, many_names
+
+from nymlink.index.exact import ExactSearch
+from nymlink.index.hits import NONE, Hits, Rows, Scores, Searcher
+from nymlink.index.hybrid import HybridSearch
+from nymlink.index.presets import PRESETS
+from nymlink.index.sparse import SparseSearch
+
+ENTRIES = entries(
+    [
+        *many_names(1500),
+        *"abc",
+        "心筋梗塞",
+        "心筋",
+        "نوبة قلبية",
+        "התקף לב",
+        "🫀 attack",
+        "🫀",
+        "𝔞𝔟",
+        "a b",
+        "b a",
+        "naïve",
+    ]
+)
+NAMES = ENTRIES.texts.to_pylist()
+QUERIES = [
+    "",
+    " ",
+    "   ",
+    *NAMES[::300],
+    *(name[1:] for name in NAMES[::300]),
+    "心筋梗",
+    "نوبة",
+    "לב",
+    "🫀",
+    "🫀🫀 atack",
+    "𝔞",
+    "\ud800 a",
+    "\0",
+    "a\tb\n",
+    "~",
+    " ".join(NAMES)[:10_000],
+    "a" * 10_000,
+]
+
+
+class _OnlyHits:
+    """A hybrid search as a search like any other."""
+
+    def __init__(self, search: HybridSearch) -> None:
+        self._search = search
+
+    def search(self, queries: Sequence[str], k: int) -> Hits:
+        return self._search.search(queries, k).hits
+
+    def score(self, queries: Sequence[str], rows: Rows) -> Scores:
+        parts = self._search.parts
+        scores = [self._search.weights[name] * part.score(queries, rows) for name, part in parts.items()]
+        return np.sum(scores, axis=0, dtype=np.float32)
+
+
+def _searches() -> dict[str, Searcher]:
+    exact = ExactSearch(ENTRIES)
+    searches: dict[str, Searcher] = {"exact": exact}
+    for preset, settings in PRESETS.items():
+        parts: dict[str, Searcher] = {name: SparseSearch.build(ENTRIES, own) for name, own in settings.items()}
+        searches |= {f"{preset} {name}": part for name, part in parts.items()}
+        parts["exact"] = exact
+        searches[f"{preset} hybrid"] = _OnlyHits(HybridSearch(parts, dict.fromkeys(parts, 1.0)))
+    return searches
+
+
+SEARCHES = _searches()
+
+
+@pytest.fixture(params=list(SEARCHES))
+def search(request: pytest.FixtureRequest) -> Searcher:
+    return SEARCHES[request.param]
+
+
+def assert_promised(hits: Hits, queries: int, k: int) -> None:
+    assert hits.rows.shape == hits.scores.shape == (queries, k)
+    assert (hits.rows.dtype, hits.scores.dtype) == (np.int32, np.float32)
+    assert np.isfinite(hits.scores).all()
+    for rows, scores in zip(hits.rows, hits.scores, strict=True):
+        found = rows != NONE
+        count = int(found.sum())
+        assert found[:count].all()
+        assert not scores[count:].any()
+        assert len(set(rows[:count].tolist())) == count
+        assert ((rows[:count] >= 0) & (rows[:count] < len(ENTRIES))).all()
+        rounded = scores[:count].astype(np.float64).round(6)
+        assert (np.diff(rounded) <= 0).all()
+        equal = np.diff(rounded) == 0
+        assert (np.diff(rows[:count])[equal] > 0).all()
+
+
+@pytest.mark.parametrize("k", [1, 5, len(NAMES), len(NAMES) + 50])
+def test_shape_and_order(search: Searcher, k: int) -> None:
+    assert_promised(search.search(QUERIES, k), len(QUERIES), k)
+
+
+def test_a_blank_query_finds_nothing(search: Searcher) -> None:
+    assert (search.search([""], 5).rows == NONE).all()
+
+
+def test_no_queries(search: Searcher) -> None:
+    assert_promised(search.search([], 3), 0, 3)
+    assert search.score([], np.zeros((0, 2), np.int32)).shape == (0, 2)
+
+
+def test_an_entry_finds_itself_with_the_best_score(search: Searcher) -> None:
+    hits = search.search(NAMES, 20)
+    scores = search.score(NAMES, np.arange(len(NAMES), dtype=np.int32)[:, None])
+    np.testing.assert_allclose(scores[:, 0], hits.scores[:, 0], atol=1e-6)
+    # Not quite 1 where a search, or a part of one, sees nothing in it: no word of two letters in "a".
+    assert np.isclose(scores[:, 0], 1, atol=1e-6).mean() > 0.99
+
+
+def test_the_same_question_gets_the_same_answer(search: Searcher) -> None:
+    first, second = search.search(QUERIES, 8), search.search(list(QUERIES), 8)
+    assert np.array_equal(first.rows, second.rows)
+    assert np.array_equal(first.scores, second.scores)
+
+
+def test_a_query_is_answered_alike_alone_repeated_and_among_others(search: Searcher) -> None:
+    together = search.search(QUERIES, 6)
+    repeated = search.search([query for query in QUERIES for _ in range(30)], 6)
+    assert np.array_equal(np.repeat(together.rows, 30, axis=0), repeated.rows)
+    assert np.array_equal(np.repeat(together.scores, 30, axis=0), repeated.scores)
+    for place, query in enumerate(QUERIES):
+        alone = search.search([query], 6)
+        assert np.array_equal(alone.rows[0], together.rows[place])
+        assert np.array_equal(alone.scores[0], together.scores[place])
+
+
+def test_more_hits_begin_with_the_fewer(search: Searcher) -> None:
+    more = search.search(QUERIES, 40)
+    for k in (1, 3, 17):
+        fewer = search.search(QUERIES, k)
+        if isinstance(search, SparseSearch) and search.settings.search_share == 1:
+            assert np.array_equal(fewer.rows, more.rows[:, :k])
+        else:
+            # Who looks deeper may find better: what all parts rank high but none among its first, for one.
+            assert np.all(fewer.scores <= more.scores[:, :k] + 1e-6)
+
+
+def test_scores_are_those_of_the_search(search: Searcher) -> None:
+    hits = search.search(QUERIES, 12)
+    np.testing.assert_allclose(search.score(QUERIES, hits.rows), hits.scores, atol=1e-6)
+
+
+def test_no_entry_has_no_score(search: Searcher) -> None:
+    rows = np.full((len(QUERIES), 3), NONE, np.int32)
+    assert not search.score(QUERIES, rows).any()

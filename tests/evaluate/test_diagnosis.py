@@ -1,0 +1,113 @@
+"""Each reason for a mistake is given where it holds."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from nymlink.corpus.model import Corpus, Document, Mention
+from nymlink.evaluate.evaluation import Evaluation, evaluate
+from nymlink.evaluate.report import report
+from nymlink.index.index import Index
+from tests.index.small import vocabulary
+
+INDEX = Index.build(
+    vocabulary(
+        {
+            "M:1": ["cancer"],
+            "M:2": ["breast cancer"],
+            "M:3": ["male breast cancer"],
+            "M:4": ["influenza", "flu"],
+            "M:5": ["stomach flu", ("flu", "related")],
+            **{f"M:1{number}": [f"palsy type {number}"] for number in range(8)},
+            "M:20": ["ßßß"],
+            "M:21": ["palsy"],
+        },
+        parents={"M:2": ["M:1"], "M:3": ["M:2"]},
+    )
+)
+
+CASES = {
+    "gold concept is not in the vocabulary": Mention("cancer", concept_ids=("Z:1",)),
+    "nothing left of the mention when prepared": Mention(" ", concept_ids=("M:1",)),
+    "name is shared with the gold concept": Mention("flu", concept_ids=("M:5",)),
+    "no name is like the mention": Mention("%%%%", concept_ids=("M:1",)),
+    "predicted concept is narrower than gold": Mention("male breast cancers", concept_ids=("1",)),
+    "predicted concept is broader than gold": Mention("cancer", concept_ids=("M:3",)),
+    "part of a composite mention is wrong": Mention(
+        "x", concept_ids=("M:4", "M:20"), parts=("influenza", "palsy")
+    ),
+    "gold concept is not among the first candidates": Mention("cancer", concept_ids=("M:20",)),
+    "gold concept is ranked lower": Mention("stomach flue", concept_ids=("M:4",)),
+    "gold concept is ranked far lower": Mention("palsy", concept_ids=("M:17",)),
+}
+
+
+def scored(*mentions: Mention) -> Evaluation:
+    return evaluate(INDEX, Corpus("cases", (Document("7", mentions=mentions),)))
+
+
+EVERYTHING = scored(*CASES.values(), Mention("breast cancer", concept_ids=("M:2",)))
+
+
+@pytest.mark.parametrize("why", CASES)
+def test_reason(why: str) -> None:
+    [mistake] = scored(CASES[why]).mistakes
+    assert mistake.why == why
+    assert mistake.mention == CASES[why].text
+    assert mistake.document_id == "7"
+
+
+def test_a_mistake_says_what_was_and_what_should_have_been() -> None:
+    [narrower] = scored(CASES["predicted concept is narrower than gold"]).mistakes
+    # The gold id is written without its prefix: its name is found all the same.
+    assert (narrower.gold, narrower.predicted) == ("1 cancer", "M:3 male breast cancer")
+    assert (narrower.query, narrower.matched) == ("male breast cancers", "male breast cancer")
+    [composite] = scored(CASES["part of a composite mention is wrong"]).mistakes
+    assert composite.gold == "M:4 influenza | M:20 ßßß"
+    assert composite.predicted == "M:4 influenza | M:21 palsy"
+    assert composite.query == "influenza | palsy"
+    [nothing] = scored(CASES["no name is like the mention"]).mistakes
+    assert (nothing.predicted, nothing.matched) == ("nothing", "")
+    [unknown] = scored(CASES["gold concept is not in the vocabulary"]).mistakes
+    assert unknown.gold == "Z:1"
+
+
+def test_what_is_right_is_no_mistake() -> None:
+    assert [mistake.why for mistake in EVERYTHING.mistakes] == list(CASES)
+
+
+def test_the_report_shows_the_figures() -> None:
+    page = report(EVERYTHING)
+    assert page.endswith("\n")
+    lines = {line.strip() for line in page.splitlines()}
+    assert "scored      11 (1 composite)" in lines
+    assert any(line.startswith(f"dictionary  small: {len(INDEX.vocabulary)} concepts") for line in lines)
+    for why in CASES:
+        assert f"1  {why}" in lines
+    share = f"{100 * EVERYTHING.figures['acc@1']:.1f}"
+    assert any(line.startswith("by name, lenient") and share in line for line in lines)
+    assert sum(line.startswith("'") for line in lines) == len(CASES)
+    assert sum(line.strip().startswith("'") for line in report(EVERYTHING, examples=3).splitlines()) == 3
+    assert "for example" not in report(EVERYTHING, examples=0)
+    perfect = scored(Mention("breast cancer", concept_ids=("M:2",)))
+    assert "whose first concept is wrong" not in report(perfect)
+
+
+def test_the_report_says_what_was_left_out() -> None:
+    corpus = Corpus("cases", (Document("7", mentions=(*CASES.values(), Mention("palsy"))),))
+    page = report(evaluate(INDEX, corpus, keep_unknown=False))
+    assert "1 without gold id left out; 1 with gold id not in the dictionary left out" in page
+
+
+def test_an_evaluation_can_be_written_as_json() -> None:
+    value = EVERYTHING.to_dict()
+    assert json.loads(json.dumps(value, allow_nan=False)) == value
+    assert value["n"] == 11
+    assert value["acc@1"] == EVERYTHING.figures["acc@1"]
+    assert value["counts"]["composite"] == 1
+    assert value["settings"]["index"] == {"sparse": "nymlink", "encoder": None}
+    assert len(value["mentions"]["name_ranks"]) == len(value["mentions"]["concept_ranks"]) == 11
+    assert all(set(mistake.to_dict()) == set(replace(mistake).to_dict()) for mistake in EVERYTHING.mistakes)

@@ -1,0 +1,174 @@
+"""The index: built, saved, loaded, refused."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from nymlink.errors import InputError, OutputError, StoreError, UnknownNameError
+from nymlink.index.hits import NONE
+from nymlink.index.index import Index
+from nymlink.index.presets import PRESETS
+from tests.index.small import many_names, vocabulary
+
+NAMES = many_names(200)
+VOCABULARY = vocabulary(
+    {
+        **{f"X:{number}": NAMES[4 * number : 4 * number + 4] for number in range(50)},
+        "X:old": ["forgotten name"],
+        "Y:1": ["heart attack", "heart attack", "infarctus du myocarde", "心筋梗塞", "+++"],
+    },
+    replaced={"X:old": ["Y:1"]},
+)
+QUERIES = ["heart atack", "myocarde", "心筋", "+++", "forgotten name", "", *(name[1:] for name in NAMES[:20])]
+
+
+@pytest.fixture(scope="module", params=list(PRESETS))
+def built(request: pytest.FixtureRequest) -> Index:
+    return Index.build(VOCABULARY, sparse=request.param)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("index") / "small"
+    Index.build(VOCABULARY).save(directory)
+    return directory
+
+
+def test_the_equal_name_is_first_and_full_marks(built: Index) -> None:
+    matches = built.match(NAMES, 3)
+    vocabulary_names = [built.vocabulary.name(row).text for row in matches.names[:, 0]]
+    assert vocabulary_names == NAMES
+    np.testing.assert_allclose(matches.scores[:, 0], 1, atol=1e-6)
+    for scores in matches.parts.values():
+        np.testing.assert_allclose(scores[:, 0], 1, atol=1e-6)
+
+
+def test_parts_and_weights_explain_every_score(built: Index) -> None:
+    matches = built.match(QUERIES, 5)
+    assert set(matches.parts) == set(built.search.weights)
+    total = sum(built.search.weights[name] * scores for name, scores in matches.parts.items())
+    np.testing.assert_allclose(matches.scores, total, atol=1e-6)
+    assert sum(built.search.weights.values()) == pytest.approx(1)
+
+
+def test_obsolete_concepts_and_blank_queries_match_nothing(built: Index) -> None:
+    matches = built.match(["forgotten name", ""], 60)
+    assert built.vocabulary.row("X:old") not in matches.concepts[0]
+    assert (matches.concepts[1] == NONE).all()
+
+
+def test_saved_and_loaded_it_finds_the_same(built: Index, tmp_path: Path) -> None:
+    built.save(tmp_path / "index")
+    loaded = Index.load(tmp_path / "index")
+    assert dict(loaded.settings) == dict(built.settings)
+    assert loaded.vocabulary.sources == built.vocabulary.sources
+    before, after = built.match(QUERIES, 7), loaded.match(QUERIES, 7)
+    for name in ("concepts", "names", "scores"):
+        assert np.array_equal(getattr(before, name), getattr(after, name))
+    assert before.parts.keys() == after.parts.keys()
+    assert all(np.array_equal(before.parts[name], after.parts[name]) for name in before.parts)
+    # And it can be saved again, over itself, while its files are mapped.
+    loaded.save(tmp_path / "index")
+    assert np.array_equal(Index.load(tmp_path / "index").match(QUERIES, 7).concepts, before.concepts)
+
+
+def test_without_sparse_search_only_equal_names_match() -> None:
+    matches = Index.build(VOCABULARY, sparse="none").match(["heart attack", "heart atack"], 2)
+    assert matches.concepts.tolist() == [[VOCABULARY.row("Y:1"), NONE], [NONE, NONE]]
+    assert matches.scores.tolist() == [[1, 0], [0, 0]]
+
+
+def test_a_vocabulary_of_a_few_names_is_searched_too() -> None:
+    index = Index.build(vocabulary({"A:1": ["heart attack"], "A:2": ["stroke"], "A:3": ["breast cancer"]}))
+    matches = index.match(["hart atack", "strokes", "cancer of breast"], 1)
+    assert matches.concepts[:, 0].tolist() == [0, 1, 2]
+
+
+def test_nothing_to_search_is_an_error() -> None:
+    with pytest.raises(InputError, match="no names"):
+        Index.build(vocabulary({"X:1": []}))
+
+
+def test_an_unknown_preset_is_an_error_that_lists_the_known_ones() -> None:
+    with pytest.raises(UnknownNameError, match=r"biosyn.*le-nguyen"):
+        Index.build(VOCABULARY, sparse="best")
+
+
+def test_it_does_not_replace_what_is_not_its_own(tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("dear")
+    with pytest.raises(OutputError):
+        Index.build(VOCABULARY, sparse="none").save(tmp_path)
+    assert (tmp_path / "letter.txt").read_text() == "dear"
+
+
+def test_what_is_missing_or_of_another_kind_is_an_error(saved: Path, tmp_path: Path) -> None:
+    for directory in (tmp_path / "nowhere", tmp_path, saved / "vocabulary"):
+        with pytest.raises(StoreError):
+            Index.load(directory)
+
+
+def test_another_format_version_is_an_error(saved: Path, tmp_path: Path) -> None:
+    directory = shutil.copytree(saved, tmp_path / "copy")
+    manifest = json.loads((directory / "manifest.json").read_text())
+    manifest["format"] += 1
+    (directory / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(StoreError, match="format"):
+        Index.load(directory)
+
+
+def _files(directory: Path) -> list[str]:
+    return sorted(path.relative_to(directory).as_posix() for path in directory.rglob("*") if path.is_file())
+
+
+def test_every_missing_truncated_or_overwritten_file_is_noticed(saved: Path, tmp_path: Path) -> None:
+    directory = shutil.copytree(saved, tmp_path / "copy")
+    files = _files(directory)
+    assert len(files) > 15
+    for name in files:
+        whole = (directory / name).read_bytes()
+        (directory / name).unlink()
+        with pytest.raises(StoreError):
+            Index.load(directory)
+        for broken in (b"", whole[:-2], whole[: len(whole) // 2], bytes(len(whole))):
+            (directory / name).write_bytes(broken)
+            with pytest.raises(StoreError):
+                Index.load(directory)
+        (directory / name).write_bytes(whole)
+    Index.load(directory)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_damage_is_an_error_or_does_not_show(saved: Path, tmp_path: Path, data: st.DataObject) -> None:
+    directory = tmp_path / "copy"
+    if not directory.exists():
+        shutil.copytree(saved, directory)
+    file = directory / data.draw(st.sampled_from(_files(saved)))
+    whole = file.read_bytes()
+    start = data.draw(st.integers(0, min(len(whole), 400) - 1))
+    patch = data.draw(st.binary(min_size=1, max_size=12))[: len(whole) - start]
+    file.write_bytes(whole[:start] + patch + whole[start + len(patch) :])
+    with contextlib.suppress(StoreError):
+        Index.load(directory)
+    file.write_bytes(whole)
+
+
+def test_files_that_do_not_belong_together_are_noticed(saved: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    Index.build(vocabulary({"X:1": ["heart"], "X:2": ["attack"]})).save(other)
+    for name in ("entries.arrow", "entry_offsets.npy", "sparse/vectors.indptr.npy", "sparse/hashes.npy"):
+        directory = shutil.copytree(saved, tmp_path / "copy", dirs_exist_ok=True)
+        shutil.copy(other / name, directory / name)
+        manifest = json.loads((directory / "manifest.json").read_text())
+        manifest["files"][name] = (directory / name).stat().st_size
+        (directory / "manifest.json").write_text(json.dumps(manifest))
+        with pytest.raises(StoreError, match="damaged"):
+            Index.load(directory)
