@@ -24,7 +24,7 @@ def reported_problems() -> Problems:
         elif shown == _SHOWN + 1:
             click.echo("… further problems are only counted", err=True)
 
-    return Problems(keep=0, on_problem=show)
+    return Problems(on_problem=show)
 
 
 def finish(problems: Problems) -> None:

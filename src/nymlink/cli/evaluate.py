@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from nymlink.atomic import atomic_file
 from nymlink.cli.common import column_option, finish, mapping, reported_problems
 from nymlink.corpus.model import Corpus
 from nymlink.corpus.options import CorpusOptions
@@ -20,7 +21,6 @@ from nymlink.evaluate.compare import compare as compare_runs
 from nymlink.evaluate.diagnosis import Mistake
 from nymlink.evaluate.evaluation import evaluate as run
 from nymlink.evaluate.report import report
-from nymlink.files import atomic_file
 from nymlink.index.index import Index
 from nymlink.text.spelling import DEFAULT_SPELLING, read_table
 

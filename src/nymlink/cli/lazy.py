@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Mapping
 from importlib import import_module
-from importlib.metadata import version
 from typing import Any, cast
 
 import click
@@ -20,7 +19,7 @@ class LazyGroup(click.Group):
     def __init__(self, name: str, *, help: str, commands: Mapping[str, str]) -> None:
         super().__init__(name, help=help, context_settings={"help_option_names": ["-h", "--help"]})
         self._homes = dict(commands)
-        click.version_option(version("nymlink"), prog_name="nymlink")(self)
+        click.version_option(package_name="nymlink", prog_name="nymlink")(self)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self._homes)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
+from nymlink.delimited import delimiter_of, records
 from nymlink.errors import InputError
 from nymlink.files import read_batches
 from nymlink.problems import Problems
 
 _LONGEST: Final = 100_000
 """Characters in one mention; a longer line is not a mention but a mistake."""
-
-_DELIMITERS: Final = ("\t", ",", ";", "|")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +53,10 @@ def table_batches(
     """
     lines = _Lines(read_batches(stream, path, problems))
     first = next(iter(lines), None)
-    if first is None or not first.strip():
+    if first is None or not first[1].strip():
         raise InputError("the table is empty", path=path)
-    delimiter = max(_DELIMITERS, key=first.count)
-    header = next(csv.reader([first], delimiter=delimiter))
+    delimiter = delimiter_of(first[1])
+    header = next(records([first], delimiter)).fields
     return header, delimiter, _rows(lines, delimiter, header, _place(header, column, path), path, problems)
 
 
@@ -71,24 +69,21 @@ def _place(header: list[str], column: str, path: Path) -> int:
 
 
 class _Lines:
-    """Lines one by one for the CSV reader, remembering whether the batch they came in is used up."""
+    """Numbered lines one by one, remembering whether the batch they came in is used up."""
 
     def __init__(self, batches: Iterator[list[tuple[int, str]]]) -> None:
         self._batches = batches
         self._batch: list[tuple[int, str]] = []
         self._next = 0
-        self.number = 0
 
-    def __iter__(self) -> Iterator[str]:
+    def __iter__(self) -> Iterator[tuple[int, str]]:
         return self
 
-    def __next__(self) -> str:
+    def __next__(self) -> tuple[int, str]:
         if self.used_up:
             self._batch, self._next = next(self._batches), 0
-        self.number, line = self._batch[self._next]
         self._next += 1
-        # The line end matters inside a quoted field.
-        return line + "\n"
+        return self._batch[self._next - 1]
 
     @property
     def used_up(self) -> bool:
@@ -99,13 +94,11 @@ def _rows(
     lines: _Lines, delimiter: str, header: list[str], place: int, path: Path, problems: Problems
 ) -> Iterator[Batch]:
     rows: list[list[str]] = []
-    for row in csv.reader(lines, delimiter=delimiter):
-        if len(row) != len(header):
-            if row:
-                message = f"{len(row)} fields instead of {len(header)}"
-                problems.reject(path, lines.number, message)
-        elif _usable(row[place], path, lines.number, problems):
-            rows.append(row)
+    for record in records(lines, delimiter):
+        if len(record.fields) != len(header):
+            problems.reject(path, record.line, f"{len(record.fields)} fields instead of {len(header)}")
+        elif _usable(record.fields[place], path, record.line, problems):
+            rows.append(record.fields)
         if lines.used_up and rows:
             yield Batch([row[place] for row in rows], rows)
             rows = []

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    folder = tmp_path / "processed_test"
+    folder.mkdir()
+    (folder / "1.concept").write_text(
+        "1||0|12||Disease||heart attack||X:1\n"
+        "1||20|22||Disease||mi||X:2\n"
+        "1||30|40||Disease||tiny person||X:3\n"
+        "1||50|60||Disease||something||X:99\n"
+    )
+    return folder
+
+
+def test_the_figures_reach_the_report_and_the_json_file(
+    run: Run, built: Path, corpus: Path, tmp_path: Path
+) -> None:
+    result = run("evaluate", "--index", built / "index", "--corpus", corpus, "--json", tmp_path / "run.json")
+    assert result.exit_code == 0, result.stderr
+    figures = json.loads((tmp_path / "run.json").read_text())
+    assert figures["n"] == 4
+    assert figures["acc@1"] == 0.5  # "mi" names the gold concept among others
+    assert figures["concept_acc@1"] == 0.25
+    assert figures["concept_acc@5"] == 0.75  # there are but three concepts
+    assert figures["counts"]["unknown_gold"] == 1
+    assert "by name, lenient (as published)       50.0" in result.stdout
+    assert "name is shared with the gold concept" in result.stdout
+
+
+def test_mentions_the_dictionary_cannot_know_can_be_left_out(
+    run: Run, built: Path, corpus: Path, tmp_path: Path
+) -> None:
+    arguments = ("--index", built / "index", "--corpus", corpus, "--json", tmp_path / "run.json")
+    assert run("evaluate", *arguments, "--drop-unknown").exit_code == 0
+    assert json.loads((tmp_path / "run.json").read_text())["n"] == 3
+
+
+def test_two_runs_are_compared(run: Run, built: Path, corpus: Path, tmp_path: Path) -> None:
+    bare, augmented = tmp_path / "bare.json", tmp_path / "augmented.json"
+    arguments = ("evaluate", "--index", built / "index", "--corpus", corpus)
+    run(*arguments, "--json", bare)
+    result = run(*arguments, "--augment", corpus, "--json", augmented, "--compare", bare)
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(augmented.read_text())["acc@1"] == 0.75
+    assert "acc@1 against" in result.stdout
+    assert "right only here 1, only there 0" in result.stdout
+
+
+def test_every_mistake_is_written(run: Run, built: Path, corpus: Path, tmp_path: Path) -> None:
+    run("evaluate", "--index", built / "index", "--corpus", corpus, "--errors", tmp_path / "errors.tsv")
+    with (tmp_path / "errors.tsv").open(encoding="utf-8") as file:
+        mistakes = list(csv.DictReader(file, delimiter="\t"))
+    assert [mistake["mention"] for mistake in mistakes] == ["mi", "tiny person", "something"]
+    assert mistakes[2]["why"] == "gold concept is not in the vocabulary"
+
+
+def test_unusable_input(run: Run, built: Path, corpus: Path, tmp_path: Path) -> None:
+    (tmp_path / "nothing.json").write_text("[]")
+    (tmp_path / "plain.txt").write_text("heart attack\n")
+    index = ("--index", built / "index")
+    for arguments in (
+        (*index, "--corpus", tmp_path / "missing"),
+        (*index, "--corpus", tmp_path / "plain.txt"),
+        (*index, "--corpus", corpus, "--type", "Chemical"),
+        (*index, "--corpus", corpus, "--compare", tmp_path / "nothing.json"),
+        (*index, "--corpus", corpus, "--compare", tmp_path / "missing.json"),
+        (*index, "--corpus", corpus, "--json", tmp_path),
+        ("--index", tmp_path / "missing", "--corpus", corpus),
+    ):
+        result = run("evaluate", *arguments)
+        assert result.exit_code == 2, arguments
+        assert "Error" in result.stderr
+        assert "Traceback" not in result.output

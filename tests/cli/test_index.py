@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.conftest import Run
+
+
+def test_build_needs_no_vocabulary_afterwards(run: Run, built: Path, tmp_path: Path) -> None:
+    assert run("vocab", "build", built / "table.tsv.gz", "-o", tmp_path / "v").exit_code == 0
+    result = run("index", "build", tmp_path / "v", "-o", tmp_path / "i", "--encoder", "none")
+    assert (result.exit_code, result.stdout) == (0, f"6 distinct names of 3 concepts → {tmp_path / 'i'}\n")
+    (tmp_path / "v").rename(tmp_path / "elsewhere")
+    assert run("link", "--index", tmp_path / "i", "heart attack").exit_code == 0
+
+
+def test_published_settings_can_be_chosen(run: Run, built: Path, tmp_path: Path) -> None:
+    for setting in ("biosyn", "le-nguyen"):
+        assert run("index", "build", built / "vocab", "-o", tmp_path / setting, "--sparse", setting).exit_code == 0
+        assert "X:1" in run("link", "--index", tmp_path / setting, "hart attack").stdout
+        assert f"sparse: {setting}" in run("index", "info", tmp_path / setting).stdout
+    assert run("index", "build", built / "vocab", "-o", tmp_path / "i", "--sparse", "nonsense").exit_code == 2
+
+
+def test_info(run: Run, built: Path) -> None:
+    text = run("index", "info", built / "index").stdout
+    assert "concepts  3" in text
+    assert "entries   6" in text
+
+
+def test_what_is_no_vocabulary_is_refused(run: Run, built: Path, tmp_path: Path) -> None:
+    for source in (built / "table.tsv.gz", built / "index", tmp_path / "missing"):
+        result = run("index", "build", source, "-o", tmp_path / "i")
+        assert result.exit_code == 2
+        assert "Traceback" not in result.output
+        assert not (tmp_path / "i").exists()
+
+
+def test_an_index_of_another_version_is_refused(run: Run, built: Path, tmp_path: Path) -> None:
+    assert run("index", "build", built / "vocab", "-o", tmp_path / "i").exit_code == 0
+    manifest = tmp_path / "i" / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"format": 1', '"format": 99', 1))
+    result = run("link", "--index", tmp_path / "i", "heart attack")
+    assert result.exit_code == 2
+    assert "format 99" in result.stderr

@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.cli.conftest import Run
+
+NYMLINK = [sys.executable, "-c", "from nymlink.cli import main; main()"]
+
+
+def rows(output: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(output), delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def test_arguments_become_tsv_when_the_output_is_no_terminal(run: Run, built: Path) -> None:
+    result = run("link", "--index", built / "index", "Heart Attack", "zzzz")
+    assert result.exit_code == 0
+    assert rows(result.stdout) == [
+        {
+            "mention": "Heart Attack",
+            "rank": "1",
+            "concept_id": "X:1",
+            "concept_name": "myocardial infarction",
+            "matched_name": "heart attack",
+            "score": "1.0000",
+        },
+        {"mention": "zzzz", "rank": "", "concept_id": "", "concept_name": "", "matched_name": "", "score": ""},
+    ]
+
+
+def test_top_k_gives_distinct_concepts(run: Run, built: Path) -> None:
+    found = rows(run("link", "--index", built / "index", "--top-k", 2, "MI").stdout)
+    assert [(row["rank"], row["concept_id"]) for row in found] == [("1", "X:1"), ("2", "X:2")]
+
+
+def test_json_lines_hold_the_score_s_parts(run: Run, built: Path) -> None:
+    link = json.loads(run("link", "--index", built / "index", "--format", "jsonl", "heart attack").stdout)
+    assert link["query"] == "heart attack"
+    best = link["candidates"][0]
+    assert best["concept_id"] == "X:1"
+    assert best["matched"]["kind"] == "exact"
+    assert best["parts"] == {"exact": 1.0, "sparse": 1.0}
+
+
+def test_a_table_fits_the_terminal(run: Run, built: Path) -> None:
+    mention = "心肌梗死 " * 20 + "\x07" + "a" * 200
+    result = run("link", "--index", built / "index", "--format", "table", mention, "heart attack")
+    assert result.exit_code == 0
+    assert "X:1" in result.stdout
+    assert all(len(line) <= 130 for line in result.stdout.splitlines())
+    assert "\x07" not in result.stdout
+
+
+def test_lines_come_from_a_file_or_from_standard_input(run: Run, built: Path, tmp_path: Path) -> None:
+    text = "heart attack\n\nshort stature\r\n"
+    (tmp_path / "mentions.txt").write_bytes(text.encode())
+    from_file = run("link", "--index", built / "index", "--file", tmp_path / "mentions.txt")
+    from_pipe = run("link", "--index", built / "index", input=text)
+    assert from_file.stdout == from_pipe.stdout
+    # A blank line has a line of its own, so that output lines up with input.
+    assert [row["concept_id"] for row in rows(from_file.stdout)] == ["X:1", "", "X:3"]
+
+
+def test_broken_lines_are_reported_and_the_rest_is_linked(run: Run, built: Path) -> None:
+    data = (
+        b"heart attack\nbin\0ary\n"
+        + "infarto de miocardí\n".encode("cp1252")
+        + b"x" * 200_000
+        + b"\nshort stature"
+    )
+    result = run("link", "--index", built / "index", input=data)
+    assert result.exit_code == 1
+    assert [row["concept_id"] for row in rows(result.stdout)] == ["X:1", "X:1", "X:3"]
+    assert "standard input:2: " in result.stderr
+    assert "standard input:3: not UTF-8" in result.stderr
+    assert "standard input:4: " in result.stderr
+    assert "2 places in the input were rejected" in result.stderr
+
+
+def test_a_table_keeps_its_columns(run: Run, built: Path, tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text(
+        'id,"the, term",note\n1,heart attack,"two\nlines"\n2,"short"\n3,zzzz,\n4,Short Stature,"a ""b"""\n'
+    )
+    result = run("link", "--index", built / "index", "--file", table, "--columns", "the, term")
+    assert result.exit_code == 1
+    assert f"{table}:4: 2 fields instead of 3" in result.stderr
+    found = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert [(row["id"], row["note"], row["concept_id"]) for row in found] == [
+        ("1", "two\nlines", "X:1"),
+        ("3", "", ""),
+        ("4", 'a "b"', "X:3"),
+    ]
+    assert run("link", "--index", built / "index", "--file", table, "--columns", "2").stdout == result.stdout
+    by_line = run("link", "--index", built / "index", "--file", table, "--columns", "2", "--format", "jsonl")
+    assert json.loads(by_line.stdout.splitlines()[0])["row"] == ["1", "heart attack", "two\nlines"]
+
+
+def test_an_unclosed_quotation_mark_costs_no_further_row(run: Run, built: Path) -> None:
+    table = 'id,term\n1,"heart attack\n' + "2,short stature\n" * 300
+    result = run("link", "--index", built / "index", "--columns", "term", input=table)
+    assert [row["concept_id"] for row in csv.DictReader(io.StringIO(result.stdout))] == ["X:1"] + ["X:3"] * 300
+
+
+def test_unusable_arguments(run: Run, built: Path, tmp_path: Path) -> None:
+    index = ("--index", built / "index")
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    for arguments in (
+        (*index, "--top-k", "0", "x"),
+        (*index, "--file", tmp_path / "missing", "--format", "tsv"),
+        (*index, "--file", tmp_path / "t.csv", "x"),
+        (*index, "--columns", "a", "x"),
+        (*index, "--file", tmp_path / "t.csv", "--columns", "c"),
+        ("--index", tmp_path / "missing", "x"),
+        ("--index", built / "vocab", "x"),
+    ):
+        result = run("link", *arguments)
+        assert result.exit_code == 2, arguments
+        assert "Traceback" not in result.output
+        assert not isinstance(result.exception, (OSError, ValueError))
+
+
+def test_output_begins_before_the_input_ends(built: Path) -> None:
+    process = subprocess.Popen(
+        [*NYMLINK, "link", "--index", str(built / "index")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(b"heart attack\n")
+    process.stdin.flush()
+    assert process.stdout.readline().startswith(b"mention\t")
+    assert b"X:1" in process.stdout.readline()
+    process.stdin.close()
+    assert process.wait(30) == 0
+
+
+def test_a_reader_that_goes_away_is_no_error(built: Path, tmp_path: Path) -> None:
+    (tmp_path / "many.txt").write_text("heart attack\n" * 100_000)
+    process = subprocess.Popen(
+        [*NYMLINK, "link", "--index", str(built / "index"), "--file", str(tmp_path / "many.txt")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.readline()
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait(30) == 0
+
+
+def test_an_interrupt_is_quick_and_quiet(built: Path) -> None:
+    process = subprocess.Popen(
+        [*NYMLINK, "link", "--index", str(built / "index")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdin.write(b"heart attack\n")
+    process.stdin.flush()
+    process.stdout.readline()
+    time.sleep(0.1)
+    process.send_signal(2)
+    assert process.wait(30) != 0
+    assert b"Traceback" not in process.stderr.read()

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.conftest import Run
+
+
+def test_build_says_what_was_read(run: Run, built: Path, tmp_path: Path) -> None:
+    result = run("vocab", "build", built / "table.tsv.gz", "-o", tmp_path / "v")
+    assert (result.exit_code, result.stdout) == (0, f"3 concepts, 7 names → {tmp_path / 'v'}\n")
+
+
+def test_rejected_input_is_reported_counted_and_costs_nothing_else(run: Run, tmp_path: Path) -> None:
+    source = tmp_path / "names.txt"
+    source.write_text("D1||one\nno bars\nD2||two\nD3||three\n")
+    result = run("vocab", "build", source, "-o", tmp_path / "v")
+    assert result.exit_code == 1
+    assert f"{source}:2:" in result.stderr
+    assert "1 places in the input were rejected" in result.stderr
+    assert "3 concepts, 3 names" in result.stdout
+
+
+def test_a_thousand_problems_are_not_a_thousand_lines(run: Run, tmp_path: Path) -> None:
+    source = tmp_path / "names.txt"
+    source.write_text("D1||one\nD2||two\n" * 2000 + "broken\n" * 1000)
+    result = run("vocab", "build", source, "-o", tmp_path / "v")
+    assert result.exit_code == 1
+    assert "1,000 places in the input were rejected" in result.stderr
+    assert len(result.stderr.splitlines()) < 30
+
+
+def test_unusable_input_is_an_error_without_a_traceback(run: Run, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.obo"
+    empty.write_text("")
+    for source in (empty, tmp_path / "missing.obo"):
+        result = run("vocab", "build", source, "-o", tmp_path / "v")
+        assert result.exit_code == 2
+        assert result.stderr.startswith(f"Error: {source}: ")
+        assert "Traceback" not in result.output
+        assert not (tmp_path / "v").exists()
+
+
+def test_nothing_that_is_not_ours_is_overwritten(run: Run, built: Path, tmp_path: Path) -> None:
+    (tmp_path / "precious").mkdir()
+    (tmp_path / "precious" / "thesis.tex").write_text("words")
+    result = run("vocab", "build", built / "table.tsv.gz", "-o", tmp_path / "precious")
+    assert result.exit_code == 2
+    assert (tmp_path / "precious" / "thesis.tex").read_text() == "words"
+
+
+def test_columns_languages_and_format_can_be_chosen(run: Run, tmp_path: Path) -> None:
+    source = tmp_path / "terms.csv"
+    source.write_text("title,nr,sprache\nheart attack,7,en\nHerzinfarkt,7,de\n")
+    options = ("--column", "id=nr", "--column", "name=title", "--column", "lang=sprache", "--language", "de")
+    result = run("vocab", "build", source, "-o", tmp_path / "v", "--format", "table", *options)
+    assert result.exit_code == 0, result.stderr
+    assert "1 concepts, 1 names" in result.stdout
+    assert "Herzinfarkt" in run("vocab", "search", tmp_path / "v", "7").stdout
+    assert run("vocab", "build", source, "-o", tmp_path / "v", "--column", "nonsense").exit_code == 2
+
+
+def test_info_tells_what_there_is_and_where_it_comes_from(run: Run, built: Path) -> None:
+    text = run("vocab", "info", built / "vocab").stdout
+    assert "concepts   3" in text
+    assert "en 6, es 1" in text
+    assert "abbreviation 2" in text
+    assert "table.tsv.gz" in text
+
+
+def test_search_finds_by_id_by_name_and_by_part_of_a_name(run: Run, built: Path) -> None:
+    def found(text: str) -> list[str]:
+        lines = run("vocab", "search", built / "vocab", text).stdout.splitlines()
+        return [line.split()[0] for line in lines if not line.startswith(" ")]
+
+    assert found("X:3") == ["X:3"]
+    assert found("Heart-Attack!") == ["X:1"]
+    assert found("mi") == ["X:1", "X:2"]
+    assert found("stat") == ["X:3"]
+    nothing = run("vocab", "search", built / "vocab", "zzz")
+    assert (nothing.stdout, nothing.exit_code) == ("", 0)
+    assert "nothing" in nothing.stderr
+
+
+def test_a_folder_that_is_no_vocabulary_is_refused(run: Run, built: Path, tmp_path: Path) -> None:
+    for folder in (tmp_path, built / "index", tmp_path / "missing"):
+        result = run("vocab", "info", folder)
+        assert result.exit_code == 2
+        assert str(folder) in result.stderr
