@@ -1,0 +1,36 @@
+"""Run a function in a process of its own, so that its peak memory is its own.
+
+``run("contenders:sparse", index=…, k=20)`` calls ``sparse(index=…, k=20)`` of ``contenders.py`` beside this file
+in a fresh interpreter. Arguments and results travel as JSON.
+
+The kernel counts what a process's parent held when it was started as that process's own. So the scripts that call
+this import nothing large: numpy, nymlink and the peers are imported by the functions that measure them.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+from importlib import import_module
+from typing import Any
+
+
+def run(function: str, **arguments: Any) -> dict[str, Any]:
+    """The function's result, and under ``peak_mb`` the largest resident memory of its process (Linux)."""
+    command = [sys.executable, __file__, function, json.dumps(arguments)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+def main() -> None:
+    module, _, function = sys.argv[1].partition(":")
+    result = getattr(import_module(module), function)(**json.loads(sys.argv[2]))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps({**result, "peak_mb": peak}))
+
+
+if __name__ == "__main__":
+    main()
