@@ -1,0 +1,37 @@
+"""What the documentation lists is what there is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from nymlink.corpus.readers import CORPUS_FORMATS
+from nymlink.index.presets import PRESETS
+from nymlink.vocabulary.readers import VOCABULARY_FORMATS
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize(
+    ("heading", "names"),
+    [("## Vocabularies", VOCABULARY_FORMATS.names()), ("## Corpora", CORPUS_FORMATS.names())],
+)
+def test_every_format_is_documented(heading: str, names: tuple[str, ...]) -> None:
+    section = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8").split(heading)[1].split("\n## ")[0]
+    assert tuple(re.findall(r"^\| `([^`]+)` \|", section, re.MULTILINE)) == names
+
+
+def test_every_preset_is_documented() -> None:
+    text = (ROOT / "docs" / "evaluation.md").read_text(encoding="utf-8")
+    assert all(f"`{name}`" in text for name in PRESETS)
+
+
+@pytest.mark.parametrize("page", ["README.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))])
+def test_links_and_scripts_named_in_the_docs_exist(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#:]+)\)", text):
+        assert ((ROOT / page).parent / target).exists(), target
+    for script in re.findall(r"\b(?:benchmarks|examples)/[\w/]+\.\w+", text):
+        assert (ROOT / script).exists(), script
