@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 .PHONY: demo test lint types clean
 
 demo: .venv/.installed
-	$(BIN)/nymlink link --file examples/phenotypes.txt --format table
+	@$(BIN)/nymlink link --file examples/phenotypes.txt --format table
 
 test: .venv/.installed-dev
 	$(BIN)/python -m pytest
@@ -20,13 +20,13 @@ types: .venv/.installed-dev
 	$(BIN)/mypy
 
 .venv/.installed: pyproject.toml
-	$(PYTHON) -m venv .venv
-	$(PIP) install --editable '.[hpo]'
-	touch $@
+	@$(PYTHON) -m venv .venv
+	@$(PIP) install --editable '.[hpo]'
+	@touch $@
 
 .venv/.installed-dev: .venv/.installed
-	$(PIP) install --editable '.[hpo,dev]'
-	touch $@
+	@$(PIP) install --editable '.[hpo,dev]'
+	@touch $@
 
 clean:
 	rm -rf .venv build dist

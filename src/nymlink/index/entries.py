@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nymlink.text.normalise import normalise
+from nymlink.vocabulary.keys import normalise_all
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -40,7 +40,7 @@ class Entries:
         rows, texts, ranks = [], [], []
         for batch in vocabulary.name_batches():
             rows.append(batch["row"].to_numpy())
-            texts.append(pa.array(map(normalise, batch["text"].to_pylist()), pa.large_string()))
+            texts.extend(normalise_all(pa.chunked_array([batch["text"]])).chunks)
             kinds = batch["kind"]
             rank = np.array([KINDS.index(kind) for kind in kinds.dictionary.to_pylist()], np.int8)
             ranks.append(rank[kinds.indices.to_numpy()])
