@@ -75,6 +75,14 @@ def test_a_mistake_says_what_was_and_what_should_have_been() -> None:
     assert unknown.gold == "Z:1"
 
 
+def test_an_obsolete_gold_concept_cannot_be_found() -> None:
+    retired = Index.build(vocabulary({"M:1": ["cancer"], "M:2": ["dropsy"]}, replaced={"M:2": []}))
+    corpus = Corpus("retired", (Document("7", mentions=(Mention("dropsy", concept_ids=("M:2",)),)),))
+    assert [mistake.why for mistake in evaluate(retired, corpus).mistakes] == [
+        "gold concept is obsolete and not replaced"
+    ]
+
+
 def test_what_is_right_is_no_mistake() -> None:
     assert [mistake.why for mistake in EVERYTHING.mistakes] == list(CASES)
 

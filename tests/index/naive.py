@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from nymlink.index.hits import NONE, Hits
 from nymlink.index.tfidf import SparseSettings
+from nymlink.text.stop_words import STOP_WORDS
 
 Dense = npt.NDArray[np.float64]
 
@@ -33,6 +34,10 @@ def words(text: str, shortest: int = 1) -> Counter[Hashable]:
     return Counter(("whole", word) for word in text.split(" ") if len(word) >= max(shortest, 1))
 
 
+def kept_words(text: str, settings: SparseSettings) -> list[str]:
+    return [word for word in text.split(" ") if settings.stop_words or word not in STOP_WORDS]
+
+
 def features(text: str, settings: SparseSettings) -> Counter[Hashable]:
     counts: Counter[Hashable] = Counter()
     if settings.chars is not None:
@@ -41,7 +46,7 @@ def features(text: str, settings: SparseSettings) -> Counter[Hashable]:
         sizes = range(settings.word_chars[0], settings.word_chars[1] + 1)
         counts += char_ngrams(text, sizes, within_words=True)
     if settings.words:
-        counts += words(text, settings.shortest_word)
+        counts += words(" ".join(kept_words(text, settings)), settings.shortest_word)
     return counts
 
 

@@ -98,3 +98,9 @@ def test_families_and_lengths_are_kept_apart() -> None:
 def test_a_long_text_has_all_its_ngrams() -> None:
     text = "".join(chr(0x4E00 + number) for number in range(10_000))
     assert len(np.unique(char_ngrams([text], range(1, 5), within_words=False).hash)) == 4 * 10_000 - 6
+
+
+@given(texts=TEXTS, without=st.lists(st.text(alphabet="ab", min_size=1, max_size=2), max_size=3))
+def test_words_can_be_left_out(texts: list[str], without: list[str]) -> None:
+    left = [" ".join(word for word in text.split(" ") if word not in without) for text in texts]
+    assert words(texts, without=without).hash.tolist() == words(left).hash.tolist()

@@ -16,6 +16,7 @@ from nymlink.errors import InputError, OutputError, StoreError, UnknownNameError
 from nymlink.index.hits import NONE
 from nymlink.index.index import Index
 from nymlink.index.presets import PRESETS
+from nymlink.text.stop_words import STOP_WORDS
 from tests.index.small import many_names, vocabulary
 
 NAMES = many_names(200)
@@ -43,9 +44,10 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_equal_name_is_first_and_full_marks(built: Index) -> None:
-    matches = built.match(NAMES, 3)
-    vocabulary_names = [built.vocabulary.name(row).text for row in matches.names[:, 0]]
-    assert vocabulary_names == NAMES
+    # A search by words has nothing to say of a name that is all stop words.
+    names = [name for name in NAMES if not set(name.split()) <= set(STOP_WORDS)]
+    matches = built.match(names, 3)
+    assert [built.vocabulary.name(row).text for row in matches.names[:, 0]] == names
     np.testing.assert_allclose(matches.scores[:, 0], 1, atol=1e-6)
     for scores in matches.parts.values():
         np.testing.assert_allclose(scores[:, 0], 1, atol=1e-6)

@@ -18,7 +18,7 @@ SETTINGS = [
     SparseSettings(chars=(1, 2)),
     SparseSettings(chars=(3, 3), sublinear=True),
     SparseSettings(word_chars=(2, 4)),
-    SparseSettings(words=True, shortest_word=2),
+    SparseSettings(words=True, shortest_word=2, stop_words=False),
     SparseSettings(chars=(1, 2), word_chars=(3, 4), words=True, sublinear=True),
 ]
 

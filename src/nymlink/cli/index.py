@@ -32,7 +32,7 @@ def index() -> None:
     type=click.Choice(list(PRESETS)),
     default=DEFAULT_PRESET,
     show_default=True,
-    help="Setting of the sparse search: ours, or as published for BioSyn or by Le & Nguyen.",
+    help="Sparse search: ours, as published for BioSyn or by Le & Nguyen, or none (equal names only).",
 )
 def build(vocabulary: Path, output: Path, sparse: str) -> None:
     """Build the index of a vocabulary.

@@ -35,6 +35,6 @@ def augment(
                     continue
                 for row in sorted(resolver.rows(mention.concept_ids)):
                     concept_id = vocabulary.concept_id(row)
-                    added.concept(concept_id, obsolete=vocabulary.concept(row).obsolete)
+                    added.concept(concept_id)
                     added.name(concept_id, parts[0])
     return vocabulary.extended(Source("training mentions", "corpus"), added.build())

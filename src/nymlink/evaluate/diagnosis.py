@@ -67,6 +67,8 @@ def _mistake(vocabulary: Vocabulary, outcome: Outcome, resolver: GoldResolver) -
 def _why(vocabulary: Vocabulary, outcome: Outcome) -> str:
     if not outcome.gold:
         return "gold concept is not in the vocabulary"
+    if all(vocabulary.concept(row).obsolete for row in outcome.gold):
+        return "gold concept is obsolete and not replaced"
     if not any(outcome.query.parts):
         return "nothing left of the mention when prepared"
     if outcome.name_rank == 0:

@@ -57,14 +57,24 @@ def char_ngrams(texts: Sequence[str], sizes: range, *, within_words: bool) -> Fe
     return _in_text_order(rows, hashes)
 
 
-def words(texts: Sequence[str], *, shortest: int = 1) -> Features:
-    """All words of at least ``shortest`` characters of texts whose words are separated by single spaces."""
+def words(texts: Sequence[str], *, shortest: int = 1, without: Sequence[str] = ()) -> Features:
+    """All words of texts whose words are separated by single spaces.
+
+    Args:
+        texts: T texts.
+        shortest: shorter words are left out.
+        without: words left out.
+    """
     points = _Points([f" {text} " for text in texts])
     spaces = np.flatnonzero(points.codes == _SPACE)
     starts, ends = spaces[:-1] + 1, spaces[1:]
     kept = ends - starts >= shortest
     starts, ends = starts[kept], ends[kept]
-    return _in_text_order([points.text_of(starts)], [points.hash(starts, ends, salt=_WHOLE_WORD)])
+    hashes = points.hash(starts, ends, salt=_WHOLE_WORD)
+    if without:
+        kept = ~np.isin(hashes, words(without).hash)
+        starts, hashes = starts[kept], hashes[kept]
+    return _in_text_order([points.text_of(starts)], [hashes])
 
 
 class _Points:

@@ -20,7 +20,7 @@ PRESETS: Final[Mapping[str, Mapping[str, SparseSettings]]] = MappingProxyType(
         # Le & Nguyen 2023, section 3.1: two searches whose lists are merged.
         "le-nguyen": {
             "characters": SparseSettings(chars=(2, 5)),
-            "words": SparseSettings(words=True, shortest_word=2),
+            "words": SparseSettings(words=True, shortest_word=2, stop_words=False),
         },
         # Equal names alone: the floor that other searches are measured against.
         "none": {},

@@ -13,6 +13,7 @@ from scipy.sparse import csr_matrix, vstack
 
 from nymlink.index.features import Features, Hashes, char_ngrams, words
 from nymlink.progress import track
+from nymlink.text.stop_words import STOP_WORDS
 
 _CHUNK: Final = 1_000_000
 """Characters looked at in one go: bounds the memory that their features take."""
@@ -28,6 +29,7 @@ class SparseSettings:
             do not change when words change places. ``None`` for none.
         words: whether words are features.
         shortest_word: shorter words are none.
+        stop_words: whether English function words are words.
         sublinear: weigh a feature that occurs n times with 1 + ln n instead of n.
         search_share: look for entries only by the features that at most this share of the entries have (where a
             query has such). Commoner ones make a search slow and decide little; they still count in the score
@@ -38,6 +40,7 @@ class SparseSettings:
     word_chars: tuple[int, int] | None = None
     words: bool = False
     shortest_word: int = 1
+    stop_words: bool = True
     sublinear: bool = False
     search_share: float = 1.0
 
@@ -130,7 +133,8 @@ def _features(texts: Sequence[str], settings: SparseSettings) -> Features:
         if sizes is not None:
             found.append(char_ngrams(texts, range(sizes[0], sizes[1] + 1), within_words=within_words))
     if settings.words:
-        found.append(words(texts, shortest=settings.shortest_word))
+        without = () if settings.stop_words else STOP_WORDS
+        found.append(words(texts, shortest=settings.shortest_word, without=without))
     return Features(
         np.concatenate([features.text for features in found]),
         np.concatenate([features.hash for features in found]),

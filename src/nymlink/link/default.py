@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from platformdirs import user_cache_path
 from nymlink.errors import MissingExtraError, StoreError
 from nymlink.files import sha256
 from nymlink.index.index import VERSION, Index
+from nymlink.index.presets import DEFAULT_PRESET
 from nymlink.vocabulary.read import read_vocabulary
 
 
@@ -26,7 +28,9 @@ def default_index(*, progress: bool = False) -> Index:
         OutputError: the cache cannot be written.
     """
     source = _ontology()
-    directory = user_cache_path("nymlink") / f"hpo-{sha256(source)[:12]}-{VERSION}"
+    directory = (
+        user_cache_path("nymlink") / f"hpo-{sha256(source)[:12]}-{version('nymlink')}-{VERSION}-{DEFAULT_PRESET}"
+    )
     try:
         return Index.load(directory)
     except StoreError:

@@ -75,6 +75,10 @@ class Vocabulary:
         """The number of concepts."""
         return len(self._ids)
 
+    def __iter__(self) -> Iterator[Concept]:
+        """The concepts one by one, in the order of their rows."""
+        return map(self.concept, range(len(self)))
+
     @property
     def name_count(self) -> int:
         """The number of (concept, name) rows."""

@@ -4,9 +4,9 @@ MEDIC: one concept a line, ``id|alternate|alternate||preferred name|synonym|syno
 Dictionary: one name a line, ``id||name``. Several ids (``C567755|613097||tooth agenesis selective 6``) are
 alternates of one concept or concepts that share the name, and the form does not say which. Here, ids that stand in
 exactly the same lines are one concept, all others share the name; ids joined by ``+`` (parts of a composite)
-always share it. An augmented dictionary ends in the names of training mentions, which call a concept by whichever of its
-ids the annotator wrote; those lines say nothing about what is an alternate of what. The form is that of Sung et
-al., "Biomedical entity representations with synonym marginalization" (ACL 2020).
+always share it. An augmented dictionary ends in the names of training mentions, which call a concept by
+whichever of its ids the annotator wrote; those lines say nothing about what is an alternate of what. The form is
+that of Sung et al., "Biomedical entity representations with synonym marginalization" (ACL 2020).
 """
 
 from __future__ import annotations
