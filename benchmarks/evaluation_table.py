@@ -17,12 +17,14 @@ from pathlib import Path
 from typing import Final
 
 from inputs import data_root
+from nymlink.corpus.model import Corpus
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
 from nymlink.evaluate.evaluation import Evaluation, evaluate
 from nymlink.index.index import Index
 from nymlink.index.presets import PRESETS
 from nymlink.vocabulary.read import read_vocabulary
+from nymlink.vocabulary.vocabulary import Vocabulary
 from report import table
 
 NCBI: Final = "corpora/ncbi_disease/biosyn_form/ncbi-disease_processed_concepts.tar.gz"
@@ -66,8 +68,8 @@ DEVELOPMENT: Final = (
 TEST: Final = (_ncbi("test", "train", "bare"), _ncbi("test", "test", "augmented"), _mondo("test"))
 
 
-def run(task: Task, settings: list[str], data: Path) -> dict[str, Evaluation]:
-    """Evaluate one task under each setting."""
+def load(task: Task, data: Path) -> tuple[Vocabulary, Corpus]:
+    """Read the dictionary and the corpus of a task."""
     vocabulary = read_vocabulary(data / task.dictionary)
     with tempfile.TemporaryDirectory() as folder:
         path = data / task.corpus
@@ -75,8 +77,13 @@ def run(task: Task, settings: list[str], data: Path) -> dict[str, Evaluation]:
             with tarfile.open(path) as archive:
                 archive.extractall(folder, filter="data")
             path = Path(folder) / task.folder
-        corpus = read_corpus(path, options=CorpusOptions(columns=task.columns))
-        return {setting: evaluate(Index.build(vocabulary, sparse=setting), corpus) for setting in settings}
+        return vocabulary, read_corpus(path, options=CorpusOptions(columns=task.columns))
+
+
+def run(task: Task, settings: list[str], data: Path) -> dict[str, Evaluation]:
+    """Evaluate one task under each setting."""
+    vocabulary, corpus = load(task, data)
+    return {setting: evaluate(Index.build(vocabulary, sparse=setting), corpus) for setting in settings}
 
 
 def main() -> None:

@@ -63,7 +63,7 @@ def build(
         columns=mapping(columns),
     )
     problems = reported_problems()
-    vocabulary = read_vocabulary(*sources, format=format, options=options, problems=problems)
+    vocabulary = read_vocabulary(*sources, format=format, options=options, problems=problems, progress=True)
     vocabulary.save(output)
     click.echo(f"{len(vocabulary):,} concepts, {vocabulary.name_count:,} names → {output}")
     finish(problems)

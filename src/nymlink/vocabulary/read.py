@@ -12,6 +12,7 @@ from nymlink.errors import InputError
 from nymlink.files import sha256
 from nymlink.formats import find_format
 from nymlink.problems import Problems
+from nymlink.progress import track
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
@@ -24,6 +25,7 @@ def read_vocabulary(
     format: str | None = None,
     options: ReadOptions | None = None,
     problems: Problems | None = None,
+    progress: bool = False,
 ) -> Vocabulary:
     """Read source files (any known format, plain or gzip) into one vocabulary.
 
@@ -32,6 +34,7 @@ def read_vocabulary(
         format: name of their format; told by content when ``None``.
         options: selections and hints.
         problems: gets what was wrong in the input.
+        progress: whether to show which source is being read when standard error is a terminal.
 
     Raises:
         InputError: there is no source, or one cannot be read or holds no concept.
@@ -42,7 +45,7 @@ def read_vocabulary(
     if not paths:
         raise InputError("no source to read a vocabulary from")
     parts: list[tuple[Source, Tables]] = []
-    for path in map(Path, paths):
+    for path in track([Path(path) for path in paths], "reading sources", shown=progress):
         reader = find_format(VOCABULARY_FORMATS, path, format)
         tables = reader.read(path, options=options, problems=problems)
         # Reading leaves much memory that Arrow keeps for later, and the next source or joining needs it elsewhere.

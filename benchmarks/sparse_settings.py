@@ -1,0 +1,53 @@
+"""How the default setting of the sparse search was chosen: candidates side by side on the development sets.
+
+    python benchmarks/sparse_settings.py
+
+Acc@1 by name on the prepared development queries of NCBI and BC5CDR, bare and augmented dictionary, and the mean.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from evaluation_table import DEVELOPMENT, load
+from inputs import data_root
+from nymlink.evaluate.evaluation import evaluate
+from nymlink.index.entries import Entries
+from nymlink.index.index import Index
+from nymlink.index.sparse import SparseSearch
+from nymlink.index.tfidf import SparseSettings
+from report import table
+
+CANDIDATES: Final = {
+    "whole name 1–2, words 3–4 (default)": SparseSettings(chars=(1, 2), word_chars=(3, 4), search_share=0.15),
+    "whole name 1–2 (BioSyn)": SparseSettings(chars=(1, 2)),
+    "whole name 1–4": SparseSettings(chars=(1, 4), search_share=0.15),
+    "whole name 2–5": SparseSettings(chars=(2, 5), search_share=0.15),
+    "words 2–4": SparseSettings(word_chars=(2, 4), search_share=0.15),
+    "words 3–4": SparseSettings(word_chars=(3, 4), search_share=0.15),
+    "words 3–4, whole words": SparseSettings(word_chars=(3, 4), words=True, search_share=0.15),
+    "whole name 1–2, words 3–4, 1 + ln count": SparseSettings(
+        chars=(1, 2), word_chars=(3, 4), sublinear=True, search_share=0.15
+    ),
+}
+
+
+def main() -> None:
+    """Print the table."""
+    tasks = DEVELOPMENT[:4]
+    shares: dict[str, list[float]] = {name: [] for name in CANDIDATES}
+    for task in tasks:
+        vocabulary, corpus = load(task, data_root())
+        entries = Entries.of(vocabulary)
+        for name, settings in CANDIDATES.items():
+            index = Index(vocabulary, entries, {"sparse": SparseSearch.build(entries, settings)}, {})
+            shares[name].append(100 * evaluate(index, corpus).figures["acc@1"])
+    rows = [
+        (name, *(f"{share:.1f}" for share in found), f"{sum(found) / len(found):.1f}")
+        for name, found in shares.items()
+    ]
+    print(table(("character n-grams of", *(task.name for task in tasks), "mean"), rows))
+
+
+if __name__ == "__main__":
+    main()
