@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nymlink.arrays import map_array, save_array
 from nymlink.vocabulary.keys import normalise_all
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -77,8 +78,8 @@ class Entries:
             pa.ipc.new_file(sink, table.schema) as file,
         ):
             file.write_table(table)
-        np.save(directory / "entry_offsets.npy", self.offsets, allow_pickle=False)
-        np.save(directory / "entry_names.npy", self.names, allow_pickle=False)
+        save_array(directory, "entry_offsets", self.offsets)
+        save_array(directory, "entry_names", self.names)
 
     @classmethod
     def load(cls, directory: Path) -> Entries:
@@ -88,6 +89,6 @@ class Entries:
         column.validate()
         return cls(
             column.chunk(0) if column.num_chunks else pa.array([], pa.large_string()),
-            np.load(directory / "entry_offsets.npy", mmap_mode="r", allow_pickle=False),
-            np.load(directory / "entry_names.npy", mmap_mode="r", allow_pickle=False),
+            map_array(directory, "entry_offsets"),
+            map_array(directory, "entry_names"),
         )

@@ -6,13 +6,14 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
 from sparse_dot_topn import sp_matmul_topn
 
+from nymlink.arrays import map_array, save_array
 from nymlink.index.entries import Entries
 from nymlink.index.hits import NONE, Hits, Rows, Scores, best
 from nymlink.index.tfidf import SparseSettings, TfIdf
@@ -127,24 +128,29 @@ class SparseSearch:
         """Write the search into a new directory."""
         directory.mkdir()
         (directory / "settings.json").write_text(json.dumps(self.settings.to_dict()), encoding="utf-8")
-        _save(directory, "hashes", self._weights.hashes)
-        _save(directory, "idf", self._weights.idf)
-        _save(directory, "unknown", np.array(self._weights.unknown))
+        save_array(directory, "hashes", self._weights.hashes)
+        save_array(directory, "idf", self._weights.idf)
+        save_array(directory, "unknown", np.array(self._weights.unknown))
         for name, matrix in (("vectors", self._vectors), ("inverted", self._inverted)):
             for part in _CSR:
-                _save(directory, f"{name}.{part}", getattr(matrix, part))
+                save_array(directory, f"{name}.{part}", getattr(matrix, part))
 
     @classmethod
     def load(cls, directory: Path, entries: Entries) -> SparseSearch:
         """Map the search of a directory into memory."""
         settings = SparseSettings.from_dict(json.loads((directory / "settings.json").read_text(encoding="utf-8")))
         weights = TfIdf(
-            settings, _map(directory, "hashes"), _map(directory, "idf"), float(_map(directory, "unknown"))
+            settings,
+            map_array(directory, "hashes"),
+            map_array(directory, "idf"),
+            float(map_array(directory, "unknown")),
         )
         features = len(weights.hashes)
 
         def matrix(name: str, shape: tuple[int, int]) -> csr_matrix:
-            return csr_matrix(tuple(_map(directory, f"{name}.{part}") for part in _CSR), shape=shape, copy=False)
+            return csr_matrix(
+                tuple(map_array(directory, f"{name}.{part}") for part in _CSR), shape=shape, copy=False
+            )
 
         return cls(
             weights, matrix("vectors", (len(entries), features)), matrix("inverted", (features, len(entries)))
@@ -166,13 +172,3 @@ def _cut_among_equals(scores: Scores, filled: npt.NDArray[np.bool_], k: int) -> 
     last = np.partition(fetched, -k, axis=1)[:, -k] - _EQUAL
     cut = np.flatnonzero(filled.all(axis=1) & (fetched.min(axis=1) >= last))
     return [(int(query), float(last[query])) for query in cut]
-
-
-def _save(directory: Path, name: str, array: npt.NDArray[Any]) -> None:
-    np.save(directory / f"{name}.npy", array, allow_pickle=False)
-
-
-def _map(directory: Path, name: str) -> npt.NDArray[Any]:
-    # Copy-on-write, not read-only: the matrix product takes no read-only arrays, though it writes to none.
-    mapped: npt.NDArray[Any] = np.load(directory / f"{name}.npy", mmap_mode="c", allow_pickle=False)
-    return mapped.view(np.ndarray)

@@ -7,9 +7,9 @@ from pathlib import Path
 from tokenize import TokenError
 from typing import Any, Final
 
-import numpy as np
 import pyarrow as pa
 
+from nymlink.arrays import map_array, save_array
 from nymlink.errors import StoreError
 from nymlink.manifest import read_manifest, write_directory
 from nymlink.vocabulary.columns import Columns
@@ -42,7 +42,7 @@ def save(columns: Columns, sources: Sequence[Source], target: Path, *, settings:
             ):
                 file.write_table(table)
         for name in _ARRAYS:
-            np.save(directory / f"{name}.npy", getattr(columns, name), allow_pickle=False)
+            save_array(directory, name, getattr(columns, name))
 
 
 def load(directory: Path) -> tuple[Columns, tuple[Source, ...], dict[str, Any]]:
@@ -54,7 +54,7 @@ def load(directory: Path) -> tuple[Columns, tuple[Source, ...], dict[str, Any]]:
     manifest = read_manifest(directory, kind=KIND, version=VERSION)
     try:
         tables = {name: _map_table(directory / f"{name}.arrow") for name in _TABLES}
-        arrays = {name: np.load(directory / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in _ARRAYS}
+        arrays = {name: map_array(directory, name) for name in _ARRAYS}
         columns = Columns(**tables, **arrays)
         return columns, tuple(Source(**source) for source in manifest["sources"]), dict(manifest["settings"])
     except (OSError, ValueError, KeyError, TypeError, TokenError, pa.ArrowException) as error:

@@ -41,6 +41,13 @@ class Vocabulary:
         self._ids = _only_chunk(columns.concepts["id"])
         self._texts = _only_chunk(columns.names["text"])
         self._redirects_from = _only_chunk(columns.redirects["old"])
+        self._owners = _only_chunk(columns.names["concept"]).to_numpy()
+        # Per name a code and, for the few codes there are, the label: look-ups of names decode nothing.
+        self._labels = {
+            field: (column.indices.to_numpy(), column.dictionary.to_pylist())
+            for field in ("lang", "kind", "source")
+            for column in (_only_chunk(columns.names[field]),)
+        }
 
     @classmethod
     def of(cls, *parts: tuple[Source, Tables], settings: Mapping[str, Any] | None = None) -> Vocabulary:
@@ -122,14 +129,8 @@ class Vocabulary:
 
     def name(self, row: int) -> Name:
         """The name at a name row."""
-        names = self.columns.names
-        return Name(
-            text=self._text_at(row),
-            concept_id=self._id_at(names["concept"][row].as_py()),
-            lang=names["lang"][row].as_py(),
-            kind=names["kind"][row].as_py(),
-            source=names["source"][row].as_py(),
-        )
+        labels = {field: known[codes[row]] for field, (codes, known) in self._labels.items()}
+        return Name(text=self._text_at(row), concept_id=self._id_at(self._owners[row]), **labels)
 
     def names(
         self, concept_id: str, *, lang: str | None = None, kinds: Collection[str] | None = None
@@ -249,9 +250,8 @@ class Vocabulary:
 
     def counts(self, field: str) -> dict[str, int]:
         """How many names there are by ``"lang"``, ``"kind"`` or ``"source"``, most frequent first."""
-        column = _only_chunk(self.columns.names[field])
-        labels = column.dictionary.to_pylist()
-        totals = np.bincount(column.indices.to_numpy(), minlength=len(labels)).tolist()
+        codes, labels = self._labels[field]
+        totals = np.bincount(codes, minlength=len(labels)).tolist()
         return dict(
             Counter({label: total for label, total in zip(labels, totals, strict=True) if total}).most_common()
         )
