@@ -136,8 +136,8 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, obo: Path) -> None:
     for name, message in (("missing", "no such file"), ("empty", "empty"), (".", "--format")):
         with pytest.raises(InputError, match=message):
             read_vocabulary(obo, tmp_path / name)
-    with pytest.raises(UnknownNameError, match="unknown vocabulary format 'owl'; known: "):
-        read_vocabulary(obo, format="owl")
+    with pytest.raises(UnknownNameError, match="unknown vocabulary format 'wordperfect'; known: "):
+        read_vocabulary(obo, format="wordperfect")
 
 
 def test_real_ontologies_keep_their_counts_when_saved(data: Path, tmp_path: Path) -> None:

@@ -44,12 +44,13 @@ def tables_from_rows(rows: pa.Table, languages: Languages) -> Tables:
             },
             schema=CONCEPT_SCHEMA,
         ),
-        names=_names(rows, languages),
+        names=name_table(rows, languages),
         redirects=REDIRECT_SCHEMA.empty_table(),
     )
 
 
-def _names(rows: pa.Table, languages: Languages) -> pa.Table:
+def name_table(rows: pa.Table, languages: Languages) -> pa.Table:
+    """The names among rows (``concept_id name lang kind`` of :data:`ROWS`), each once, with its surest kind."""
     wanted = [lang for lang in pc.unique(rows["lang"]).to_pylist() if languages.wants(lang)]
     rows = rows.filter(pc.is_in(rows["lang"], pa.array(wanted, pa.string())))
     ranks = pc.index_in(rows["kind"], pa.array(KINDS))

@@ -15,7 +15,13 @@ from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers._languages import Languages, split_language_tag
 from nymlink.vocabulary.tables import TableBuilder
 
-_KIND_OF_SCOPE: Final = {"EXACT": "exact", "RELATED": "related", "NARROW": "narrow", "BROAD": "broad"}
+_KIND_OF_SCOPE: Final = {
+    "PREFERRED": "preferred",
+    "EXACT": "exact",
+    "RELATED": "related",
+    "NARROW": "narrow",
+    "BROAD": "broad",
+}
 # Synonym types whose id says nothing and that files often use without describing them.
 _KNOWN_TYPES: Final = {
     "OMO:0003000": "abbreviation",
@@ -38,7 +44,10 @@ _UNDERSCORED_SEGMENT: Final = re.compile(r"(?P<prefix>[A-Za-z][\w.-]*)_(?P<local
 
 @dataclass(frozen=True, slots=True)
 class Synonym:
-    """A synonym as the source has it: its scope (``EXACT`` …), its type's id, its language where it says one."""
+    """A synonym as the source has it: its scope (``EXACT`` …), its type's id, its language where it says one.
+
+    A label that says its language is one too, of the scope ``PREFERRED``.
+    """
 
     text: str
     scope: str

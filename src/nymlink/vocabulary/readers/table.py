@@ -102,7 +102,7 @@ class _Rows:
     def _kind(self, record: Record, stated: str | None, *, first: bool) -> str:
         if stated is None:
             return "preferred" if first else "exact"
-        kind = _kind_of(stated)
+        kind = kind_of(stated)
         if kind is None:
             kind = _UNCLEAR_KIND
             self._repair(record, f"unknown kind {stated!r} (known: {', '.join(KINDS)}): taken as {kind!r}")
@@ -116,7 +116,7 @@ class _Rows:
 
 
 @lru_cache(maxsize=1024)
-def _kind_of(stated: str) -> str | None:
+def kind_of(stated: str) -> str | None:
     """``hasExactSynonym@fr`` → ``exact``, ``skos:prefLabel`` → ``preferred``, ``trade name`` → ``tradename``."""
     word = re.split("[#/:]", stated)[-1].partition("@")[0].lower()
     return _KINDS_BY_WORD.get(re.sub(r"[\s_-]", "", word).removeprefix("has").removesuffix("synonym"))

@@ -1,0 +1,65 @@
+"""Rows of a delimited table whose columns are known by their headers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nymlink.delimited import records
+from nymlink.problems import Problems
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row.
+
+    Attributes:
+        line: the line it begins on.
+        values: header → value, white space trimmed; blank ones are not there.
+    """
+
+    line: int
+    values: dict[str, str]
+
+    def get(self, header: str) -> str:
+        """The value under a header, empty where there is none."""
+        return self.values.get(header, "")
+
+    def split(self, header: str) -> list[str]:
+        """The values of a field that holds several, joined by ``|``."""
+        return [value for part in self.get(header).split("|") if (value := part.strip())]
+
+
+def header_rows(
+    lines: Iterable[tuple[int, str]],
+    headers: Sequence[str],
+    *,
+    delimiter: str,
+    required: Sequence[str],
+    path: Path,
+    problems: Problems,
+) -> Iterator[Row]:
+    """Yield the rows of the right width that have all that is required; the others are reported.
+
+    Args:
+        lines: the numbered lines after the header.
+        headers: the headers.
+        delimiter: what stands between fields.
+        required: headers whose fields may not be blank.
+        path: the file, for reports.
+        problems: told of rows left out.
+    """
+    for record in records(lines, delimiter):
+        if len(record.fields) != len(headers):
+            problems.reject(path, record.line, f"{len(record.fields)} columns instead of {len(headers)}")
+            continue
+        fields = zip(headers, map(str.strip, record.fields), strict=True)
+        row = Row(record.line, {header: value for header, value in fields if value})
+        missing = next((header for header in required if header not in row.values), None)
+        if missing is not None:
+            problems.reject(path, record.line, f"{missing} is blank")
+            continue
+        if record.as_written:
+            problems.repair(path, record.line, "a stray quotation mark: left as it stands")
+        yield row

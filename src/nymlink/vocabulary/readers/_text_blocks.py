@@ -1,0 +1,61 @@
+"""Text in blocks of bounded size, for formats whose lines may be of any length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Final
+
+from nymlink.files import open_bytes
+from nymlink.problems import Problems
+
+_BLOCK_BYTES: Final = 1 << 16
+_LINE_BYTES: Final = 1 << 20
+_BOM: Final = b"\xef\xbb\xbf"
+_FIRST_OF_A_CHARACTER: Final = 0xC0
+
+
+def read_blocks(path: Path, problems: Problems) -> Iterator[str]:
+    """Yield the text of a plain or gzip file, some hundred kilobytes at a time, cut at line ends if there are any.
+
+    A line that is not UTF-8 is read as Windows-1252 and reported as repaired.
+
+    Raises:
+        InputError: see :func:`nymlink.files.open_bytes`.
+    """
+    number = 1
+    with open_bytes(path) as file:
+        for place, block in enumerate(_blocks(file)):
+            raw = block.removeprefix(_BOM) if place == 0 else block
+            try:
+                yield raw.decode("utf-8")
+            except UnicodeDecodeError:
+                yield "".join(
+                    _mended(line, path, at, problems)
+                    for at, line in enumerate(raw.splitlines(keepends=True), number)
+                )
+            number += block.count(b"\n")
+
+
+def _blocks(file: IO[bytes]) -> Iterator[bytes]:
+    begun = b""
+    while block := file.read(_BLOCK_BYTES):
+        block = begun + block + file.readline(_LINE_BYTES)
+        begun = b""
+        if not block.endswith(b"\n"):
+            # A line of a megabyte may be cut within a character, which then goes with what follows.
+            for place in range(len(block) - 1, max(len(block) - 4, 0), -1):
+                if block[place] >= _FIRST_OF_A_CHARACTER:
+                    block, begun = block[:place], block[place:]
+                    break
+        yield block
+    if begun:
+        yield begun
+
+
+def _mended(raw: bytes, path: Path, number: int, problems: Problems) -> str:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        problems.repair(path, number, "not UTF-8; read as Windows-1252")
+        return raw.decode("cp1252", errors="replace")

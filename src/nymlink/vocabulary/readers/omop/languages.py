@@ -1,0 +1,52 @@
+"""Languages of synonyms: in OMOP, languages are concepts too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import pyarrow as pa
+
+from nymlink.vocabulary.readers.omop.tables import coded
+from nymlink.vocabulary.readers.umls.groups import each
+
+_ENGLISH: Final = "4180186"
+_LANGUAGES: Final = {
+    "Arabic": "ar",
+    "Chinese": "zh",
+    "Czech": "cs",
+    "Danish": "da",
+    "Dutch": "nl",
+    "English": "en",
+    "Finnish": "fi",
+    "French": "fr",
+    "German": "de",
+    "Greek": "el",
+    "Hebrew": "he",
+    "Hungarian": "hu",
+    "Italian": "it",
+    "Japanese": "ja",
+    "Korean": "ko",
+    "Norwegian": "no",
+    "Polish": "pl",
+    "Portuguese": "pt",
+    "Romanian": "ro",
+    "Russian": "ru",
+    "Spanish": "es",
+    "Swedish": "sv",
+    "Thai": "th",
+    "Turkish": "tr",
+    "Ukrainian": "uk",
+    "Vietnamese": "vi",
+}
+
+
+def language_concepts(table: pa.Table) -> Mapping[str, str]:
+    """concept_id of a language → BCP 47: ``English language`` and ``English`` are both used as its name."""
+    rows = table.filter(each(coded(table, "domain_id"), "Language".__eq__, bool))
+    found = {_ENGLISH: "en"}
+    for id_, name in zip(rows["concept_id"].to_pylist(), rows["concept_name"].to_pylist(), strict=True):
+        code = _LANGUAGES.get(name.removesuffix(" language"))
+        if code is not None:
+            found[str(id_)] = code
+    return found

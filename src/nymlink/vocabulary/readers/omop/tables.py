@@ -1,0 +1,35 @@
+"""The tables of an Athena export: where they lie, and their columns block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nymlink.problems import Problems
+from nymlink.vocabulary.readers._tsv_columns import TEXT, read_tsv
+
+INVALID: Final = frozenset({"U", "D"})
+"""What invalid_reason says of what is valid no more: updated, deleted."""
+
+
+def find_table(folder: Path, name: str) -> Path | None:
+    """The file of a table (``CONCEPT``), if it is there."""
+    endings = ("csv", "csv.gz")
+    return next((path for ending in endings if (path := folder / f"{name}.{ending}").is_file()), None)
+
+
+def read_table(
+    folder: Path, name: str, columns: Mapping[str, pa.DataType], required: tuple[str, ...], problems: Problems
+) -> Iterator[pa.Table]:
+    """See :func:`~nymlink.vocabulary.readers._tsv_columns.read_tsv`; a table that is not there yields nothing."""
+    file = find_table(folder, name)
+    return iter(()) if file is None else read_tsv(file, columns, required=required, problems=problems)
+
+
+def coded(table: pa.Table, column: str) -> pa.ChunkedArray:
+    """A column of codes with blanks (read as null) as empty strings."""
+    return pc.fill_null(table[column].cast(TEXT), "").dictionary_encode()

@@ -1,0 +1,1 @@
+"""SNOMED CT, Release Format 2."""

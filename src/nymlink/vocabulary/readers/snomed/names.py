@@ -1,0 +1,154 @@
+"""From SNOMED CT descriptions to names: tags cut off, preferred terms by the language reference sets."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nymlink.vocabulary.model import UNKNOWN_LANGUAGE
+from nymlink.vocabulary.readers._languages import Languages, normalise_language
+from nymlink.vocabulary.readers.umls.groups import Array, each
+
+FULLY_SPECIFIED: Final = 900000000000003001
+_PREFERRED: Final = 900000000000548007
+_DIALECTS: Final = {"en-US": 900000000000509007, "en-GB": 900000000000508004}
+_TAG: Final = r"^(?P<name>.*\S)\s*\((?P<tag>[^()]*[^()\s][^()]*)\)\s*$"
+
+# How fit a description is to be the preferred one; the last only where a concept has nothing else.
+_IN_MAIN, _IN_OTHER, _FULL, _ANY = range(4)
+
+
+@dataclass(frozen=True, slots=True)
+class Descriptions:
+    """Active descriptions and what the language reference sets say of them.
+
+    Attributes:
+        concept, type, lang: (n) place of the concept; typeId; place in ``languages``.
+        term: (n) strings.
+        languages: BCP 47.
+        member_of: reference set → (n) whether it holds the description.
+        preferred_in: reference set → (n) whether it says the description is preferred.
+    """
+
+    concept: Array
+    type: Array
+    lang: Array
+    term: pa.Array
+    languages: list[str]
+    member_of: dict[int, Array]
+    preferred_in: dict[int, Array]
+
+    @classmethod
+    def of(cls, table: pa.Table, ids: pa.Array, members: pa.Table | None) -> Descriptions:
+        """Join description rows with the rows of language reference sets.
+
+        Args:
+            table: descriptions; every ``conceptid`` is one of ``ids``.
+            ids: concept ids.
+            members: rows of the reference sets, ``None`` where there is none.
+        """
+        languages: list[str] = []
+
+        def code(stated: str) -> int:
+            lang = normalise_language(stated) or UNKNOWN_LANGUAGE
+            if lang not in languages:
+                languages.append(lang)
+            return languages.index(lang)
+
+        member_of: dict[int, Array] = {}
+        preferred_in: dict[int, Array] = {}
+        if members is not None:
+            places = pc.index_in(members["referencedcomponentid"], table["id"].combine_chunks())
+            place = places.fill_null(-1).to_numpy()
+            refset = members["refsetid"].to_numpy()
+            preferred = members["acceptabilityid"].to_numpy() == _PREFERRED
+            for id_ in np.unique(refset).tolist():
+                here = (refset == id_) & (place >= 0)
+                member_of[id_], preferred_in[id_] = np.zeros(len(table), bool), np.zeros(len(table), bool)
+                member_of[id_][place[here]] = True
+                preferred_in[id_][place[here & preferred]] = True
+        return cls(
+            concept=pc.index_in(table["conceptid"], ids).to_numpy(),
+            type=table["typeid"].to_numpy(),
+            lang=each(table["languagecode"], code, np.int32),
+            term=table["term"].combine_chunks(),
+            languages=languages,
+            member_of=member_of,
+            preferred_in=preferred_in,
+        )
+
+    @property
+    def english(self) -> int:
+        """The place of English among the languages, -1 if it is not there."""
+        return self.languages.index("en") if "en" in self.languages else -1
+
+
+def tagged(terms: pa.Array) -> pa.StructArray:
+    """The ``name`` and the ``tag`` of fully specified names; both null where there is no tag."""
+    return pc.extract_regex(terms, _TAG)
+
+
+def name_rows(
+    descriptions: Descriptions, curies: pa.Array, languages: Languages, asked: Collection[str] | None
+) -> pa.Table:
+    """One row a name: ``concept_id name lang kind``.
+
+    Args:
+        descriptions: the descriptions.
+        curies: concept ids.
+        languages: which names are kept.
+        asked: the languages asked for by the caller; a dialect of English without English itself selects the
+            descriptions of its reference set and those of neither.
+    """
+    wanted = {normalise_language(code) for code in asked or ()}
+    dialects = [] if "en" in wanted else [dialect for dialect in _DIALECTS if dialect in wanted]
+    full = descriptions.type == FULLY_SPECIFIED
+    bare = tagged(descriptions.term.filter(pa.array(full))).field("name")
+    texts = pc.replace_with_mask(
+        descriptions.term, pa.array(full), pc.coalesce(bare, descriptions.term.filter(pa.array(full)))
+    )
+    tables = []
+    if dialects and descriptions.english >= 0:
+        english = descriptions.lang == descriptions.english
+        in_dialects = [descriptions.member_of.get(id_, np.zeros(len(full), bool)) for id_ in _DIALECTS.values()]
+        in_none = ~np.logical_or.reduce(in_dialects)
+        for dialect in dialects:
+            refset = _DIALECTS[dialect]
+            kept = english & (descriptions.member_of.get(refset, in_none) | in_none)
+            tables.append(_view(descriptions, curies, texts, np.flatnonzero(kept), refset, dialect))
+    kept_languages = np.array([languages.wants(lang) for lang in descriptions.languages], bool)
+    rows = np.flatnonzero(kept_languages[descriptions.lang])
+    tables.append(_view(descriptions, curies, texts, rows, _DIALECTS["en-US"], None))
+    return pa.concat_tables(tables)
+
+
+def _view(
+    descriptions: Descriptions, curies: pa.Array, texts: pa.Array, rows: Array, main: int, label: str | None
+) -> pa.Table:
+    """The names of some rows, one preferred a concept and language, labelled ``label`` or as they are."""
+    full = descriptions.type[rows] == FULLY_SPECIFIED
+    rank = np.where(full, _FULL, _ANY)
+    for refset, preferred in descriptions.preferred_in.items():
+        fitness = _IN_MAIN if refset == main else _IN_OTHER
+        rank[preferred[rows] & ~full] = np.minimum(rank[preferred[rows] & ~full], fitness)
+    concept, lang = descriptions.concept[rows], descriptions.lang[rows]
+    group = concept.astype(np.int64) * len(descriptions.languages) + lang
+    order = np.lexsort((rank, group))
+    best = order[np.append(True, group[order][1:] != group[order][:-1])] if len(order) else order
+    kinds = np.zeros(len(rows), np.int8)
+    kinds[best] = 1
+    langs = pa.array(descriptions.languages if label is None else [label] * len(descriptions.languages))
+    table = pa.table(
+        {
+            "concept_id": curies.take(pa.array(concept)),
+            "name": texts.take(pa.array(rows)),
+            "lang": langs.take(pa.array(lang)),
+            "kind": pa.array(["exact", "preferred"]).take(pa.array(kinds)),
+        }
+    )
+    return table.filter(pc.not_equal(pc.utf8_trim_whitespace(table["name"]), ""))

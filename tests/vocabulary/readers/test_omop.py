@@ -1,0 +1,129 @@
+"""OMOP vocabularies, on small Athena exports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nymlink.errors import InputError
+from nymlink.formats import find_format
+from nymlink.problems import Problems
+from nymlink.vocabulary.options import ReadOptions
+from nymlink.vocabulary.readers import VOCABULARY_FORMATS
+from nymlink.vocabulary.readers.omop.athena import FORMAT
+from nymlink.vocabulary.tables import Tables
+
+FILES = {
+    "CONCEPT.csv": """\
+concept_id|concept_name|domain_id|vocabulary_id|concept_class_id|standard_concept|concept_code|x|y|invalid_reason
+312327|Acute "MI"|Condition|SNOMED|Disorder|S|57054005|19700101|20991231|
+4329847|Myocardial infarction|Condition|SNOMED|Disorder|S|22298006|19700101|20991231|
+44834711|Acute infarct|Condition|ICD9CM|5-dig|  |410.91|19700101|20991231|
+1|Old infarct|Condition|SNOMED|Disorder||1|19700101|20200101|D
+2|Older infarct|Condition|RxNorm Extension|Disorder|||19700101|20200101|U
+4182511|Spanish language|Language|SNOMED|Qualifier Value|S|0|19700101|20991231|
+""",
+    "CONCEPT_SYNONYM.csv": """\
+concept_id|concept_synonym_name|language_concept_id
+312327|Infarto agudo|4182511
+312327|Acute "MI"|4180186
+312327|Heart attack|4180186
+312327|Etwas|77
+99|of nobody|4180186
+""",
+    "CONCEPT_RELATIONSHIP.csv": """\
+concept_id_1|concept_id_2|relationship_id|x|y|invalid_reason
+312327|4329847|Is a|20200101|20991231|
+312327|312327|Maps to|20200101|20991231|
+4329847|312327|Is a|20200101|20991231|D
+4329847|312327|Subsumes|20200101|20991231|
+44834711|312327|Maps to|20200101|20991231|
+1|4329847|Maps to|20200101|20991231|
+2|4329847|Concept replaced by|20200101|20991231|
+2|99|Concept replaced by|20200101|20991231|
+""",
+    "VOCABULARY.csv": "vocabulary_id|vocabulary_version\nSNOMED|2024\nNone|v5.0 30-AUG-24\n",
+}
+
+
+def write(folder: Path, files: dict[str, str] = FILES) -> Path:
+    folder.mkdir(exist_ok=True)
+    for name, text in files.items():
+        (folder / name).write_text(text.replace("|", "\t"), encoding="utf-8")
+    return folder
+
+
+def read(path: Path, problems: Problems | None = None, sources: set[str] | None = None) -> Tables:
+    options = ReadOptions(sources=None if sources is None else frozenset(sources))
+    return FORMAT.read(path, options=options, problems=problems or Problems())
+
+
+def test_reads_an_export(tmp_path: Path) -> None:
+    folder = write(tmp_path / "athena")
+    assert find_format(VOCABULARY_FORMATS, folder).name == "omop"
+    problems = Problems()
+    tables = read(folder, problems)
+    assert problems.count == 0
+    concepts = {row["id"]: row for row in tables.concepts.to_pylist()}
+    assert concepts["OMOP:312327"] == {
+        "id": "OMOP:312327",
+        "definition": None,
+        "semantic_types": ["Condition"],
+        "xrefs": ["SNOMEDCT:57054005"],
+        "parents": ["OMOP:4329847"],
+        "obsolete": False,
+        "replaced_by": [],
+    }
+    assert concepts["OMOP:4329847"]["parents"] == []
+    # A live concept that is not standard refers to the standard one.
+    assert concepts["OMOP:44834711"]["xrefs"] == ["ICD9CM:410.91", "OMOP:312327"]
+    assert concepts["OMOP:44834711"]["replaced_by"] == []
+    for old in ("OMOP:1", "OMOP:2"):
+        assert concepts[old]["obsolete"]
+        assert concepts[old]["replaced_by"] == ["OMOP:4329847"]
+    assert concepts["OMOP:2"]["xrefs"] == []
+    names = {
+        (row["text"], row["lang"], row["kind"])
+        for row in tables.names.to_pylist()
+        if row["concept_id"] == "OMOP:312327"
+    }
+    assert names == {
+        ('Acute "MI"', "en", "preferred"),
+        ("Heart attack", "en", "exact"),
+        ("Infarto agudo", "es", "exact"),
+        ("Etwas", "und", "exact"),
+    }
+    assert tables.version == "v5.0 30-AUG-24"
+
+
+def test_the_concept_file_alone_is_enough(tmp_path: Path) -> None:
+    folder = write(tmp_path / "athena", {"CONCEPT.csv": FILES["CONCEPT.csv"]})
+    assert find_format(VOCABULARY_FORMATS, folder / "CONCEPT.csv").name == "omop"
+    tables = read(folder / "CONCEPT.csv")
+    assert len(tables.concepts) == len(tables.names) == 6
+    assert tables.concepts.to_pylist()[0]["parents"] == []
+
+
+def test_sources_select_vocabularies(tmp_path: Path) -> None:
+    folder = write(tmp_path / "athena")
+    tables = read(folder, sources={"ICD9CM"})
+    assert tables.concepts["id"].to_pylist() == ["OMOP:44834711"]
+    assert tables.names["text"].to_pylist() == ["Acute infarct"]
+    with pytest.raises(InputError, match="LOINC"):
+        read(folder, sources={"LOINC"})
+
+
+def test_broken_rows_are_reported_where_they_stand(tmp_path: Path) -> None:
+    files = FILES | {
+        "CONCEPT_SYNONYM.csv": FILES["CONCEPT_SYNONYM.csv"] + "312327|\n312327||4180186\nx|a|4180186\n"
+    }
+    problems = Problems()
+    tables = read(write(tmp_path / "athena", files), problems)
+    assert [(problem.line, problem.rejected) for problem in problems.first] == [(7, True), (8, True), (9, True)]
+    assert "Heart attack" in tables.names["text"].to_pylist()
+
+
+def test_a_folder_without_concepts_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"CONCEPT\.csv"):
+        read(tmp_path)
