@@ -75,6 +75,7 @@ def test_unusable_input(run: Run, built: Path, corpus: Path, tmp_path: Path) -> 
         (*index, "--corpus", corpus, "--compare", tmp_path / "nothing.json"),
         (*index, "--corpus", corpus, "--compare", tmp_path / "missing.json"),
         (*index, "--corpus", corpus, "--json", tmp_path),
+        (*index, "--corpus", corpus, "--json", tmp_path / "missing" / "run.json"),
         ("--index", tmp_path / "missing", "--corpus", corpus),
     ):
         result = run("evaluate", *arguments)

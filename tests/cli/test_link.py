@@ -3,10 +3,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
+
+import pytest
+from wcwidth import wcswidth
 
 from tests.cli.conftest import Run
 
@@ -52,7 +57,7 @@ def test_a_table_fits_the_terminal(run: Run, built: Path) -> None:
     result = run("link", "--index", built / "index", "--format", "table", mention, "heart attack")
     assert result.exit_code == 0
     assert "X:1" in result.stdout
-    assert all(len(line) <= 130 for line in result.stdout.splitlines())
+    assert all(wcswidth(line) <= 120 for line in result.stdout.splitlines())
     assert "\x07" not in result.stdout
 
 
@@ -98,13 +103,41 @@ def test_a_table_keeps_its_columns(run: Run, built: Path, tmp_path: Path) -> Non
     ]
     assert run("link", "--index", built / "index", "--file", table, "--columns", "2").stdout == result.stdout
     by_line = run("link", "--index", built / "index", "--file", table, "--columns", "2", "--format", "jsonl")
-    assert json.loads(by_line.stdout.splitlines()[0])["row"] == ["1", "heart attack", "two\nlines"]
+    assert json.loads(by_line.stdout.splitlines()[0])["row"] == {
+        "id": "1",
+        "the, term": "heart attack",
+        "note": "two\nlines",
+    }
 
 
 def test_an_unclosed_quotation_mark_costs_no_further_row(run: Run, built: Path) -> None:
     table = 'id,term\n1,"heart attack\n' + "2,short stature\n" * 300
     result = run("link", "--index", built / "index", "--columns", "term", input=table)
     assert [row["concept_id"] for row in csv.DictReader(io.StringIO(result.stdout))] == ["X:1"] + ["X:3"] * 300
+
+
+@pytest.mark.parametrize("row", ["1,  short stature", ",", '"a ""b""",short stature', '1,"short\nstature"'])
+def test_the_cells_of_a_table_stay_as_they_are(run: Run, built: Path, row: str) -> None:
+    result = run("link", "--index", built / "index", "--columns", "term", input=f"\nid,term\n{row}\n")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[0] == "id,term,rank,concept_id,concept_name,matched_name,score"
+    assert f"\n{row}," in result.stdout
+
+
+def test_a_tab_separated_table_keeps_its_quotation_marks(run: Run, built: Path) -> None:
+    result = run("link", "--index", built / "index", "--columns", "2", input='id\tterm\n"5" tall\tshort stature\n')
+    assert result.stdout.splitlines()[1].startswith('"5" tall\tshort stature\t1\tX:3\t')
+
+
+def test_columns_of_the_same_name_are_told_apart(run: Run, built: Path) -> None:
+    result = run("link", "--index", built / "index", "--columns", "term", input="term,score\nmi,7\n")
+    assert result.stdout.splitlines()[0].endswith(",concept_name,matched_name,nymlink_score")
+
+
+def test_many_candidates_come_in_portions(run: Run, built: Path) -> None:
+    many = run("link", "--index", built / "index", "--top-k", 6000, input="mi\nshort stature\n")
+    few = run("link", "--index", built / "index", "--top-k", 3, input="mi\nshort stature\n")
+    assert many.stdout == few.stdout
 
 
 def test_unusable_arguments(run: Run, built: Path, tmp_path: Path) -> None:
@@ -115,6 +148,7 @@ def test_unusable_arguments(run: Run, built: Path, tmp_path: Path) -> None:
         (*index, "--file", tmp_path / "missing", "--format", "tsv"),
         (*index, "--file", tmp_path / "t.csv", "x"),
         (*index, "--columns", "a", "x"),
+        (*index, "--file", tmp_path / "t.csv", "--columns", "a", "--format", "table"),
         (*index, "--file", tmp_path / "t.csv", "--columns", "c"),
         ("--index", tmp_path / "missing", "x"),
         ("--index", built / "vocab", "x"),
@@ -125,20 +159,47 @@ def test_unusable_arguments(run: Run, built: Path, tmp_path: Path) -> None:
         assert not isinstance(result.exception, (OSError, ValueError))
 
 
-def test_output_begins_before_the_input_ends(built: Path) -> None:
+@pytest.mark.parametrize("columns", [False, True])
+def test_output_begins_before_the_input_ends(built: Path, columns: bool) -> None:
     process = subprocess.Popen(
-        [*NYMLINK, "link", "--index", str(built / "index")],
+        [*NYMLINK, "link", "--index", str(built / "index"), *(["--columns", "1"] if columns else [])],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"},
     )
     assert process.stdin is not None
     assert process.stdout is not None
-    process.stdin.write(b"heart attack\n")
+    # Killed if nothing comes, so that a failure is a failure and not a test that hangs.
+    watchdog = threading.Timer(60, process.kill)
+    watchdog.start()
+    process.stdin.write(b"term\nheart attack\n" if columns else b"heart attack\n")
     process.stdin.flush()
-    assert process.stdout.readline().startswith(b"mention\t")
+    process.stdout.readline()
     assert b"X:1" in process.stdout.readline()
+    watchdog.cancel()
     process.stdin.close()
     assert process.wait(30) == 0
+
+
+def test_output_is_utf_8_whatever_the_locale(built: Path) -> None:
+    done = subprocess.run(
+        [*NYMLINK, "link", "--index", str(built / "index"), "infarto de miocardío", "心筋梗塞"],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"},
+        check=True,
+    )
+    assert "心筋梗塞" in done.stdout.decode("utf-8")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize("arguments", [["link", "heart attack", "--index"], ["vocab", "--help"]])
+def test_a_full_disk_is_an_error_without_a_traceback(built: Path, arguments: list[str]) -> None:
+    index = [str(built / "index")] if arguments[-1] == "--index" else []
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([*NYMLINK, *arguments, *index], stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 2
+    assert b"Traceback" not in done.stderr
+    assert b"No space left" in done.stderr
 
 
 def test_a_reader_that_goes_away_is_no_error(built: Path, tmp_path: Path) -> None:
@@ -171,5 +232,5 @@ def test_an_interrupt_is_quick_and_quiet(built: Path) -> None:
     process.stdout.readline()
     time.sleep(0.1)
     process.send_signal(2)
-    assert process.wait(30) != 0
+    assert process.wait(30) == 130
     assert b"Traceback" not in process.stderr.read()

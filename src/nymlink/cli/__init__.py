@@ -5,11 +5,20 @@ Exit status: 0 done, 1 some input was rejected (and reported), 2 unusable argume
 
 from __future__ import annotations
 
+import io
+import sys
+
 from nymlink.cli.lazy import LazyGroup
 
 
 def main() -> None:
     """Run the command line."""
+    if sys.stdout is None:
+        print("Error: standard output is closed", file=sys.stderr)
+        sys.exit(2)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Links are UTF-8 whatever the terminal's settings; what came in undecodable goes out as it came.
+        sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
     nymlink()
 
 

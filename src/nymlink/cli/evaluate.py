@@ -95,6 +95,9 @@ def evaluate(
     def read(path: Path, format: str | None = None) -> Corpus:
         return read_corpus(path, format=format, options=options, problems=problems)
 
+    for target in (json_file, errors):
+        if target is not None and not target.absolute().parent.is_dir():
+            raise click.BadParameter(f"no such directory: {target.absolute().parent}")
     opened = Index.load(index)
     other = None if compare is None else _read_run(compare)
     gold = read(corpus, format)
@@ -112,17 +115,17 @@ def evaluate(
     )
     result = evaluation.to_dict()
     click.echo(report(evaluation), nl=False)
+    if json_file is not None:
+        with atomic_file(json_file) as partial:
+            partial.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    if errors is not None:
+        _write_errors(errors, list(evaluation.mistakes))
     if other is not None:
         for name, test in compare_runs(result, other).items():
             click.echo(
                 f"{name} against {compare}: right only here {test.only_first:,}, "
                 f"only there {test.only_second:,}, McNemar's exact p = {test.p_value:.3g}"
             )
-    if json_file is not None:
-        with atomic_file(json_file) as partial:
-            partial.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    if errors is not None:
-        _write_errors(errors, list(evaluation.mistakes))
     finish(problems)
 
 

@@ -33,11 +33,30 @@ class LazyGroup(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; errors raised on purpose become a message and exit status 2."""
         try:
-            return super().invoke(ctx)
+            result = super().invoke(ctx)
+            sys.stdout.flush()
         except NymlinkError as error:
             click.echo(f"Error: {error}", err=True)
             ctx.exit(2)
         except BrokenPipeError:
             # The reader of our output has gone (`nymlink link … | head`): nothing more to do, nothing to say.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _discard_output()
             ctx.exit(0)
+        except KeyboardInterrupt:
+            click.echo("Interrupted", err=True)
+            ctx.exit(130)
+        return result
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run and exit; output that cannot be written (a full disk) is a message too."""
+        try:
+            return super().main(*args, **kwargs)
+        except OSError as error:
+            click.echo(f"Error: cannot write the output: {error.strerror or error}", err=True)
+            _discard_output()
+            sys.exit(2)
+
+
+def _discard_output() -> None:
+    """What is still buffered must not fail once more when the interpreter ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

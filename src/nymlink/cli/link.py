@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from itertools import repeat
 from pathlib import Path
-from typing import IO
+from typing import IO, Final
 
 import click
 
@@ -17,6 +18,9 @@ from nymlink.index.index import Index
 from nymlink.link.default import default_index
 from nymlink.link.linker import Linker
 from nymlink.problems import Problems
+
+_CANDIDATES: Final = 10_000
+"""Candidates looked for in one go, over all mentions of a batch."""
 
 
 @click.command()
@@ -64,7 +68,9 @@ def link(
         raise click.UsageError("give mentions or --file, not both")
     if mentions and columns is not None:
         raise click.UsageError("--columns goes with a table as input, not with mentions as arguments")
-    if not mentions and file is None and sys.stdin.isatty():
+    if columns is not None and format == "table":
+        raise click.UsageError("with --columns the output is the input's table, or jsonl")
+    if not mentions and file is None and (sys.stdin is None or sys.stdin.isatty()):
         raise click.UsageError("nothing to link: give mentions, --file, or lines on standard input")
     linker = Linker(default_index(progress=True) if index is None else Index.load(index), top_k=top_k)
     problems = reported_problems()
@@ -87,12 +93,10 @@ def _link_stream(
         _write(linker, line_batches(stream, path, problems), _writer(format))
         return
     header, delimiter, batches = table_batches(stream, path, columns, problems)
-    writer = (
-        JsonWriter(sys.stdout)
-        if format == "jsonl"
-        else CsvWriter(sys.stdout, header, "\t" if format == "tsv" else delimiter)
-    )
-    _write(linker, batches, writer)
+    if format == "jsonl":
+        _write(linker, batches, JsonWriter(sys.stdout, header.fields))
+    else:
+        _write(linker, batches, CsvWriter(sys.stdout, header, delimiter))
 
 
 def _writer(format: str | None) -> LinkWriter:
@@ -100,13 +104,10 @@ def _writer(format: str | None) -> LinkWriter:
 
 
 def _write(linker: Linker, batches: Iterable[Batch], writer: LinkWriter) -> None:
-    for batch in batches:
-        for link, row in zip(linker.link(batch.mentions), batch.rows or _no_rows(), strict=False):
+    # Memory grows with mentions times candidates: many of these, fewer of those at a time.
+    size = max(1, _CANDIDATES // linker.top_k)
+    for batch in (portion for whole in batches for portion in whole.portions(size)):
+        for link, row in zip(linker.link(batch.mentions), batch.rows or repeat(None), strict=False):
             writer.write(link, row)
         sys.stdout.flush()
     writer.close()
-
-
-def _no_rows() -> Iterator[None]:
-    while True:
-        yield None

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import IO, Final
 
-from nymlink.delimited import delimiter_of, records
+from nymlink.delimited import Record, delimiter_of, records
 from nymlink.errors import InputError
 from nymlink.files import read_batches
 from nymlink.problems import Problems
@@ -26,7 +27,13 @@ class Batch:
     """
 
     mentions: list[str]
-    rows: list[list[str]] | None = None
+    rows: list[Record] | None = None
+
+    def portions(self, size: int) -> Iterator[Batch]:
+        """The batch in batches of at most ``size`` mentions."""
+        for start in range(0, len(self.mentions), size):
+            part = slice(start, start + size)
+            yield Batch(self.mentions[part], None if self.rows is None else self.rows[part])
 
 
 def line_batches(stream: IO[bytes], path: Path, problems: Problems) -> Iterator[Batch]:
@@ -39,7 +46,7 @@ def line_batches(stream: IO[bytes], path: Path, problems: Problems) -> Iterator[
 
 def table_batches(
     stream: IO[bytes], path: Path, column: str, problems: Problems
-) -> tuple[list[str], str, Iterator[Batch]]:
+) -> tuple[Record, str, Iterator[Batch]]:
     """The header and delimiter of a table, and its rows in batches.
 
     Args:
@@ -52,12 +59,17 @@ def table_batches(
         InputError: the table is empty or has no such column.
     """
     lines = _Lines(read_batches(stream, path, problems))
-    first = next(iter(lines), None)
-    if first is None or not first[1].strip():
+    first = next((line for line in lines if line[1].strip()), None)
+    if first is None:
         raise InputError("the table is empty", path=path)
     delimiter = delimiter_of(first[1])
-    header = next(records([first], delimiter)).fields
-    return header, delimiter, _rows(lines, delimiter, header, _place(header, column, path), path, problems)
+    rows = records(chain([first], lines), delimiter, keep_blank=True)
+    header = next(rows)
+    return (
+        header,
+        delimiter,
+        _rows(rows, lines, len(header.fields), _place(header.fields, column, path), path, problems),
+    )
 
 
 def _place(header: list[str], column: str, path: Path) -> int:
@@ -91,19 +103,25 @@ class _Lines:
 
 
 def _rows(
-    lines: _Lines, delimiter: str, header: list[str], place: int, path: Path, problems: Problems
+    found: Iterator[Record], lines: _Lines, width: int, place: int, path: Path, problems: Problems
 ) -> Iterator[Batch]:
-    rows: list[list[str]] = []
-    for record in records(lines, delimiter):
-        if len(record.fields) != len(header):
-            problems.reject(path, record.line, f"{len(record.fields)} fields instead of {len(header)}")
+    rows: list[Record] = []
+    for record in found:
+        if len(record.fields) != width:
+            problems.reject(path, record.line, f"{len(record.fields)} fields instead of {width}")
         elif _usable(record.fields[place], path, record.line, problems):
-            rows.append(record.fields)
+            if record.as_written:
+                problems.repair(path, record.line, "a stray quotation mark: left as it stands")
+            rows.append(record)
         if lines.used_up and rows:
-            yield Batch([row[place] for row in rows], rows)
+            yield _batch(rows, place)
             rows = []
     if rows:
-        yield Batch([row[place] for row in rows], rows)
+        yield _batch(rows, place)
+
+
+def _batch(rows: list[Record], place: int) -> Batch:
+    return Batch([row.fields[place] for row in rows], rows)
 
 
 def _usable(mention: str, path: Path, number: int, problems: Problems) -> bool:

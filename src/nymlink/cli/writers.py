@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import json
 import shutil
-from collections.abc import Callable, Mapping
-from typing import Final, Protocol, TextIO
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Protocol, TextIO
 
 from wcwidth import wcswidth, wcwidth
 
+from nymlink.delimited import Record
 from nymlink.link.model import Candidate, Link
 
 _COLUMNS: Final = ("rank", "concept_id", "concept_name", "matched_name", "score")
@@ -18,7 +19,7 @@ _COLUMNS: Final = ("rank", "concept_id", "concept_name", "matched_name", "score"
 class LinkWriter(Protocol):
     """Writes links one by one."""
 
-    def write(self, link: Link, row: list[str] | None) -> None:
+    def write(self, link: Link, row: Record | None) -> None:
         """Write a link, and the table row it belongs to where there is one."""
         ...
 
@@ -38,7 +39,7 @@ class TableWriter:
         self._line("mention", "concept", "name", "matched", "score")
         self._out.write("─" * (sum(self._widths) + 8) + "\n")
 
-    def write(self, link: Link, row: list[str] | None) -> None:
+    def write(self, link: Link, row: Record | None) -> None:
         mention = " ".join(link.mention.text.split())
         if not link.candidates:
             self._line(mention, "–", "", "", "")
@@ -67,7 +68,7 @@ class TsvWriter:
         self._out = out
         self._out.write("\t".join(("mention", *_COLUMNS)) + "\n")
 
-    def write(self, link: Link, row: list[str] | None) -> None:
+    def write(self, link: Link, row: Record | None) -> None:
         for cells in _cells(link):
             self._out.write("\t".join(" ".join(cell.split()) for cell in (link.mention.text, *cells)) + "\n")
 
@@ -76,19 +77,20 @@ class TsvWriter:
 
 
 class JsonWriter:
-    """One JSON object a link, with all that is known of it; the user's columns under ``row``."""
+    """One JSON object a link: mention, query, candidates; under ``row`` the cells of the user's table."""
 
-    def __init__(self, out: TextIO) -> None:
+    def __init__(self, out: TextIO, header: Sequence[str] = ()) -> None:
         self._out = out
+        self._header = header
 
-    def write(self, link: Link, row: list[str] | None) -> None:
-        value = {
+    def write(self, link: Link, row: Record | None) -> None:
+        value: dict[str, Any] = {
             "mention": link.mention.text,
             "query": link.query,
             "candidates": [candidate.to_dict() for candidate in link.candidates],
         }
         if row is not None:
-            value["row"] = row
+            value["row"] = dict(zip(self._header, row.fields, strict=True))
         self._out.write(json.dumps(value, ensure_ascii=False) + "\n")
 
     def close(self) -> None:
@@ -96,18 +98,31 @@ class JsonWriter:
 
 
 class CsvWriter:
-    """The user's table with the columns of the link added; a row is repeated for each further candidate."""
+    """The user's table, as it is, with the columns of the link added; a row is repeated for each candidate."""
 
-    def __init__(self, out: TextIO, header: list[str], delimiter: str) -> None:
-        self._writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
-        self._writer.writerow([*header, *_COLUMNS])
+    def __init__(self, out: TextIO, header: Record, delimiter: str) -> None:
+        self._out = out
+        self._delimiter = delimiter
+        self._cells = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+        taken = set(header.fields)
+        self._add(header, [f"nymlink_{name}" if name in taken else name for name in _COLUMNS])
 
-    def write(self, link: Link, row: list[str] | None) -> None:
+    def write(self, link: Link, row: Record | None) -> None:
+        assert row is not None, "a table's links come with their rows"
         for cells in _cells(link):
-            self._writer.writerow([*(row or []), *cells])
+            self._add(row, cells)
 
     def close(self) -> None:
-        """Nothing comes after the last row."""
+        self._out.flush()
+
+    def _add(self, row: Record, cells: Sequence[str]) -> None:
+        added = [" ".join(cell.split()) for cell in cells]
+        if row.as_written:
+            # Its stray quotation mark would swallow what is added: it is quoted properly.
+            self._cells.writerow([*row.fields, *added])
+        else:
+            self._out.write(row.text + self._delimiter)
+            self._cells.writerow(added)
 
 
 FORMATS: Final[Mapping[str, Callable[[TextIO], LinkWriter]]] = {

@@ -62,7 +62,7 @@ def find_columns(header: Sequence[str], *, wanted: Mapping[str, str], path: Path
         if len(candidates) > 1:
             raise InputError(
                 f"several columns could hold the gold ids ({', '.join(candidates)}): "
-                f"name one of them as column 'concept_id' in the options",
+                f"name one of them as 'concept_id' (--column concept_id=…)",
                 path=path,
             )
         if candidates:

@@ -113,7 +113,7 @@ def _delimited_rows(path: Path, wanted: Mapping[str, str], problems: Problems) -
     if missing or "mention" not in columns:
         what = f"no column {missing[0]!r}" if missing else "no column is called mention"
         raise InputError(
-            f"{what} among {', '.join(header)}: name the file's columns in the options, "
+            f"{what} among {', '.join(header)}: name the file's columns (--column mention=…), "
             "by header, or by number where it has no header",
             path=path,
             line=first.line,

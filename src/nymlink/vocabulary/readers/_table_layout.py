@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from nymlink.delimited import records
+from nymlink.delimited import DELIMITERS, records
 from nymlink.errors import InputError
 
-_DELIMITERS: Final = "\t,;|"
 _SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "id": ("id", "concept_id", "curie", "class_id", "term_id", "identifier", "code", "cui"),
     "name": ("name", "preferred_name", "preferred_label", "label", "term", "str", "title", "phrase"),
@@ -55,7 +54,7 @@ def find_layout(line: str, chosen: Mapping[str, str]) -> Layout:
         line: the header line.
         chosen: our column name → the file's, where the headers are not to decide.
     """
-    layouts = [_layout(line, delimiter, chosen) for delimiter in _DELIMITERS]
+    layouts = [_layout(line, delimiter, chosen) for delimiter in DELIMITERS]
     wanted = {*_REQUIRED, *map(_our_name, chosen)}
     return max(layouts, key=lambda layout: (len(wanted & layout.columns.keys()), len(layout.headers)))
 
