@@ -8,7 +8,9 @@ import signal
 import stat
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
@@ -156,19 +158,20 @@ def test_a_killed_build_leaves_the_old_and_the_next_one_clears_up(tmp_path: Path
 def test_what_a_living_or_another_build_needs_is_not_cleared(tmp_path: Path) -> None:
     dead = dead_process()
     kept = [
-        f".x.{os.getppid()}@{HOST}.partial",  # alive
-        f".x.{dead}@elsewhere.partial",  # on another host, which shares the folder
-        f".x.{dead}.{os.getppid()}@{HOST}.partial",  # of a target called x.<number>
-        f".x.{dead}@{HOST}.partial.txt",
+        f".x.{os.getppid()}-0a@{HOST}.partial",  # alive
+        f".x.{os.getpid()}-0a@{HOST}.partial",  # of another thread
+        f".x.{dead}-0a@elsewhere.partial",  # on another host, which shares the folder
+        f".x.{os.getppid()}.{dead}-0a@{HOST}.partial",  # of a target called x.<number>
+        f".x.{dead}-0a@{HOST}.partial.txt",
     ]
-    for name in [*kept, f".x.{dead}@{HOST}.partial"]:
+    for name in [*kept, f".x.{dead}-0a@{HOST}.partial"]:
         (tmp_path / name).mkdir()
     fill(tmp_path / "x", "new")
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*kept, "x"])
 
 
 def test_what_a_build_had_put_aside_when_it_was_killed_is_put_back(tmp_path: Path) -> None:
-    aside = tmp_path / f".x.{dead_process()}@{HOST}.retired"
+    aside = tmp_path / f".x.{dead_process()}-0a@{HOST}.retired"
     fill(aside, "old")
     with pytest.raises(RuntimeError), atomic_directory(tmp_path / "x"):
         raise RuntimeError
@@ -195,6 +198,28 @@ print(done)
     assert set(found) == {"x/a", "x/b", "x/c"}
     assert len(set(found.values())) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["x"]
+
+
+def test_two_threads_that_write_one_target_at_once_both_end_well(tmp_path: Path) -> None:
+    inside = Barrier(2, timeout=30)
+
+    def build(text: str) -> None:
+        for _ in range(20):
+            inside.wait()
+            with atomic_directory(tmp_path / "x") as partial, atomic_file(tmp_path / "y") as part:
+                inside.wait()
+                (partial / "a").write_text(text)
+                part.write_text(text)
+                inside.wait()
+                (partial / "b").write_text(text)
+
+    with ThreadPoolExecutor(2) as threads:
+        for done in [threads.submit(build, text) for text in ("one", "two")]:
+            done.result()
+    found = files(tmp_path)
+    assert set(found) == {"x/a", "x/b", "y"}
+    assert found["x/a"] == found["x/b"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x", "y"]
 
 
 def test_a_link_goes_on_pointing_where_it_did(tmp_path: Path) -> None:

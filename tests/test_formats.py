@@ -39,7 +39,7 @@ def test_what_is_missing_or_unknown_is_said(tmp_path: Path) -> None:
                 find_format(VOCABULARY_FORMATS, tmp_path / name, wanted)
     (tmp_path / "x").write_text(OBO)
     with pytest.raises(UnknownNameError, match="known: "):
-        find_format(VOCABULARY_FORMATS, tmp_path / "x", "owl")
+        find_format(VOCABULARY_FORMATS, tmp_path / "x", "wordperfect")
 
 
 def test_a_pipe_is_refused_before_any_of_it_is_read(tmp_path: Path) -> None:

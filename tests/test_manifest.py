@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nymlink.errors import NymlinkError, OutputError, StoreError
-from nymlink.manifest import MANIFEST, read_manifest, write_directory
+from nymlink.manifest import MANIFEST, read_manifest, require_files, write_directory
 
 
 def write(target: Path, *, kind: str = "thing", version: int = 3, text: str = "data", **body: Any) -> None:
@@ -75,7 +75,8 @@ def test_a_damaged_data_file_is_named(tmp_path: Path, damage: Any) -> None:
         ('{"kind": "thing", "format": 3, "files": []}', "directory of something else"),
         ('{"kind": "other", "format": 3, "files": {}}', "not a nymlink thing but a nymlink other"),
         ('{"kind": "thing", "format": 4, "files": {}}', "thing format 4, but .* reads format 3: build it again"),
-        ('{"kind": "thing", "format": "3", "files": {}}', "build it again"),
+        ('{"kind": "thing", "format": "3", "files": {}}', "format '3', but .* format 3: build it again"),
+        ('{"kind": ["thing"], "format": 3, "files": {}}', "directory of something else"),
     ],
 )
 def test_a_manifest_that_does_not_fit_is_refused(tmp_path: Path, manifest: str, message: str) -> None:
@@ -90,17 +91,36 @@ def test_what_is_not_there_is_said(tmp_path: Path) -> None:
     for name, message in (
         ("no", "no such thing"),
         (".", "not a nymlink thing: it has no manifest.json"),
-        ("file", "this is a file"),
+        ("file", "this is a file, not a thing"),
         ("x" * 300, "cannot be read"),
     ):
         with pytest.raises(StoreError, match=message):
             read(tmp_path / name)
+    with pytest.raises(StoreError, match="this is a file, not an index"):
+        read_manifest(tmp_path / "file", kind="index", version=1)
 
 
-def test_one_of_ours_is_replaced_whatever_its_kind(tmp_path: Path) -> None:
-    write(tmp_path / "x", kind="other", version=1, text="old")
+def test_files_that_a_manifest_does_not_list_are_named(tmp_path: Path) -> None:
     write(tmp_path / "x")
-    assert read(tmp_path / "x")["kind"] == "thing"
+    require_files(read(tmp_path / "x"), ["sub/file"])
+    with pytest.raises(ValueError, match="does not list sub/other"):
+        require_files(read(tmp_path / "x"), ["sub/file", "sub/other"])
+
+
+def test_one_of_the_same_kind_is_replaced_whatever_its_version(tmp_path: Path) -> None:
+    write(tmp_path / "x", version=1, text="old")
+    write(tmp_path / "x")
+    assert read(tmp_path / "x")["format"] == 3
+
+
+def test_one_of_another_kind_is_never_replaced(tmp_path: Path) -> None:
+    write(tmp_path / "x", kind="vocabulary")
+    before = contents(tmp_path)
+    with pytest.raises(
+        OutputError, match="exists and holds a nymlink vocabulary, not an index: choose another place"
+    ):
+        write(tmp_path / "x", kind="index")
+    assert contents(tmp_path) == before
 
 
 def test_an_empty_directory_is_filled(tmp_path: Path) -> None:

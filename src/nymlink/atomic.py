@@ -1,4 +1,9 @@
-"""Writing files and directories so that nothing half-made is ever seen."""
+"""Writing files and directories so that nothing half-made is ever seen.
+
+A file is replaced in one step. A directory takes two, the old one aside and the new one in its place: between them
+a reader may for an instant meet no directory at all, and one that opens file after file may meet the old and the
+new. Trying again a moment later helps with both.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +12,7 @@ import errno
 import os
 import platform
 import re
+import secrets
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,8 +25,8 @@ def atomic_directory(target: Path) -> Iterator[Path]:
     """Fill a temporary directory that becomes ``target`` when the block ends well, and vanishes otherwise.
 
     An existing ``target`` is replaced as a whole; where it is a link, what it points to. The temporary directory
-    lies beside it, named after this process, so that two builds at once do not meet and what a killed build left
-    is cleared by the next one.
+    lies beside it, under a name of this process and this build, so that two builds at once, in threads too, do not
+    meet and what a killed process left is cleared by the next build.
 
     Raises:
         OutputError: the directory cannot be written; the message says why (for example a full disk).
@@ -79,8 +85,9 @@ def output_errors(target: Path) -> Iterator[None]:
 
 
 def _beside(target: Path, ending: str = "partial") -> Path:
-    """A hidden path of this process's own. The host is in it because containers share folders and reuse ids."""
-    return target.parent / f".{target.name}.{os.getpid()}@{platform.node()}.{ending}"
+    """A new hidden path of this process. The host is in it because containers share folders and reuse ids."""
+    own = f"{os.getpid()}-{secrets.token_hex(4)}@{platform.node()}"
+    return target.parent / f".{target.name}.{own}.{ending}"
 
 
 def _replace_directory(partial: Path, target: Path) -> None:
@@ -107,11 +114,12 @@ def _restore(retired: Path, target: Path) -> None:
 
 
 def _clear_abandoned(target: Path) -> None:
-    """Remove what killed builds of ``target`` on this host left, but put back what they had not yet replaced."""
-    own = re.compile(rf"\.{re.escape(target.name)}\.(\d+)@{re.escape(platform.node())}\.(partial|retired)")
+    """Remove what killed processes of this host left, but put back what they had not yet replaced."""
+    name, host = re.escape(target.name), re.escape(platform.node())
+    ours = re.compile(rf"\.{name}\.(\d+)-[0-9a-f]+@{host}\.(partial|retired)")
     for left in target.parent.iterdir():
-        found = own.fullmatch(left.name)
-        if found is None or (_alive(int(found[1])) and int(found[1]) != os.getpid()):
+        found = ours.fullmatch(left.name)
+        if found is None or _alive(int(found[1])):
             continue
         if found[2] == "retired" and not target.exists():
             _restore(left, target)

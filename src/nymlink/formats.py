@@ -35,8 +35,16 @@ class Format(Generic[Read]):
     priority: int = 0
 
 
-def find_format(registry: Registry[Format[Read]], path: Path, name: str | None = None) -> Format[Read]:
+def find_format(
+    registry: Registry[Format[Read]], path: Path, name: str | None = None, *, otherwise: str | None = None
+) -> Format[Read]:
     """The format called ``name``, or the first in order of priority, then name, that recognises the source.
+
+    Args:
+        registry: the formats to choose from.
+        path: the source.
+        name: its format, if that is known.
+        otherwise: the format of a file that none recognises.
 
     Raises:
         InputError: the source is missing or empty or can be read only once, or no format recognises it.
@@ -52,6 +60,8 @@ def find_format(registry: Registry[Format[Read]], path: Path, name: str | None =
     for candidate in sorted((entry for _, entry in registry), key=lambda entry: entry.priority):
         if candidate.recognises(path, head):
             return candidate
+    if otherwise is not None and not path.is_dir():
+        return registry.get(otherwise)
     known = ", ".join(registry.names())
     raise InputError(f"unknown {registry.noun}: say which with --format (known: {known})", path=path)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -23,7 +23,7 @@ def write_directory(target: Path, *, kind: str, version: int, body: dict[str, An
     """Fill a directory of data files atomically; its manifest is written last, from ``body`` as it then stands.
 
     Args:
-        target: where the directory goes; one of nymlink's there is replaced, anything else is refused.
+        target: where the directory goes; one of the same kind there is replaced, anything else is refused.
         kind: what the directory holds, for example ``"vocabulary"``.
         version: its format version; a reader of another version refuses it.
         body: further manifest entries; may be added to inside the block.
@@ -32,12 +32,7 @@ def write_directory(target: Path, *, kind: str, version: int, body: dict[str, An
         OutputError: ``target`` is not ours to replace, or cannot be written.
     """
     with output_errors(target):
-        if Path(target).exists() and not _may_be_replaced(Path(target)):
-            raise OutputError(
-                "exists and is not a directory that nymlink made (or its manifest is damaged): "
-                "choose another place, or remove it yourself",
-                path=target,
-            )
+        _check_replaceable(Path(target), kind)
     with atomic_directory(target) as partial:
         yield partial
         files = {
@@ -64,7 +59,7 @@ def read_manifest(directory: Path, *, kind: str, version: int) -> dict[str, Any]
         what = f"not a nymlink {kind}: it has no {MANIFEST}" if directory.is_dir() else f"no such {kind}"
         raise StoreError(what, path=directory) from error
     except NotADirectoryError as error:
-        raise StoreError(f"this is a file, not a {kind} directory", path=directory) from error
+        raise StoreError(f"this is a file, not {_a(kind)}", path=directory) from error
     except (OSError, ValueError) as error:
         raise StoreError(
             f"the manifest cannot be read ({error}): build the {kind} again", path=directory / MANIFEST
@@ -74,7 +69,7 @@ def read_manifest(directory: Path, *, kind: str, version: int) -> dict[str, Any]
         raise StoreError(f"this is not a nymlink {kind} but a {found}", path=directory)
     if manifest["format"] != version:
         raise StoreError(
-            f"{kind} format {manifest['format']}, but this nymlink reads format {version}: build it again",
+            f"{kind} format {manifest['format']!r}, but this nymlink reads format {version}: build it again",
             path=directory,
         )
     for name, size in manifest["files"].items():
@@ -89,17 +84,50 @@ def read_manifest(directory: Path, *, kind: str, version: int) -> dict[str, Any]
     return cast(dict[str, Any], manifest)
 
 
+def require_files(manifest: dict[str, Any], names: Iterable[str]) -> None:
+    """See that a manifest lists the files that its directory needs: one it does not list went unchecked.
+
+    Raises:
+        ValueError: it does not.
+    """
+    for name in names:
+        if name not in manifest["files"]:
+            raise ValueError(f"{MANIFEST} does not list {name}")
+
+
 def _is_manifest(value: Any) -> bool:
-    return isinstance(value, dict) and {"kind", "format"} <= value.keys() and isinstance(value.get("files"), dict)
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("kind"), str)
+        and "format" in value
+        and isinstance(value.get("files"), dict)
+    )
 
 
-def _may_be_replaced(target: Path) -> bool:
-    """Whether a directory is empty or ours: others have a ``manifest.json`` too, web pages for one."""
-    if not target.is_dir():
-        return False
-    try:
-        return _is_manifest(json.loads((target / MANIFEST).read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        return next(target.iterdir(), None) is None
-    except ValueError:
-        return False
+def _check_replaceable(target: Path, kind: str) -> None:
+    """Refuse what is not ours (others have a ``manifest.json`` too, web pages for one) or of another kind."""
+    if not target.exists():
+        return
+    manifest: Any = None
+    if target.is_dir():
+        try:
+            manifest = json.loads((target / MANIFEST).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            if next(target.iterdir(), None) is None:
+                return
+        except ValueError:
+            pass
+    if not _is_manifest(manifest):
+        raise OutputError(
+            "exists and is not a directory that nymlink made (or its manifest is damaged): "
+            "choose another place, or remove it yourself",
+            path=target,
+        )
+    if manifest["kind"] != kind:
+        raise OutputError(
+            f"exists and holds a nymlink {manifest['kind']}, not {_a(kind)}: choose another place", path=target
+        )
+
+
+def _a(kind: str) -> str:
+    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"

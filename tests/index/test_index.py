@@ -6,6 +6,7 @@ import contextlib
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from nymlink.index.hits import NONE
 from nymlink.index.index import Index
 from nymlink.index.presets import PRESETS
 from nymlink.text.stop_words import STOP_WORDS
+from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.index.small import many_names, vocabulary
 
 NAMES = many_names(200)
@@ -111,6 +113,13 @@ def test_it_does_not_replace_what_is_not_its_own(tmp_path: Path) -> None:
     assert (tmp_path / "letter.txt").read_text() == "dear"
 
 
+def test_it_does_not_replace_the_vocabulary_it_is_made_of(tmp_path: Path) -> None:
+    VOCABULARY.save(tmp_path / "v")
+    with pytest.raises(OutputError, match="holds a nymlink vocabulary, not an index"):
+        Index.build(Vocabulary.load(tmp_path / "v"), sparse="none").save(tmp_path / "v")
+    assert len(Vocabulary.load(tmp_path / "v")) == len(VOCABULARY)
+
+
 def test_what_is_missing_or_of_another_kind_is_an_error(saved: Path, tmp_path: Path) -> None:
     for directory in (tmp_path / "nowhere", tmp_path, saved / "vocabulary"):
         with pytest.raises(StoreError):
@@ -173,4 +182,65 @@ def test_files_that_do_not_belong_together_are_noticed(saved: Path, tmp_path: Pa
         manifest["files"][name] = (directory / name).stat().st_size
         (directory / "manifest.json").write_text(json.dumps(manifest))
         with pytest.raises(StoreError, match="damaged"):
+            Index.load(directory)
+
+
+@pytest.mark.parametrize("value", [-1, 2**31 - 1, -(2**31)])
+@pytest.mark.parametrize(
+    "name",
+    [f"sparse/{matrix}.{part}" for matrix in ("vectors", "inverted") for part in ("indices", "indptr")]
+    + ["entry_offsets", "entry_names"],
+)
+def test_a_number_that_leads_out_of_memory_is_noticed(saved: Path, tmp_path: Path, name: str, value: int) -> None:
+    directory = shutil.copytree(saved, tmp_path / "copy")
+    array = np.load(directory / f"{name}.npy")
+    array[len(array) // 2] = value
+    np.save(directory / f"{name}.npy", array)
+    with pytest.raises(StoreError, match="damaged"):
+        Index.load(directory)
+
+
+def test_texts_that_lie_outside_of_their_file_are_noticed(saved: Path, tmp_path: Path) -> None:
+    directory = shutil.copytree(saved, tmp_path / "copy")
+    whole = (directory / "entries.arrow").read_bytes()
+    texts = Index.load(saved).entries.texts.to_pylist()
+    offsets = np.cumsum([0] + [len(text.encode()) for text in texts])
+    assert whole.count(offsets.tobytes()) == 1
+    damaged = offsets.copy()
+    damaged[len(offsets) // 2] = 2**40
+    (directory / "entries.arrow").write_bytes(whole.replace(offsets.tobytes(), damaged.tobytes()))
+    with pytest.raises(StoreError, match="damaged"):
+        Index.load(directory)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"searches": []}, r"searches are \[\], its settings say \['sparse'\]"),
+        ({"searches": ["sparse", "sparse"]}, "its settings say"),
+        ({"searches": ["../copy/sparse"]}, "its settings say"),
+        ({"settings": {"sparse": "best", "encoder": None}}, "unknown sparse setting"),
+        ({"settings": {"sparse": ["nymlink"]}}, "damaged"),
+        ({"settings": None}, "damaged"),
+    ],
+)
+def test_a_manifest_that_says_nonsense_is_an_error(
+    saved: Path, tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
+    directory = shutil.copytree(saved, tmp_path / "copy")
+    manifest = json.loads((directory / "manifest.json").read_text())
+    (directory / "manifest.json").write_text(json.dumps(manifest | change))
+    with pytest.raises(StoreError, match=message):
+        Index.load(directory)
+
+
+def test_a_manifest_that_does_not_list_a_file_is_an_error(saved: Path, tmp_path: Path) -> None:
+    directory = shutil.copytree(saved, tmp_path / "copy")
+    manifest = json.loads((directory / "manifest.json").read_text())
+    for name in _files(saved):
+        if name == "manifest.json" or name.startswith("vocabulary/"):
+            continue
+        files = {file: size for file, size in manifest["files"].items() if file != name}
+        (directory / "manifest.json").write_text(json.dumps(manifest | {"files": files}))
+        with pytest.raises(StoreError, match=f"does not list {name}"):
             Index.load(directory)

@@ -43,6 +43,17 @@ def test_a_damaged_one_is_built_again(tmp_path: Path) -> None:
     assert len(default_index().entries) == 2
 
 
+@pytest.mark.usefixtures("package")
+def test_one_that_is_being_replaced_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    default_index()
+    [directory] = (tmp_path / "cache/nymlink").iterdir()
+    built = (directory / "manifest.json").stat().st_ino
+    aside = directory.rename(tmp_path / "aside")
+    monkeypatch.setattr("nymlink.link.default.sleep", lambda _: aside.rename(directory))
+    assert len(default_index().entries) == 2
+    assert (directory / "manifest.json").stat().st_ino == built
+
+
 def test_a_new_release_is_built_beside_it(package: Path) -> None:
     default_index()
     package.write_text(OBO.replace("Small build", "Small"))

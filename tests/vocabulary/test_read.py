@@ -140,6 +140,38 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, obo: Path) -> None:
         read_vocabulary(obo, format="wordperfect")
 
 
+def test_columns_make_a_table_of_what_no_format_recognises(tmp_path: Path, obo: Path, table: Path) -> None:
+    path = tmp_path / "xy.csv"
+    path.write_text("k,translation_value\nC:1,rhume\n")
+    with pytest.raises(InputError, match="unknown vocabulary format"):
+        read_vocabulary(path)
+    options = ReadOptions(columns={"id": "k", "name": "translation_value"})
+    vocabulary = read_vocabulary(obo, path, options=options)
+    assert [source.format for source in vocabulary.sources] == ["obo", "table"]
+    assert (vocabulary["A:1"].name, vocabulary["C:1"].name) == ("heart attack", "rhume")
+    with pytest.raises(InputError, match="no column 'k'; the file has: id, name"):
+        read_vocabulary(table, options=options)
+    with pytest.raises(InputError, match="--format"):
+        read_vocabulary(tmp_path, options=options)
+
+
+def test_sources_in_none_of_the_languages_asked_for_are_an_error(tmp_path: Path, obo: Path) -> None:
+    path = tmp_path / "x.tsv"
+    path.write_text("id\tname\tlang\nA:1\tgrippe\tfr\nA:1\tGrippe\tde-CH\n")
+    with pytest.raises(InputError, match="no name is left: languages asked for: es, it; there are: de-CH, fr"):
+        read_vocabulary(path, options=ReadOptions(languages=frozenset({"es", "it"})))
+    # One source in the language is enough: translations come without the names they translate.
+    assert read_vocabulary(obo, path, options=ReadOptions(languages=frozenset({"fr"}))).name_count == 1
+    assert read_vocabulary(path, options=ReadOptions(languages=frozenset({"DE", "it"}))).name_count == 1
+
+
+def test_a_source_without_any_name_may_be_read_in_any_language(tmp_path: Path, obo: Path) -> None:
+    path = tmp_path / "equivalences.obo"
+    path.write_text("format-version: 1.2\n\n[Term]\nid: A:1\nxref: B:1\n")
+    vocabulary = read_vocabulary(obo, path, options=ReadOptions(languages=frozenset({"en"})))
+    assert vocabulary["A:1"].xrefs == ("B:1",)
+
+
 def test_real_ontologies_keep_their_counts_when_saved(data: Path, tmp_path: Path) -> None:
     sources = sorted(
         path for path in (data / "vocabularies").rglob("*") if path.name.startswith(("hp.", "mondo."))

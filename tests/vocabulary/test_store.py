@@ -156,6 +156,15 @@ def test_a_manifest_that_says_nonsense_is_a_store_error(saved: Path, change: dic
         Vocabulary.load(saved)
 
 
+@pytest.mark.parametrize("file", FILES + ARRAYS)
+def test_a_manifest_that_does_not_list_a_file_is_a_store_error(saved: Path, file: str) -> None:
+    manifest = json.loads((saved / "manifest.json").read_text())
+    del manifest["files"][file]
+    (saved / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(StoreError, match=rf"damaged .*does not list {file}"):
+        Vocabulary.load(saved)
+
+
 def test_a_disk_without_room_leaves_the_old_as_it_was(tmp_path: Path) -> None:
     Vocabulary.of((SOURCE, tables())).save(tmp_path / "v")
     code = """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +28,8 @@ class Entries:
             in the vocabulary's order.
     """
 
+    FILES: ClassVar = ("entries.arrow", "entry_offsets.npy", "entry_names.npy")
+
     texts: pa.LargeStringArray
     offsets: npt.NDArray[np.int64]
     names: npt.NDArray[np.int32]
@@ -34,6 +37,8 @@ class Entries:
     def __post_init__(self) -> None:
         if len(self.offsets) != len(self.texts) + 1 or int(self.offsets[-1]) != len(self.names):
             raise ValueError("the offsets of the entries do not fit their texts and names")
+        if self.offsets[0] != 0 or np.any(self.offsets[1:] < self.offsets[:-1]):
+            raise ValueError("the offsets of the entries do not ascend from 0")
 
     @classmethod
     def of(cls, vocabulary: Vocabulary) -> Entries:
@@ -86,7 +91,8 @@ class Entries:
         """Map the entries of a directory into memory."""
         with pa.memory_map(str(directory / "entries.arrow")) as source:
             column = pa.ipc.open_file(source).read_all()["text"]
-        column.validate()
+        # In full: Arrow follows the offsets of texts without looking.
+        column.validate(full=True)
         return cls(
             column.chunk(0) if column.num_chunks else pa.array([], pa.large_string()),
             map_array(directory, "entry_offsets"),

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from nymlink.errors import InputError, StoreError
+from nymlink.errors import InputError, StoreError, UnknownNameError
 from nymlink.index.entries import Entries
 from nymlink.index.exact import ExactSearch
 from nymlink.index.hits import Searcher
@@ -18,7 +18,7 @@ from nymlink.index.hybrid import HybridSearch
 from nymlink.index.presets import DEFAULT_PRESET, preset
 from nymlink.index.sparse import SparseSearch
 from nymlink.index.walk import Matches, match
-from nymlink.manifest import read_manifest, write_directory
+from nymlink.manifest import read_manifest, require_files, write_directory
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 KIND: Final = "index"
@@ -98,7 +98,7 @@ class Index:
 
     @classmethod
     def load(cls, directory: str | Path) -> Index:
-        """Open an index directory; its files are mapped into memory, not read.
+        """Open an index directory; its files are mapped into memory, and only what is followed blindly is checked.
 
         Raises:
             StoreError: it is missing, damaged, or of another format version.
@@ -107,10 +107,26 @@ class Index:
         manifest = read_manifest(directory, kind=KIND, version=VERSION)
         vocabulary = Vocabulary.load(directory / "vocabulary")
         try:
+            names = list(preset(manifest["settings"]["sparse"]))
+            if manifest["searches"] != names:
+                raise ValueError(f"its searches are {manifest['searches']}, its settings say {names}")
+            require_files(manifest, Entries.FILES)
+            require_files(manifest, [f"{name}/{file}" for name in names for file in SparseSearch.FILES])
             entries = Entries.load(directory)
-            searches = {name: SparseSearch.load(directory / name, entries) for name in manifest["searches"]}
+            rows = entries.names
+            if len(rows) and not 0 <= rows.min() <= rows.max() < vocabulary.name_count:
+                raise ValueError("its entries have names that the vocabulary does not")
+            searches = {name: SparseSearch.load(directory / name, entries) for name in names}
             return cls(vocabulary, entries, searches, manifest["settings"])
-        except (OSError, ValueError, KeyError, TypeError, TokenError, pa.ArrowException) as error:
+        except (
+            OSError,
+            ValueError,
+            LookupError,
+            TypeError,
+            TokenError,
+            UnknownNameError,
+            pa.ArrowException,
+        ) as error:
             raise StoreError(f"the index is damaged ({error}): build it again", path=directory) from error
 
     def match(self, queries: Sequence[str], k: int) -> Matches:

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +45,12 @@ class SparseSearch:
         vectors: float32 CSR (E, F): the unit vector of each entry.
         inverted: float32 CSR (F, E): for each feature, the entries that have it and its weight there.
     """
+
+    FILES: ClassVar = (
+        "settings.json",
+        *(f"{name}.npy" for name in ("hashes", "idf", "unknown")),
+        *(f"{name}.{part}.npy" for name in ("vectors", "inverted") for part in ("data", "indices", "indptr")),
+    )
 
     def __init__(self, weights: TfIdf, vectors: csr_matrix, inverted: csr_matrix) -> None:
         self.settings = weights.settings
@@ -137,7 +143,12 @@ class SparseSearch:
 
     @classmethod
     def load(cls, directory: Path, entries: Entries) -> SparseSearch:
-        """Map the search of a directory into memory."""
+        """Map the search of a directory into memory.
+
+        Raises:
+            OSError: a file of it is missing.
+            ValueError: the files do not fit each other or the entries.
+        """
         settings = SparseSettings.from_dict(json.loads((directory / "settings.json").read_text(encoding="utf-8")))
         weights = TfIdf(
             settings,
@@ -146,15 +157,28 @@ class SparseSearch:
             float(map_array(directory, "unknown")),
         )
         features = len(weights.hashes)
-
-        def matrix(name: str, shape: tuple[int, int]) -> csr_matrix:
-            return csr_matrix(
-                tuple(map_array(directory, f"{name}.{part}") for part in _CSR), shape=shape, copy=False
-            )
-
+        if len(weights.idf) != features:
+            raise ValueError("the frequencies do not fit the features")
         return cls(
-            weights, matrix("vectors", (len(entries), features)), matrix("inverted", (features, len(entries)))
+            weights,
+            _map_matrix(directory, "vectors", (len(entries), features)),
+            _map_matrix(directory, "inverted", (features, len(entries))),
         )
+
+
+def _map_matrix(directory: Path, name: str, shape: tuple[int, int]) -> csr_matrix:
+    """Map a matrix, and look at every column number: compiled code follows them, out of memory where they say so.
+
+    That reads the numbers once, which costs a few milliseconds for ten million of them, more from a cold disk.
+    """
+    data, indices, indptr = (map_array(directory, f"{name}.{part}") for part in _CSR)
+    if data.dtype != np.float32 or indices.dtype.kind != "i" or indptr.dtype.kind != "i":
+        raise ValueError(f"{name} holds values of another type")
+    if indptr[0] != 0 or indptr[-1] != len(indices) or np.any(indptr[1:] < indptr[:-1]):
+        raise ValueError(f"the rows of {name} do not follow one another")
+    if len(indices) and not 0 <= indices.min() <= indices.max() < shape[1]:
+        raise ValueError(f"{name} has columns outside of its shape")
+    return csr_matrix((data, indices, indptr), shape=shape, copy=False)
 
 
 def _cut_among_equals(scores: Scores, filled: npt.NDArray[np.bool_], k: int) -> list[tuple[int, float]]:

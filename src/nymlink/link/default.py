@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
+from time import sleep
+from typing import Final
 
 from platformdirs import user_cache_path
 
@@ -13,6 +15,9 @@ from nymlink.files import sha256
 from nymlink.index.index import VERSION, Index
 from nymlink.index.presets import DEFAULT_PRESET
 from nymlink.vocabulary.read import read_vocabulary
+
+_SAVING: Final = 0.1
+"""Seconds within which another process that is just replacing the index has done so."""
 
 
 def default_index(*, progress: bool = False) -> Index:
@@ -32,9 +37,18 @@ def default_index(*, progress: bool = False) -> Index:
         user_cache_path("nymlink") / f"hpo-{sha256(source)[:12]}-{version('nymlink')}-{VERSION}-{DEFAULT_PRESET}"
     )
     try:
-        return Index.load(directory)
+        return _load(directory)
     except StoreError:
         Index.build(read_vocabulary(source), progress=progress).save(directory)
+        return _load(directory)
+
+
+def _load(directory: Path) -> Index:
+    """Open an index that another process may be replacing: see :mod:`nymlink.atomic`."""
+    try:
+        return Index.load(directory)
+    except StoreError:
+        sleep(_SAVING)
         return Index.load(directory)
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from nymlink.errors import InputError
 from nymlink.files import sha256
@@ -31,13 +33,15 @@ def read_vocabulary(
 
     Args:
         paths: the sources, in order of precedence.
-        format: name of their format; told by content when ``None``.
+        format: name of their format; told by content when ``None``. Where the options name columns, a file of
+            no known format is a table.
         options: selections and hints.
         problems: gets what was wrong in the input.
         progress: whether to show which source is being read when standard error is a terminal.
 
     Raises:
-        InputError: there is no source, or one cannot be read or holds no concept.
+        InputError: there is no source, or one cannot be read or holds no concept, or no name in it is in the
+            languages asked for.
         UnknownNameError: there is no format of that name.
     """
     options = options or ReadOptions()
@@ -46,7 +50,8 @@ def read_vocabulary(
         raise InputError("no source to read a vocabulary from")
     parts: list[tuple[Source, Tables]] = []
     for path in track([Path(path) for path in paths], "reading sources", shown=progress):
-        reader = find_format(VOCABULARY_FORMATS, path, format)
+        # Headers that only the caller can tell are recognised by no format.
+        reader = find_format(VOCABULARY_FORMATS, path, format, otherwise="table" if options.columns else None)
         tables = reader.read(path, options=options, problems=problems)
         # Reading leaves much memory that Arrow keeps for later, and the next source or joining needs it elsewhere.
         pa.default_memory_pool().release_unused()
@@ -59,7 +64,27 @@ def read_vocabulary(
             licence=tables.licence,
         )
         parts.append((source, tables))
+    if options.languages is not None and not any(len(tables.names) for _, tables in parts):
+        _check_languages([Path(path) for path in paths], [source.format for source, _ in parts], options)
     return Vocabulary.of(*parts, settings=options.to_dict())
+
+
+def _check_languages(paths: Sequence[Path], formats: Sequence[str], options: ReadOptions) -> None:
+    """See that sources that gave no name have none in any language (lists of equivalent ids, for example).
+
+    Raises:
+        InputError: they have names, in other languages than those asked for.
+    """
+    known: set[str] = set()
+    for path, name in zip(paths, formats, strict=True):
+        # Only sources that gave nothing are read again, so that others need not remember what they left out.
+        reader = VOCABULARY_FORMATS.get(name)
+        everything = reader.read(path, options=replace(options, languages=None), problems=Problems())
+        known.update(pc.unique(everything.names["lang"]).to_pylist())
+    if known:
+        asked = ", ".join(sorted(options.languages or ()))
+        there = ", ".join(sorted(known))
+        raise InputError(f"no name is left: languages asked for: {asked}; there are: {there}", path=paths[0])
 
 
 def _stem(path: Path) -> str:

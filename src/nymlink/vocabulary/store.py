@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from nymlink.arrays import map_array, save_array
 from nymlink.errors import StoreError
-from nymlink.manifest import read_manifest, write_directory
+from nymlink.manifest import read_manifest, require_files, write_directory
 from nymlink.vocabulary.columns import Columns
 from nymlink.vocabulary.model import Source
 
@@ -53,6 +53,7 @@ def load(directory: Path) -> tuple[Columns, tuple[Source, ...], dict[str, Any]]:
     """
     manifest = read_manifest(directory, kind=KIND, version=VERSION)
     try:
+        require_files(manifest, [f"{name}.arrow" for name in _TABLES] + [f"{name}.npy" for name in _ARRAYS])
         tables = {name: _map_table(directory / f"{name}.arrow") for name in _TABLES}
         arrays = {name: map_array(directory, name) for name in _ARRAYS}
         columns = Columns(**tables, **arrays)

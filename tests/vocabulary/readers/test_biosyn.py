@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.problems import Problems
+from nymlink.text.normalise import normalise
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers.biosyn import FORMAT
 from nymlink.vocabulary.tables import Tables
@@ -71,9 +72,16 @@ def test_ids_that_meet_in_some_lines_share_those_names(tmp_path: Path) -> None:
     tables = read(tmp_path, "D1|100||heart attack\nD2|D1|100||mi\nD2||mitral insufficiency\n")
     assert names(tables) == {
         "D1": [("heart attack", "preferred"), ("mi", "exact")],
-        "D2": [("mi", "preferred"), ("mitral insufficiency", "exact")],
+        "D2": [("mi", "exact"), ("mitral insufficiency", "preferred")],
     }
     assert redirects(tables) == [("100", "D1")]
+
+
+def test_a_concept_is_called_by_its_first_name_of_its_own(tmp_path: Path) -> None:
+    # D1 and 100 are one concept: it stands alone in its lines. D3 never does.
+    tables = read(tmp_path, "D2|D1|100|D3||shared\nD1|100||one\nD1|100||other\nD2||two\n")
+    called = {id_: [text for text, kind in of if kind == "preferred"] for id_, of in names(tables).items()}
+    assert called == {"D1": ["one"], "D2": ["two"], "D3": ["shared"]}
 
 
 def test_parts_of_a_composite_share_the_name(tmp_path: Path) -> None:
@@ -113,6 +121,14 @@ def test_training_names_at_the_end_take_no_alternate_id_away(tmp_path: Path) -> 
     assert tables.concepts.num_rows == 60
     assert redirects(tables) == [(f"A{n}", f"D{n}") for n in range(60)]
     assert texts(tables)["D2"] == ["name 2", "other name 2", "what an annotator calls 2"]
+
+
+def test_a_training_name_is_not_what_a_concept_is_called(tmp_path: Path) -> None:
+    bare = "D0|E||shared\n" + "".join(f"D{n}||name {n}\nD{n}||other name {n}\n" for n in range(60))
+    training = "E||what an annotator calls it\n" + "".join(f"D{n}||called {n}\n" for n in range(0, 60, 2))
+    tables = read(tmp_path, bare + training)
+    assert names(tables)["E"] == [("shared", "preferred"), ("what an annotator calls it", "exact")]
+    assert names(tables)["D0"][:2] == [("shared", "exact"), ("name 0", "preferred")]
 
 
 IDS = st.sampled_from(["A", "B", "C", "D"])
@@ -167,6 +183,25 @@ def test_the_prepared_dictionaries_of_ncbi(data: Path, name: str, name_count: in
     assert len(lines) == name_count
     assert set(tables.names["text"].to_pylist()) == {line.split("||")[1] for line in lines}
     assert len(set(tables.names["text"].to_pylist())) == name_count
+
+
+@pytest.mark.parametrize(("name", "agreeing"), [("train", 11_707), ("dev", 11_700), ("test", 11_697)])
+def test_a_dictionary_calls_most_concepts_as_medic_does(data: Path, name: str, agreeing: int) -> None:
+    folder = data / "corpora/ncbi_disease"
+    medic, dictionary = (
+        {
+            row["concept_id"]: normalise(row["text"])
+            for row in _real(path).names.to_pylist()
+            if row["kind"] == "preferred"
+        }
+        for path in (
+            folder / "medic_06Jul2012.txt.gz",
+            folder / f"biosyn_form/ncbi-disease_{name}_dictionary.txt.gz",
+        )
+    )
+    # A dictionary has each name once, wherever it stands in MEDIC, so that some are under another concept.
+    assert len(medic.keys() & dictionary.keys()) == 11_906
+    assert sum(medic[id_] == dictionary[id_] for id_ in medic.keys() & dictionary.keys()) == agreeing
 
 
 def test_the_dictionary_gives_the_concepts_of_medic_back(data: Path) -> None:

@@ -123,9 +123,28 @@ def test_selections(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("lang", "languages", "kept"),
+    [
+        ("en", {"EN"}, ["en"]),
+        ("EN-gb", {"en"}, ["en", "en-GB"]),
+        ("en_GB", {"EN_gb"}, ["en-GB"]),
+        ("pt-BR", {"PT", "es"}, ["es", "pt-BR"]),
+    ],
+)
+def test_languages_are_asked_for_as_of_any_format(
+    tmp_path: Path, lang: str, languages: set[str], kept: list[str]
+) -> None:
+    write(tmp_path, MRCONSO=[*HEART, *([atom("C0027051", "attack", LAT="")] if lang != "en" else [])])
+    tables = read(tmp_path, lang=lang, languages=frozenset(languages))
+    assert sorted(set(tables.names.column("lang").to_pylist())) == kept
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"languages": frozenset({"en", "fi"})}, "no row has the language fi; there are: en, es"),
+        ({"languages": frozenset({"EN-gb"})}, "no row has the language en-GB; there are: en, es"),
+        ({"languages": frozenset({"English!"})}, "'English!' is no language code"),
         ({"sources": frozenset({"MSJ"})}, "the source MSJ; there are: CHV, HPO, MSH, MSHSPA, MTH, SNOMEDCT_US"),
         ({"term_types": frozenset({"PT"})}, "the term type PT; there are: AB, MH, SY"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
@@ -31,6 +32,11 @@ class Languages:
     def wants(self, lang: str) -> bool:
         """Whether names in this language (as :func:`normalise_language` writes it) are kept."""
         return self._kept is None or lang in self._kept or lang.partition("-")[0] in self._kept
+
+    def absent(self, seen: Iterable[str]) -> list[str]:
+        """Those asked for that no language seen is or is a region of, in order."""
+        found = {code for lang in seen for code in (lang, lang.partition("-")[0])}
+        return sorted((self._kept or set()) - found)
 
 
 @lru_cache(maxsize=1024)

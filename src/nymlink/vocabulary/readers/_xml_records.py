@@ -89,6 +89,10 @@ class _Parser:
         """Parse what comes next; tell whether it was well-formed."""
         try:
             self._expat.Parse(data, last)
+        except LookupError as error:
+            raise InputError(
+                f"its XML declaration names an encoding that is none: {error}", path=self._path
+            ) from error
         except expat.ExpatError as error:
             if not self._seen_root:
                 raise InputError(f"not an XML file: {error}", path=self._path, line=error.lineno) from error

@@ -60,7 +60,12 @@ def _family(line: str) -> _Headers | None:
 
 
 def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
-    return _family(head.lstrip().partition("\n")[0]) is not None
+    header, _, rest = head.lstrip().partition("\n")
+    family = _family(header)
+    if family is None or family.predicate:
+        return family is not None
+    # Without a column of predicates only a template row tells a table of translations from any other.
+    return any(map(_TEMPLATE.fullmatch, rest.partition("\n")[0].split("\t")))
 
 
 def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:

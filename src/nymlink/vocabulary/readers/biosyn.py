@@ -4,9 +4,11 @@ MEDIC: one concept a line, ``id|alternate|alternate||preferred name|synonym|syno
 Dictionary: one name a line, ``id||name``. Several ids (``C567755|613097||tooth agenesis selective 6``) are
 alternates of one concept or concepts that share the name, and the form does not say which. Here, ids that stand in
 exactly the same lines are one concept, all others share the name; ids joined by ``+`` (parts of a composite)
-always share it. An augmented dictionary ends in the names of training mentions, which call a concept by
-whichever of its ids the annotator wrote; those lines say nothing about what is an alternate of what. The form is
-that of Sung et al., "Biomedical entity representations with synonym marginalization" (ACL 2020).
+always share it. A concept is called by the first name that it has for itself.
+
+An augmented dictionary ends in the names of training mentions, which call a concept by whichever of its ids the
+annotator wrote; those lines say nothing about what is an alternate of what, or what a concept is called. The form
+is that of Sung et al., "Biomedical entity representations with synonym marginalization" (ACL 2020).
 """
 
 from __future__ import annotations
@@ -43,10 +45,32 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """What the lines mean: the concepts of each line, and (alternate id, concept)."""
+    """What the lines mean.
+
+    Attributes:
+        concepts: those of each line.
+        redirects: (alternate id, concept).
+        own: how many lines, from the first, give the concepts' own names; training mentions follow.
+    """
 
     concepts: list[tuple[str, ...]]
     redirects: list[tuple[str, str]]
+    own: int
+
+    def preferred(self) -> dict[str, int]:
+        """Concept → place of the line that begins with its preferred name.
+
+        That is the first of its own lines in which it stands alone: a name shared with others says little of
+        any one of them. A concept without such a line takes the first of all its lines.
+        """
+        places: dict[str, int] = {}
+        for place, concepts in enumerate(self.concepts[: self.own]):
+            if len(concepts) == 1:
+                places.setdefault(concepts[0], place)
+        for place, concepts in enumerate(self.concepts):
+            for concept in concepts:
+                places.setdefault(concept, place)
+        return places
 
 
 def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
@@ -63,13 +87,13 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
         raise InputError("no line of the form id||name in it", path=path)
     is_medic = any(len(entry.names) > 1 for entry in entries)
     reading = _read_medic(entries, path, problems) if is_medic else _read_dictionary(entries)
+    preferred = reading.preferred()
     builder = TableBuilder()
-    for entry, concepts in zip(entries, reading.concepts, strict=True):
+    for place, (entry, concepts) in enumerate(zip(entries, reading.concepts, strict=True)):
         for concept in concepts:
-            first = concept not in builder
             builder.concept(concept)
-            for place, name in enumerate(entry.names if languages.wants(languages.default) else ()):
-                kind = "preferred" if first and not place else "exact"
+            for number, name in enumerate(entry.names if languages.wants(languages.default) else ()):
+                kind = "preferred" if place == preferred[concept] and not number else "exact"
                 builder.name(concept, name, lang=languages.default, kind=kind)
     for old, new in reading.redirects:
         builder.redirect(old, new)
@@ -112,7 +136,7 @@ def _read_medic(entries: Sequence[_Entry], path: Path, problems: Problems) -> _R
         for alternate in part[1:]
         if alternate not in known
     ]
-    return _Reading(concepts, redirects)
+    return _Reading(concepts, redirects, own=len(entries))
 
 
 def _read_dictionary(entries: Sequence[_Entry]) -> _Reading:
@@ -132,6 +156,7 @@ def _read_dictionary(entries: Sequence[_Entry]) -> _Reading:
             tuple(dict.fromkeys(concept_of[id_] for part in entry.parts for id_ in part)) for entry in entries
         ],
         redirects=[(id_, concept) for id_, concept in concept_of.items() if id_ != concept],
+        own=bare,
     )
 
 

@@ -14,6 +14,7 @@ from nymlink.errors import InputError
 from nymlink.problems import Problems
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.options import ReadOptions
+from nymlink.vocabulary.readers._languages import Languages
 from nymlink.vocabulary.readers.umls.blocks import read_columns
 from nymlink.vocabulary.readers.umls.codes import kind, language, prefix
 from nymlink.vocabulary.readers.umls.groups import Array, Codes, each
@@ -59,6 +60,7 @@ class _Collector:
 
     def __init__(self, options: ReadOptions) -> None:
         self._options = options
+        self._asked = Languages(options)
         self._languages, self._prefixes = Codes(), Codes()
         self._seen_languages, self._seen_sources, self._seen_types = Codes(), Codes(), Codes()
         self._concepts: list[pa.DictionaryArray] = []
@@ -72,7 +74,7 @@ class _Collector:
         options = self._options
 
         def lang(lat: str) -> str:
-            return language(lat, default=options.lang)
+            return language(lat, default=self._asked.default)
 
         each(block["LAT"], lambda lat: self._seen_languages[lang(lat)], np.int32)
         each(block["SAB"], self._seen_sources.__getitem__, np.int32)
@@ -88,8 +90,7 @@ class _Collector:
             return
         named = np.ones(len(block), bool)
         if options.languages is not None:
-            wanted = options.languages
-            named &= each(block["LAT"], lambda lat: lang(lat) in wanted, bool)
+            named &= each(block["LAT"], lambda lat: self._asked.wants(lang(lat)), bool)
         if options.term_types is not None:
             named &= each(block["TTY"], options.term_types.__contains__, bool)
         referring = each(block["SAB"], lambda sab: sab not in {"MTH", ""}, bool)
@@ -112,12 +113,12 @@ class _Collector:
 
     def check_options(self, path: Path) -> None:
         """Refuse what the options name and the file never does."""
-        for noun, asked, seen in (
-            ("language", self._options.languages, self._seen_languages),
-            ("source", self._options.sources, self._seen_sources),
-            ("term type", self._options.term_types, self._seen_types),
+        options = self._options
+        for noun, missing, seen in (
+            ("language", self._asked.absent(self._seen_languages), self._seen_languages),
+            ("source", sorted((options.sources or set()) - set(self._seen_sources)), self._seen_sources),
+            ("term type", sorted((options.term_types or set()) - set(self._seen_types)), self._seen_types),
         ):
-            missing = sorted(set(asked or ()) - set(seen))
             if missing:
                 known = ", ".join(sorted(seen))
                 raise InputError(f"no row has the {noun} {', '.join(missing)}; there are: {known}", path=path)
