@@ -61,8 +61,8 @@ def test_our_own_parts_are_in_it_in_order() -> None:
 
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
-    with pytest.raises(UnknownNameError, match=r"unknown vocabulary format 'owl'; known: .*obo, obographs, rrf"):
-        formats().get("owl")
+    with pytest.raises(UnknownNameError, match=r"unknown vocabulary format 'wordperfect'; known: .*obo, obographs, "):
+        formats().get("wordperfect")
 
 
 def test_a_group_without_entries_is_empty() -> None:
