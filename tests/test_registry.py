@@ -61,7 +61,7 @@ def test_our_own_parts_are_in_it_in_order() -> None:
 
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
-    with pytest.raises(UnknownNameError, match="unknown vocabulary format 'wordperfect'; known: .*obo, "):
+    with pytest.raises(UnknownNameError, match=r"unknown vocabulary format 'wordperfect'; known: .*obo, "):
         formats().get("wordperfect")
 
 
