@@ -64,6 +64,7 @@ def test_info_tells_what_there_is_and_where_it_comes_from(run: Run, built: Path)
     assert "concepts   3" in text
     assert "en 6, es 1" in text
     assert "abbreviation 2" in text
+    assert "types      disease" in text
     assert "table.tsv.gz" in text
 
 

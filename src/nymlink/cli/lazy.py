@@ -1,4 +1,4 @@
-"""The top command: it imports a subcommand only when that is run, and turns errors into messages."""
+"""Groups that import a command only when it is run; the top one turns errors into messages."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ import click
 from nymlink.errors import NymlinkError
 
 
-class LazyGroup(click.Group):
+class LazyCommands(click.Group):
     """A group whose commands are named by where they are: ``{"link": "nymlink.cli.link:link"}``."""
 
     def __init__(self, name: str, *, help: str, commands: Mapping[str, str]) -> None:
         super().__init__(name, help=help, context_settings={"help_option_names": ["-h", "--help"]})
         self._homes = dict(commands)
-        click.version_option(package_name="nymlink", prog_name="nymlink")(self)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self._homes)
@@ -29,6 +28,14 @@ class LazyGroup(click.Group):
             return None
         module, _, attribute = self._homes[cmd_name].partition(":")
         return cast(click.Command, getattr(import_module(module), attribute))
+
+
+class TopCommand(LazyCommands):
+    """The command line itself."""
+
+    def __init__(self, name: str, *, help: str, commands: Mapping[str, str]) -> None:
+        super().__init__(name, help=help, commands=commands)
+        click.version_option(package_name="nymlink", prog_name="nymlink")(self)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; errors raised on purpose become a message and exit status 2."""
