@@ -1,0 +1,16 @@
+"""Sources by name: a table of published vocabularies and mappings, fetched once and kept in the user's cache.
+
+A table is a tuple of :class:`~nymlink.sources.source.PublishedSource` under an entry point in the group
+``nymlink.source_tables``; nymlink's own is one of them.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from nymlink.registry import Registry
+from nymlink.sources.source import PublishedSource
+
+SOURCE_TABLES: Final[Registry[tuple[PublishedSource, ...]]] = Registry(
+    "nymlink.source_tables", noun="table of sources"
+)

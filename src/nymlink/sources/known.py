@@ -1,0 +1,48 @@
+"""The tables of all packages together, and the choice of sources from them by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from nymlink.errors import NymlinkError, UnknownNameError
+from nymlink.sources import SOURCE_TABLES
+from nymlink.sources.source import PublishedSource
+
+OPEN: Final = "open"
+"""Stands for every source whose licence is open."""
+
+
+def known_sources() -> dict[str, PublishedSource]:
+    """The sources of all tables by name, in the order of their tables.
+
+    Raises:
+        NymlinkError: two tables give one name to different sources, or a table does not load.
+    """
+    known: dict[str, PublishedSource] = {}
+    for _, table in SOURCE_TABLES:
+        for source in table:
+            first = known.setdefault(source.name, source)
+            if first != source:
+                raise NymlinkError(
+                    f"two tables of sources hold a {source.name!r} ({first.url} and {source.url}): "
+                    "uninstall one of the packages"
+                )
+    return known
+
+
+def choose(names: Iterable[str], known: Mapping[str, PublishedSource]) -> list[PublishedSource]:
+    """The sources of these names, each once; ``open`` stands for all whose licence is open.
+
+    Raises:
+        UnknownNameError: a name is in no table; the message lists those that are.
+    """
+    chosen: dict[str, PublishedSource] = {}
+    for name in names:
+        if name == OPEN:
+            chosen.update((source.name, source) for source in known.values() if source.open)
+        elif name in known:
+            chosen[name] = known[name]
+        else:
+            raise UnknownNameError(f"unknown source {name!r}; known: {OPEN}, {', '.join(known)}")
+    return list(chosen.values())

@@ -1,0 +1,155 @@
+"""`nymlink vocab get` from a server on this machine."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nymlink.sources.source import PublishedSource
+from tests.cli.conftest import Run
+from tests.sources.site import Site, answers
+
+ONE = "format-version: 1.2\n\n[Term]\nid: ONE:1\nname: heart attack\n\n[Term]\nid: ONE:2\nname: fever\n"
+TWO = "format-version: 1.2\n\n[Term]\nid: TWO:1\nname: coronary attack\n"
+MAPPINGS = "subject_id\tpredicate_id\tobject_id\nONE:1\tskos:exactMatch\tTWO:1\n"
+TERMS = "research only"
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    """A site with three open sources and one that is not, and an empty cache."""
+    site = Site()
+    stop = site.start()
+    sources: list[PublishedSource] = [
+        site.source("/one.obo", ONE),
+        site.source("/two.obo", TWO),
+        site.source("/closed.obo", ONE, open=False, licence=TERMS),
+        site.source("/maps.sssom.tsv", MAPPINGS, format="sssom"),
+    ]
+    monkeypatch.setattr("nymlink.cli.vocab.get.known_sources", lambda: {source.name: source for source in sources})
+    monkeypatch.setenv("NYMLINK_CACHE", str(tmp_path / "cache"))
+    yield site
+    stop()
+
+
+@pytest.mark.usefixtures("site")
+def test_a_source_becomes_a_vocabulary(run: Run, tmp_path: Path) -> None:
+    result = run("vocab", "get", "one", "-o", tmp_path / "v")
+    assert (result.exit_code, result.stdout) == (0, f"2 concepts, 2 names → {tmp_path / 'v'}\n")
+    assert result.stderr == ""
+    assert (tmp_path / "cache" / "sources" / "one" / "one.obo").read_text() == ONE
+    info = run("vocab", "info", tmp_path / "v").stdout
+    assert "source     one (obo, one.obo, licence CC0-1.0, sha256 " in info
+
+
+def test_the_cache_serves_where_no_server_does(site: Site, run: Run, tmp_path: Path) -> None:
+    refused = run("vocab", "get", "one", "-o", tmp_path / "v", "--offline")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert refused.stderr == "Error: one: not in the cache: run once without --offline\n"
+    assert run("vocab", "get", "one", "-o", tmp_path / "v").exit_code == 0
+    site.troubles["/one.obo"] += [answers(404)] * 3
+    for more in ((), ("--offline",)):
+        assert run("vocab", "get", "one", "-o", tmp_path / "v", *more).exit_code == 0
+    assert len(site.asked["/one.obo"]) == 1
+    old = run("vocab", "get", "one", "-o", tmp_path / "v", "--refresh")
+    assert (old.exit_code, len(site.asked["/one.obo"])) == (0, 2)
+    assert "is used (kept)" in old.stderr
+
+
+@pytest.mark.usefixtures("site")
+def test_all_that_is_open_is_merged(run: Run, tmp_path: Path) -> None:
+    result = run("vocab", "get", "open", "-o", tmp_path / "v")
+    assert (result.exit_code, result.stdout) == (0, f"2 concepts, 3 names → {tmp_path / 'v'}\n")
+    assert "TWO:1" in run("vocab", "search", tmp_path / "v", "coronary attack").stdout
+
+
+def test_one_that_fails_is_reported_and_costs_no_other(site: Site, run: Run, tmp_path: Path) -> None:
+    site.troubles["/one.obo"].append(answers(404))
+    result = run("vocab", "get", "open", "-o", tmp_path / "v")
+    assert (result.exit_code, result.stdout) == (1, f"1 concepts, 1 names → {tmp_path / 'v'}\n")
+    assert result.stderr.startswith(f"{site.url}/one.obo: the server answered 404 Not Found")
+    assert "1 places in the input were rejected" in result.stderr
+
+
+def test_where_nothing_comes_nothing_is_written(site: Site, run: Run, tmp_path: Path) -> None:
+    site.troubles["/one.obo"].append(answers(200, b"<html>Down for maintenance</html>"))
+    result = run("vocab", "get", "one", "-o", tmp_path / "v")
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"Error: {site.url}/one.obo: what the server sent is not obo")
+    assert "Traceback" not in result.output
+    assert not (tmp_path / "v").exists()
+
+
+@pytest.mark.usefixtures("site")
+def test_what_is_not_open_says_so(run: Run, tmp_path: Path) -> None:
+    result = run("vocab", "get", "closed", "-o", tmp_path / "v")
+    assert (result.exit_code, result.stderr) == (0, f"closed is not open for every use: {TERMS}\n")
+
+
+@pytest.mark.usefixtures("site")
+def test_files_can_be_had_alone(run: Run, tmp_path: Path) -> None:
+    result = run("vocab", "get", "two", "maps", "--only-download")
+    folder = tmp_path / "cache" / "sources"
+    assert result.stdout == f"two\t{folder}/two/two.obo\nmaps\t{folder}/maps/maps.sssom.tsv\n"
+
+
+@pytest.mark.usefixtures("site")
+def test_the_list_tells_what_there_is(run: Run) -> None:
+    assert run("vocab", "get", "two", "--only-download").exit_code == 0
+    lines = [line.split("\t") for line in run("vocab", "get", "--list").stdout.splitlines()]
+    assert lines[0] == ["name", "open", "size", "cached", "title", "licence", "cite", "url"]
+    assert [(line[0], line[1], line[3] != "no") for line in lines[1:]] == [
+        ("one", "yes", False),
+        ("two", "yes", True),
+        ("closed", "no", False),
+        ("maps", "yes", False),
+    ]
+    assert len(run("vocab", "get", "--list", "open").stdout.splitlines()) == 4
+
+
+def test_the_list_fits_a_terminal(tmp_path: Path) -> None:
+    terminal, inside = pty.openpty()
+    command = [
+        sys.executable,
+        "-c",
+        "from nymlink.cli import main; main()",
+        "vocab",
+        "get",
+        "--list",
+        "hpo",
+        "doid-es",
+    ]
+    environment = os.environ | {"COLUMNS": "60", "NYMLINK_CACHE": str(tmp_path)}
+    subprocess.run(command, stdout=inside, env=environment, check=True)
+    os.close(inside)
+    shown = os.read(terminal, 10_000).decode().splitlines()
+    os.close(terminal)
+    assert shown == [
+        "name     open  size    cached  title",
+        "hpo      yes   medium  no      Human Phenotype Ontology",
+        "doid-es  yes   small   no      Human Disease Ontology, names",
+    ]
+
+
+@pytest.mark.usefixtures("site")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "nothing to get"),
+        (("one",), "give either a directory to write, -o, or --only-download"),
+        (("one", "-o", "v", "--only-download"), "give either"),
+        (("one", "-o", "v", "--offline", "--refresh"), "contradict each other"),
+        (("three", "-o", "v"), "unknown source 'three'; known: open, one, two, closed, maps"),
+        (("maps", "-o", "v"), "mappings alone make no vocabulary"),
+    ],
+)
+def test_unusable_arguments_are_told_of(run: Run, arguments: tuple[str, ...], message: str) -> None:
+    result = run("vocab", "get", *arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr

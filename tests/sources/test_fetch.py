@@ -1,0 +1,381 @@
+"""Fetching from servers that are slow, break off, change their mind, or send something else."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import os
+import subprocess
+import sys
+import time
+import zipfile
+from collections import deque
+from dataclasses import replace
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nymlink.errors import InputError, OutputError
+from nymlink.problems import Problems
+from nymlink.sources.cache import Fetched
+from nymlink.sources.download import Patience
+from nymlink.sources.fetch import FetchOptions, fetch
+from nymlink.sources.part import Stamp
+from tests.sources.site import Site, answers, breaks_after, chunked, claims, drips, stalls
+
+OBO = "format-version: 1.2\n\n" + "".join(f"[Term]\nid: X:{n}\nname: name {n}\n\n" for n in range(100))
+LONG = OBO + OBO[OBO.index("[Term]") :] * 100
+NEWER = OBO.replace("name:", "name: newer")
+HTML = b"<!DOCTYPE html>\n<html><title>Down for maintenance</title></html>"
+
+
+def content(fetched: Fetched) -> str:
+    return fetched.path.read_text()
+
+
+def left(options: FetchOptions) -> list[str]:
+    """The files in the cache, but for those that only keep others out."""
+    assert options.folder is not None
+    return sorted(path.name for path in options.folder.rglob("*") if path.is_file() and path.suffix != ".lock")
+
+
+def refresh(options: FetchOptions) -> FetchOptions:
+    return replace(options, refresh=True)
+
+
+def offline(options: FetchOptions) -> FetchOptions:
+    return replace(options, offline=True)
+
+
+def test_a_file_is_fetched_once_and_remembered(site: Site, options: FetchOptions) -> None:
+    source = site.source("/x.obo", OBO)
+    fetched = fetch(source, options=options)
+    assert content(fetched) == OBO
+    assert fetched.sha256 == hashlib.sha256(OBO.encode()).hexdigest()
+    assert fetched.url == source.url
+    assert fetch(source, options=options) == fetched
+    assert fetch(source, options=offline(options)) == fetched
+    assert len(site.asked["/x.obo"]) == 1
+    assert left(options) == ["x.obo", "x.obo.json"]
+    record = json.loads(Path(f"{fetched.path}.json").read_text())
+    assert (record["url"], record["sha256"], record["date"]) == (source.url, fetched.sha256, fetched.date)
+
+
+def test_a_download_that_breaks_off_goes_on_where_it_was(site: Site, options: FetchOptions) -> None:
+    source = site.source("/x.obo", OBO)
+    site.troubles["/x.obo"] += [breaks_after(1000), breaks_after(500)]
+    assert content(fetch(source, options=options)) == OBO
+    assert [asked.get("Range") for asked in site.asked["/x.obo"]] == [None, "bytes=1000-", "bytes=1500-"]
+    assert left(options) == ["x.obo", "x.obo.json"]
+
+
+@settings(max_examples=30, deadline=None)
+@given(breaks=st.lists(st.integers(0, len(OBO)), max_size=6), ranges=st.booleans())
+def test_wherever_it_breaks_off_the_file_is_whole(
+    tmp_path_factory: pytest.TempPathFactory, breaks: list[int], ranges: bool
+) -> None:
+    site = Site(ranges=ranges)
+    stop = site.start()
+    try:
+        patience = Patience(timeout=1, tries=len(breaks) + 1, pause=0)
+        options = FetchOptions(folder=tmp_path_factory.mktemp("cache"), patience=patience)
+        source = site.source("/x.obo", OBO)
+        site.troubles["/x.obo"] += [breaks_after(count) for count in breaks]
+        assert content(fetch(source, options=options)) == OBO
+    finally:
+        stop()
+
+
+def test_what_has_come_is_kept_for_the_next_run(site: Site, options: FetchOptions) -> None:
+    source = site.source("/x.obo", OBO)
+    site.troubles["/x.obo"] += [breaks_after(1000), breaks_after(0), breaks_after(0)]
+    with pytest.raises(InputError, match="what has come is kept") as caught:
+        fetch(source, options=options)
+    assert caught.value.path == source.url
+    assert left(options) == ["x.obo.part", "x.obo.part.json"]
+    assert content(fetch(source, options=options)) == OBO
+    assert site.asked["/x.obo"][-1]["Range"] == "bytes=1000-"
+
+
+def test_a_killed_download_is_gone_on_with(site: Site, options: FetchOptions) -> None:
+    source = site.source("/x.obo", LONG)
+    site.troubles["/x.obo"].append(drips(20, 0.1))
+    process = subprocess.Popen([sys.executable, "-c", FETCH, source.url, str(options.folder)])
+    part = Path(str(options.folder), "x", "x.obo.part")
+    while not part.exists() or part.stat().st_size < 20_000:
+        assert process.poll() is None, "it should be busy fetching"
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    assert content(fetch(source, options=options)) == LONG
+    assert int(site.asked["/x.obo"][-1]["Range"][6:-1]) >= 20_000
+
+
+def test_a_file_that_changed_meanwhile_is_begun_anew(site: Site, options: FetchOptions) -> None:
+    source = site.source("/x.obo", OBO)
+    for heeds in (True, False):
+        site.conditions = heeds
+        site.files["/x.obo"] = OBO.encode()
+        site.troubles["/x.obo"] += [breaks_after(1000)] * 3
+        with pytest.raises(InputError):
+            fetch(source, options=replace(options, patience=replace(options.patience, tries=1)))
+        site.troubles["/x.obo"].clear()
+        site.files["/x.obo"] = NEWER.encode()
+        assert content(fetch(source, options=options)) == NEWER
+        fetch(source, options=options).path.unlink()
+
+
+def test_a_server_without_ranges_or_stamps_is_asked_for_all_of_it(site: Site, options: FetchOptions) -> None:
+    for path, ranges, stamps in (("/a.obo", False, True), ("/b.obo", True, False)):
+        site.ranges, site.stamps = ranges, stamps
+        site.troubles[path].append(breaks_after(1000))
+        assert content(fetch(site.source(path, OBO), options=options)) == OBO
+    assert "Range" not in site.asked["/b.obo"][-1]
+
+
+def test_a_server_that_goes_on_from_the_wrong_byte_is_asked_for_all_of_it(
+    site: Site, options: FetchOptions
+) -> None:
+    source = site.source("/x.obo", OBO)
+    site.troubles["/x.obo"] += [breaks_after(1000), answers(206, OBO[900:].encode())]
+    assert content(fetch(source, options=options)) == OBO
+    assert [asked.get("Range") for asked in site.asked["/x.obo"]] == [None, "bytes=1000-", None]
+
+
+def test_only_what_vouches_for_every_byte_lets_a_download_go_on() -> None:
+    assert Stamp(etag='"a"', modified="Sat, 21 Nov 2026 12:00:00 GMT").strong == '"a"'
+    assert Stamp(etag='W/"a"', modified="Sat, 21 Nov 2026 12:00:00 GMT").strong == "Sat, 21 Nov 2026 12:00:00 GMT"
+    assert Stamp(etag='W/"a"').strong is None
+
+
+def test_a_length_need_not_be_stated(site: Site, options: FetchOptions) -> None:
+    site.troubles["/x.obo"] += [chunked(ends=True)]
+    assert content(fetch(site.source("/x.obo", OBO), options=options)) == OBO
+    assert len(site.asked["/x.obo"]) == 1
+    site.ranges = False
+    site.troubles["/y.obo"] += [chunked(ends=False), chunked(ends=True)]
+    assert content(fetch(site.source("/y.obo", OBO), options=options)) == OBO
+    assert len(site.asked["/y.obo"]) == 2
+
+
+def test_a_part_longer_than_the_file_is_begun_anew(site: Site, options: FetchOptions) -> None:
+    source = site.source("/x.obo", OBO)
+    site.troubles["/x.obo"] += [claims(len(OBO) + 100)]
+    assert content(fetch(source, options=options)) == OBO
+    assert len(site.asked["/x.obo"]) == 3
+
+
+def test_passing_faults_are_tried_again_and_lasting_ones_are_not(site: Site, options: FetchOptions) -> None:
+    source = site.source("/x.obo", OBO)
+    site.troubles["/x.obo"] += [answers(500), answers(503)]
+    assert content(fetch(source, options=options)) == OBO
+    site.troubles["/y.obo"] += [answers(503)] * 3
+    with pytest.raises(InputError, match="answered 503 Service Unavailable, 3 times in a row: try again later"):
+        fetch(site.source("/y.obo", OBO), options=options)
+    site.troubles["/z.obo"] += [answers(304)]
+    with pytest.raises(InputError, match="answered 304 Not Modified"):
+        fetch(site.source("/z.obo", OBO), options=options)
+    gone = replace(source, name="gone", url=f"{site.url}/gone.obo")
+    with pytest.raises(InputError, match="answered 404 Not Found: has the file moved"):
+        fetch(gone, options=options)
+    assert len(site.asked["/gone.obo"]) == 1
+
+
+def test_a_slow_server_is_waited_for_and_a_silent_one_asked_again(site: Site, options: FetchOptions) -> None:
+    options = replace(options, patience=Patience(timeout=0.5, tries=2, pause=0))
+    site.troubles["/slow.obo"].append(drips(8, 0.1))
+    assert content(fetch(site.source("/slow.obo", OBO), options=options)) == OBO
+    assert len(site.asked["/slow.obo"]) == 1
+    site.troubles["/silent.obo"].append(stalls(0.8))
+    assert content(fetch(site.source("/silent.obo", LONG), options=options)) == LONG
+    assert "Range" in site.asked["/silent.obo"][-1]
+
+
+def test_a_server_that_is_not_there_is_told_of(site: Site, options: FetchOptions) -> None:
+    source = replace(site.source("/x.obo", OBO), url="http://127.0.0.1:1/x.obo")
+    with pytest.raises(InputError, match=r"the connection failed .*Connection refused"):
+        fetch(source, options=options)
+
+
+def test_a_connection_that_is_not_safe_is_refused(site: Site, options: FetchOptions) -> None:
+    source = site.source("/x.obo", OBO)
+    with pytest.raises(InputError, match="no safe connection"):
+        fetch(replace(source, url=source.url.replace("http:", "https:")), options=options)
+
+
+@pytest.mark.parametrize(
+    ("sent", "format", "message"),
+    [
+        (HTML, "obo", "is not obo: it begins '<!DOCTYPE html> <html><title>Down"),
+        (b"id,name\nX:1,one\n", "obo", "is not obo: it begins 'id,name X:1,one'"),
+        (OBO.encode(), "sssom", "is not sssom: it begins 'format-version"),
+        (b"", "obo", "an empty file"),
+        (b" \n", "obo", "an empty file"),
+        (gzip.compress(OBO.encode())[:-20], "obo", r"damaged \(the compressed file is truncated"),
+        (b"\0" * 500, "obo", "is not obo"),
+    ],
+)
+def test_a_wrong_file_never_enters_the_cache(
+    site: Site, options: FetchOptions, sent: bytes, format: str, message: str
+) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        fetch(site.source("/x.obo", sent, format=format), options=options)
+    assert caught.value.path == f"{site.url}/x.obo"
+    assert left(options) == []
+    assert content(fetch(site.source("/x.obo", OBO), options=options)) == OBO
+
+
+def test_compressed_files_stay_as_they_are(site: Site, options: FetchOptions) -> None:
+    packed = gzip.compress(OBO.encode())
+    site.troubles["/x.obo.gz"].append(answers(200, packed, **{"Content-Encoding": "gzip"}))
+    assert fetch(site.source("/x.obo.gz", packed), options=options).path.read_bytes() == packed
+    assert site.asked["/x.obo.gz"][0]["Accept-Encoding"] == "identity"
+
+
+def test_redirects_lead_to_web_addresses_only(site: Site, options: FetchOptions) -> None:
+    site.files["/there.obo"] = OBO.encode()
+    moved = site.source("/moved.obo", b"")
+    site.troubles["/moved.obo"].append(answers(302, Location=f"{site.url}/there.obo"))
+    assert content(fetch(moved, options=options)) == OBO
+    site.troubles["/wild.obo"].append(answers(302, Location="file:///etc/passwd"))
+    with pytest.raises(InputError, match="cannot be fetched"):
+        fetch(site.source("/wild.obo", b""), options=options)
+
+
+def test_a_pinned_digest_is_kept_to(site: Site, options: FetchOptions) -> None:
+    source = site.source("/x.obo", OBO)
+    pinned = replace(source, sha256=hashlib.sha256(NEWER.encode()).hexdigest())
+    fetch(source, options=options)
+    with pytest.raises(InputError, match="another file than the one expected"):
+        fetch(pinned, options=options)
+    site.files["/x.obo"] = NEWER.encode()
+    assert content(fetch(pinned, options=options)) == NEWER
+
+
+def test_a_cached_file_that_changed_is_fetched_again(site: Site, options: FetchOptions) -> None:
+    source = site.source("/x.obo", OBO)
+    path = fetch(source, options=options).path
+    path.write_text(OBO + "[Term]\n")
+    with pytest.raises(InputError, match="no longer what was fetched: run once without --offline"):
+        fetch(source, options=offline(options))
+    assert content(fetch(source, options=options)) == OBO
+    for damaged in ("", "{}", "[]", '{"stamp": 1}'):
+        Path(f"{path}.json").write_text(damaged)
+        assert content(fetch(source, options=options)) == OBO
+    assert len(site.asked["/x.obo"]) == 6
+
+
+def test_a_source_that_moved_is_fetched_from_its_new_place(site: Site, options: FetchOptions) -> None:
+    source = site.source("/x.obo", OBO)
+    fetch(source, options=options)
+    site.files["/new/x.obo"] = NEWER.encode()
+    assert content(fetch(replace(source, url=f"{site.url}/new/x.obo"), options=options)) == NEWER
+
+
+def test_offline_nothing_is_asked_for(site: Site, options: FetchOptions) -> None:
+    with pytest.raises(InputError, match=r"^x: not in the cache: run once without --offline"):
+        fetch(site.source("/x.obo", OBO), options=offline(options))
+    assert not site.asked
+
+
+def test_on_request_servers_are_asked_for_something_newer(site: Site, options: FetchOptions) -> None:
+    source, problems = site.source("/x.obo", OBO), Problems()
+    first = fetch(source, options=options)
+    assert fetch(source, options=refresh(options)) == first
+    assert site.asked["/x.obo"][-1]["If-None-Match"] == first.stamp.etag
+    site.files["/x.obo"] = NEWER.encode()
+    assert content(fetch(source, options=options)) == OBO
+    assert content(fetch(source, options=refresh(options), problems=problems)) == NEWER
+    assert problems.count == 0
+
+
+@pytest.mark.parametrize("trouble", [answers(404), answers(200, HTML)])
+def test_where_nothing_newer_can_be_had_the_old_file_is_used(
+    site: Site, options: FetchOptions, trouble: object
+) -> None:
+    source, problems = site.source("/x.obo", OBO), Problems()
+    first = fetch(source, options=options)
+    site.troubles["/x.obo"] = deque([trouble])
+    assert fetch(source, options=refresh(options), problems=problems) == first
+    assert content(first) == OBO
+    assert (problems.repaired, problems.rejected) == (1, 0)
+    assert f"The copy of {first.date} is used" in problems.first[0].message
+
+
+def test_a_file_is_taken_out_of_its_archive(site: Site, options: FetchOptions) -> None:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as files:
+        files.writestr("release/about.txt", "about")
+        files.writestr("release/x.obo", OBO)
+    packed = archive.getvalue()
+    source = site.source("/x.zip", packed, member="x.obo")
+    site.troubles["/x.zip"].append(breaks_after(len(packed) // 2))
+    assert content(fetch(source, options=options)) == OBO
+    assert left(options) == ["x.obo", "x.obo.json"]
+    with pytest.raises(InputError, match=r"holds no y\.obo, but: release/about\.txt, release/x\.obo"):
+        fetch(replace(source, name="y", member="y.obo"), options=options)
+    for name, sent in (("page", HTML), ("bad", packed[:60] + b"\xff" * 60 + packed[120:])):
+        with pytest.raises(InputError, match="no ZIP archive, or a damaged one"):
+            fetch(site.source(f"/{name}.zip", sent, member="x.obo"), options=options)
+
+
+FETCH = """
+import resource, signal, sys
+from pathlib import Path
+from nymlink.errors import NymlinkError
+from nymlink.sources.fetch import FetchOptions, fetch
+from nymlink.sources.source import PublishedSource
+url, folder, *limit = sys.argv[1:]
+if limit:
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit[0]), int(limit[0])))
+about = dict(title="", format="obo", licence="", open=True, citation="", size="small")
+source = PublishedSource(name="x", url=url, **about)
+try:
+    print(fetch(source, options=FetchOptions(folder=Path(folder))).sha256)
+except NymlinkError as error:
+    print(type(error).__name__, error)
+"""
+
+
+def test_several_at_once_fetch_it_once(site: Site, options: FetchOptions) -> None:
+    source = site.source("/x.obo", OBO)
+    site.troubles["/x.obo"] += [drips(5, 0.1)] * 9
+    command = [sys.executable, "-c", FETCH, source.url, str(options.folder)]
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    threads = [Thread(target=fetch, args=(source,), kwargs={"options": options}) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    digest = hashlib.sha256(OBO.encode()).hexdigest()
+    assert [process.communicate()[0].strip() for process in processes] == [digest] * 2
+    assert len(site.asked["/x.obo"]) == 1
+
+
+def test_a_full_disk_costs_nothing_that_is_there(site: Site, options: FetchOptions) -> None:
+    source = site.source("/x.obo", OBO)
+    command = [sys.executable, "-c", FETCH, source.url, str(options.folder), "1000"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert said.stdout.startswith("OutputError"), said
+    assert (said.stderr, left(options)) == ("", ["x.obo.part", "x.obo.part.json"])
+    assert content(fetch(source, options=options)) == OBO
+    assert site.asked["/x.obo"][-1]["Range"] == "bytes=1000-"
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
+def test_a_cache_that_cannot_be_written_is_told_of(site: Site, options: FetchOptions, tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(OutputError, match="cannot write"):
+        fetch(site.source("/x.obo", OBO), options=options)
+
+
+def test_a_file_in_the_way_of_the_cache_is_told_of(site: Site, options: FetchOptions, tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("")
+    with pytest.raises(OutputError, match="cannot write"):
+        fetch(site.source("/x.obo", OBO), options=options)
