@@ -18,7 +18,7 @@ from nymlink.vocabulary.tables import CONCEPT_SCHEMA, NAME_SCHEMA, REDIRECT_SCHE
 _LISTS = ("semantic_types", "xrefs", "parents", "replaced_by")
 
 
-def assemble(parts: Sequence[tuple[str, Tables]]) -> Columns:
+def assemble(parts: Sequence[tuple[str, Tables]], *, repeats: bool = False) -> Columns:
     """Join sources into one vocabulary.
 
     A concept that several sources (or several places of one) hold becomes one concept: the first definition is
@@ -26,12 +26,13 @@ def assemble(parts: Sequence[tuple[str, Tables]]) -> Columns:
 
     Args:
         parts: (source name, its tables), in order of precedence.
+        repeats: whether a name that several sources give a concept is kept once for each of them.
 
     Raises:
         ValueError: a name belongs to a concept that no source holds.
     """
     concepts = _merge_repeated(_concatenate(parts, "concepts").cast(CONCEPTS).combine_chunks())
-    names = _names(parts, concepts)
+    names = _names(parts, concepts, repeats=repeats)
     redirects = pa.concat_tables([tables.redirects for _, tables in parts])
     redirects = redirects.group_by(["old", "new"]).aggregate([])
     redirects = redirects.sort_by([("old", "ascending"), ("new", "ascending")])
@@ -98,7 +99,7 @@ def _merge_repeated(concepts: pa.Table) -> pa.Table:
     return together.take(order).combine_chunks()
 
 
-def _names(parts: Sequence[tuple[str, Tables]], concepts: pa.Table) -> pa.Table:
+def _names(parts: Sequence[tuple[str, Tables]], concepts: pa.Table, *, repeats: bool) -> pa.Table:
     names = _concatenate(parts, "names")
     owners = pc.index_in(names["concept_id"], value_set=concepts["id"].combine_chunks())
     if owners.null_count:
@@ -119,8 +120,8 @@ def _names(parts: Sequence[tuple[str, Tables]], concepts: pa.Table) -> pa.Table:
             "source": names["source"].take(order),
         },
     )
-    if len(parts) > 1:
-        table = _drop_repeats(table)
+    if len(parts) > 1 or repeats:
+        table = _drop_repeats(table, ("concept", "text", "lang", *(["source"] if repeats else [])))
     return table.cast(NAMES).combine_chunks()
 
 
@@ -128,8 +129,8 @@ def _labels(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column.dictionary_encode().unify_dictionaries().cast(pa.dictionary(pa.int16(), pa.string()))
 
 
-def _drop_repeats(names: pa.Table) -> pa.Table:
-    """Keep each (concept, text, language) once, of the surest kind, in the place of its first occurrence."""
+def _drop_repeats(names: pa.Table, by: Sequence[str]) -> pa.Table:
+    """Keep names that are equal in these columns once, of the surest kind, in the place of the first of them."""
     kinds = names["kind"].combine_chunks()
     surest = pa.array([KINDS.index(kind) for kind in kinds.dictionary.to_pylist()], pa.int8())
     ranks = surest.take(kinds.indices)
@@ -138,11 +139,12 @@ def _drop_repeats(names: pa.Table) -> pa.Table:
             "concept": names["concept"],
             "text": names["text"],
             "lang": names["lang"].cast(pa.string()),
+            "source": names["source"].cast(pa.string()),
             "rank": ranks,
             "row": np.arange(len(names)),
         }
     )
-    kept = table.group_by(["concept", "text", "lang"]).aggregate([("row", "min"), ("rank", "min")])
+    kept = table.group_by(list(by)).aggregate([("row", "min"), ("rank", "min")])
     kept = kept.take(pc.sort_indices(kept["row_min"]))
     surest_kinds = pa.array(KINDS).take(kept["rank_min"].combine_chunks())
     names = names.take(kept["row_min"])

@@ -50,16 +50,27 @@ class Vocabulary:
         }
 
     @classmethod
-    def of(cls, *parts: tuple[Source, Tables], settings: Mapping[str, Any] | None = None) -> Vocabulary:
-        """A vocabulary of one or several sources, in memory."""
-        columns = assemble([(source.name, tables) for source, tables in parts])
+    def of(
+        cls, *parts: tuple[Source, Tables], repeats: bool = False, settings: Mapping[str, Any] | None = None
+    ) -> Vocabulary:
+        """A vocabulary of one or several sources, in memory.
+
+        Args:
+            parts: each source and its tables, in order of precedence.
+            repeats: whether a name that several sources give a concept is kept once for each of them.
+            settings: how they were read.
+        """
+        columns = assemble([(source.name, tables) for source, tables in parts], repeats=repeats)
         return cls(columns, [source for source, _ in parts], settings)
 
     def extended(self, source: Source, tables: Tables) -> Vocabulary:
         """This vocabulary with what another source adds to it."""
-        own = disassemble(self.columns, [source.name for source in self.sources])
-        columns = assemble([*own, (source.name, tables)])
-        return Vocabulary(columns, [*self.sources, source], self.settings)
+        return Vocabulary.of(*self.parts(), (source, tables), settings=self.settings)
+
+    def parts(self) -> list[tuple[Source, Tables]]:
+        """Each source and what it holds: what :meth:`of` makes the same vocabulary of again."""
+        tables = disassemble(self.columns, [source.name for source in self.sources])
+        return [(source, own) for source, (_, own) in zip(self.sources, tables, strict=True)]
 
     @classmethod
     def load(cls, directory: str | Path) -> Vocabulary:
@@ -255,6 +266,11 @@ class Vocabulary:
         return dict(
             Counter({label: total for label, total in zip(labels, totals, strict=True) if total}).most_common()
         )
+
+    def semantic_types(self) -> dict[str, int]:
+        """How many concepts there are by semantic type, most frequent first."""
+        counted = pc.value_counts(pc.list_flatten(self.columns.concepts["semantic_types"])).to_pylist()
+        return dict(Counter({one["values"]: one["counts"] for one in counted}).most_common())
 
     def _known_row(self, concept_id: str) -> int:
         row = self.row(concept_id)

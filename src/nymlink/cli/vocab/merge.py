@@ -1,0 +1,115 @@
+"""`nymlink vocab merge`: make one vocabulary of several."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from nymlink.cli.common import finish, reported_problems
+from nymlink.errors import InputError
+from nymlink.manifest import MANIFEST
+from nymlink.problems import Problems
+from nymlink.progress import track
+from nymlink.vocabulary.mappings import read_mappings
+from nymlink.vocabulary.merge.counts import Counts
+from nymlink.vocabulary.merge.merge import merge as merge_vocabularies
+from nymlink.vocabulary.merge.report import summary, write_report
+from nymlink.vocabulary.read import read_vocabulary
+from nymlink.vocabulary.vocabulary import Vocabulary
+
+_FIGURES = (
+    ("concepts", "concepts"),
+    ("names", "names"),
+    ("several_english", "concepts with two or more English names"),
+    ("pairs", "pairs of English names of one concept"),
+    ("cuis", "UMLS CUIs"),
+    ("names_with_cui", "names from which a CUI is reached"),
+)
+
+
+@click.command()
+@click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SOURCE...")
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Directory to write.")
+@click.option(
+    "--mappings",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="SSSOM table of mappings between the concepts. Repeatable.",
+)
+@click.option("--report", type=click.Path(path_type=Path), help="Directory for the reasons of all joins.")
+@click.option(
+    "--sample",
+    default=100,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="Merged concepts drawn for the report, to check by eye.",
+)
+@click.option("--seed", default=0, show_default=True, help="Seed of that draw.")
+def merge(
+    sources: tuple[Path, ...],
+    output: Path,
+    mappings: tuple[Path, ...],
+    report: Path | None,
+    sample: int,
+    seed: int,
+) -> None:
+    """Merge vocabularies: concepts that evidence shows to be the same become one.
+
+    SOURCE is a directory that `nymlink vocab build` wrote, or a source that it reads. The first is the most
+    authoritative: a merged concept has the id and the preferred name of its member there. Ids of all members are
+    kept, and found under.
+
+    \b
+    nymlink vocab merge mondo hpo.obo mesh.xml -o meta
+    nymlink vocab merge mondo doid ncit -o meta --mappings mondo.sssom.tsv --report why
+
+    Concepts are joined by mappings (exactMatch), by xrefs of both to each other, and, where their names agree, by
+    an xref of one to the other or of both to one UMLS CUI or MeSH id. Two concepts of one namespace (two of MONDO)
+    are joined only where a mapping says so. The report holds joins.tsv, rejected.tsv with reasons, largest.tsv and
+    sample.tsv, to check by eye.
+    """
+    _check_places(sources, output, report)
+    problems = reported_problems()
+    mapping_sets = [read_mappings(path, problems=problems) for path in mappings]
+    vocabularies = [_open(path, problems) for path in track(sources, "reading sources", total=len(sources))]
+    merged = merge_vocabularies(vocabularies, mapping_sets, progress=True)
+    merged.vocabulary.save(output)
+    if report is not None:
+        write_report(merged, report, sample=sample, seed=seed)
+    click.echo(_table(merged.before, merged.after))
+    joined = summary(merged)["merged"]
+    click.echo(f"{joined['members']:,} concepts became {joined['concepts']:,} → {output}")
+    finish(problems)
+
+
+def _check_places(sources: tuple[Path, ...], output: Path, report: Path | None) -> None:
+    """See that nothing is read twice and nothing that is read is overwritten.
+
+    Raises:
+        InputError: a source is given twice.
+        click.BadParameter: the output is one of the sources, or the report goes where the output does.
+    """
+    known: set[Path] = set()
+    for path in sources:
+        if path.resolve() in known:
+            raise InputError("given twice: give each source once", path=path)
+        known.add(path.resolve())
+    for option, place in (("-o", output), ("--report", report)):
+        if place is not None and place.resolve() in known:
+            raise click.BadParameter(f"{place} is one of the sources: choose another place", param_hint=option)
+        known.update([place.resolve()] if place is not None else [])
+
+
+def _open(path: Path, problems: Problems) -> Vocabulary:
+    if (path / MANIFEST).is_file():
+        return Vocabulary.load(path)
+    return read_vocabulary(path, problems=problems)
+
+
+def _table(before: Counts, after: Counts) -> str:
+    figures = [(label, getattr(before, name), getattr(after, name)) for name, label in _FIGURES]
+    figures.append(("languages", len(before.languages), len(after.languages)))
+    width = max(len(label) for label, *_ in figures)
+    lines = [f"{label:{width}}  {old:>12,}  {new:>12,}" for label, old, new in figures]
+    return "\n".join([f"{'':{width}}  {'before':>12}  {'after':>12}", *lines])
