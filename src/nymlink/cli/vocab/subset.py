@@ -1,0 +1,58 @@
+"""`nymlink vocab subset`: make a smaller vocabulary of a large one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from nymlink.vocabulary.model import KINDS
+from nymlink.vocabulary.subset import subset as subset_of
+from nymlink.vocabulary.vocabulary import Vocabulary
+
+
+@click.command()
+@click.argument("vocabulary", type=click.Path(path_type=Path), metavar="VOCAB")
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Directory to write.")
+@click.option("--branch", "branches", multiple=True, metavar="ID", help="Keep this concept and all below it.")
+@click.option("--type", "semantic_types", multiple=True, help="Keep concepts of this semantic type, in any case.")
+@click.option("--source", "sources", multiple=True, help="Keep names from this source.")
+@click.option("--language", "languages", multiple=True, help="Keep names in this language.")
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Keep names of this kind.")
+def subset(
+    vocabulary: Path,
+    output: Path,
+    branches: tuple[str, ...],
+    semantic_types: tuple[str, ...],
+    sources: tuple[str, ...],
+    languages: tuple[str, ...],
+    kinds: tuple[str, ...],
+) -> None:
+    """Make a smaller vocabulary of a large one.
+
+    All options but -o are conditions and may be repeated: a concept or name must meet every condition given, and
+    of one that is repeated any value will do. `nymlink vocab info VOCAB` shows what sources, languages and kinds
+    there are.
+
+    Concepts without a name that was asked for are left out. Old ids go on being resolved where they lead to a
+    concept that is kept.
+
+    \b
+    nymlink vocab subset umls -o diseases --type "Disease or Syndrome" --type "Neoplastic Process"
+    nymlink vocab subset mondo -o cancers --branch MONDO:0004992 --language en
+    """
+    conditions = {
+        "branches": branches,
+        "semantic_types": semantic_types,
+        "sources": sources,
+        "languages": languages,
+        "kinds": kinds,
+    }
+    if not any(conditions.values()):
+        raise click.UsageError("say what to keep: --branch, --type, --source, --language or --kind")
+    whole = Vocabulary.load(vocabulary)
+    part = subset_of(whole, **conditions)
+    part.save(output)
+    click.echo(
+        f"{len(part):,} of {len(whole):,} concepts, {part.name_count:,} of {whole.name_count:,} names → {output}"
+    )

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.conftest import Run
+
+
+def test_what_is_kept_is_said(run: Run, built: Path, tmp_path: Path) -> None:
+    result = run("vocab", "subset", built / "vocab", "-o", tmp_path / "v", "--type", "Disease", "--language", "en")
+    assert (result.exit_code, result.stdout) == (0, f"2 of 3 concepts, 5 of 7 names → {tmp_path / 'v'}\n")
+    assert "languages  en 5\n" in run("vocab", "info", tmp_path / "v").stdout
+
+
+def test_conditions_may_be_repeated_and_all_hold(run: Run, built: Path, tmp_path: Path) -> None:
+    def kept(*options: str) -> str:
+        return run("vocab", "subset", built / "vocab", "-o", tmp_path / "v", *options).stdout.split(" → ")[0]
+
+    assert kept("--type", "disease", "--type", "phenotype") == "3 of 3 concepts, 7 of 7 names"
+    assert kept("--branch", "X:1", "--branch", "X:3") == "2 of 3 concepts, 5 of 7 names"
+    assert (
+        kept("--branch", "X:1", "--kind", "abbreviation", "--source", "table") == "1 of 3 concepts, 1 of 7 names"
+    )
+
+
+def test_a_part_of_a_part_may_take_its_place(run: Run, built: Path, tmp_path: Path) -> None:
+    run("vocab", "subset", built / "vocab", "-o", tmp_path / "v", "--language", "en")
+    result = run("vocab", "subset", tmp_path / "v", "-o", tmp_path / "v", "--kind", "abbreviation")
+    assert result.stdout == f"2 of 3 concepts, 2 of 6 names → {tmp_path / 'v'}\n"
+
+
+def test_what_cannot_be_is_said_and_nothing_is_written(run: Run, built: Path, tmp_path: Path) -> None:
+    for options, message in (
+        ((), "say what to keep: --branch, --type"),
+        (("--kind", "synonym"), "'synonym' is not one of"),
+        (("--type", "drug"), "no semantic type 'drug' in the vocabulary; there are: disease, phenotype"),
+        (("--branch", "Y:1"), "no concept 'Y:1' in the vocabulary"),
+        (("--type", "phenotype", "--language", "es"), "nothing is left: language asked for: es"),
+    ):
+        result = run("vocab", "subset", built / "vocab", "-o", tmp_path / "v", *options)
+        assert result.exit_code == 2, options
+        assert message in result.stderr
+        assert "Traceback" not in result.output
+        assert list(tmp_path.iterdir()) == []
