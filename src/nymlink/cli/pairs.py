@@ -1,0 +1,125 @@
+"""`nymlink pairs`: write the synonym pairs that encoders learn from."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from nymlink.errors import InputError
+from nymlink.train.pair_files import write_lines, write_pairs
+from nymlink.train.pair_settings import SYNONYM_KINDS, Part
+from nymlink.train.pairs import Pairs
+from nymlink.vocabulary.model import KINDS
+from nymlink.vocabulary.vocabulary import Vocabulary
+
+
+@click.command()
+@click.argument("vocabulary", type=click.Path(path_type=Path), metavar="VOCAB")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="File to write: Parquet where it ends with .parquet, else text (compressed where it ends with .gz); "
+    "- writes text to standard output.",
+)
+@click.option(
+    "--cap",
+    default=50,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="A concept with more pairs keeps so many, drawn at random.",
+)
+@click.option("--seed", default=0, show_default=True, help="Seed of what is drawn, held out, and of the order.")
+@click.option(
+    "--language", "languages", multiple=True, help="Names in this language only; all otherwise. Repeatable."
+)
+@click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    type=click.Choice(KINDS),
+    help="Names of this kind only; all but narrow and broad otherwise. Repeatable.",
+)
+@click.option("--no-tradenames", is_flag=True, help="Leave names of kind tradename out.")
+@click.option(
+    "--held-out",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Share of the concepts to hold out, for example 0.05.",
+)
+@click.option(
+    "--held-out-to", type=click.Path(path_type=Path), help="File for the pairs of the concepts held out."
+)
+def pairs(
+    vocabulary: Path,
+    output: Path,
+    cap: int,
+    seed: int,
+    languages: tuple[str, ...],
+    kinds: tuple[str, ...],
+    no_tradenames: bool,
+    held_out: float | None,
+    held_out_to: Path | None,
+) -> None:
+    """Write the synonym pairs that encoders learn from.
+
+    A pair is two names of one concept, lower-cased and then different, in any of the languages. VOCAB is a
+    directory that `nymlink vocab build` wrote; names of its obsolete concepts are left out. The pairs come
+    shuffled. The same vocabulary and the same options give the same file.
+
+    The columns of a Parquet file are concept, name1 and name2, and its metadata say how it was made. A line of
+    text is concept||name1||name2; pairs that no such line can hold are counted and left out.
+
+    Concepts are held out whole. Which ones depends on --seed and their ids alone, so that another release of the
+    vocabulary holds out the same.
+
+    \b
+    nymlink pairs umls -o pairs.parquet --language en
+    nymlink pairs umls -o pairs.txt --held-out 0.05 --held-out-to held-out.txt
+    nymlink pairs hpo -o - | head
+    """
+    if (held_out is None) != (held_out_to is None):
+        raise click.UsageError("--held-out and --held-out-to go together")
+    if held_out_to is not None and held_out_to.absolute() == output.absolute():
+        raise click.UsageError("--output and --held-out-to name the same file")
+    chosen = set(kinds or SYNONYM_KINDS) - ({"tradename"} if no_tradenames else set())
+    if not chosen:
+        raise click.UsageError("no kind of name is left: --no-tradenames leaves out what --kind asks for")
+    opened = Vocabulary.load(vocabulary)
+
+    def of(part: Part) -> Pairs:
+        return Pairs.of(
+            opened,
+            cap=cap,
+            seed=seed,
+            languages=languages or None,
+            kinds=chosen,
+            held_out=held_out or 0,
+            part=part,
+        )
+
+    parts = [(of("train"), output)]
+    if held_out_to is not None:
+        parts.append((of("held-out"), held_out_to))
+    for made, target in parts:
+        if not len(made):
+            raise InputError(
+                f"no pair for {target}: none of its concepts has two different names of those asked for"
+            )
+    for made, target in parts:
+        _write(made, target)
+
+
+def _write(pairs: Pairs, target: Path) -> None:
+    to_stdout = str(target) == "-"
+    left_out = write_lines(pairs, sys.stdout.buffer) if to_stdout else write_pairs(pairs, target, progress=True)
+    written = f"{len(pairs) - left_out:,} pairs of {len(pairs.concepts):,} concepts, {len(pairs.names):,} names"
+    click.echo(f"{written} → {target}", err=to_stdout)
+    if left_out:
+        click.echo(
+            f"{left_out:,} pairs are left out of {target}: their names have || or a line break in them, or | next "
+            "to the separator, and would be read back as others; a .parquet file holds all",
+            err=True,
+        )
