@@ -1,0 +1,1 @@
+"""Pictures of what training does to the space of names."""

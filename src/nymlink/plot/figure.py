@@ -1,0 +1,61 @@
+"""What all pictures share: colours, one file in one step, and the extra that they need."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from nymlink.atomic import atomic_file
+from nymlink.errors import MissingExtraError, OutputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+"""Those of Okabe & Ito (2008), which colour-blind people tell apart too, without yellow: it is faint on white."""
+
+MARKERS: Final = "osD^vPX"
+
+_FORMATS: Final = ("pdf", "png", "svg")
+_DPI: Final = 150
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure of so many inches, laid out without overlaps.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingExtraError("plot", purpose="drawing") from error
+    figure = Figure(figsize=(width, height), dpi=_DPI, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def picture_format(path: Path) -> str:
+    """The format that the ending of a file's name says, to be looked at before the work that fills the file.
+
+    Raises:
+        OutputError: there is no such format.
+    """
+    ending = path.suffix[1:].lower()
+    if ending not in _FORMATS:
+        raise OutputError(
+            f"the name of a picture must end in .{', .'.join(_FORMATS[:-1])} or .{_FORMATS[-1]}", path=path
+        )
+    return ending
+
+
+def save_figure(figure: Figure, path: Path) -> None:
+    """Write a picture in the format that the ending of its name says.
+
+    Raises:
+        OutputError: there is no such format, or the file cannot be written.
+    """
+    ending = picture_format(path)
+    with atomic_file(path) as partial:
+        figure.savefig(partial, format=ending)

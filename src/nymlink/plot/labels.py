@@ -1,0 +1,78 @@
+"""Texts beside points, placed so that they hide neither points nor each other as far as there is room."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Points = npt.NDArray[np.float64]
+
+_GAP: Final = 7
+"""Points (1/72 inch) between a point and its text."""
+
+_SIZE: Final = 8
+"""Pixels from the middle to the edge of a point, and a little more."""
+
+_LONGEST: Final = 32
+
+_PLACES: Final = tuple(
+    (farther * x, farther * y)
+    for farther in (1, 3)
+    for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
+)
+"""In which direction from its point a text may be, and how far; earlier ones are better."""
+
+
+def place_labels(axes: Axes, at: Points, texts: Sequence[str], colours: Sequence[str], *, crowd: Points) -> None:
+    """Write a text beside each of some points, one after the other, each where it covers least.
+
+    Args:
+        axes: whose limits and size are final.
+        at: (C, 2): the points.
+        texts: C texts; long ones are cut.
+        colours: C colours.
+        crowd: (N, 2): points that should stay visible.
+    """
+    from matplotlib.patheffects import withStroke
+
+    halo = withStroke(linewidth=2.5, foreground="white", alpha=0.85)
+    gap = _GAP * axes.figure.dpi / 72
+    shown = axes.transData.transform(crowd)
+    inside = np.asarray(axes.get_window_extent().extents)
+    taken: list[Points] = []
+    for point, text, colour in zip(at, texts, colours, strict=True):
+        label = axes.annotate(
+            text if len(text) <= _LONGEST else text[: _LONGEST - 1].rstrip() + "…",
+            xy=(point[0], point[1]),
+            xytext=(0, 0),
+            textcoords="offset pixels",
+            ha="center",
+            va="center",
+            fontsize=9,
+            fontweight="bold",
+            color=colour,
+            path_effects=[halo],
+            zorder=5,
+        )
+        box = np.asarray(label.get_window_extent().extents)
+        reach = (box[2:] - box[:2]) / 2
+        # A text beside its point is pushed out by half of its own size.
+        shifts = [np.sign(place) * reach + gap * np.asarray(place) for place in _PLACES]
+        boxes = [box + np.tile(shift, 2) for shift in shifts]
+        best = int(np.argmin([_cost(place, inside, shown, taken) for place in boxes]))
+        label.set_position((shifts[best][0], shifts[best][1]))
+        taken.append(boxes[best])
+
+
+def _cost(box: Points, inside: Points, shown: Points, taken: Sequence[Points]) -> float:
+    """How bad it is to write in a box (left, bottom, right, top): about the pixels that are hidden."""
+    cut = np.maximum(inside[:2] - box[:2], 0).sum() + np.maximum(box[2:] - inside[2:], 0).sum()
+    covered = ((shown >= box[:2] - _SIZE) & (shown <= box[2:] + _SIZE)).all(1).sum()
+    sides = [np.minimum(box[2:], other[2:]) - np.maximum(box[:2], other[:2]) for other in taken]
+    return float(100 * cut + _SIZE**2 * covered + sum(np.prod(np.maximum(side, 0)) for side in sides))

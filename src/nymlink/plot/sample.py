@@ -1,0 +1,81 @@
+"""Names to draw: those of a few concepts, and batches of pairs as training sees them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from nymlink.errors import InputError
+from nymlink.train.pairs import Pairs
+from nymlink.vocabulary.vocabulary import Vocabulary
+
+Labels = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """N prepared names of C concepts.
+
+    Attributes:
+        texts: the names; those of a concept follow one another, its first name first.
+        labels: int32 (N): which concept each belongs to, from 0.
+        concepts: the C preferred names.
+    """
+
+    texts: tuple[str, ...]
+    labels: Labels
+    concepts: tuple[str, ...]
+
+
+def sample_names(vocabulary: Vocabulary, *, concepts: int, names: int, seed: int = 0) -> Sample:
+    """Names of concepts drawn at random among those that have enough names.
+
+    Args:
+        vocabulary: whose names.
+        concepts: how many concepts.
+        names: how many names of each; where too few concepts have so many, those with most are taken.
+        seed: of the drawing.
+
+    Raises:
+        InputError: fewer concepts than wanted have two names.
+    """
+    pairs = Pairs.of(vocabulary, seed=seed)
+    counts = np.diff(pairs.name_offsets)
+    if len(counts) < concepts:
+        raise InputError(
+            f"only {len(counts)} concepts of the vocabulary have two or more distinct names, not {concepts}"
+        )
+    random = np.random.default_rng(seed)
+    shuffled = random.permutation(len(counts))
+    # Stable: concepts with enough names stay in random order.
+    chosen = np.sort(shuffled[np.argsort(-np.minimum(counts[shuffled], names), kind="stable")][:concepts])
+    rows = []
+    for concept in chosen:
+        own = pairs.names[pairs.name_offsets[concept] : pairs.name_offsets[concept + 1]]
+        others = random.permutation(own[1:])[: names - 1]
+        rows.append(np.concatenate([own[:1], np.sort(others)]))
+    return Sample(
+        texts=tuple(pairs.texts(np.concatenate(rows))),
+        labels=np.repeat(np.arange(concepts, dtype=np.int32), [len(own) for own in rows]),
+        concepts=tuple(vocabulary.preferred_name(int(row)) for row in pairs.concepts[chosen]),
+    )
+
+
+def sample_batches(
+    vocabulary: Vocabulary, *, pairs: int, batches: int, seed: int = 0
+) -> list[tuple[list[str], Labels]]:
+    """The first batches of a training: the names of each, left names before right ones, and their concepts.
+
+    Raises:
+        InputError: the vocabulary has too few pairs.
+    """
+    source = Pairs.of(vocabulary, seed=seed)
+    if len(source) < pairs * batches:
+        raise InputError(f"the vocabulary has {len(source):,} pairs, not {batches:,} batches of {pairs:,}")
+    drawn = []
+    for start in range(0, pairs * batches, pairs):
+        concepts, left, right = source.rows(start, start + pairs)
+        drawn.append((source.texts(np.concatenate([left, right])), np.tile(concepts, 2)))
+    return drawn

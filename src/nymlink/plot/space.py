@@ -1,0 +1,109 @@
+"""A map of names before and after training, as figure 1 of Liu et al. (2021)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from nymlink.errors import MissingExtraError
+from nymlink.plot.figure import COLOURS, MARKERS, new_figure
+from nymlink.plot.labels import place_labels
+from nymlink.plot.sample import Labels, Sample
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Vectors = npt.NDArray[np.float32]
+Flat = npt.NDArray[np.float64]
+
+
+def draw_space(sample: Sample, views: Mapping[str, Vectors], *, seed: int = 0) -> Figure:
+    """One map for each encoder: a concept is a colour and a shape, and its preferred name is written at its point.
+
+    Args:
+        sample: the N names.
+        views: title → vectors (N, D), of any length, in the order of the sample.
+        seed: of the maps.
+
+    Raises:
+        MissingExtraError: matplotlib or scikit-learn is not installed.
+    """
+    figure = new_figure(6.4 * len(views), 6.4)
+    figure.suptitle(
+        f"{len(sample.texts)} names of {len(sample.concepts)} concepts, each of one colour and shape", fontsize=13
+    )
+    panels = figure.subplots(1, len(views), squeeze=False)[0]
+    maps = [flatten(vectors, seed=seed) for vectors in views.values()]
+    for axes, points, (title, vectors) in zip(panels, maps, views.items(), strict=True):
+        share = 100 * synonyms_nearest(vectors, sample.labels)
+        axes.set_title(f"{title}\nnearest other name is a synonym: {share:.0f} % of names", fontsize=11)
+        _draw_map(axes, turned(points, like=maps[0]), sample.labels)
+    # Texts can be placed only when everything else has its size, which they must not change again.
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    firsts = np.unique(sample.labels, return_index=True)[1]
+    colours = [_style(concept)[0] for concept in range(len(firsts))]
+    for axes in panels:
+        shown = np.concatenate([drawn.get_offsets() for drawn in axes.collections])
+        place_labels(axes, shown[firsts], sample.concepts, colours, crowd=shown)
+    return figure
+
+
+def flatten(vectors: Vectors, *, seed: int = 0) -> Flat:
+    """t-SNE (van der Maaten & Hinton 2008) of unit vectors, from their principal components: (N, D) → (N, 2).
+
+    Raises:
+        MissingExtraError: scikit-learn is not installed.
+    """
+    try:
+        from sklearn.manifold import TSNE
+    except ImportError as error:
+        raise MissingExtraError("plot", purpose="a map of names") from error
+    perplexity = min(30.0, (len(vectors) - 1) / 3)
+    # The exact method: for so few points as can be told apart on a map, approximating it is slower.
+    tsne = TSNE(init="pca", method="exact", perplexity=perplexity, random_state=seed)
+    flat = np.asarray(tsne.fit_transform(_units(vectors)), np.float64)
+    centred: Flat = flat - flat.mean(0)
+    return centred
+
+
+def turned(points: Flat, *, like: Flat) -> Flat:
+    """A map (N, 2), rotated or mirrored so that its points come as near as can be to those of another map."""
+    left, _, right = np.linalg.svd(points.T @ like)
+    rotated: Flat = points @ left @ right
+    return rotated
+
+
+def synonyms_nearest(vectors: Vectors, labels: Labels) -> float:
+    """The share of names whose nearest other name, by cosine similarity, is of the same concept."""
+    units = _units(vectors)
+    found = units @ units.T
+    np.fill_diagonal(found, -np.inf)
+    return float(np.mean(labels[found.argmax(1)] == labels))
+
+
+def _draw_map(axes: Axes, points: Flat, labels: Labels) -> None:
+    for concept in range(labels.max() + 1):
+        colour, marker = _style(concept)
+        own = points[labels == concept]
+        axes.scatter(own[:, 0], own[:, 1], s=42, c=colour, marker=marker, edgecolors="white", linewidths=0.6)
+    axes.margins(0.1)
+    # Distances on the map have no unit.
+    axes.set(xticks=[], yticks=[])
+    for side in axes.spines.values():
+        side.set_color("#bbbbbb")
+
+
+def _style(concept: int) -> tuple[str, str]:
+    """Colour and marker: no two of the first 49 concepts have both in common."""
+    turn, colour = divmod(concept, len(COLOURS))
+    return COLOURS[colour], MARKERS[(colour + turn) % len(MARKERS)]
+
+
+def _units(vectors: Vectors) -> Vectors:
+    units: Vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True).clip(1e-12)
+    return units

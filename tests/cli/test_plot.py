@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.encode import tiny
+from tests.index.small import vocabulary
+
+NAMES = {
+    f"T:{number}": [f"{word} {tail}" for tail in ("attack", "stature", "fever")]
+    for number, word in enumerate("abcdefgh")
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the vocabulary ``vocab`` and the encoders ``base`` and ``trained``."""
+    made = tmp_path_factory.mktemp("plot")
+    vocabulary(NAMES).save(made / "vocab")
+    tiny.folder(made / "base")
+    tiny.folder(made / "trained", seed=1)
+    return made
+
+
+def test_space(run: Run, folder: Path, tmp_path: Path) -> None:
+    output = tmp_path / "space.svg"
+    chosen = ("--encoder", folder / "base", "--encoder", folder / "trained", "--concepts", 5, "--names", 3)
+    result = run("plot", "space", folder / "vocab", *chosen, "-o", output)
+    assert (result.exit_code, result.stdout) == (0, f"15 names of 5 concepts → {output}\n"), result.output
+    assert output.stat().st_size > 10_000
+    before = output.read_bytes()
+    assert b"base" in before
+    assert b"trained" in before
+
+
+def test_similarities(run: Run, folder: Path, tmp_path: Path) -> None:
+    output = tmp_path / "similarities.png"
+    chosen = ("--encoder", folder / "base", "--pairs", 8, "--batches", 3, "--margin", 0.1)
+    result = run("plot", "similarities", folder / "vocab", *chosen, "-o", output)
+    assert (result.exit_code, result.stdout) == (0, f"3 batches of 8 pairs → {output}\n"), result.output
+    assert output.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("picture", ["space", "similarities"])
+def test_what_cannot_be_drawn_is_said_first(run: Run, folder: Path, tmp_path: Path, picture: str) -> None:
+    encoder = ("--encoder", folder / "base")
+    result = run("plot", picture, folder / "vocab", *encoder, "-o", tmp_path / "picture.docx")
+    assert result.exit_code == 2
+    assert "the name of a picture must end in .pdf, .png or .svg" in result.stderr
+    result = run("plot", picture, folder / "vocab", *encoder, "-o", tmp_path / "picture.png")
+    assert result.exit_code == 2
+    assert "the vocabulary" in result.stderr
+    result = run("plot", picture, folder / "missing", *encoder, "-o", tmp_path / "picture.png")
+    assert (result.exit_code, "Traceback" in result.output) == (2, False)
+    assert not list(tmp_path.iterdir())
+
+
+def test_encoders_of_one_name_are_told_apart(run: Run, folder: Path, tmp_path: Path) -> None:
+    tiny.folder(tmp_path / "base", seed=2)
+    output = tmp_path / "space.svg"
+    chosen = ("--encoder", folder / "base", "--encoder", tmp_path / "base", "--concepts", 5, "--names", 3)
+    result = run("plot", "space", folder / "vocab", *chosen, "-o", output)
+    assert result.exit_code == 0, result.output
+    assert str(tmp_path).encode() in output.read_bytes()
