@@ -1,0 +1,32 @@
+"""Cosine loss: similarities of positives to 1, of negatives to at most the margin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from nymlink.train.losses.base import Loss
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cosine(Loss):
+    """The mean over all pairs of 1 − s for positives and max(0, s − margin) for negatives.
+
+    That is the ``CosineEmbeddingLoss`` of PyTorch. Liu et al. (2021) compare with it after Phan et al. (2019), but
+    released no code for it.
+
+    Attributes:
+        margin: the similarity below which a negative costs nothing.
+    """
+
+    margin: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not -1 <= self.margin < 1:
+            raise ValueError(f"margin must be at least -1 and below 1, not {self.margin}")
+
+    def _terms(self, similarities: Tensor, positives: Tensor, negatives: Tensor) -> tuple[Tensor, Tensor]:
+        pull = (1 - similarities).clamp(min=0).masked_fill(~positives, 0)
+        push = (similarities - self.margin).clamp(min=0).masked_fill(~negatives, 0)
+        return pull.sum() + push.sum(), positives.sum() + negatives.sum()
