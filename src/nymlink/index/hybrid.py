@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -39,28 +39,23 @@ class HybridSearch:
     """
 
     def __init__(self, parts: Mapping[str, Searcher], weights: Mapping[str, float]) -> None:
-        if set(parts) != set(weights):
-            raise ValueError(f"weights are for {sorted(weights)}, but the searches are {sorted(parts)}")
-        if min(weights.values()) < 0 or sum(weights.values()) <= 0:
-            raise ValueError(f"weights must be at least 0 and not all 0: {dict(weights)}")
-        total = sum(weights.values())
         self.parts = MappingProxyType(dict(parts))
-        self.weights = MappingProxyType({name: weights[name] / total for name in parts})
+        self.weights = shares(parts, weights)
 
     def search(self, queries: Sequence[str], k: int) -> ScoredHits:
         """The k best entries of each query by total score, with the parts of each score."""
         found = {name: part.search(queries, k) for name, part in self.parts.items()}
-        rows = _union([hits.rows for hits in found.values()])
+        rows = union([hits.rows for hits in found.values()])
         scores = {name: self._scores(name, queries, rows, hits) for name, hits in found.items()}
         total = np.zeros(rows.shape, np.float32)
         for name, values in scores.items():
             total += np.float32(self.weights[name]) * values
         hits = best(rows, total, k)
-        return ScoredHits(hits, {name: _look_up(rows, values, hits.rows)[0] for name, values in scores.items()})
+        return ScoredHits(hits, {name: look_up(rows, values, hits.rows)[0] for name, values in scores.items()})
 
     def _scores(self, name: str, queries: Sequence[str], rows: Rows, hits: Hits) -> Scores:
         """The scores of one part: its own hits' are known, only the others' are computed."""
-        scores, known = _look_up(hits.rows, hits.scores, rows)
+        scores, known = look_up(hits.rows, hits.scores, rows)
         unknown = np.where(known, np.int32(NONE), rows)
         wanted = np.flatnonzero((unknown != NONE).any(axis=1)).tolist()
         if wanted:
@@ -68,14 +63,28 @@ class HybridSearch:
         return scores
 
 
-def _union(parts: Sequence[Rows]) -> Rows:
+def shares(parts: Collection[str], weights: Mapping[str, float]) -> Mapping[str, float]:
+    """The weights of searches, scaled to a sum of 1.
+
+    Raises:
+        ValueError: they are not for these searches, or below 0, or all 0.
+    """
+    if set(parts) != set(weights):
+        raise ValueError(f"weights are for {sorted(weights)}, but the searches are {sorted(parts)}")
+    if min(weights.values()) < 0 or sum(weights.values()) <= 0:
+        raise ValueError(f"weights must be at least 0 and not all 0: {dict(weights)}")
+    total = sum(weights.values())
+    return MappingProxyType({name: weights[name] / total for name in parts})
+
+
+def union(parts: Sequence[Rows]) -> Rows:
     """The distinct rows of each query, ascending, :data:`NONE` where there are fewer."""
     rows = np.sort(np.concatenate(parts, axis=1), axis=1)
     rows[:, 1:][rows[:, 1:] == rows[:, :-1]] = NONE
     return rows
 
 
-def _look_up(rows: Rows, scores: Scores, wanted: Rows) -> tuple[Scores, npt.NDArray[np.bool_]]:
+def look_up(rows: Rows, scores: Scores, wanted: Rows) -> tuple[Scores, npt.NDArray[np.bool_]]:
     """The scores of ``wanted`` rows, given the scores of ``rows``, and which of them those are.
 
     Shapes are (Q, k) for the given and (Q, m) for the wanted; no score is given (and 0 returned) for
