@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import os
 import threading
-import time
+import tracemalloc
+from collections.abc import Callable
+from itertools import chain, repeat
 from pathlib import Path
 
 import pytest
@@ -14,7 +18,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.errors import InputError
-from nymlink.files import open_bytes, read_batches, read_head, read_lines, sha256
+from nymlink.files import (
+    MAX_LINE,
+    open_bytes,
+    read_batches,
+    read_head,
+    read_lines,
+    sha256,
+    utf16_of,
+    whole_lines,
+)
 from nymlink.problems import Problems
 
 BOM = b"\xef\xbb\xbf"
@@ -104,12 +117,51 @@ def test_batches_are_the_lines_however_the_bytes_come(data: list[bytes], cuts: s
     assert problems.repaired == broken
 
 
-def test_a_huge_line_takes_time_in_proportion() -> None:
-    # 64 MB in pieces of 64 kB: joining them again and again would copy 32 GB.
-    line = b"x" * (64 << 20)
-    start = time.process_time()
-    assert [len(text) for _, text in batched(io.BytesIO(line + b"\nlast"))] == [len(line), 4]
-    assert time.process_time() - start < 5
+@pytest.mark.parametrize("batches", [False, True])
+@pytest.mark.parametrize("end", ["\nlast", "\n", ""])
+def test_a_line_that_is_too_long_is_left_out_and_the_rest_is_read(tmp_path: Path, end: str, batches: bool) -> None:
+    longest = "x" * MAX_LINE
+    text = f"first\n{longest}\n{longest}x\nfourth\n{longest}" + "x" * 500_000 + end
+    path = write(tmp_path / "x", text.encode(), compressed=True)
+    problems = Problems()
+    lines = batched(io.BytesIO(text.encode()), problems) if batches else list(read_lines(path, problems))
+    expected = [(1, 5), (2, MAX_LINE), (4, 6)] + ([(6, 4)] if end == "\nlast" else [])
+    assert [(number, len(line)) for number, line in lines] == expected
+    assert [(problem.line, problem.rejected) for problem in problems.first] == [(3, True), (5, True)]
+    assert "more than 4 MB" in problems.first[0].message
+
+
+def test_no_more_than_the_beginning_of_a_huge_line_is_held() -> None:
+    # A quarter of a gigabyte in pieces of 64 kB, which joined again and again would also take for ever.
+    chunks = chain(repeat(b"x" * (64 << 10), 4096), [b"\nlast"])
+    tracemalloc.start()
+    try:
+        lengths = [len(block) for block in whole_lines(chunks, Path("here"))]
+        assert tracemalloc.get_traced_memory()[1] < 5 * MAX_LINE
+    finally:
+        tracemalloc.stop()
+    assert MAX_LINE < lengths[0] < 2 * MAX_LINE
+    assert lengths[1:] == [4]
+
+
+def test_batches_are_never_empty() -> None:
+    assert batched(io.BytesIO(b"x" * (MAX_LINE + 1)), problems := Problems()) == []
+    assert list(read_batches(io.BytesIO(b"x" * (MAX_LINE + 1) + b"\n"), Path("here"), Problems())) == []
+    assert problems.rejected == 1
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("compressed", [False, True])
+def test_utf16_is_told_by_its_name(tmp_path: Path, encoding: str, compressed: bool) -> None:
+    path = write(tmp_path / "x", "id\tname\nX:1\tSjögren\n".encode(encoding), compressed=compressed)
+    with pytest.raises(InputError, match=r"x: the text is UTF-16"):
+        list(read_lines(path, Problems()))
+    assert read_head(path) == "id\tname\nX:1\tSjögren\n"
+
+
+@pytest.mark.parametrize("data", [b"\0" * 100, b"a\0", b"\0a\0a", b"a\0b" * 30, "心".encode() * 40])
+def test_what_has_nuls_is_not_all_utf16(data: bytes) -> None:
+    assert utf16_of(data) is None
 
 
 def test_a_slow_pipe_gives_its_lines_as_they_come() -> None:
@@ -189,6 +241,12 @@ def test_what_cannot_be_opened_is_an_input_error(tmp_path: Path, name: str, mess
         pass
 
 
+@pytest.mark.parametrize("pack", [bz2.compress, lzma.compress])
+def test_what_is_packed_in_another_way_is_named(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    with pytest.raises(InputError, match="unpack it first"), open_bytes(write(tmp_path / "x", pack(b"text"))):
+        pass
+
+
 def test_errors_of_the_block_are_not_blamed_on_the_file(tmp_path: Path) -> None:
     path = write(tmp_path / "x", b"a")
     for error in (BrokenPipeError(), FileNotFoundError("other"), PermissionError()):
@@ -201,6 +259,13 @@ def test_the_head_of_a_file(tmp_path: Path) -> None:
         "\ufffd\ufffdbbbbb"
     )
     assert read_head(write(tmp_path / "x", b"")) == ""
+
+
+@pytest.mark.parametrize("marked", [False, True])
+def test_the_head_comes_after_blank_lines(tmp_path: Path, marked: bool) -> None:
+    blank = BOM * marked + b" \r\n" * 10_000
+    assert read_head(write(tmp_path / "x", blank + b"head, tail" * 10), 8).strip() == "head, ta"
+    assert read_head(write(tmp_path / "x", blank), 8).strip() == ""
 
 
 def test_the_digest_is_of_the_bytes_on_disk(tmp_path: Path) -> None:

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import gzip
 import hashlib
 import io
+import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Final, cast
 
 from nymlink.errors import InputError
 from nymlink.problems import Problems
+from nymlink.watching import open_raw
 
-_GZIP_MAGIC = b"\x1f\x8b"
-_BOM = b"\xef\xbb\xbf"
-_BATCH_BYTES = 1 << 16
+MAX_LINE: Final = 4 << 20
+"""How many bytes a line may have.
+
+No row, name or abstract comes near it, and a file without line ends must not fill the memory.
+"""
+TOO_LONG: Final = f"a line of more than {MAX_LINE >> 20} MB"
+
+_GZIP_MAGIC: Final = b"\x1f\x8b"
+# zip, 7-zip, xz, zstd and bzip2
+_PACKED: Final = re.compile(rb"PK\x03\x04|7z\xbc\xaf\x27|\xfd7zXZ|\x28\xb5\x2f\xfd|BZh[1-9]1AY&")
+_BATCH_BYTES: Final = 1 << 16
+_FEWEST_TO_TELL: Final = 16
 
 
 @contextlib.contextmanager
@@ -24,11 +37,15 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
     """Open a plain or gzip-compressed file for reading; which of the two is told by content, not by name.
 
     Raises:
-        InputError: the file is missing, is a directory, may not be read, or its compression is damaged.
+        InputError: the file is missing, is a directory, may not be read, is compressed in another way, or its
+            compression is damaged.
     """
     with _opened(path) as raw:
         # Not read and sought back: a pipe cannot be.
-        compressed = raw.peek(2)[:2] == _GZIP_MAGIC
+        head = raw.peek(10)
+        if _PACKED.match(head):
+            raise InputError("an archive, or compressed in another way than gzip: unpack it first", path=path)
+        compressed = head.startswith(_GZIP_MAGIC)
         # Only what decompression raises is caught: other errors come from what the caller does meanwhile.
         try:
             yield cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if compressed else raw
@@ -40,7 +57,7 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
 
 def _opened(path: Path) -> io.BufferedReader:
     try:
-        return open(path, "rb")
+        return io.BufferedReader(open_raw(path))
     except FileNotFoundError as error:
         raise InputError("no such file", path=path) from error
     except IsADirectoryError as error:
@@ -52,56 +69,128 @@ def _opened(path: Path) -> io.BufferedReader:
 def read_head(path: Path, size: int = 8192) -> str:
     """The first ``size`` bytes of a plain or gzip file as text, for telling its format.
 
-    Bytes that are not UTF-8 are replaced.
+    Where blank lines go on for that long, what follows them. Bytes that are not UTF-8 are replaced. UTF-16 is
+    read, so that a format is recognised and can say that it needs another encoding.
     """
     with open_bytes(path) as file:
-        return file.read(size).removeprefix(_BOM).decode("utf-8", errors="replace")
+        head = file.read(size)
+        encoding = utf16_of(head) or "utf-8"
+        head = head.removeprefix(codecs.BOM_UTF8)
+        while head.isspace():
+            head = file.read(size)
+        head += file.read(len(head) - len(head.lstrip()))
+    return head.decode(encoding, errors="replace")
 
 
 def read_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
     """Yield ``(line number, line without its end)`` of a plain or gzip text file.
 
     Lines end at a line feed and nothing else; carriage returns before it are dropped. A line that is not UTF-8 is
-    read as Windows-1252 and reported as repaired.
+    read as Windows-1252 and reported as repaired; one of more than :data:`MAX_LINE` bytes is rejected.
 
     Raises:
-        InputError: see :func:`open_bytes`.
+        InputError: the text is UTF-16; see also :func:`open_bytes`.
     """
     with open_bytes(path) as file:
-        for number, raw in enumerate(file, start=1):
-            yield number, _decode(raw, path, number, problems)
+        for lines in _numbered(whole_lines(_as_it_comes(file), path)):
+            yield from _decoded(lines, path, problems)
 
 
 def read_batches(file: IO[bytes], path: Path, problems: Problems) -> Iterator[list[tuple[int, str]]]:
     """Like :func:`read_lines` of an open file, but in batches of what there is to read just now.
 
-    A slow pipe gives its lines as they come, a file gives some hundred kilobytes at a time.
+    A slow pipe gives its lines as they come, a file gives some hundred kilobytes at a time. No batch is empty.
     """
-    if not isinstance(file, (io.BufferedReader, io.BytesIO, gzip.GzipFile)):
-        raise TypeError("batches can only be read from a buffered file")
-    number = 1
+    for lines in _numbered(whole_lines(_as_it_comes(file), path)):
+        if batch := list(_decoded(lines, path, problems)):
+            yield batch
+
+
+def whole_lines(chunks: Iterable[bytes], path: Path) -> Iterator[bytes]:
+    """Join and cut what comes of a text file at line ends; a byte order mark is left out.
+
+    Of a line of more than :data:`MAX_LINE` bytes only so much is kept that its length tells it is one.
+
+    Args:
+        chunks: the bytes of the file in any pieces.
+        path: the file, for messages.
+
+    Raises:
+        InputError: the text is UTF-16.
+    """
     begun: list[bytes] = []
-    while chunk := file.read1(_BATCH_BYTES):
+    length = 0
+    is_first = True
+    for chunk in chunks:
         ends, line_feed, rest = chunk.rpartition(b"\n")
         if line_feed:
-            lines = b"".join([*begun, ends]).split(b"\n")
-            yield [(at, _decode(raw, path, at, problems)) for at, raw in enumerate(lines, number)]
-            number += len(lines)
-            begun.clear()
-        begun.append(rest)
+            block = b"".join([*begun, ends, line_feed])
+            yield _beginning(block, path) if is_first else block
+            begun, length, is_first = [], 0, False
+        if length <= MAX_LINE:
+            begun.append(rest)
+            length += len(rest)
     if last := b"".join(begun):
-        yield [(number, _decode(last, path, number, problems))]
+        yield _beginning(last, path) if is_first else last
 
 
-def _decode(raw: bytes, path: Path, number: int, problems: Problems) -> str:
-    if number == 1:
-        raw = raw.removeprefix(_BOM)
-    try:
-        line = raw.decode("utf-8")
-    except UnicodeDecodeError:
-        line = raw.decode("cp1252", errors="replace")
-        problems.repair(path, number, "not UTF-8; read as Windows-1252")
-    return line.rstrip("\r\n")
+def refuse_utf16(head: bytes, path: Path) -> None:
+    """See that a text does not begin as UTF-16 does.
+
+    Raises:
+        InputError: it does.
+    """
+    if utf16_of(head) is not None:
+        raise InputError("the text is UTF-16: write it as UTF-8 (iconv -f UTF-16 -t UTF-8)", path=path)
+
+
+def utf16_of(head: bytes) -> str | None:
+    """The codec of a text in UTF-16, told by its mark or, in Latin letters, by every other byte being NUL.
+
+    Args:
+        head: its first bytes.
+
+    Returns:
+        ``None`` where it is not in UTF-16.
+    """
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    even, odd = head[:64:2], head[1:64:2]
+    if len(head) < _FEWEST_TO_TELL or any(even) == any(odd):
+        return None
+    return "utf-16-le" if all(even) else "utf-16-be" if all(odd) else None
+
+
+def _beginning(block: bytes, path: Path) -> bytes:
+    refuse_utf16(block, path)
+    return block.removeprefix(codecs.BOM_UTF8)
+
+
+def _as_it_comes(file: IO[bytes]) -> Iterator[bytes]:
+    if not isinstance(file, (io.BufferedReader, io.BytesIO, gzip.GzipFile)):
+        raise TypeError("batches can only be read from a buffered file")
+    return iter(partial(file.read1, _BATCH_BYTES), b"")
+
+
+def _numbered(blocks: Iterable[bytes]) -> Iterator[Iterator[tuple[int, bytes]]]:
+    number = 1
+    for block in blocks:
+        lines = block.removesuffix(b"\n").split(b"\n")
+        yield enumerate(lines, number)
+        number += len(lines)
+
+
+def _decoded(lines: Iterable[tuple[int, bytes]], path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
+    for number, raw in lines:
+        if len(raw) > MAX_LINE:
+            problems.reject(path, number, TOO_LONG)
+            continue
+        try:
+            line = raw.decode("utf-8")
+        except UnicodeDecodeError:
+            line = raw.decode("cp1252", errors="replace")
+            problems.repair(path, number, "not UTF-8; read as Windows-1252")
+        yield number, line.rstrip("\r")
 
 
 def sha256(path: Path) -> str:

@@ -25,6 +25,7 @@ class Format(Generic[Read]):
         recognises: whether a source looks like this format, from its path and the first bytes of its text
             (empty for a directory).
         read: reads it.
+        heeds: names of the options that it heeds and not every format does.
         priority: smaller is asked earlier; formats told by clear signs come before catch-alls.
     """
 
@@ -32,6 +33,7 @@ class Format(Generic[Read]):
     description: str
     recognises: Callable[[Path, str], bool]
     read: Read
+    heeds: frozenset[str] = frozenset()
     priority: int = 0
 
 

@@ -255,9 +255,13 @@ def test_an_unknown_format_lists_the_known_ones(tmp_path: Path) -> None:
         read_corpus(path, format="nonsense")
 
 
-@pytest.mark.parametrize("content", [b"PK\x03\x04\x00\x00\x00", "pain\n".encode("utf-16")], ids=["zip", "UTF-16"])
-def test_what_is_not_text_is_of_no_format(content: bytes, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("content", "hint"),
+    [(b"PK\x03\x04\x00\x00\x00", "unpack it first"), ("pain\n".encode("utf-16"), "write it as UTF-8")],
+    ids=["zip", "UTF-16"],
+)
+def test_what_is_not_plain_text_is_refused(content: bytes, hint: str, tmp_path: Path) -> None:
     path = tmp_path / "data"
     path.write_bytes(content)
-    with pytest.raises(InputError, match="unknown corpus format"):
+    with pytest.raises(InputError, match=hint):
         read_corpus(path)

@@ -16,10 +16,11 @@ from nymlink.formats import find_format
 from nymlink.problems import Problems
 from nymlink.progress import track
 from nymlink.vocabulary.model import Source
-from nymlink.vocabulary.options import ReadOptions
-from nymlink.vocabulary.readers import VOCABULARY_FORMATS
+from nymlink.vocabulary.options import FLAGS, ReadOptions
+from nymlink.vocabulary.readers import VOCABULARY_FORMATS, VocabularyFormat
 from nymlink.vocabulary.tables import Tables
 from nymlink.vocabulary.vocabulary import Vocabulary
+from nymlink.watching import watched_reading
 
 
 def read_vocabulary(
@@ -41,18 +42,23 @@ def read_vocabulary(
 
     Raises:
         InputError: there is no source, or one cannot be read or holds no concept, or no name in it is in the
-            languages asked for.
+            languages asked for, or something is asked for that no source's format has.
         UnknownNameError: there is no format of that name.
     """
     options = options or ReadOptions()
     problems = problems if problems is not None else Problems()
     if not paths:
         raise InputError("no source to read a vocabulary from")
+    # Headers that only the caller can tell are recognised by no format.
+    otherwise = "table" if options.columns else None
+    sources = [
+        (Path(path), find_format(VOCABULARY_FORMATS, Path(path), format, otherwise=otherwise)) for path in paths
+    ]
+    _check_heeded(sources, options)
     parts: list[tuple[Source, Tables]] = []
-    for path in track([Path(path) for path in paths], "reading sources", shown=progress):
-        # Headers that only the caller can tell are recognised by no format.
-        reader = find_format(VOCABULARY_FORMATS, path, format, otherwise="table" if options.columns else None)
-        tables = reader.read(path, options=options, problems=problems)
+    for path, reader in track(sources, "reading sources", shown=progress):
+        with watched_reading(shown=progress):
+            tables = reader.read(path, options=options, problems=problems)
         # Reading leaves much memory that Arrow keeps for later, and the next source or joining needs it elsewhere.
         pa.default_memory_pool().release_unused()
         source = Source(
@@ -65,26 +71,38 @@ def read_vocabulary(
         )
         parts.append((source, tables))
     if options.languages is not None and not any(len(tables.names) for _, tables in parts):
-        _check_languages([Path(path) for path in paths], [source.format for source, _ in parts], options)
+        _check_languages(sources, options)
     return Vocabulary.of(*parts, settings=options.to_dict())
 
 
-def _check_languages(paths: Sequence[Path], formats: Sequence[str], options: ReadOptions) -> None:
+def _check_heeded(sources: Sequence[tuple[Path, VocabularyFormat]], options: ReadOptions) -> None:
+    """See that nothing is asked for in vain: what holds for no format of the sources.
+
+    Raises:
+        InputError: something is.
+    """
+    for name in options.special():
+        if not any(name in reader.heeds for _, reader in sources):
+            able = " or ".join(known for known, reader in VOCABULARY_FORMATS if name in reader.heeds)
+            path, reader = sources[0]
+            raise InputError(f"{FLAGS[name]} is for {able}, and this is {reader.name}: leave it out", path=path)
+
+
+def _check_languages(sources: Sequence[tuple[Path, VocabularyFormat]], options: ReadOptions) -> None:
     """See that sources that gave no name have none in any language (lists of equivalent ids, for example).
 
     Raises:
         InputError: they have names, in other languages than those asked for.
     """
     known: set[str] = set()
-    for path, name in zip(paths, formats, strict=True):
+    for path, reader in sources:
         # Only sources that gave nothing are read again, so that others need not remember what they left out.
-        reader = VOCABULARY_FORMATS.get(name)
         everything = reader.read(path, options=replace(options, languages=None), problems=Problems())
         known.update(pc.unique(everything.names["lang"]).to_pylist())
     if known:
         asked = ", ".join(sorted(options.languages or ()))
         there = ", ".join(sorted(known))
-        raise InputError(f"no name is left: languages asked for: {asked}; there are: {there}", path=paths[0])
+        raise InputError(f"no name is left: languages asked for: {asked}; there are: {there}", path=sources[0][0])
 
 
 def _stem(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""Reading vocabularies: a registry of formats, each in a file of its own, chosen by content.
+"""Reading vocabularies: a registry of formats, each in a file of its own, a family in a folder; told by content.
 
 A format is a :class:`~nymlink.formats.Format` under an entry point in the group ``nymlink.vocabulary_readers``.
 Reading never loses good input to bad: what cannot be used is reported with its line number and left out.

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from pathlib import Path
 from typing import Final
 
 from nymlink.errors import InputError
+from nymlink.problems import Problems
+from nymlink.vocabulary.model import UNKNOWN_LANGUAGE
 from nymlink.vocabulary.options import ReadOptions
 
 _CODE: Final = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*")
@@ -28,6 +31,23 @@ class Languages:
     def __init__(self, options: ReadOptions) -> None:
         self.default = _asked_for(options.lang)
         self._kept = None if options.languages is None else {_asked_for(code) for code in options.languages}
+
+    def stated(self, code: str, path: Path, line: int, problems: Problems) -> str:
+        """The language that a source states: the usual one where it states none, unknown where that is no code.
+
+        Args:
+            code: what it states.
+            path: the source.
+            line: the line it stands on.
+            problems: told of what is no code.
+        """
+        if not code.strip():
+            return self.default
+        lang = normalise_language(code)
+        if lang is None:
+            lang = UNKNOWN_LANGUAGE
+            problems.repair(path, line, f"{code[:40]!r} is no language code: taken as {lang!r}, unknown")
+        return lang
 
     def wants(self, lang: str) -> bool:
         """Whether names in this language (as :func:`normalise_language` writes it) are kept."""

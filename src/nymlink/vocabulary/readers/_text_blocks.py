@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Final
 
-from nymlink.files import open_bytes
+from nymlink.files import open_bytes, refuse_utf16
 from nymlink.problems import Problems
 
 _BLOCK_BYTES: Final = 1 << 16
 _LINE_BYTES: Final = 1 << 20
-_BOM: Final = b"\xef\xbb\xbf"
 _FIRST_OF_A_CHARACTER: Final = 0xC0
 
 
@@ -21,19 +21,19 @@ def read_blocks(path: Path, problems: Problems) -> Iterator[str]:
     A line that is not UTF-8 is read as Windows-1252 and reported as repaired.
 
     Raises:
-        InputError: see :func:`nymlink.files.open_bytes`.
+        InputError: the text is UTF-16; see also :func:`nymlink.files.open_bytes`.
     """
     number = 1
     with open_bytes(path) as file:
         for place, block in enumerate(_blocks(file)):
-            raw = block.removeprefix(_BOM) if place == 0 else block
+            if place == 0:
+                refuse_utf16(block, path)
+                block = block.removeprefix(codecs.BOM_UTF8)
             try:
-                yield raw.decode("utf-8")
+                yield block.decode("utf-8")
             except UnicodeDecodeError:
-                yield "".join(
-                    _mended(line, path, at, problems)
-                    for at, line in enumerate(raw.splitlines(keepends=True), number)
-                )
+                lines = enumerate(block.split(b"\n"), number)
+                yield "\n".join(_mended(line, path, at, problems) for at, line in lines)
             number += block.count(b"\n")
 
 

@@ -22,12 +22,13 @@ from nymlink.vocabulary.model import UNKNOWN_LANGUAGE
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers._languages import Languages
-from nymlink.vocabulary.readers._name_rows import name_table
-from nymlink.vocabulary.readers._tsv_columns import CODE, NUMBER, TEXT, read_tsv
+from nymlink.vocabulary.readers.columns.delimited import CODE, NUMBER, TEXT
+from nymlink.vocabulary.readers.columns.groups import each, lists
+from nymlink.vocabulary.readers.columns.name_rows import name_table
+from nymlink.vocabulary.readers.columns.tsv import read_tsv
 from nymlink.vocabulary.readers.omop.languages import language_concepts
 from nymlink.vocabulary.readers.omop.relations import Relations
 from nymlink.vocabulary.readers.omop.tables import INVALID, coded, find_table, read_table
-from nymlink.vocabulary.readers.umls.groups import each, lists
 from nymlink.vocabulary.tables import CONCEPT_SCHEMA, REDIRECT_SCHEMA, Tables
 
 PREFIX: Final = "OMOP:"
@@ -144,4 +145,5 @@ FORMAT: Final[VocabularyFormat] = Format(
     description="OMOP vocabularies, Athena export (a folder with CONCEPT.csv)",
     recognises=_recognises,
     read=_read,
+    heeds=frozenset({"sources"}),
 )

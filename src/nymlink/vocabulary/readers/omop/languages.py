@@ -7,8 +7,8 @@ from typing import Final
 
 import pyarrow as pa
 
+from nymlink.vocabulary.readers.columns.groups import each
 from nymlink.vocabulary.readers.omop.tables import coded
-from nymlink.vocabulary.readers.umls.groups import each
 
 _ENGLISH: Final = "4180186"
 _LANGUAGES: Final = {

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nymlink.problems import Problems
-from nymlink.vocabulary.readers._tsv_columns import CODE, NUMBER, TEXT
+from nymlink.vocabulary.readers.columns.delimited import CODE, NUMBER, TEXT
+from nymlink.vocabulary.readers.columns.groups import Array, distinct_pairs, each, lists
 from nymlink.vocabulary.readers.omop.tables import INVALID, coded, read_table
-from nymlink.vocabulary.readers.umls.groups import Array, distinct_pairs, each, lists
 
 _RELATIONSHIP: Final = {
     "concept_id_1": NUMBER,

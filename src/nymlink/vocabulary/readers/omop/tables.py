@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nymlink.problems import Problems
-from nymlink.vocabulary.readers._tsv_columns import TEXT, read_tsv
+from nymlink.vocabulary.readers.columns.delimited import TEXT
+from nymlink.vocabulary.readers.columns.tsv import read_tsv
 
 INVALID: Final = frozenset({"U", "D"})
 """What invalid_reason says of what is valid no more: updated, deleted."""
@@ -25,7 +26,7 @@ def find_table(folder: Path, name: str) -> Path | None:
 def read_table(
     folder: Path, name: str, columns: Mapping[str, pa.DataType], required: tuple[str, ...], problems: Problems
 ) -> Iterator[pa.Table]:
-    """See :func:`~nymlink.vocabulary.readers._tsv_columns.read_tsv`; a table that is not there yields nothing."""
+    """See :func:`~nymlink.vocabulary.readers.columns.tsv.read_tsv`; a table that is not there yields nothing."""
     file = find_table(folder, name)
     return iter(()) if file is None else read_tsv(file, columns, required=required, problems=problems)
 

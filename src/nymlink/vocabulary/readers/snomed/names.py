@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from nymlink.vocabulary.model import UNKNOWN_LANGUAGE
 from nymlink.vocabulary.readers._languages import Languages, normalise_language
-from nymlink.vocabulary.readers.umls.groups import Array, each
+from nymlink.vocabulary.readers.columns.groups import Array, each
 
 FULLY_SPECIFIED: Final = 900000000000003001
 _PREFERRED: Final = 900000000000548007

@@ -21,11 +21,12 @@ from nymlink.problems import Problems
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers._languages import Languages
-from nymlink.vocabulary.readers._name_rows import name_table
-from nymlink.vocabulary.readers._tsv_columns import CODE, NUMBER, TEXT, read_tsv
+from nymlink.vocabulary.readers.columns.delimited import CODE, NUMBER, TEXT
+from nymlink.vocabulary.readers.columns.groups import Array, distinct_pairs, lists
+from nymlink.vocabulary.readers.columns.name_rows import name_table
+from nymlink.vocabulary.readers.columns.tsv import read_tsv
 from nymlink.vocabulary.readers.snomed.names import FULLY_SPECIFIED, Descriptions, name_rows, tagged
 from nymlink.vocabulary.readers.snomed.release import Release, has_release, open_release
-from nymlink.vocabulary.readers.umls.groups import Array, distinct_pairs, lists
 from nymlink.vocabulary.tables import CONCEPT_SCHEMA, REDIRECT_SCHEMA, Tables
 
 PREFIX: Final = "SNOMEDCT:"

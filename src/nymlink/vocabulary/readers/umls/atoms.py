@@ -15,9 +15,9 @@ from nymlink.problems import Problems
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers._languages import Languages
-from nymlink.vocabulary.readers.umls.blocks import read_columns
+from nymlink.vocabulary.readers.columns.groups import Array, Codes, each
+from nymlink.vocabulary.readers.umls.blocks import read_rrf
 from nymlink.vocabulary.readers.umls.codes import kind, language, prefix
-from nymlink.vocabulary.readers.umls.groups import Array, Codes, each
 from nymlink.vocabulary.readers.umls.release import Release
 
 SUPPRESSED: Final = frozenset({"O", "E", "Y"})
@@ -164,7 +164,7 @@ def read_atoms(release: Release, options: ReadOptions, problems: Problems) -> At
     """
     collector = _Collector(options)
     rows = 0
-    for block in read_columns(
+    for block in read_rrf(
         release,
         "MRCONSO",
         strings=("CUI", "STR", "CODE"),

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nymlink.vocabulary.model import KINDS
+from nymlink.vocabulary.readers.columns.groups import Array, Ints, distinct_pairs, lists
 from nymlink.vocabulary.readers.umls.atoms import Atoms
-from nymlink.vocabulary.readers.umls.groups import Array, Ints, distinct_pairs, lists
 from nymlink.vocabulary.tables import NAME_SCHEMA
 
 _STRETCH: Final = 1 << 20

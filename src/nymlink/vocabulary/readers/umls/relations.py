@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 from nymlink.problems import Problems
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.options import ReadOptions
+from nymlink.vocabulary.readers.columns.groups import Array, Codes, Ints, distinct_pairs, each, lists
 from nymlink.vocabulary.readers.umls.atoms import SUPPRESSED
-from nymlink.vocabulary.readers.umls.blocks import read_columns
-from nymlink.vocabulary.readers.umls.groups import Array, Codes, Ints, distinct_pairs, each, lists
+from nymlink.vocabulary.readers.umls.blocks import read_rrf
 from nymlink.vocabulary.readers.umls.names import Borrowing
 from nymlink.vocabulary.readers.umls.release import Release
 from nymlink.vocabulary.tables import REDIRECT_SCHEMA
@@ -133,7 +133,7 @@ class Beside:
     def _read(
         self, name: str, *, strings: tuple[str, ...], codes: tuple[str, ...] = (), required: tuple[str, ...]
     ) -> Iterator[pa.Table]:
-        return read_columns(
+        return read_rrf(
             self._release, name, strings=strings, codes=codes, required=required, problems=self._problems
         )
 

@@ -81,7 +81,7 @@ def _find(folder: Path, name: str) -> tuple[Path, ...]:
     found = {
         match["suffix"]: path
         for path in sorted(folder.glob(f"{name}.*"))
-        if (match := _PART.fullmatch(path.name)) and match["stem"] == name
+        if (match := _PART.fullmatch(path.name)) and match["stem"] == name and path.is_file()
     }
     letters = string.ascii_lowercase
     for expected, suffix in zip(product(letters, letters), sorted(found), strict=False):

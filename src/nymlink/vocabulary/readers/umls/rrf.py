@@ -83,4 +83,5 @@ FORMAT: Final[VocabularyFormat] = Format(
     description="UMLS Metathesaurus, Rich Release Format (a folder with MRCONSO.RRF)",
     recognises=recognises,
     read=read,
+    heeds=frozenset({"sources", "term_types", "suppressed"}),
 )

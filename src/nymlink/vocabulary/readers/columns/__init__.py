@@ -1,0 +1,1 @@
+"""Reading whole columns, for releases of millions of rows."""

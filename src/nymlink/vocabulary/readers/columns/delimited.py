@@ -1,0 +1,184 @@
+"""Chosen columns of large files of rows: by Arrow where a block is whole, by line where not.
+
+Nothing is quoted in these files (UMLS RRF, SNOMED RF2, OMOP). Arrow stops at a broken row without saying where it
+stands, so a block it cannot take is gone through line by line: broken rows are reported, the good ones given to it
+again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import IO, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv
+
+from nymlink.files import MAX_LINE, TOO_LONG, whole_lines
+from nymlink.problems import Problems
+
+NUMBER: Final = pa.int64()
+TEXT: Final = pa.string()
+CODE: Final = pa.dictionary(pa.int32(), pa.string())
+"""For columns of few distinct values."""
+
+_BLOCK_BYTES: Final = 32 << 20
+# Arrow takes no row of more than two of its own blocks; what it takes must not be too long a line.
+_PARSE_BYTES: Final = MAX_LINE // 2
+_NUMBER: Final = re.compile(r"\d{1,18}")
+_TOO_LARGE: Final = 10**18
+# A bar at the end of rows makes one more column (called as no other can be, for names stand between bars). Of type
+# null, it makes Arrow refuse what is not empty.
+_END: Final = "|"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How the rows of a file are made.
+
+    Attributes:
+        columns: what they hold, in order.
+        wanted: columns wanted, and what they hold: :data:`NUMBER` (never blank), :data:`TEXT` or :data:`CODE`.
+        required: columns of text that may not be blank.
+        delimiter: what stands between fields.
+        is_closed: whether it ends each row too.
+    """
+
+    columns: tuple[str, ...]
+    wanted: Mapping[str, pa.DataType]
+    required: Collection[str]
+    delimiter: str
+    is_closed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Whole lines of a file; ``line`` is the number of the first."""
+
+    path: Path
+    line: int
+    data: bytes
+
+
+def read_blocks(file: IO[bytes], path: Path) -> Iterator[Block]:
+    """Cut an open file at line ends.
+
+    Raises:
+        InputError: see :func:`nymlink.files.whole_lines`.
+    """
+    line = 1
+    for data in whole_lines(iter(partial(file.read, _BLOCK_BYTES), b""), path):
+        yield Block(path, line, data)
+        line += data.count(b"\n")
+
+
+def read_columns(blocks: Iterable[Block], layout: Layout, problems: Problems) -> Iterator[pa.Table]:
+    """Yield the good rows, some hundred thousand at a time, each column in one chunk.
+
+    Args:
+        blocks: the rows.
+        layout: how they are made.
+        problems: told of each row that is rejected (wrong number of fields, a NUL, a required column blank) or
+            repaired (not UTF-8, a carriage return within the row), with its line number.
+    """
+    for block in blocks:
+        table = _parse(block.data, layout) if _is_text(block.data) else None
+        if table is None:
+            mended = b"".join(_good_rows(block, layout, problems))
+            table = _parse(mended, layout, parse_bytes=len(mended) + 1)
+        if table is not None:
+            yield table
+
+
+def _is_text(data: bytes) -> bool:
+    """Whether there is neither a NUL nor a byte that is not UTF-8."""
+    if b"\0" in data:
+        return False
+    offsets = pa.array([0, len(data)], pa.int64()).buffers()[1]
+    try:
+        pa.Array.from_buffers(pa.large_string(), 1, [None, offsets, pa.py_buffer(data)]).validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _parse(data: bytes, layout: Layout, *, parse_bytes: int = _PARSE_BYTES) -> pa.Table | None:
+    """The wanted columns; ``None`` when there are no rows or not all of them are good."""
+    if not data or data.isspace():
+        return None
+    end = {_END: pa.null()} if layout.is_closed else {}
+    types = {**layout.wanted, **end}
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(data),
+            read_options=csv.ReadOptions(column_names=[*layout.columns, *end], block_size=parse_bytes),
+            parse_options=csv.ParseOptions(delimiter=layout.delimiter, quote_char=False, escape_char=False),
+            convert_options=csv.ConvertOptions(
+                include_columns=list(types), column_types=types, null_values=[""], check_utf8=False
+            ),
+        ).combine_chunks()
+    except pa.ArrowInvalid:
+        return None
+    numbers = (table[name] for name, kind in layout.wanted.items() if kind == NUMBER)
+    if not all(map(_is_natural, numbers)) or any(_has_blank(table[name]) for name in layout.required):
+        return None
+    return table
+
+
+def _is_natural(column: pa.ChunkedArray) -> bool:
+    """Whether all are numbers as :data:`_NUMBER` has them; Arrow also takes negative and longer ones."""
+    least, most = pc.min_max(column).values()
+    return bool(column.null_count == 0 and least.as_py() >= 0 and most.as_py() < _TOO_LARGE)
+
+
+def _has_blank(column: pa.ChunkedArray) -> bool:
+    values = column.combine_chunks()
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary
+    return bool(pc.min(pc.binary_length(values)).as_py() == 0 or pc.any(pc.utf8_is_space(values)).as_py())
+
+
+def _good_rows(block: Block, layout: Layout, problems: Problems) -> Iterator[bytes]:
+    for number, raw in enumerate(block.data.split(b"\n"), start=block.line):
+        raw = raw.rstrip(b"\r")
+        if not raw.strip():
+            continue
+        if len(raw) > MAX_LINE:
+            problems.reject(block.path, number, TOO_LONG)
+            continue
+        try:
+            row, repair = raw.decode("utf-8"), None
+        except UnicodeDecodeError:
+            row, repair = raw.decode("cp1252", errors="replace"), "not UTF-8; read as Windows-1252"
+        fault = _fault(row, layout)
+        if fault is not None:
+            problems.reject(block.path, number, fault)
+            continue
+        if repair is not None:
+            problems.repair(block.path, number, repair)
+        if "\r" in row:
+            row = row.replace("\r", " ")
+            problems.repair(block.path, number, "a carriage return within the row; read as a space")
+        yield row.encode() + b"\n"
+
+
+def _fault(row: str, layout: Layout) -> str | None:
+    if "\0" in row:
+        return "a NUL character in the row"
+    fields = row.split(layout.delimiter)
+    after = fields.pop() if layout.is_closed else ""
+    if len(fields) != len(layout.columns):
+        ended = f" ended by {layout.delimiter}" if layout.is_closed else ""
+        return f"{len(fields)} columns{ended} instead of {len(layout.columns)}"
+    if after:
+        return f"text after the last {layout.delimiter}"
+    for name, value in zip(layout.columns, fields, strict=True):
+        if layout.wanted.get(name) == NUMBER and not (value.isascii() and _NUMBER.fullmatch(value.strip())):
+            return f"{name} is {value[:40]!r}, not a number"
+        if name in layout.required and not value.strip():
+            return f"{name} is blank"
+    return None

@@ -1,0 +1,51 @@
+"""Chosen columns of a large tab-separated file whose first line names its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from itertools import chain
+from pathlib import Path
+
+import pyarrow as pa
+
+from nymlink.errors import InputError
+from nymlink.files import MAX_LINE, TOO_LONG, open_bytes
+from nymlink.problems import Problems
+from nymlink.vocabulary.readers.columns.delimited import Block, Layout, read_blocks, read_columns
+
+
+def read_tsv(
+    path: Path, wanted: Mapping[str, pa.DataType], *, required: Collection[str] = (), problems: Problems
+) -> Iterator[pa.Table]:
+    """Yield the good rows, some hundred thousand at a time, each column in one chunk.
+
+    Args:
+        path: a plain or gzip file; its first line names its columns (in whatever case).
+        wanted: columns wanted, lower case, and what they hold: see
+            :class:`~nymlink.vocabulary.readers.columns.delimited.Layout`.
+        required: columns of text that may not be blank.
+        problems: told of each row that is rejected or repaired, with its line number.
+
+    Raises:
+        InputError: a column is not there, or the file cannot be read (:func:`nymlink.files.open_bytes`).
+    """
+    with open_bytes(path) as file:
+        blocks = read_blocks(file, path)
+        first = next(filter(None, map(_without_blank_lines, blocks)), Block(path, 1, b""))
+        header, _, rest = first.data.partition(b"\n")
+        if len(header) > MAX_LINE:
+            raise InputError(TOO_LONG, path=path, line=first.line)
+        names = header.decode("utf-8", errors="replace").split("\t")
+        layout = Layout(tuple(name.strip().lower() for name in names), wanted, required, delimiter="\t")
+        for name in wanted:
+            if name not in layout.columns:
+                message = f"no column {name!r}: the first line must name it"
+                raise InputError(message, path=path, line=first.line)
+        yield from read_columns(chain([Block(path, first.line + 1, rest)], blocks), layout, problems)
+
+
+def _without_blank_lines(block: Block) -> Block | None:
+    """What follows the blank lines that a block begins with, if anything does."""
+    data = block.data.lstrip(b"\r\n")
+    blank = block.data.count(b"\n") - data.count(b"\n")
+    return Block(block.path, block.line + blank, data) if data else None

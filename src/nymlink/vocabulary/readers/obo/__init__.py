@@ -1,0 +1,1 @@
+"""Ontologies as the OBO world writes them: OBO files and OBO Graphs."""

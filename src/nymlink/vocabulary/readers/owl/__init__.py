@@ -1,0 +1,1 @@
+"""Ontologies as RDF: OWL in RDF/XML and functional syntax, and Turtle."""

@@ -1,0 +1,58 @@
+"""The IRIs that are read, and what predicates are for.
+
+Sources: https://www.w3.org/TR/owl2-mapping-to-rdf/, https://www.w3.org/TR/skos-reference/, and the annotation
+properties of the OBO Foundry (oboInOwl, IAO).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+RDF: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+RDFS: Final = "http://www.w3.org/2000/01/rdf-schema#"
+OWL: Final = "http://www.w3.org/2002/07/owl#"
+SKOS: Final = "http://www.w3.org/2004/02/skos/core#"
+_OBO: Final = "http://purl.obolibrary.org/obo/"
+_IN_OWL: Final = "http://www.geneontology.org/formats/oboInOwl#"
+_EFO: Final = "http://www.ebi.ac.uk/efo/"
+
+CLASSES: Final = frozenset({f"{OWL}Class", f"{OWL}DeprecatedClass", f"{RDFS}Class", f"{SKOS}Concept"})
+SCOPES: Final = frozenset({"EXACT", "RELATED", "NARROW", "BROAD"})
+ROLES: Final[Mapping[str, str]] = {
+    f"{RDF}type": "type",
+    f"{RDFS}label": "label",
+    f"{RDFS}subClassOf": "parent",
+    f"{OWL}equivalentClass": "equivalent",
+    f"{OWL}deprecated": "deprecated",
+    f"{OWL}versionInfo": "version",
+    f"{OWL}versionIRI": "version IRI",
+    f"{OWL}annotatedSource": "source",
+    f"{OWL}annotatedProperty": "property",
+    f"{OWL}annotatedTarget": "target",
+    f"{SKOS}prefLabel": "preferred",
+    f"{SKOS}altLabel": "EXACT",
+    # Misspellings and the like, there to be searched for and not to be shown.
+    f"{SKOS}hiddenLabel": "RELATED",
+    f"{SKOS}definition": "definition",
+    f"{SKOS}broader": "parent",
+    f"{SKOS}narrower": "child",
+    f"{SKOS}exactMatch": "xref",
+    f"{_IN_OWL}hasExactSynonym": "EXACT",
+    f"{_IN_OWL}hasRelatedSynonym": "RELATED",
+    f"{_IN_OWL}hasNarrowSynonym": "NARROW",
+    f"{_IN_OWL}hasBroadSynonym": "BROAD",
+    f"{_IN_OWL}hasSynonym": "RELATED",
+    f"{_IN_OWL}hasSynonymType": "synonym type",
+    f"{_IN_OWL}hasDbXref": "xref",
+    f"{_IN_OWL}hasAlternativeId": "alternate",
+    f"{_IN_OWL}hasOBONamespace": "namespace",
+    f"{_IN_OWL}default-namespace": "default namespace",
+    f"{_OBO}IAO_0000115": "definition",
+    f"{_OBO}IAO_0000118": "EXACT",
+    f"{_OBO}IAO_0100001": "replaced by",
+    "http://purl.org/dc/terms/isReplacedBy": "replaced by",
+    f"{_EFO}alternative_term": "EXACT",
+    f"{_EFO}definition": "definition",
+}
+"""Predicate → what it is for; predicates of synonyms are for their scope."""

@@ -1,0 +1,185 @@
+"""Reading a text of many small units (axioms, statements) so that a broken one costs itself and no other.
+
+The text is held in a window that moves over the file, so files of any size and lines of any length can be read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from nymlink.problems import Problems
+from nymlink.vocabulary.readers._text_blocks import read_blocks
+
+_MAX_UNIT: Final = 1 << 22
+MAX_DEPTH: Final = 64
+"""How many brackets a unit may hold within each other; a file of nothing but open brackets would take for ever."""
+_BLANK: Final = re.compile(r"(?:\s++|#[^\n]*+\n)*+")
+
+
+class IncompleteError(Exception):
+    """The window ends within the unit."""
+
+
+class MalformedError(Exception):
+    """The unit cannot be read; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """What there is to know of a syntax.
+
+    Attributes:
+        noun: what a unit is called in reports.
+        token: matches one token, in one named group.
+        multiline: what tokens begin with that may hold line ends.
+        resume: matches up to where another unit may begin.
+    """
+
+    noun: str
+    token: re.Pattern[str]
+    multiline: tuple[str, ...]
+    resume: re.Pattern[str]
+
+
+class Scanner:
+    """Takes tokens from a window, one after the other.
+
+    Args:
+        text: the window.
+        place: where to begin.
+        final: whether the file ends where the window does.
+        grammar: what tokens there are.
+    """
+
+    def __init__(self, text: str, place: int, *, final: bool, grammar: Grammar) -> None:
+        self.text = text
+        self.place = place
+        self._final = final
+        self._grammar = grammar
+
+    def take(self) -> tuple[str, str]:
+        """The kind of the next token, and the token.
+
+        Raises:
+            IncompleteError: the window ends before the token does.
+            MalformedError: the file ends there, or something else stands there.
+        """
+        match = self._grammar.token.match(self.text, self.place)
+        if match is None:
+            self.place = _after_blank(self.text, self.place)
+            match = self._grammar.token.match(self.text, self.place)
+        if match is None:
+            is_open = (
+                self.text.startswith(self._grammar.multiline, self.place) or self.text.find("\n", self.place) < 0
+            )
+            if is_open and not self._final:
+                raise IncompleteError
+            found = self.text[self.place : self.place + 20]
+            raise MalformedError(f"what is {found!r}?" if found else "the file ends within it")
+        if match.end() == len(self.text) and not self._final:
+            raise IncompleteError
+        self.place = match.end()
+        kind = match.lastgroup or ""
+        return kind, match[kind]
+
+    def take_language(self) -> str | None:
+        """Pass over what may follow the text of a literal, its language or datatype. Returns the language."""
+        place = self.place
+        kind, token = self.take()
+        if kind == "lang":
+            return token[1:]
+        if token == "^^":
+            self.take()
+        else:
+            self.place = place
+        return None
+
+
+def read_units(path: Path, problems: Problems, grammar: Grammar, parse: Callable[[Scanner], None]) -> None:
+    """Read a plain or gzip file unit by unit; report and pass over those that cannot be read.
+
+    Args:
+        path: the file.
+        problems: told of broken units.
+        grammar: its syntax.
+        parse: takes the tokens of one unit. Raises :class:`IncompleteError` or :class:`MalformedError`.
+
+    Raises:
+        InputError: see :func:`nymlink.vocabulary.readers._text_blocks.read_blocks`.
+    """
+    window = _Window(read_blocks(path, problems))
+    while window.has_more():
+        scanner = Scanner(window.text, window.place, final=window.final, grammar=grammar)
+        try:
+            parse(scanner)
+        except IncompleteError:
+            if len(window.text) - window.place < _MAX_UNIT:
+                window.extend()
+                continue
+            fault = f"{grammar.noun} of more than {_MAX_UNIT >> 20} million characters"
+        except MalformedError as error:
+            fault = f"{grammar.noun} that cannot be read ({error})"
+        else:
+            window.place = scanner.place
+            continue
+        problems.reject(path, window.line(), fault)
+        window.skip(grammar.resume)
+
+
+class _Window:
+    """A stretch of text that moves over a file, and a place in it."""
+
+    def __init__(self, blocks: Iterator[str]) -> None:
+        self.text = ""
+        self.place = 0
+        self.final = False
+        self._blocks = blocks
+        self._line = 1
+        self._counted = 0
+
+    def line(self) -> int:
+        """The line of the place."""
+        self._line += self.text.count("\n", self._counted, self.place)
+        self._counted = self.place
+        return self._line
+
+    def has_more(self) -> bool:
+        """Pass over white space and comments; tell whether anything comes after them."""
+        self.place = _after_blank(self.text, self.place)
+        while self.place == len(self.text) and not self.final:
+            self.extend()
+            self.place = _after_blank(self.text, self.place)
+        return self.place < len(self.text)
+
+    def extend(self) -> None:
+        """Drop what lies before the place; read on."""
+        self.line()
+        parts = [self.text[self.place :]]
+        # As much again as there is, so that a long unit is not read over and over.
+        wanted, length = 2 * len(parts[0]), len(parts[0])
+        self.place = self._counted = 0
+        while length <= wanted and not self.final:
+            block = next(self._blocks, None)
+            self.final = block is None
+            # With a line end after it, the last comment of a file is like any other.
+            parts.append("\n" if block is None else block.replace("\r\n", "\n"))
+            length += len(parts[-1])
+        self.text = "".join(parts)
+
+    def skip(self, resume: re.Pattern[str]) -> None:
+        """Go to where another unit may begin."""
+        while (match := resume.search(self.text, self.place)) is None and not self.final:
+            # What the pattern matches may lie across the end of the window.
+            self.place = max(self.place + 1, len(self.text) - 1000)
+            self.extend()
+        self.place = match.end() if match else len(self.text)
+
+
+def _after_blank(text: str, place: int) -> int:
+    """Where white space and comments end."""
+    match = _BLANK.match(text, place)
+    return match.end() if match else place

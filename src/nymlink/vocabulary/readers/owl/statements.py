@@ -1,0 +1,193 @@
+"""What the readers of RDF share: statements about IRIs, and how they become terms in the model of oboInOwl.
+
+A subject is a concept when it is a class or a SKOS concept and something is said of it beyond its place in the
+hierarchy.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+from urllib.parse import urljoin
+
+from nymlink.vocabulary.options import ReadOptions
+from nymlink.vocabulary.readers._languages import Languages, normalise_language
+from nymlink.vocabulary.readers.obo.oboinowl import Synonym, SynonymTypes, Term, curie, tables_of
+from nymlink.vocabulary.readers.owl.iris import CLASSES, OWL, RDF, RDFS, ROLES, SCOPES, SKOS
+from nymlink.vocabulary.tables import Tables
+
+_LICENCE: Final = re.compile(r".*[/#]licen[sc]e")
+_HIERARCHY: Final = frozenset({"type", "parent", "child", "equivalent"})
+_HEADERS: Final = (f"{OWL}Ontology", f"{SKOS}ConceptScheme")
+_TRUE: Final = frozenset({"true", "1"})
+
+
+class Value(NamedTuple):
+    """The object of a statement: an IRI, or the text of a literal with its language."""
+
+    text: str
+    lang: str | None = None
+    is_iri: bool = False
+
+
+@dataclass(slots=True)
+class _Subject:
+    """What is said of one IRI or blank node."""
+
+    said: list[tuple[str, Value]] = field(default_factory=list)
+    described: bool = False
+
+    def values(self, *roles: str) -> Iterator[Value]:
+        return (value for role, value in self.said if role in roles)
+
+    def first(self, role: str) -> str | None:
+        return next((value.text for value in self.values(role)), None)
+
+
+class Statements:
+    """Takes the statements of one file in any order; makes tables of them."""
+
+    def __init__(self) -> None:
+        self._subjects: defaultdict[str, _Subject] = defaultdict(_Subject)
+        self._roles: dict[str, str | None] = dict(ROLES)
+        self._synonym_types: dict[tuple[str, str, str], str] = {}
+
+    def role(self, predicate: str) -> str | None:
+        """What a predicate is for, or ``None`` when what it says is not kept."""
+        if predicate not in self._roles:
+            self._roles[predicate] = "licence" if _LICENCE.fullmatch(predicate) else None
+        return self._roles[predicate]
+
+    def add(self, subject: str, predicate: str, value: Value) -> None:
+        """Add one statement. Ids are IRIs, those of blank nodes begin with ``_:``."""
+        role = self.role(predicate)
+        about = self._subjects[subject]
+        if role is None:
+            about.described = about.described or not predicate.startswith((OWL, RDF, RDFS + "sub"))
+        elif value.text:
+            about.said.append((role, value))
+            about.described = about.described or role not in _HIERARCHY
+
+    def add_synonym_type(self, subject: str, predicate: str, text: str, type_: str) -> None:
+        """Add what an annotation says of a statement: of what type the synonym is. The first type said counts."""
+        role = self.role(predicate)
+        if role in SCOPES:
+            self._synonym_types.setdefault((subject, role, text), type_)
+
+    def close(self, blank: str) -> None:
+        """Take note of a blank node of which no more will be said: annotations of a statement are such nodes."""
+        about = self._subjects.pop(blank, None)
+        if about is None:
+            return
+        source, predicate, target = (about.first(role) for role in ("source", "property", "target"))
+        type_ = about.first("synonym type")
+        if source and predicate and target and type_:
+            self.add_synonym_type(source, predicate, target, type_)
+
+    def tables(self, options: ReadOptions) -> Tables | None:
+        """The concepts, names and redirects that the statements make, or ``None`` when there is no concept.
+
+        Raises:
+            InputError: the options hold something that is no language code.
+        """
+        for blank in [subject for subject in self._subjects if subject.startswith("_:")]:
+            self.close(blank)
+        iri, header = self._header()
+        own_prefix = re.split("[/#]", iri.rstrip("/#"))[-1].partition(".")[0]
+        ids = {subject: curie(subject, own_prefix=own_prefix) for subject in self._subjects}
+        terms: dict[str, Term] = {}
+        synonym_types: dict[str, str] = {}
+        default = Languages(options).default
+        for subject, about in self._subjects.items():
+            if not _is_class(about):
+                synonym_types[ids[subject]] = about.first("label") or ""
+            elif about.described and not subject.startswith(OWL):
+                term = terms.setdefault(ids[subject], Term(ids[subject]))
+                self._fill(term, subject, about, own_prefix=own_prefix, default=default)
+                if not term.namespaces:
+                    term.namespaces.extend(value.text for value in header.values("default namespace"))
+        if not terms:
+            return None
+        self._connect(terms, ids, own_prefix)
+        return tables_of(
+            terms,
+            SynonymTypes(synonym_types),
+            options,
+            version=header.first("version") or header.first("version IRI"),
+            licence=header.first("licence"),
+        )
+
+    def _header(self) -> tuple[str, _Subject]:
+        for type_ in _HEADERS:
+            for subject, about in self._subjects.items():
+                if any(value.text == type_ for value in about.values("type")):
+                    return subject, about
+        return "", _Subject()
+
+    def _fill(self, term: Term, subject: str, about: _Subject, *, own_prefix: str, default: str) -> None:
+        languages: set[str] = set()
+        # In SKOS the preferred label is the one that says so; in OWL it is the first in its language.
+        for value in [*about.values("preferred"), *about.values("label")]:
+            lang = _language(value)
+            scope = "EXACT" if (lang or default) in languages else "PREFERRED"
+            languages.add(lang or default)
+            term.synonyms.append(Synonym(value.text, scope, lang=lang))
+        definitions = sorted(
+            about.values("definition"), key=lambda value: (_language(value) or default) != default
+        )
+        term.definition = term.definition or next((value.text for value in definitions), None)
+        for role, value in about.said:
+            identifier = curie(value.text, own_prefix=own_prefix)
+            if role in SCOPES:
+                type_ = self._synonym_types.get((subject, role, value.text))
+                term.synonyms.append(
+                    Synonym(value.text, role, type=curie(type_) if type_ else None, lang=_language(value))
+                )
+            elif role == "namespace":
+                term.namespaces.append(value.text)
+            elif role == "alternate":
+                term.alternate_ids.append(identifier)
+            elif role == "replaced by":
+                term.replaced_by.append(identifier)
+            elif role in ("xref", "equivalent"):
+                term.xrefs.append(identifier if value.is_iri else value.text)
+            elif role == "parent" and not value.text.startswith(OWL):
+                term.parents.append(identifier)
+            elif role == "deprecated":
+                term.obsolete = term.obsolete or value.text.strip().lower() in _TRUE
+            elif role == "type":
+                term.obsolete = term.obsolete or value.text == f"{OWL}DeprecatedClass"
+
+    def _connect(self, terms: Mapping[str, Term], ids: Mapping[str, str], own_prefix: str) -> None:
+        """Say of the other side what only one side says: whose child it is, what it equals."""
+        for subject, about in self._subjects.items():
+            for value in about.values("child"):
+                child = terms.get(curie(value.text, own_prefix=own_prefix))
+                if child is not None:
+                    child.parents.append(ids[subject])
+            for value in about.values("equivalent"):
+                other = terms.get(curie(value.text, own_prefix=own_prefix))
+                if other is not None and ids[subject] != other.id:
+                    other.xrefs.append(ids[subject])
+
+
+def absolute(reference: str, base: str) -> str:
+    """The IRI that a reference stands for in a document with this base."""
+    if ":" in reference or not base:
+        return reference
+    try:
+        return urljoin(base, reference)
+    except ValueError:
+        return reference
+
+
+def _language(value: Value) -> str | None:
+    return normalise_language(value.lang) if value.lang else None
+
+
+def _is_class(about: _Subject) -> bool:
+    types = {value.text for value in about.values("type")}
+    return not CLASSES.isdisjoint(types) if types else any(True for _ in about.values("parent", "child"))

@@ -1,0 +1,149 @@
+"""The disease and chemical vocabularies of the Comparative Toxicogenomics Database: CSV, TSV or XML.
+
+Columns: https://ctdbase.org/downloads/. The diseases (MEDIC) are those of Davis et al., "MEDIC: a practical
+disease vocabulary used at the Comparative Toxicogenomics Database" (Database 2012): MeSH and OMIM joined, each
+concept under one id with the others as alternates.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from nymlink.delimited import delimiter_of
+from nymlink.errors import InputError
+from nymlink.files import read_head, read_lines
+from nymlink.formats import Format
+from nymlink.problems import Problems
+from nymlink.vocabulary.options import ReadOptions
+from nymlink.vocabulary.readers import VocabularyFormat
+from nymlink.vocabulary.readers._languages import Languages
+from nymlink.vocabulary.readers.tables.header_rows import Row, header_rows
+from nymlink.vocabulary.readers.xml.records import read_records, root_of, text_of
+from nymlink.vocabulary.tables import TableBuilder, Tables
+
+_KINDS: Final = ("Disease", "Chemical")
+_OWN: Final = re.compile(r"(MESH|OMIM):\S+")
+_XREFS: Final = {
+    "CasRN": "CAS:",
+    "PubChemCID": "PUBCHEM.COMPOUND:",
+    "PubChemSID": "PUBCHEM.SUBSTANCE:",
+    "DTXSID": "DTXSID:",
+    "InChIKey": "INCHIKEY:",
+}
+_XML_ROW: Final = re.compile(r"<Row>\s*<(Disease|Chemical)Name>")
+_ROOTS: Final = ("Results",)
+
+
+class _Concepts:
+    """Takes the rows of one file."""
+
+    def __init__(self, options: ReadOptions) -> None:
+        self.builder = TableBuilder()
+        self._languages = Languages(options)
+        self._alternates: list[tuple[str, str]] = []
+
+    def add(self, row: Row, kind: str) -> None:
+        id_ = _curie(row.get(f"{kind}ID"))
+        alternates = [_curie(value) for value in row.split(f"Alt{kind}IDs")]
+        # MEDIC's alternates are MeSH and OMIM ids; ids of other vocabularies stand among them since 2015.
+        self._alternates += [(alternate, id_) for alternate in alternates if _OWN.fullmatch(alternate)]
+        xrefs = [alternate for alternate in alternates if not _OWN.fullmatch(alternate)]
+        for header, prefix in _XREFS.items():
+            xrefs += [value if ":" in value else prefix + value for value in row.split(header)]
+        trees = [tree[0] for tree in row.split("TreeNumbers")]
+        self.builder.concept(
+            id_,
+            definition=row.get("Definition"),
+            semantic_types=row.split("SlimMappings") or trees,
+            xrefs=xrefs,
+            parents=[_curie(value) for value in row.split("ParentIDs")],
+        )
+        lang = self._languages.default
+        if self._languages.wants(lang):
+            self.builder.name(id_, row.get(f"{kind}Name"), lang=lang, kind="preferred")
+            for synonym in row.split("Synonyms"):
+                self.builder.name(id_, synonym, lang=lang)
+
+    def finish(self) -> Tables:
+        for alternate, id_ in self._alternates:
+            if alternate not in self.builder:
+                self.builder.redirect(alternate, id_)
+        return self.builder.build()
+
+
+def _curie(value: str) -> str:
+    """``DO:DOID:0050776`` → ``DOID:0050776``."""
+    return value.removeprefix("DO:") if value.startswith("DO:DOID:") else value
+
+
+def _fields(line: str) -> tuple[str, list[str], str] | None:
+    """The delimiter, the headers and whose they are, if the line is one that names the columns."""
+    text = line.lstrip("# ").strip()
+    delimiter = delimiter_of(text)
+    headers = [header.strip().strip('"') for header in text.split(delimiter)]
+    kind = _kind(headers)
+    return None if kind is None else (delimiter, headers, kind)
+
+
+def _kind(headers: list[str]) -> str | None:
+    """Whether the columns are those of diseases or of chemicals; associations have both, and no synonyms."""
+    found = [kind for kind in _KINDS if {f"{kind}Name", f"{kind}ID"} <= set(headers)]
+    return found[0] if len(found) == 1 and "Synonyms" in headers else None
+
+
+def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
+    if root_of(head) in _ROOTS:
+        return _XML_ROW.search(head) is not None
+    return any(_fields(line) for line in head.splitlines())
+
+
+def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
+    """Read the diseases or the chemicals.
+
+    Alternate ids of diseases redirect to the id in use; those in other vocabularies are references, as are CAS
+    numbers. The semantic types of diseases are their slim categories, of others the letters of their trees.
+    """
+    concepts = _Concepts(options)
+    is_xml = read_head(path).lstrip().startswith("<")
+    for row, kind in _xml_rows(path, problems) if is_xml else _table_rows(path, problems):
+        concepts.add(row, kind)
+    if not len(concepts.builder):
+        raise InputError("no row that could be used", path=path)
+    return concepts.finish()
+
+
+def _table_rows(path: Path, problems: Problems) -> Iterator[tuple[Row, str]]:
+    lines = read_lines(path, problems)
+    found = next((found for _, line in lines if (found := _fields(line))), None)
+    if found is None:
+        raise InputError("no line names the columns (# DiseaseName,DiseaseID,… or # ChemicalName,…)", path=path)
+    delimiter, headers, kind = found
+    data = ((number, line) for number, line in lines if not line.startswith("#"))
+    required = (f"{kind}Name", f"{kind}ID")
+    for row in header_rows(data, headers, delimiter=delimiter, required=required, path=path, problems=problems):
+        yield row, kind
+
+
+def _xml_rows(path: Path, problems: Problems) -> Iterator[tuple[Row, str]]:
+    for record in read_records(path, roots=_ROOTS, tags=("Row",), problems=problems):
+        values: dict[str, str] = {}
+        for field in record.element:
+            # Fields of several values hold them joined by bars, as elements of their own, or repeated.
+            texts = [*map(text_of, field)] if len(field) else [text_of(field)]
+            values[field.tag] = "|".join(filter(None, [values.get(field.tag, ""), *texts]))
+        kind = next((kind for kind in _KINDS if values.get(f"{kind}Name") and values.get(f"{kind}ID")), None)
+        if kind is not None:
+            yield Row(record.line, values), kind
+        elif record.element.tag == "Row":
+            problems.reject(path, record.line, "a row without name or id")
+
+
+FORMAT: Final[VocabularyFormat] = Format(
+    name="ctd",
+    description="Comparative Toxicogenomics Database: diseases (MEDIC) or chemicals, CSV, TSV or XML",
+    recognises=_recognises,
+    read=_read,
+)

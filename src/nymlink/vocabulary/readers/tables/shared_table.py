@@ -1,0 +1,144 @@
+"""The shared table: tab-separated, one name a line, its columns always the same and told by the header.
+
+They are ``concept_id name lang kind semantic_type xrefs``. Nothing is quoted or escaped; xrefs are joined by
+``|``. A file without fault is read in columns, by Arrow; one with a fault is read line by line, so that each fault
+is reported where it stands.
+
+The licence is not in the file but in a ``SOURCES.tsv`` one folder up, if there is one, with columns ``file`` and
+``licence``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv
+
+from nymlink.errors import InputError
+from nymlink.files import open_bytes, read_lines
+from nymlink.formats import Format
+from nymlink.problems import Problems
+from nymlink.vocabulary.model import KINDS
+from nymlink.vocabulary.options import ReadOptions
+from nymlink.vocabulary.readers import VocabularyFormat
+from nymlink.vocabulary.readers._languages import Languages, normalise_language
+from nymlink.vocabulary.readers.columns.name_rows import ROWS, tables_from_rows
+from nymlink.vocabulary.tables import Tables
+
+_DEFAULT_KIND: Final = "exact"
+_UNCLEAR_KIND: Final = "related"
+_SOURCES: Final = "SOURCES.tsv"
+
+
+def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
+    return head.lstrip().partition("\n")[0].rstrip("\r") == "\t".join(ROWS.names)
+
+
+def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
+    languages = Languages(options)
+    rows = _read_columns(path, languages)
+    if rows is None:
+        rows = _read_rows(path, languages, problems)
+    if not len(rows):
+        raise InputError("no row that could be used", path=path)
+    return replace(tables_from_rows(rows, languages), licence=_licence(path.resolve()))
+
+
+def _read_columns(path: Path, languages: Languages) -> pa.Table | None:
+    """All rows, or ``None`` when there is any fault in the file."""
+    with open_bytes(path) as file:
+        try:
+            rows = csv.read_csv(
+                file,
+                parse_options=csv.ParseOptions(delimiter="\t", quote_char=False),
+                convert_options=csv.ConvertOptions(column_types=ROWS, strings_can_be_null=False),
+            )
+        except pa.ArrowInvalid:
+            return None
+    if rows.schema != ROWS:
+        return None
+    blank = (pc.equal(pc.utf8_trim_whitespace(rows[column]), "") for column in ("concept_id", "name"))
+    if any(pc.any(column).as_py() for column in blank):
+        return None
+    langs = {lang: _language(lang, languages) for lang in pc.unique(rows["lang"]).to_pylist()}
+    kinds = {kind: _kind(kind) for kind in pc.unique(rows["kind"]).to_pylist()}
+    if None in langs.values() or None in kinds.values():
+        return None
+    return (
+        rows.set_column(0, "concept_id", pc.utf8_trim_whitespace(rows["concept_id"]))
+        .set_column(2, "lang", _translated(rows["lang"], langs))
+        .set_column(3, "kind", _translated(rows["kind"], kinds))
+    )
+
+
+def _read_rows(path: Path, languages: Languages, problems: Problems) -> pa.Table:
+    """The good rows; the others are reported."""
+    columns: list[list[str]] = [[] for _ in ROWS]
+    lines = ((number, line) for number, line in read_lines(path, problems) if line.strip())
+    header = next(lines, (0, ""))
+    if header[1].split("\t") != ROWS.names:
+        expected = ", ".join(ROWS.names)
+        raise InputError(f"not a shared table: its first line must name the columns {expected}", path=path)
+    for number, line in lines:
+        fields = line.split("\t")
+        if len(fields) != len(ROWS):
+            problems.reject(path, number, f"{len(fields)} columns instead of {len(ROWS)}")
+            continue
+        id_, name, lang, kind, semantic_type, xrefs = fields
+        if not id_.strip() or not name.strip():
+            problems.reject(path, number, f"no {'name' if id_.strip() else 'concept_id'}")
+            continue
+        row_lang, row_kind = languages.stated(lang, path, number, problems), _kind(kind)
+        if row_kind is None:
+            row_kind = _UNCLEAR_KIND
+            problems.repair(
+                path, number, f"unknown kind {kind[:40]!r} (known: {', '.join(KINDS)}): taken as {row_kind!r}"
+            )
+        for column, value in zip(
+            columns, (id_.strip(), name, row_lang, row_kind, semantic_type, xrefs), strict=True
+        ):
+            column.append(value)
+    return pa.table(columns, schema=ROWS)
+
+
+def _licence(path: Path) -> str | None:
+    """What the list of sources says of this file; ``None`` where there is no such list, or nothing in it."""
+    sources = path.parent.parent / _SOURCES
+    if not sources.is_file():
+        return None
+    # It may be another's, and whatever it is, the vocabulary can be read without it.
+    with contextlib.suppress(InputError):
+        rows = (line.split("\t") for _, line in read_lines(sources, Problems()))
+        headers = next(rows, [])
+        for fields in rows:
+            row = dict(zip(headers, fields, strict=False))
+            if row.get("file") in (path.name, f"{path.parent.name}/{path.name}"):
+                return row.get("licence", "").strip() or None
+    return None
+
+
+def _language(code: str, languages: Languages) -> str | None:
+    return normalise_language(code) if code.strip() else languages.default
+
+
+def _kind(kind: str) -> str | None:
+    kind = kind.strip() or _DEFAULT_KIND
+    return kind if kind in KINDS else None
+
+
+def _translated(column: pa.ChunkedArray, values: dict[str, str | None]) -> pa.ChunkedArray:
+    codes = pc.index_in(column, pa.array(list(values), pa.string()))
+    return pc.take(pa.array(list(values.values()), pa.string()), codes)
+
+
+FORMAT: Final[VocabularyFormat] = Format(
+    name="shared-table",
+    description="tab-separated, one name a line: concept_id name lang kind semantic_type xrefs",
+    recognises=_recognises,
+    read=_read,
+)

@@ -1,0 +1,161 @@
+"""Any delimited table with a header: CSV as spreadsheets write it, tab-separated, or with ``;`` or ``|``.
+
+Columns are found by their headers, or named by ``ReadOptions.columns``. Rows of one id add names to one concept;
+its first name in a language is the preferred one unless the table says what kind it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from nymlink.delimited import Record, records
+from nymlink.errors import InputError
+from nymlink.files import read_lines
+from nymlink.formats import Format
+from nymlink.problems import Problems
+from nymlink.vocabulary.model import KINDS
+from nymlink.vocabulary.options import ReadOptions
+from nymlink.vocabulary.readers import VocabularyFormat
+from nymlink.vocabulary.readers._languages import Languages
+from nymlink.vocabulary.readers.tables.layout import Layout, check_layout, find_layout
+from nymlink.vocabulary.tables import TableBuilder, Tables
+
+_TRUE: Final = frozenset({"true", "t", "yes", "y", "1", "obsolete", "deprecated"})
+_UNCLEAR_KIND: Final = "related"
+_KINDS_BY_WORD: Final = {kind: kind for kind in KINDS} | {
+    "": "exact",
+    "label": "preferred",
+    "preflabel": "preferred",
+    "preferredlabel": "preferred",
+    "preferredname": "preferred",
+    "altlabel": "exact",
+    "acronym": "abbreviation",
+    "brandname": "tradename",
+}
+
+
+class _Rows:
+    """Takes the records of one table."""
+
+    def __init__(self, layout: Layout, path: Path, options: ReadOptions, problems: Problems) -> None:
+        self.builder = TableBuilder()
+        self._width = len(layout.headers)
+        self._places = list(layout.columns.items())
+        self._path = path
+        self._problems = problems
+        self._languages = Languages(options)
+        self._named: set[tuple[str, str]] = set()
+
+    def add(self, record: Record) -> None:
+        """Add what a record says, or report why it cannot be used."""
+        fields = [field.strip() for field in record.fields]
+        row = {column: fields[place] for column, place in self._places if place < len(fields) and fields[place]}
+        obsolete = row.get("obsolete", "").lower() in _TRUE
+        if any(fields[self._width :]):
+            self._reject(record, f"{len(fields)} fields where the header has {self._width}")
+            return
+        if "id" not in row:
+            self._reject(record, "no id")
+            return
+        # Retired ids are often listed without a name.
+        if not obsolete and row.keys().isdisjoint(("name", "synonyms", "replaced_by")):
+            self._reject(record, "no name")
+            return
+        if record.as_written:
+            self._repair(record, "a stray quotation mark: left as it stands")
+        elif len(fields) < self._width:
+            self._repair(
+                record, f"{len(fields)} fields where the header has {self._width}: the others taken as empty"
+            )
+        id_ = row["id"]
+        self.builder.concept(
+            id_,
+            definition=row.get("definition"),
+            semantic_types=_split(row.get("semantic_type"), "|"),
+            xrefs=_split(row.get("xrefs")),
+            parents=_split(row.get("parents")),
+            obsolete=obsolete,
+            replaced_by=_split(row.get("replaced_by")),
+        )
+        lang = self._languages.stated(row.get("lang", ""), self._path, record.line, self._problems)
+        if self._languages.wants(lang):
+            if "name" in row:
+                kind = self._kind(record, row.get("kind"), first=(id_, lang) not in self._named)
+                self.builder.name(id_, row["name"], lang=lang, kind=kind)
+                self._named.add((id_, lang))
+            for synonym in _split(row.get("synonyms")):
+                self.builder.name(id_, synonym, lang=lang, kind="exact")
+
+    def _kind(self, record: Record, stated: str | None, *, first: bool) -> str:
+        if stated is None:
+            return "preferred" if first else "exact"
+        kind = kind_of(stated)
+        if kind is None:
+            kind = _UNCLEAR_KIND
+            self._repair(record, f"unknown kind {stated[:40]!r} (known: {', '.join(KINDS)}): taken as {kind!r}")
+        return kind
+
+    def _reject(self, record: Record, message: str) -> None:
+        self._problems.reject(self._path, record.line, message)
+
+    def _repair(self, record: Record, message: str) -> None:
+        self._problems.repair(self._path, record.line, message)
+
+
+@lru_cache(maxsize=1024)
+def kind_of(stated: str) -> str | None:
+    """``hasExactSynonym@fr`` → ``exact``, ``skos:prefLabel`` → ``preferred``, ``trade name`` → ``tradename``."""
+    word = re.split("[#/:]", stated)[-1].partition("@")[0].lower()
+    return _KINDS_BY_WORD.get(re.sub(r"[\s_-]", "", word).removeprefix("has").removesuffix("synonym"))
+
+
+def _split(joined: str | None, separator: str | None = None) -> list[str]:
+    """The values of a field that holds several, joined by ``|`` or, where there is none, by ``;``."""
+    if joined is None:
+        return []
+    separator = separator or ("|" if "|" in joined else ";")
+    return [value for part in joined.split(separator) if (value := part.strip())]
+
+
+def _header(lines: Iterator[tuple[int, str]], options: ReadOptions) -> tuple[int, Layout] | None:
+    """The first line that is neither blank nor a comment; a header may itself begin with ``#``."""
+    for number, line in lines:
+        if line.strip():
+            layout = find_layout(line.lstrip("# "), options.columns)
+            if layout.is_complete or not line.startswith("#"):
+                return number, layout
+    return None
+
+
+def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
+    found = _header(enumerate(head.splitlines(), start=1), ReadOptions())
+    return found is not None and found[1].is_complete
+
+
+def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
+    lines = read_lines(path, problems)
+    found = _header(lines, options)
+    if found is None:
+        raise InputError("no line names the columns", path=path)
+    number, layout = found
+    check_layout(layout, options.columns, path, number)
+    rows = _Rows(layout, path, options, problems)
+    for record in records(lines, layout.delimiter):
+        rows.add(record)
+    if not len(rows.builder):
+        raise InputError("no row that could be used", path=path)
+    return rows.builder.build()
+
+
+FORMAT: Final[VocabularyFormat] = Format(
+    name="table",
+    description="any CSV or TSV with a header that names a column of ids and one of names",
+    recognises=_recognises,
+    read=_read,
+    heeds=frozenset({"columns"}),
+    priority=100,
+)

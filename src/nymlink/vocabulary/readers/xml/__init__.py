@@ -1,0 +1,1 @@
+"""Vocabularies in XML of one record a concept."""

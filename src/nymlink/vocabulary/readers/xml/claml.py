@@ -1,0 +1,87 @@
+"""Classifications in ClaML, the XML in which WHO and national agencies publish ICD.
+
+Elements: Classification Markup Language, EN 14463 / ISO 13120.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+from xml.etree.ElementTree import Element
+
+from nymlink.errors import InputError
+from nymlink.formats import Format
+from nymlink.problems import Problems
+from nymlink.vocabulary.options import ReadOptions
+from nymlink.vocabulary.readers import VocabularyFormat
+from nymlink.vocabulary.readers._languages import Languages, normalise_language
+from nymlink.vocabulary.readers.xml.records import read_records, root_of, text_of
+from nymlink.vocabulary.tables import TableBuilder, Tables
+
+_ROOT: Final = "ClaML"
+# What is included in a class is often narrower than the class.
+_KINDS: Final = {"preferred": "preferred", "preferredLong": "exact", "inclusion": "narrow"}
+_XML_LANG: Final = "xml:lang"
+
+
+def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
+    return root_of(head) == _ROOT
+
+
+def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
+    """Read the classes; ids are the codes under the name that the title gives the classification (``ICD10``)."""
+    languages = Languages(options)
+    builder = TableBuilder()
+    prefix = ""
+    for record in read_records(path, roots=(_ROOT,), tags=("Class", "Title"), problems=problems):
+        element = record.element
+        if element.tag == "Title":
+            name = re.sub(r"[^A-Za-z0-9]", "", element.get("name") or text_of(element))
+            prefix = f"{name}:" if name else ""
+            builder.version = element.get("version") or element.get("date") or None
+        elif element.tag == "Class":
+            code = element.get("code", "").strip()
+            if not code:
+                problems.reject(path, record.line, "a class without code")
+                continue
+            _add(builder, prefix + code, prefix, element, languages)
+    if not len(builder):
+        raise InputError("no class that could be used", path=path)
+    return builder.build()
+
+
+def _add(builder: TableBuilder, id_: str, prefix: str, element: Element, languages: Languages) -> None:
+    above = (found.get("code", "").strip() for found in element.iterfind("SuperClass"))
+    rubrics = element.findall("Rubric")
+    definitions = (text_of(label) for found in rubrics if found.get("kind") == "definition" for label in found)
+    kind = element.get("kind")
+    builder.concept(
+        id_,
+        definition=next(filter(None, definitions), None),
+        semantic_types=[kind] if kind else [],
+        parents=[prefix + code for code in above if code],
+    )
+    for rubric in rubrics:
+        named = _KINDS.get(rubric.get("kind", ""))
+        for label in rubric.iterfind("Label") if named else ():
+            lang = normalise_language(label.get(_XML_LANG, "")) or languages.default
+            if named and languages.wants(lang):
+                builder.name(id_, _without_references(label), lang=lang, kind=named)
+
+
+def _without_references(label: Element) -> str:
+    """The text of a label; codes of other classes that it refers to are no part of the name."""
+    for reference in label.iter("Reference"):
+        reference.text = None
+        for below in reference:
+            below.clear()
+    return "".join(label.itertext())
+
+
+FORMAT: Final[VocabularyFormat] = Format(
+    name="claml",
+    description="ICD and other classifications in ClaML (XML)",
+    recognises=_recognises,
+    read=_read,
+)

@@ -1,0 +1,145 @@
+"""MeSH descriptors and supplementary records in XML (``desc20xx.xml``, ``supp20xx.xml``), streamed.
+
+Meaning of elements: National Library of Medicine, MeSH XML data elements
+(https://www.nlm.nih.gov/mesh/xml_data_elements.html). A record is a concept here; MeSH's own concepts, several to
+a record, say how its terms relate to it. Pharmacological actions are left out.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+from xml.etree.ElementTree import Element
+
+from nymlink.errors import InputError
+from nymlink.formats import Format
+from nymlink.problems import Problems
+from nymlink.vocabulary.options import ReadOptions
+from nymlink.vocabulary.readers import VocabularyFormat
+from nymlink.vocabulary.readers._languages import Languages
+from nymlink.vocabulary.readers.umls.codes import language
+from nymlink.vocabulary.readers.xml.records import XmlRecord, read_records, root_of, text_of
+from nymlink.vocabulary.tables import TableBuilder, Tables
+
+PREFIX: Final = "MESH:"
+_RECORDS: Final = {"DescriptorRecordSet": "DescriptorRecord", "SupplementalRecordSet": "SupplementalRecord"}
+_UIS: Final = {"DescriptorRecord": "DescriptorUI", "SupplementalRecord": "SupplementalRecordUI"}
+_NAMES: Final = {"DescriptorRecord": "DescriptorName", "SupplementalRecord": "SupplementalRecordName"}
+_CLASSES: Final = {"1": "chemical", "2": "protocol", "3": "disease", "4": "organism"}
+_LEXICAL: Final = {"ABB": "abbreviation", "ACR": "abbreviation", "TRD": "tradename"}
+# RelationName says what Concept2 is to Concept1.
+_RELATIONS: Final = {"NRW": ("narrow", "broad"), "BRD": ("broad", "narrow"), "REL": ("related", "related")}
+
+
+class _Records:
+    """Takes the records of one file."""
+
+    def __init__(self, path: Path, options: ReadOptions, problems: Problems) -> None:
+        self.builder = TableBuilder()
+        self._path = path
+        self._problems = problems
+        self._languages = Languages(options)
+        self._lang = self._languages.default
+        self._by_tree_number: dict[str, str] = {}
+
+    def begin(self, root: Element) -> None:
+        self._lang = language(root.get("LanguageCode", "").strip().upper(), default=self._lang)
+
+    def add(self, record: XmlRecord) -> None:
+        element = record.element
+        ui = text_of(element, _UIS[element.tag])
+        if not ui:
+            self._problems.reject(self._path, record.line, f"a {element.tag} without {_UIS[element.tag]}")
+            return
+        id_ = PREFIX + ui
+        concepts = element.findall("ConceptList/Concept")
+        best = next((concept for concept in concepts if concept.get("PreferredConceptYN") == "Y"), None)
+        trees = [tree for found in element.iterfind("TreeNumberList/TreeNumber") if (tree := text_of(found))]
+        self._by_tree_number.update(dict.fromkeys(trees, id_))
+        types = [tree[0] for tree in trees]
+        if element.tag == "SupplementalRecord":
+            types = [_CLASSES[class_]] if (class_ := element.get("SCRClass", "1")) in _CLASSES else []
+        self.builder.concept(
+            id_,
+            definition=text_of(best, "ScopeNote") or text_of(element, "Note"),
+            semantic_types=types,
+            # A star marks the heading that is the main topic.
+            parents=[
+                PREFIX + heading
+                for found in element.iterfind(
+                    "HeadingMappedToList/HeadingMappedTo/DescriptorReferredTo/DescriptorUI"
+                )
+                if (heading := text_of(found).lstrip("*"))
+            ],
+        )
+        if self._languages.wants(self._lang):
+            self._name(id_, element, concepts, best)
+
+    def finish(self) -> Tables:
+        """The tables; parents can be told only when all tree numbers are known."""
+        for tree, id_ in self._by_tree_number.items():
+            parent = self._by_tree_number.get(tree.rpartition(".")[0])
+            if parent is not None and parent != id_:
+                self.builder.concept(id_, parents=[parent])
+        return self.builder.build()
+
+    def _name(self, id_: str, element: Element, concepts: list[Element], best: Element | None) -> None:
+        kinds = _concept_kinds(concepts, best)
+        preferred = False
+        for concept in concepts:
+            kind = "exact" if concept is best else kinds.get(text_of(concept, "ConceptUI"), "related")
+            for term in concept.iterfind("TermList/Term"):
+                named = _LEXICAL.get(term.get("LexicalTag", ""), kind) if concept is best else kind
+                # The record's name is preferred even where it is an acronym.
+                if term.get("RecordPreferredTermYN") == "Y" and concept is best:
+                    named = "preferred"
+                    preferred = True
+                self.builder.name(id_, text_of(term, "String"), lang=self._lang, kind=named)
+        if not preferred:
+            name = text_of(element, f"{_NAMES[element.tag]}/String")
+            self.builder.name(id_, name, lang=self._lang, kind="preferred")
+
+
+def _concept_kinds(concepts: list[Element], best: Element | None) -> dict[str, str]:
+    """ConceptUI → the kind of name that the terms of that concept are for the record."""
+    own = text_of(best, "ConceptUI")
+    kinds: dict[str, str] = {}
+    for concept in concepts:
+        for relation in concept.iterfind("ConceptRelationList/ConceptRelation"):
+            one, two = text_of(relation, "Concept1UI"), text_of(relation, "Concept2UI")
+            of_two, of_one = _RELATIONS.get(relation.get("RelationName", ""), _RELATIONS["REL"])
+            if own in (one, two) and one != two:
+                kinds.setdefault(two if one == own else one, of_two if one == own else of_one)
+    return kinds
+
+
+def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
+    return root_of(head) in _RECORDS
+
+
+def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
+    """Read a file of descriptors or of supplementary records.
+
+    The terms of a record's preferred concept are its names (LexicalTag tells abbreviations and trade names), those
+    of its other concepts are narrower, broader or related, as ConceptRelation says. Parents are the descriptors
+    one up in the tree; for supplementary records the headings mapped to. The semantic type is the letter of the
+    tree (``C``), for supplementary records the class (``chemical``).
+    """
+    records = _Records(path, options, problems)
+    found = read_records(path, roots=_RECORDS, tags=tuple(_RECORDS.values()), problems=problems)
+    for number, record in enumerate(found):
+        if number == 0:
+            records.begin(record.element)
+        else:
+            records.add(record)
+    if not len(records.builder):
+        raise InputError("no record that could be used", path=path)
+    return records.finish()
+
+
+FORMAT: Final[VocabularyFormat] = Format(
+    name="mesh",
+    description="MeSH descriptors or supplementary records, XML",
+    recognises=_recognises,
+    read=_read,
+)

@@ -1,0 +1,140 @@
+"""Large XML files, record by record: one element of interest in memory at a time, each with its line.
+
+Expat does some 30 MB/s of a MeSH-like file with C callbacks that build the records (ElementTree's pull parser half
+that, lxml twice). Entities, which no such file declares, are refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from xml.etree.ElementTree import Element, TreeBuilder
+
+from nymlink.problems import Problems
+from nymlink.vocabulary.readers.xml.parser import NotWellFormedError, XmlParser
+
+_MAX_RECORD: Final = 1 << 22
+_ROOT: Final = re.compile(r"<([A-Za-z_][\w.-]*)[\s/>]")
+_PROLOGUE: Final = re.compile(r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class XmlRecord:
+    """An element and the line it begins on."""
+
+    line: int
+    element: Element
+
+
+def root_of(head: str) -> str:
+    """The name of the root element, told by the first characters of a file; empty where there is none."""
+    match = _ROOT.match(_PROLOGUE.sub("", head).lstrip())
+    return match[1] if match else ""
+
+
+def text_of(element: Element | None, path: str = ".") -> str:
+    """The text at a path below an element with white space folded, empty where there is none."""
+    found = None if element is None else element.find(path)
+    return "" if found is None else " ".join("".join(found.itertext()).split())
+
+
+def read_records(
+    path: Path, *, roots: Collection[str], tags: Collection[str], problems: Problems
+) -> Iterator[XmlRecord]:
+    """Yield the root with its attributes alone, then each element called one of ``tags`` with all it holds.
+
+    Bytes that are not UTF-8 are read as Windows-1252 and reported, unless the file declares another encoding.
+    Elements of more than 4 MB, and what follows a place that is not well-formed, are left out and reported.
+
+    Raises:
+        InputError: the root is another, the file declares entities, or it cannot be read.
+    """
+    parser = XmlParser(path, problems)
+    collector = _Collector(parser, frozenset(roots), frozenset(tags))
+    try:
+        for _ in parser.run():
+            yield from collector.finished()
+            collector.check_length()
+    except NotWellFormedError as error:
+        yield from collector.finished()
+        problems.reject(path, error.line, f"{error}: nothing after this can be read")
+
+
+class _Collector:
+    """Handles the elements of one file; keeps those that were asked for until they are taken."""
+
+    def __init__(self, parser: XmlParser, roots: frozenset[str], tags: frozenset[str]) -> None:
+        self._parser, self._roots, self._tags = parser, roots, tags
+        self._finished: deque[XmlRecord] = deque()
+        self._builder: TreeBuilder | None = None
+        self._tag, self._line, self._begin, self._ended = "", 0, 0, 0
+        self._depth = 0
+        parser.expat.SkippedEntityHandler = self._skip_entity
+        self._look_for_records()
+
+    def finished(self) -> Iterator[XmlRecord]:
+        """Take what is complete by now."""
+        while self._finished:
+            yield self._finished.popleft()
+
+    def check_length(self) -> None:
+        """See that the record that is open, if any, does not go on without end."""
+        if self._builder is not None and self._parser.expat.CurrentByteIndex - self._begin > _MAX_RECORD:
+            self._close(self._builder, fault=f"<{self._tag}> of more than {_MAX_RECORD >> 20} MB")
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        if not self._parser.has_root:
+            if tag not in self._roots:
+                expected = " or ".join(sorted(self._roots))
+                raise self._parser.refusal(f"its root element is {tag[:80]!r}, not {expected}")
+            self._parser.has_root = True
+            self._finished.append(XmlRecord(self._parser.line, Element(tag, attributes)))
+        elif tag in self._tags:
+            self._tag, self._line, self._ended = tag, self._parser.line, 0
+            self._begin = self._parser.expat.CurrentByteIndex
+            self._builder = TreeBuilder()
+            self._builder.start(tag, attributes)
+            # The builder's own methods, so that no Python runs within a record but at the end of elements.
+            self._parser.expat.StartElementHandler = self._builder.start
+            self._parser.expat.CharacterDataHandler = self._builder.data
+        else:
+            self._go_deeper()
+
+    def _end(self, tag: str) -> None:
+        if self._builder is None:
+            self._depth -= 1
+            return
+        self._builder.end(tag)
+        self._ended += 1
+        if tag == self._tag:
+            self._close(self._builder)
+
+    def _close(self, builder: TreeBuilder, *, fault: str | None = None) -> None:
+        """End the record that is open, here where it ends or because of a fault."""
+        element = builder.close()
+        still_open = sum(1 for _ in element.iter()) - self._ended
+        if still_open and fault is None:
+            fault = f"<{self._tag}> within <{self._tag}>"
+        if fault is None:
+            self._finished.append(XmlRecord(self._line, element))
+        else:
+            self._parser.reject(self._line, fault)
+            self._go_deeper(still_open)
+        self._look_for_records()
+
+    def _go_deeper(self, levels: int = 1) -> None:
+        self._depth += levels
+        self._parser.check_depth(self._depth)
+
+    def _look_for_records(self) -> None:
+        self._builder = None
+        self._parser.expat.StartElementHandler = self._start
+        self._parser.expat.EndElementHandler = self._end
+        self._parser.expat.CharacterDataHandler = None
+
+    def _skip_entity(self, name: str, _: bool) -> None:
+        self._parser.repair(self._parser.line, f"unknown entity &{name[:40]};: left out")

@@ -1,0 +1,448 @@
+"""A small vocabulary in every format, for tests of what all readers must do."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The same small vocabulary in one format.
+
+    Every sample names X:1 "heart attack" (also "MI"), X:2 "Sjögren syndrome" and X:3 "stroke", by ``ids``.
+
+    Attributes:
+        text: the source; each of its names stands on a line of its own.
+        ids: what the format calls X:1, X:2 and X:3.
+        broken: a line (or, where lines mean nothing, something else) that cannot be used.
+        before: the text before which ``broken`` is put.
+        has_lines: whether a problem has a line number.
+        redirects: alternate ids in ``text``.
+        obsolete: obsolete concept in ``text`` and what replaces it.
+        file: name of the file in a folder, where the source is a folder.
+        states_language: whether names say which language they are in.
+        beside: other files of the folder, by their names.
+    """
+
+    text: str
+    broken: str
+    before: str
+    ids: tuple[str, str, str] = ("X:1", "X:2", "X:3")
+    has_lines: bool = True
+    redirects: dict[str, str] = field(default_factory=dict)
+    obsolete: tuple[str, str] | None = None
+    file: str | None = None
+    states_language: bool = False
+    beside: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def is_xml(self) -> bool:
+        return self.text.startswith("<")
+
+    def with_broken_line(self) -> tuple[str, int]:
+        """The text with the broken line in it, and that line's number."""
+        place = self.text.index(self.before)
+        return self.text[:place] + self.broken + self.text[place:], self.text.count("\n", 0, place) + 1
+
+    def write(self, folder: Path, data: bytes, ending: str = "") -> Path:
+        """Write content as a source of this format, under a name that tells nothing."""
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / ((self.file or "source.dat") + ending)
+        path.write_bytes(data)
+        for name, text in self.beside.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        return path if self.file is None else folder
+
+
+_OBO = """\
+format-version: 1.4
+data-version: 2024-01-01
+
+[Term]
+id: X:1
+name: heart attack
+alt_id: X:10
+synonym: "MI" EXACT []
+
+[Term]
+id: X:2
+name: Sjögren syndrome
+
+[Term]
+id: X:3
+name: stroke
+
+[Term]
+id: X:4
+name: apoplexy
+is_obsolete: true
+replaced_by: X:3
+"""
+
+
+def _obographs() -> str:
+    def node(number: int, label: str, **meta: object) -> dict[str, object]:
+        return {"id": f"http://example.org/X_{number}", "lbl": label, "type": "CLASS", "meta": meta}
+
+    alternate = {"pred": "http://www.geneontology.org/formats/oboInOwl#hasAlternativeId", "val": "X:10"}
+    replaced = {"pred": "http://purl.obolibrary.org/obo/IAO_0100001", "val": "http://example.org/X_3"}
+    nodes = [
+        node(
+            1, "heart attack", synonyms=[{"pred": "hasExactSynonym", "val": "MI"}], basicPropertyValues=[alternate]
+        ),
+        node(2, "Sjögren syndrome"),
+        node(3, "stroke"),
+        node(4, "apoplexy", deprecated=True, basicPropertyValues=[replaced]),
+    ]
+    return json.dumps({"graphs": [{"id": "x", "nodes": nodes, "edges": []}]}, indent=1, ensure_ascii=False)
+
+
+def _mrconso(*fields: tuple[str, str, str]) -> str:
+    return "".join(
+        f"{cui}|ENG|P|L{number}|PF|S{number}|Y|A{number}||M{number}|D{number}|MSH|{tty}|D{number}|{name}|0|N|256|\n"
+        for number, (cui, tty, name) in enumerate(fields, start=1)
+    )
+
+
+def _tsv(*rows: str) -> str:
+    """Rows whose fields are parted by single bars here, for tabs are not seen."""
+    return "".join(row.replace("|", "\t") + "\n" for row in rows)
+
+
+def _rf2_description(number: int, concept: int, term: str) -> str:
+    type_ = "900000000000003001" if term.endswith(")") else "900000000000013009"
+    return f"{number}|20240101|1|900000000000207008|{concept}|en|{type_}|{term}|900000000000448009"
+
+
+def _mesh_record(number: int, *names: str) -> str:
+    terms = "".join(
+        f'<Term RecordPreferredTermYN="{"N" if place else "Y"}" LexicalTag="{"ABB" if place else "NON"}">\n'
+        f"<String>{name}</String></Term>\n"
+        for place, name in enumerate(names)
+    )
+    return (
+        f"<DescriptorRecord>\n<DescriptorUI>D{number}</DescriptorUI>\n<ConceptList>\n"
+        f'<Concept PreferredConceptYN="Y">\n<ConceptUI>M{number}</ConceptUI>\n'
+        f"<TermList>\n{terms}</TermList></Concept>\n"
+        "</ConceptList>\n</DescriptorRecord>\n"
+    )
+
+
+def _icd10cm_line(number: int, code: str, short: str, long: str) -> str:
+    return f"{number:05} {code:<7} 1 {short:<60} {long}\n"
+
+
+_OWL = """\
+<?xml version="1.0"?>
+<rdf:RDF xmlns:owl="http://www.w3.org/2002/07/owl#" xmlns:obo="http://purl.obolibrary.org/obo/"
+    xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:rdfs="http://www.w3.org/2000/01/rdf-schema#"
+    xmlns:oboInOwl="http://www.geneontology.org/formats/oboInOwl#">
+<owl:Class rdf:about="http://example.org/X_1">
+    <rdfs:label>heart attack</rdfs:label>
+    <oboInOwl:hasExactSynonym>MI</oboInOwl:hasExactSynonym>
+    <oboInOwl:hasAlternativeId>X:10</oboInOwl:hasAlternativeId>
+</owl:Class>
+<owl:Class rdf:about="http://example.org/X_2">
+    <rdfs:label>Sjögren syndrome</rdfs:label>
+</owl:Class>
+<owl:Class rdf:about="http://example.org/X_3">
+    <rdfs:label>stroke</rdfs:label>
+</owl:Class>
+<owl:Class rdf:about="http://example.org/X_4">
+    <rdfs:label>apoplexy</rdfs:label>
+    <owl:deprecated>true</owl:deprecated>
+    <obo:IAO_0100001 rdf:resource="http://example.org/X_3"/>
+</owl:Class>
+</rdf:RDF>
+"""
+
+_OWL_FUNCTIONAL = """\
+Prefix(obo:=<http://purl.obolibrary.org/obo/>)
+Prefix(oboInOwl:=<http://www.geneontology.org/formats/oboInOwl#>)
+Prefix(ex:=<http://example.org/>)
+
+Ontology(<http://example.org/x.owl>
+Declaration(Class(ex:X_1))
+Declaration(Class(ex:X_2))
+Declaration(Class(ex:X_3))
+Declaration(Class(ex:X_4))
+AnnotationAssertion(rdfs:label ex:X_1 "heart attack")
+AnnotationAssertion(oboInOwl:hasExactSynonym ex:X_1 "MI")
+AnnotationAssertion(oboInOwl:hasAlternativeId ex:X_1 "X:10")
+AnnotationAssertion(rdfs:label ex:X_2 "Sjögren syndrome")
+AnnotationAssertion(rdfs:label ex:X_3 "stroke")
+AnnotationAssertion(rdfs:label ex:X_4 "apoplexy")
+AnnotationAssertion(owl:deprecated ex:X_4 "true"^^xsd:boolean)
+AnnotationAssertion(obo:IAO_0100001 ex:X_4 ex:X_3)
+)
+"""
+
+_TURTLE = """\
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix obo: <http://purl.obolibrary.org/obo/> .
+@prefix oboInOwl: <http://www.geneontology.org/formats/oboInOwl#> .
+@prefix ex: <http://example.org/> .
+
+ex:X_1 a skos:Concept ;
+    skos:prefLabel "heart attack" ;
+    skos:altLabel "MI" ;
+    oboInOwl:hasAlternativeId "X:10" .
+
+ex:X_2 a skos:Concept ;
+    skos:prefLabel "Sjögren syndrome" .
+
+ex:X_3 a skos:Concept ;
+    skos:prefLabel "stroke" .
+
+ex:X_4 a skos:Concept ;
+    skos:prefLabel "apoplexy" ;
+    owl:deprecated true ;
+    obo:IAO_0100001 ex:X_3 .
+"""
+
+SAMPLES = {
+    "babelon": Sample(
+        text=_tsv(
+            "translation_language|subject_id|predicate_id|translation_value|translation_status",
+            "en|X:1|rdfs:label|heart attack|OFFICIAL",
+            "en|X:1|oboInOwl:hasExactSynonym|MI|OFFICIAL",
+            "en|X:2|rdfs:label|Sjögren syndrome|CANDIDATE",
+            "en|X:3|rdfs:label|stroke|OFFICIAL",
+            "en|X:3|rdfs:label|NA|NOT_TRANSLATED",
+        ),
+        broken="en\tX:5\ttoo short\n",
+        before="en\tX:2",
+        states_language=True,
+    ),
+    "biosyn": Sample(
+        text="X:1|X:10||heart attack\nX:1|X:10||MI\nX:2||Sjögren syndrome\nX:3||stroke\n",
+        broken="X:5 no bars\n",
+        before="X:2||",
+        redirects={"X:10": "X:1"},
+    ),
+    "claml": Sample(
+        text="""\
+<?xml version="1.0" encoding="UTF-8"?>
+<ClaML version="2.0.0">
+<Title name="X" version="2024"/>
+<Class code="1" kind="category">
+<Rubric kind="preferred"><Label xml:lang="en">heart attack</Label></Rubric>
+<Rubric kind="inclusion"><Label xml:lang="en">MI</Label></Rubric>
+</Class>
+<Class code="2" kind="category">
+<Rubric kind="preferred"><Label xml:lang="en">Sjögren syndrome</Label></Rubric>
+</Class>
+<Class code="3" kind="category">
+<Rubric kind="preferred"><Label xml:lang="en">stroke</Label></Rubric>
+</Class>
+</ClaML>
+""",
+        broken='<Class kind="category"/>\n',
+        before='<Class code="2"',
+        states_language=True,
+    ),
+    "ctd": Sample(
+        text="# Report created: today\n#\n# Fields:\n"
+        "# DiseaseName,DiseaseID,AltDiseaseIDs,Definition,ParentIDs,TreeNumbers,ParentTreeNumbers,"
+        "Synonyms,SlimMappings\n#\n"
+        "heart attack,MESH:D1,OMIM:10,,MESH:D4,C14/D1,C14,MI,Cardiovascular disease\n"
+        "Sjögren syndrome,MESH:D2,,,,C05,C05,,\n"
+        "stroke,MESH:D3,,,,C10,C10,,\n",
+        broken="too short,MESH:D5\n",
+        before="Sjögren",
+        ids=("MESH:D1", "MESH:D2", "MESH:D3"),
+        redirects={"OMIM:10": "MESH:D1"},
+    ),
+    "hgnc": Sample(
+        text=_tsv(
+            "hgnc_id|symbol|name|locus_type|status|alias_symbol|alias_name|prev_symbol|prev_name",
+            "HGNC:1|heart attack||gene|Approved|MI|||",
+            "HGNC:2|Sjögren syndrome||gene|Approved||||",
+            "HGNC:3|stroke||gene|Approved||||",
+        ),
+        broken="HGNC:5\ttoo short\n",
+        before="HGNC:2",
+        ids=("HGNC:1", "HGNC:2", "HGNC:3"),
+    ),
+    "icd10cm": Sample(
+        text=_icd10cm_line(1, "I21", "MI", "heart attack")
+        + _icd10cm_line(2, "M350", "Sjögren syndrome", "Sjögren syndrome")
+        + _icd10cm_line(3, "I63", "stroke", "stroke"),
+        broken="00009 I9 too short\n",
+        before="00002",
+        ids=("ICD10CM:I21", "ICD10CM:M35.0", "ICD10CM:I63"),
+    ),
+    "mesh": Sample(
+        text='<?xml version="1.0"?>\n<!DOCTYPE DescriptorRecordSet SYSTEM "nlmdescriptorrecordset.dtd">\n'
+        '<DescriptorRecordSet LanguageCode="eng">\n'
+        + _mesh_record(1, "heart attack", "MI")
+        + _mesh_record(2, "Sjögren syndrome")
+        + _mesh_record(3, "stroke")
+        + "</DescriptorRecordSet>\n",
+        broken="<DescriptorRecord><DateCreated/></DescriptorRecord>\n",
+        before="<DescriptorRecord>\n<DescriptorUI>D2",
+        ids=("MESH:D1", "MESH:D2", "MESH:D3"),
+        states_language=True,
+    ),
+    "obo": Sample(
+        text=_OBO,
+        broken='synonym: "never closed EXACT []\n',
+        before="\n[Term]\nid: X:3",
+        redirects={"X:10": "X:1"},
+        obsolete=("X:4", "X:3"),
+    ),
+    "obographs": Sample(
+        text=_obographs(),
+        broken='{"lbl": "a node without an id"},\n',
+        before='{\n     "id": "http://example.org/X_2"',
+        has_lines=False,
+        redirects={"X:10": "X:1"},
+        obsolete=("X:4", "X:3"),
+    ),
+    "omop": Sample(
+        text=_tsv(
+            "concept_id|concept_name|domain_id|vocabulary_id|concept_class_id|standard_concept|concept_code"
+            "|valid_start_date|valid_end_date|invalid_reason",
+            "1|heart attack|Condition|SNOMED|Disorder|S|22298006|19700101|20991231|",
+            "2|Sjögren syndrome|Condition|SNOMED|Disorder|S|83901003|19700101|20991231|",
+            "3|stroke|Condition|SNOMED|Disorder|S|230690007|19700101|20991231|",
+            "4|apoplexy|Condition|SNOMED|Disorder||999|19700101|20200101|U",
+        ),
+        broken="5\ttoo short\n",
+        before="2\tSjögren",
+        ids=("OMOP:1", "OMOP:2", "OMOP:3"),
+        obsolete=("OMOP:4", "OMOP:3"),
+        file="CONCEPT.csv",
+        states_language=True,
+        beside={
+            "CONCEPT_SYNONYM.csv": _tsv("concept_id|concept_synonym_name|language_concept_id", "1|MI|4180186"),
+            "CONCEPT_RELATIONSHIP.csv": _tsv(
+                "concept_id_1|concept_id_2|relationship_id|valid_start_date|valid_end_date|invalid_reason",
+                "4|3|Concept replaced by|20200101|20991231|",
+            ),
+        },
+    ),
+    "orphanet": Sample(
+        text="""\
+<?xml version="1.0" encoding="UTF-8"?>
+<JDBOR date="2024-06-25 07:00:00" version="1.3">
+<DisorderList count="3">
+<Disorder id="1"><OrphaCode>1</OrphaCode>
+<Name lang="en">heart attack</Name>
+<SynonymList count="1"><Synonym lang="en">MI</Synonym></SynonymList>
+</Disorder>
+<Disorder id="2"><OrphaCode>2</OrphaCode>
+<Name lang="en">Sjögren syndrome</Name>
+</Disorder>
+<Disorder id="3"><OrphaCode>3</OrphaCode>
+<Name lang="en">stroke</Name>
+</Disorder>
+</DisorderList>
+</JDBOR>
+""",
+        broken='<Disorder id="5"><Name lang="en">no code</Name></Disorder>\n',
+        before='<Disorder id="2">',
+        ids=("Orphanet:1", "Orphanet:2", "Orphanet:3"),
+        states_language=True,
+    ),
+    "owl": Sample(
+        text=_OWL,
+        broken="<owl:Class><rdfs:label>a class without an id</rdfs:label></owl:Class>\n",
+        before='<owl:Class rdf:about="http://example.org/X_2"',
+        redirects={"X:10": "X:1"},
+        obsolete=("X:4", "X:3"),
+    ),
+    "owl-functional": Sample(
+        text=_OWL_FUNCTIONAL,
+        broken='AnnotationAssertion(rdfs:label ex:X_3 "never closed)\n',
+        before='AnnotationAssertion(rdfs:label ex:X_2 "Sj',
+        redirects={"X:10": "X:1"},
+        obsolete=("X:4", "X:3"),
+    ),
+    "rrf": Sample(
+        text=_mrconso(
+            ("C0000001", "MH", "heart attack"),
+            ("C0000001", "ET", "MI"),
+            ("C0000002", "MH", "Sjögren syndrome"),
+            ("C0000003", "MH", "stroke"),
+        ),
+        broken="C0000005|ENG|too short\n",
+        before="C0000002|",
+        ids=("C0000001", "C0000002", "C0000003"),
+        file="MRCONSO.RRF",
+        states_language=True,
+    ),
+    "shared-table": Sample(
+        text="concept_id\tname\tlang\tkind\tsemantic_type\txrefs\n"
+        "X:1\theart attack\ten\tpreferred\tdisease\tUMLS:C0027051|MESH:D009203\n"
+        "X:1\tMI\ten\tabbreviation\tdisease\t\n"
+        "X:2\tSjögren syndrome\ten\tpreferred\tdisease\t\n"
+        "X:3\tstroke\ten\tpreferred\tdisease\t\n",
+        broken="X:5\ttoo short\n",
+        before="X:2\t",
+        states_language=True,
+    ),
+    "snomed": Sample(
+        text=_tsv(
+            "id|effectiveTime|active|moduleId|conceptId|languageCode|typeId|term|caseSignificanceId",
+            _rf2_description(11, 22298006, "heart attack (disorder)"),
+            _rf2_description(12, 22298006, "MI"),
+            _rf2_description(13, 83901003, "Sjögren syndrome (disorder)"),
+            _rf2_description(14, 230690007, "stroke (disorder)"),
+            _rf2_description(15, 4, "apoplexy (disorder)"),
+        ),
+        broken="16\t20240101\ttoo short\n",
+        before="13\t",
+        ids=("SNOMEDCT:22298006", "SNOMEDCT:83901003", "SNOMEDCT:230690007"),
+        obsolete=("SNOMEDCT:4", "SNOMEDCT:230690007"),
+        file="sct2_Description_Snapshot-en_INT_20240101.txt",
+        states_language=True,
+        beside={
+            "sct2_Concept_Snapshot_INT_20240101.txt": _tsv(
+                "id|effectiveTime|active|moduleId|definitionStatusId", "4|20240101|0|900000000000207008|1"
+            ),
+            "der2_cRefset_AssociationSnapshot_INT_20240101.txt": _tsv(
+                "id|effectiveTime|active|moduleId|refsetId|referencedComponentId|targetComponentId",
+                "a|20240101|1|900000000000207008|900000000000526001|4|230690007",
+            ),
+        },
+    ),
+    "sssom": Sample(
+        text="#license: CC0\n"
+        + _tsv(
+            "subject_id|subject_label|predicate_id|object_id|mapping_justification",
+            "X:1|heart attack|skos:exactMatch|X:2|semapv:ManualMappingCuration",
+            "X:1|MI|skos:exactMatch|X:3|semapv:ManualMappingCuration",
+            "X:2|Sjögren syndrome|skos:exactMatch|X:1|semapv:ManualMappingCuration",
+            "X:3|stroke|skos:exactMatch|X:1|semapv:ManualMappingCuration",
+        ),
+        broken="X:5\ttoo short\n",
+        before="X:2\tSj",
+    ),
+    "table": Sample(
+        text="code,label,synonyms,obsolete,replaced_by\n"
+        "X:1,heart attack,MI,,\n"
+        "X:2,Sjögren syndrome,,,\n"
+        "X:3,stroke,,,\n"
+        "X:4,apoplexy,,true,X:3\n",
+        broken=",a name without an id,,,\n",
+        before="X:2,",
+        obsolete=("X:4", "X:3"),
+    ),
+    "turtle": Sample(
+        text=_TURTLE,
+        broken='ex:X_5 skos:prefLabel "never closed .\n',
+        before="ex:X_2 a",
+        redirects={"X:10": "X:1"},
+        obsolete=("X:4", "X:3"),
+    ),
+}
+
+
+def sample_of(name: str) -> Sample:
+    """The sample of a format; every format must have one."""
+    assert name in SAMPLES, f"give the format {name!r} a sample in {Path(__file__).name}"
+    return SAMPLES[name]
