@@ -1,0 +1,1 @@
+"""Encoders: names → unit vectors."""

@@ -1,0 +1,118 @@
+"""ONNX Runtime: encoders without torch, on CPUs, in fp32 or int8."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from nymlink.encode.backends import Backend, Precision, Vectors, require_precision
+from nymlink.encode.config import ModelConfig
+from nymlink.encode.fingerprint import digest_of
+from nymlink.encode.saved import read_saved
+from nymlink.encode.settings import EncoderSettings
+from nymlink.encode.tokens import Ids
+from nymlink.errors import InputError
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+
+FILES: Final[dict[Precision, str]] = {"fp32": "onnx/model.onnx", "int8": "onnx/model_int8.onnx"}
+"""Where a folder holds its graphs, the preferred first: the names that models on the hub use too."""
+
+
+class OnnxNetwork:
+    """A graph run by ONNX Runtime: one that nymlink exported, or any that takes token ids to the last layer."""
+
+    device = "cpu"
+    batch_tokens = 1024
+    padding = 0.0
+
+    def __init__(self, folder: Path, settings: EncoderSettings, precision: Precision) -> None:
+        self.precision = precision
+        self.pad_id = ModelConfig.read(folder).pad_id
+        self._path = folder / FILES[precision]
+        self._settings = settings
+        self._exported = read_saved(folder).get("export", {})
+        self._session = _open_session(self._path)
+        self._inputs = [one.name for one in self._session.get_inputs()]
+        output = self._session.get_outputs()[0]
+        if not {"input_ids", "attention_mask"} <= set(self._inputs) or not isinstance(output.shape[-1], int):
+            raise InputError("this graph is no encoder: export the model again", path=self._path)
+        self.width = output.shape[-1]
+
+    def vectors(self, ids: Ids, mask: Ids) -> Vectors:
+        """Unit vectors; see :meth:`nymlink.encode.backends.Network.vectors`."""
+        # All tokens are of the first type, where a graph asks for types.
+        given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        try:
+            found = self._session.run(None, {name: given[name] for name in self._inputs})[0]
+        # The runtime has no error of its own for memory.
+        except Exception as error:
+            if "allocate" in str(error):
+                raise MemoryError from error
+            raise
+        return found if found.ndim == 2 else _pooled(found, mask, self._settings)
+
+    def digest(self) -> str:
+        """That of the weights which the graph was exported from, where it was not made coarser; else its own."""
+        source = self._exported.get("weights") if self.precision == "fp32" else None
+        # A large graph keeps its numbers in a second file beside it.
+        return source or digest_of(sorted(self._path.parent.glob(f"{self._path.name}*")))
+
+
+def open_network(
+    folder: Path, settings: EncoderSettings, precision: Precision | None, device: str | None
+) -> OnnxNetwork:
+    """The network of a folder with ONNX files.
+
+    Raises:
+        InputError: it has none of that precision, or a damaged one, or a GPU is asked for.
+    """
+    if device not in (None, "cpu"):
+        raise InputError(f"no device {device!r} with ONNX Runtime, only cpu: choose the back end torch")
+    offered = tuple(each for each, file in FILES.items() if (folder / file).is_file())
+    if precision is not None:
+        require_precision(precision, offered, where=f"in {folder}")
+    elif not offered:
+        raise InputError("no ONNX files: export the model (nymlink encoder export)", path=folder)
+    return OnnxNetwork(folder, settings, precision or offered[0])
+
+
+def _open_session(path: Path) -> InferenceSession:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    try:
+        return onnxruntime.InferenceSession(
+            path,
+            options,
+            providers=["CPUExecutionProvider"],
+            # Its operator for a sum and its normalisation takes three times as long as the two by themselves.
+            disabled_optimizers=["SkipLayerNormFusion"],
+        )
+    # What the runtime raises has no public base.
+    except Exception as error:
+        raise InputError(f"this graph cannot be loaded, export or fetch it again: {error}", path=path) from error
+
+
+def _pooled(states: npt.NDArray[np.float32], mask: Ids, settings: EncoderSettings) -> Vectors:
+    """Unit vectors from the last layer, (B, T, D)."""
+    if settings.pooling == "cls":
+        vectors = states[:, 0]
+    else:
+        vectors = np.einsum("btd,bt->bd", states, mask.astype(np.float32))
+    unit: Vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return unit
+
+
+BACKEND: Final = Backend(
+    "onnx",
+    "ONNX Runtime: CPU, fp32 or int8; needs a model exported to ONNX",
+    tuple(FILES.values()),
+    open_network,
+    priority=-1,
+)

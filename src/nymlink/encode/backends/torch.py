@@ -1,0 +1,125 @@
+"""torch: any model as it comes, on a CPU or a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from nymlink.encode.backends import Backend, Precision, Vectors, require_precision
+from nymlink.encode.fingerprint import digest_of
+from nymlink.encode.folder import WEIGHTS, weight_files
+from nymlink.encode.settings import EncoderSettings
+from nymlink.encode.tokens import Ids
+from nymlink.errors import InputError, MissingExtraError
+
+if TYPE_CHECKING:
+    from nymlink.encode.torch_model import TorchModel
+
+_OFFERED: Final[dict[str, tuple[Precision, ...]]] = {"cpu": ("bf16", "fp32"), "cuda": ("bf16", "fp16", "fp32")}
+_BATCH_TOKENS: Final = {"cpu": 2048, "cuda": 65536}
+_PADDING: Final = {"cpu": 0.0, "cuda": 0.1}
+
+
+class TorchNetwork:
+    """A :class:`~nymlink.encode.torch_model.TorchModel` on a device, in a precision.
+
+    Args:
+        model: moved to the device, and its weights to the precision.
+        precision: of weights and products.
+        device: ``"cpu"``, ``"cuda"`` or ``"cuda:1"``.
+        weights: the files that the model was loaded from.
+    """
+
+    def __init__(
+        self, model: TorchModel, precision: Precision, device: str, *, weights: Sequence[Path] = ()
+    ) -> None:
+        import torch
+
+        kinds = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+        self.precision = precision
+        self.device = device
+        self.width = model.width
+        self.pad_id = model.pad_id
+        self.batch_tokens = _BATCH_TOKENS[_kind(device)]
+        self.padding = _PADDING[_kind(device)]
+        self._model = model.to(device, kinds[precision])
+        self._weights = weights
+
+    def vectors(self, ids: Ids, mask: Ids) -> Vectors:
+        """Unit vectors; see :meth:`nymlink.encode.backends.Network.vectors`."""
+        import torch
+
+        try:
+            with torch.inference_mode():
+                # Without filling there is nothing to mask, which is faster.
+                real = None if mask.all() else torch.from_numpy(mask).to(self.device)
+                found = self._model(torch.from_numpy(ids).to(self.device), real)
+                vectors: Vectors = torch.nn.functional.normalize(found, dim=1).cpu().numpy()
+                return vectors
+        except torch.OutOfMemoryError as error:
+            raise MemoryError from error
+        except RuntimeError as error:
+            # On a CPU torch has no error of its own for memory.
+            if "can't allocate memory" in str(error):
+                raise MemoryError from error
+            raise
+
+    def digest(self) -> str:
+        """Digest of the weight files."""
+        return digest_of(self._weights)
+
+
+def open_network(
+    folder: Path, settings: EncoderSettings, precision: Precision | None, device: str | None
+) -> TorchNetwork:
+    """The network of any model folder.
+
+    Raises:
+        InputError: the folder's files are damaged, or device or precision cannot be had.
+        MissingExtraError: torch is not installed.
+    """
+    try:
+        import torch
+
+        from nymlink.encode.torch_model import TorchModel
+    except ImportError as error:
+        raise MissingExtraError("train", purpose="running a model that is not exported to ONNX") from error
+    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    if _kind(device) not in _OFFERED:
+        raise InputError(f"no device {device!r}: choose from {', '.join(_OFFERED)}")
+    if _kind(device) == "cuda" and not torch.cuda.is_available():
+        raise InputError("there is no GPU that torch can use: leave the device out, or choose cpu")
+    if precision is None:
+        precision = "bf16" if _has_bf16(device) else "fp32"
+    require_precision(precision, _OFFERED[_kind(device)], where=f"on {device}")
+    model = TorchModel.load(
+        folder,
+        pooling=settings.pooling,
+        max_length=settings.max_length,
+        attention="eager" if _kind(device) == "cpu" else "sdpa",
+    )
+    return TorchNetwork(model, precision, device, weights=weight_files(folder))
+
+
+def _kind(device: str) -> str:
+    """``"cuda:1"`` → ``"cuda"``."""
+    return device.partition(":")[0]
+
+
+def _has_bf16(device: str) -> bool:
+    """Whether a device multiplies bf16 itself: where it does not, fp32 is faster."""
+    import torch
+
+    if _kind(device) == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    able = torch.cpu.get_capabilities()
+    return any(able.get(each, False) for each in ("avx512_bf16", "amx_bf16", "arm_bf16"))
+
+
+BACKEND: Final = Backend(
+    "torch",
+    "torch: CPU or GPU, bf16, fp16 or fp32; needs nymlink[train]",
+    WEIGHTS,
+    open_network,
+)

@@ -1,0 +1,77 @@
+"""The way of many names through a network: tokenised ahead, sorted by length, in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from nymlink.encode.ahead import one_ahead
+from nymlink.encode.backends import Network, Vectors
+from nymlink.encode.tokens import Rows, Tokens, plan, tokenise
+from nymlink.errors import InputError, NymlinkError
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+_CHUNK: Final = 4
+"""Names that are tokenised and sorted together, per token of a batch: enough for most batches to be full."""
+
+
+class Batches:
+    """Goes through names; iterated once.
+
+    Args:
+        names: N distinct names.
+        network: what makes vectors of token ids.
+        tokenizer: what makes token ids of names.
+        batch_tokens: how many tokens the network is given at once.
+
+    Attributes:
+        truncated: how many names were cut, of those gone through so far.
+    """
+
+    def __init__(self, names: Sequence[str], network: Network, tokenizer: Tokenizer, *, batch_tokens: int) -> None:
+        self.truncated = 0
+        self._names = names
+        self._network = network
+        self._tokenizer = tokenizer
+        self._batch_tokens = batch_tokens
+
+    def __iter__(self) -> Iterator[tuple[Rows, Vectors]]:
+        """Yield some rows of the names and their vectors, until all names that have tokens have come.
+
+        Raises:
+            NymlinkError: a batch does not fit into memory.
+            InputError: the network gives no numbers.
+        """
+        special = self._tokenizer.num_special_tokens_to_add(is_pair=False)
+        size = _CHUNK * self._batch_tokens
+        starts = range(0, len(self._names), size)
+        chunks = (self._names[start : start + size] for start in starts)
+        for start, tokens in zip(starts, one_ahead(self._tokenise, chunks), strict=True):
+            self.truncated += tokens.truncated
+            lengths = tokens.lengths
+            own = np.flatnonzero(lengths > special)
+            for rows in plan(lengths[own], budget=self._batch_tokens, padding=self._network.padding):
+                yield start + own[rows], self._vectors(tokens, own[rows])
+
+    def _tokenise(self, names: Sequence[str]) -> Tokens:
+        return tokenise(self._tokenizer, names)
+
+    def _vectors(self, tokens: Tokens, rows: Rows) -> Vectors:
+        ids, mask = tokens.padded(rows, pad_id=self._network.pad_id)
+        try:
+            vectors = self._network.vectors(ids, mask)
+        except MemoryError as error:
+            raise NymlinkError(
+                f"out of memory: {len(rows):,} names of up to {ids.shape[1]} tokens are too much at once: "
+                f"lower batch_tokens (now {self._batch_tokens:,})"
+            ) from error
+        if not np.isfinite(vectors).all():
+            raise InputError(
+                f"the model gives vectors that are no numbers in {self._network.precision}: "
+                "its weights are damaged, or need the precision fp32"
+            )
+        return vectors

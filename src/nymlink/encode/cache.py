@@ -1,0 +1,141 @@
+"""Vectors kept on disk by content: encoder and name."""
+
+from __future__ import annotations
+
+import secrets
+import warnings
+from collections.abc import Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from nymlink.arrays import map_array
+from nymlink.atomic import atomic_file
+from nymlink.errors import OutputError
+
+Keys = npt.NDArray[np.uint64]
+Places = npt.NDArray[np.int64]
+Kept = npt.NDArray[np.float16]
+
+ABSENT: Final = -1
+"""The place of a name that is not kept."""
+
+_KEY: Final = 8
+"""A key is 128 bits: eight values of the 16 bits that blocks are made of."""
+
+
+class EmbeddingCache:
+    """A folder of vectors that were encoded before, of any number of encoders.
+
+    Vectors are kept as float16 in blocks that are written once, each in one step: a killed process loses only what
+    came after its last block, and several processes may read and write at once.
+
+    Args:
+        folder: made when the first block is written.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self._shelves: dict[tuple[str, int], Shelf] = {}
+
+    def shelf(self, fingerprint: str, *, width: int) -> Shelf:
+        """What is kept of one encoder, as it is on disk now."""
+        shelf = self._shelves.setdefault((fingerprint, width), Shelf(self.folder / fingerprint, width=width))
+        shelf.refresh()
+        return shelf
+
+
+class Shelf:
+    """The vectors of one encoder.
+
+    A block file holds the 128-bit keys of n names, and after them their vectors. All keys are held in memory,
+    sorted (32 bytes a name); vectors are read where they lie.
+
+    Args:
+        folder: its folder.
+        width: length of a vector.
+    """
+
+    def __init__(self, folder: Path, *, width: int) -> None:
+        self._folder = folder
+        self._width = width
+        self._blocks: dict[str, int] = {}
+        self._keys: Keys = np.zeros((0, 2), np.uint64)
+        self._places: Places = np.zeros(0, np.int64)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def refresh(self) -> None:
+        """Take up blocks that were written since the last time, by whatever process."""
+        found = [np.zeros((0, 2), np.uint64)]
+        for path in sorted(self._folder.glob("*.npy")):
+            if path.stem not in self._blocks:
+                keys = self._block(path.stem)[0]
+                self._blocks[path.stem] = len(keys)
+                found.append(np.array(keys))
+        if len(found) > 1:
+            keys = np.concatenate([self._keys, *found])
+            places = np.concatenate([self._places, np.arange(len(self._keys), len(keys))])
+            order = np.argsort(keys[:, 0], kind="stable")
+            self._keys, self._places = keys[order], places[order]
+
+    def places(self, keys: Keys) -> Places:
+        """int64 (N): where the vectors of these names are, for :meth:`vectors`, or :data:`ABSENT`."""
+        if not len(self):
+            return np.full(len(keys), ABSENT)
+        rows = np.minimum(np.searchsorted(self._keys[:, 0], keys[:, 0]), len(self) - 1)
+        # Of names that agree in the first half of their keys, only one would be found: the others count as absent.
+        return np.where((self._keys[rows] == keys).all(1), self._places[rows], ABSENT)
+
+    def vectors(self, places: Places) -> Kept:
+        """float16 (N, D): the vectors at these places."""
+        vectors = np.empty((len(places), self._width), np.float16)
+        ends = np.cumsum(list(self._blocks.values()))
+        of_block = np.searchsorted(ends, places, side="right")
+        for number in np.unique(of_block).tolist():
+            rows = np.flatnonzero(of_block == number)
+            name, size = list(self._blocks.items())[number]
+            vectors[rows] = self._block(name)[1][places[rows] - (ends[number] - size)]
+        return vectors
+
+    def add(self, keys: Keys, vectors: Kept) -> None:
+        """Keep vectors of names that are not here, as one block.
+
+        Raises:
+            OutputError: the block cannot be written.
+        """
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"cannot be made: {error.strerror}", path=self._folder) from error
+        values = np.concatenate([keys.view(np.uint16).ravel(), vectors.view(np.uint16).ravel()])
+        path = self._folder / f"{secrets.token_hex(8)}.npy"
+        with atomic_file(path) as partial, open(partial, "wb") as file:
+            # To a file, not a path: NumPy would add ".npy" to that.
+            np.save(file, values, allow_pickle=False)
+
+    def _block(self, name: str) -> tuple[Keys, Kept]:
+        """Keys and vectors of a block; none, with a warning, of a damaged one: its names are encoded again."""
+        try:
+            values = map_array(self._folder, name)
+            names, rest = divmod(len(values), _KEY + self._width)
+            if rest or values.dtype != np.uint16:
+                raise ValueError(f"{len(values)} values of {values.dtype}")
+        except (OSError, ValueError, TypeError) as error:
+            path = self._folder / f"{name}.npy"
+            warnings.warn(
+                f"{path}: this block of the cache is damaged and not used ({error}): remove it", stacklevel=4
+            )
+            names, values = 0, np.zeros(0, np.uint16)
+        keys = values[: names * _KEY].view(np.uint64).reshape(names, 2)
+        return keys, values[names * _KEY :].view(np.float16).reshape(names, self._width)
+
+
+def keys_of(names: Sequence[str]) -> Keys:
+    """uint64 (N, 2): the keys of names."""
+    digests = (blake2b(name.encode("utf-8", "surrogatepass"), digest_size=2 * _KEY).digest() for name in names)
+    return np.frombuffer(bytearray().join(digests), np.uint64).reshape(-1, 2)

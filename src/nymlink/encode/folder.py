@@ -1,0 +1,72 @@
+"""Where an encoder's files are: a folder, or a model on the Hugging Face hub."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from nymlink.errors import InputError
+
+_LIGHT: Final = ("*.json", "*.txt", "*.model", "1_Pooling/*.json")
+"""Configuration, tokenizer, settings."""
+
+WEIGHTS: Final = ("*.safetensors", "*.bin")
+"""Files that torch reads, the first kind preferred."""
+
+
+def model_folder(name: str | Path, *, weights: tuple[str, ...]) -> Path:
+    """The folder of a model: ``name`` itself, or where the hub's model of that name was put.
+
+    Args:
+        name: a folder, or the name of a model on the hub.
+        weights: patterns of the weight files to fetch from the hub: those of the first pattern that it has.
+
+    Raises:
+        InputError: there is no such folder, and no such model can be had from the hub.
+    """
+    folder = Path(name)
+    if folder.is_dir():
+        return folder
+    if folder.exists():
+        raise InputError("this is a file: an encoder is a folder, or the name of a model on the hub", path=folder)
+    fetched = _fetch(str(name), _LIGHT)
+    for pattern in weights:
+        if any(fetched.glob(pattern)):
+            return fetched
+        # Only now: a model can be in the cache already, and the network away.
+        if any(_fetch(str(name), (pattern,)).glob(pattern)):
+            return fetched
+    return fetched
+
+
+def _fetch(name: str, patterns: tuple[str, ...]) -> Path:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
+    try:
+        return Path(snapshot_download(name, allow_patterns=list(patterns)))
+    except HFValidationError as error:
+        raise InputError("no such folder", path=name) from error
+    except LocalEntryNotFoundError as error:
+        raise InputError(
+            "no such folder, and the hub cannot be reached to look for a model of that name: "
+            "check name and network, or fetch the model to a folder",
+            path=name,
+        ) from error
+    except (HfHubHTTPError, OSError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise InputError(
+            f"no such folder, and no such model could be had from the hub: {reason}", path=name
+        ) from error
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """The files that torch reads a model's weights from.
+
+    Raises:
+        InputError: there are none.
+    """
+    for pattern in WEIGHTS:
+        if files := sorted(folder.glob(pattern)):
+            return files
+    raise InputError("the model has no weights (model.safetensors)", path=folder)

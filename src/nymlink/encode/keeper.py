@@ -1,0 +1,75 @@
+"""Between an encoder and its cache: what is kept is not encoded again, what is encoded is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Final, Self
+
+import numpy as np
+
+from nymlink.encode.backends import Vectors
+from nymlink.encode.cache import ABSENT, Kept, Shelf, keys_of
+from nymlink.encode.tokens import Rows
+
+_BLOCK: Final = 1 << 14
+"""Names in a block of the cache: what a killed process loses at most."""
+
+
+class Keeper:
+    """Fills ``vectors`` from a shelf, and the shelf from ``vectors``.
+
+    As a context manager it keeps what is encoded when the block ends, however it ends.
+
+    Args:
+        shelf: where vectors are kept; ``None`` keeps nothing.
+        names: N distinct names.
+        vectors: float32 (N, D): their vectors, to be filled.
+    """
+
+    def __init__(self, shelf: Shelf | None, names: Sequence[str], vectors: Vectors) -> None:
+        self._shelf = shelf
+        self._names = names
+        self._vectors = vectors
+        self._waiting: list[Rows] = []
+
+    def recall(self) -> Rows:
+        """Fill the rows of ``vectors`` that are kept; the others, int64, ascending."""
+        if self._shelf is None:
+            return np.arange(len(self._names))
+        missing = []
+        for start in range(0, len(self._names), _BLOCK):
+            places = self._shelf.places(keys_of(self._names[start : start + _BLOCK]))
+            kept = np.flatnonzero(places != ABSENT)
+            self._vectors[start + kept] = _restored(self._shelf.vectors(places[kept]))
+            missing.append(start + np.flatnonzero(places == ABSENT))
+        return np.concatenate([np.zeros(0, np.int64), *missing])
+
+    def add(self, rows: Rows) -> None:
+        """Take note that rows of ``vectors`` are encoded; every so many of them are written."""
+        self._waiting.append(rows)
+        if sum(map(len, self._waiting)) >= _BLOCK:
+            self._write()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._write()
+
+    def _write(self) -> None:
+        rows, self._waiting = np.concatenate([np.zeros(0, np.int64), *self._waiting]), []
+        if self._shelf is not None and len(rows):
+            rounded = self._vectors[rows].astype(np.float16)
+            # What the next run finds in the cache is what this one gives.
+            self._vectors[rows] = _restored(rounded)
+            self._shelf.add(keys_of([self._names[row] for row in rows.tolist()]), rounded)
+
+
+def _restored(kept: Kept) -> Vectors:
+    """Unit vectors from rounded ones."""
+    vectors = kept.astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors

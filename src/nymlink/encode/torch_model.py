@@ -1,0 +1,156 @@
+"""A Hugging Face encoder and a pooling as one torch module: what is trained, exported, and run with torch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import torch
+from torch import Tensor, nn
+from transformers import AutoConfig, AutoModel, PreTrainedModel
+
+from nymlink.encode.folder import WEIGHTS, model_folder, weight_files
+from nymlink.encode.quiet import quiet_transformers
+from nymlink.encode.saved import FORMAT, KIND
+from nymlink.encode.settings import EncoderSettings, Pooling
+from nymlink.encode.tokenizer import load_tokenizer, save_tokenizer, special_tokens
+from nymlink.errors import InputError
+from nymlink.manifest import write_directory
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+Attention = Literal["eager", "sdpa"]
+
+
+class TorchModel(nn.Module):
+    """Token ids → one vector a name.
+
+    Args:
+        transformer: any encoder of transformers; its pooler, if it has one, is dropped.
+        tokenizer: its tokenizer, set to cut names.
+        settings: the pooling, and the length that names are cut to.
+        special: which token is what, for :meth:`write`.
+    """
+
+    def __init__(
+        self,
+        transformer: PreTrainedModel,
+        tokenizer: Tokenizer,
+        settings: EncoderSettings,
+        *,
+        special: dict[str, str],
+    ) -> None:
+        super().__init__()
+        if getattr(transformer, "pooler", None) is not None:
+            setattr(transformer, "pooler", None)  # noqa: B010 - a module's types know no part that is none
+        self.transformer = transformer
+        self.tokenizer = tokenizer
+        self.settings = settings
+        self._special = special
+
+    @classmethod
+    def load(
+        cls,
+        name_or_folder: str | Path,
+        *,
+        pooling: Pooling | None = None,
+        max_length: int | None = None,
+        attention: Attention = "eager",
+    ) -> TorchModel:
+        """Load weights as float32, in evaluation mode.
+
+        Args:
+            name_or_folder: a folder, or the name of a model on the hub.
+            pooling: overrides what the folder says (see :meth:`EncoderSettings.read`).
+            max_length: overrides what the folder says.
+            attention: how attention is computed, where the model leaves the choice: in bf16 on a CPU ``"eager"``
+                is the faster, for training by a factor of four.
+
+        Raises:
+            InputError: no such model, or its files are damaged or do not belong together.
+        """
+        folder = model_folder(name_or_folder, weights=WEIGHTS)
+        settings = EncoderSettings.read(folder, pooling=pooling, max_length=max_length)
+        tokenizer = load_tokenizer(folder, settings)
+        transformer = _load_transformer(folder, attention)
+        return cls(transformer, tokenizer, settings, special=special_tokens(folder, tokenizer)).eval()
+
+    @property
+    def width(self) -> int:
+        """Length of a vector."""
+        return int(self.transformer.config.hidden_size)
+
+    @property
+    def pad_id(self) -> int:
+        """The id that shorter names of a batch are filled with."""
+        return int(self.transformer.config.pad_token_id or 0)
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor | None = None) -> Tensor:
+        """Pooled vectors, not of unit length.
+
+        Args:
+            input_ids: int64 (B, T).
+            attention_mask: (B, T): 1 for real tokens; ``None`` where all are.
+
+        Returns:
+            float32 (B, D).
+        """
+        states: Tensor = self.transformer(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+        if self.settings.pooling == "cls":
+            return states[:, 0].float()
+        if attention_mask is None:
+            return states.float().mean(1)
+        real = attention_mask.unsqueeze(-1).float()
+        return (states.float() * real).sum(1) / real.sum(1)
+
+    def write(self, folder: Path) -> None:
+        """Write weights, tokenizer and settings as transformers and sentence-transformers load them."""
+        with quiet_transformers():
+            self.transformer.save_pretrained(folder)
+        self.write_settings(folder)
+
+    def write_settings(self, folder: Path) -> None:
+        """Write all but the weights."""
+        self.transformer.config.save_pretrained(folder)
+        save_tokenizer(self.tokenizer, folder, max_length=self.settings.max_length, special=self._special)
+        self.settings.write(folder, width=self.width)
+
+    def save(self, folder: Path, *, notes: dict[str, Any] | None = None) -> None:
+        """Write a folder of its own (see :meth:`write`) atomically, with a manifest.
+
+        Args:
+            folder: where it goes; an encoder that nymlink saved there before is replaced.
+            notes: what else the manifest says, for instance how the model was trained.
+
+        Raises:
+            OutputError: something else is there, or it cannot be written.
+        """
+        body = {"settings": self.settings.to_dict(), **(notes or {})}
+        with write_directory(folder, kind=KIND, version=FORMAT, body=body) as partial:
+            self.write(partial)
+
+
+def _load_transformer(folder: Path, attention: Attention) -> PreTrainedModel:
+    weight_files(folder)
+    try:
+        with quiet_transformers():
+            config = AutoConfig.from_pretrained(folder)
+            if not getattr(AutoModel._model_mapping[type(config)], "_supports_sdpa", False):
+                attention = "eager"
+            model: PreTrainedModel
+            model, found = AutoModel.from_pretrained(
+                folder, config=config, dtype=torch.float32, attn_implementation=attention, output_loading_info=True
+            )
+    # Its parts raise whatever their own parts raise: of the disk, of JSON, of safetensors, of torch.
+    except Exception as error:
+        reason = str(error).strip().splitlines()[0]
+        raise InputError(f"the model cannot be loaded, fetch it again: {reason}", path=folder) from error
+    missing = sorted(key for key in found["missing_keys"] if not key.startswith("pooler."))
+    if missing:
+        raise InputError(
+            f"weights and configuration do not belong together: {len(missing)} tensors are missing, "
+            f"for example {missing[0]}",
+            path=folder,
+        )
+    return model
