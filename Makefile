@@ -24,8 +24,10 @@ types: .venv/.installed-dev
 	@$(PIP) install --editable '.[hpo]'
 	@touch $@
 
+# Torch first and by itself: left to a dependency's range, pip takes a build with gigabytes of CUDA.
 .venv/.installed-dev: .venv/.installed
-	@$(PIP) install --editable '.[hpo,dev]'
+	@$(PIP) install torch==2.13.0
+	@$(PIP) install --editable '.[hpo,train,plot,dev]'
 	@touch $@
 
 clean:

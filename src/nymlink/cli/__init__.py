@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import sys
 
-from nymlink.cli.lazy import LazyGroup
+from nymlink.cli.lazy import TopCommand
 
 
 def main() -> None:
@@ -22,7 +22,7 @@ def main() -> None:
     nymlink()
 
 
-nymlink = LazyGroup(
+nymlink = TopCommand(
     "nymlink",
     help="""Resolve biomedical names to concepts of any ontology.
 
@@ -45,5 +45,8 @@ nymlink = LazyGroup(
         "index": "nymlink.cli.index:index",
         "link": "nymlink.cli.link:link",
         "evaluate": "nymlink.cli.evaluate:evaluate",
+        "pairs": "nymlink.cli.pairs:pairs",
+        "train": "nymlink.cli.train:train",
+        "plot": "nymlink.cli.plot:plot",
     },
 )

@@ -1,0 +1,116 @@
+"""`nymlink train`: train encoders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from nymlink.cli.common import finish, reported_problems
+from nymlink.cli.setting_options import given, settings_options
+from nymlink.errors import MissingExtraError
+from nymlink.train.config import make
+from nymlink.train.recipe_settings import FinetuneSettings, SapSettings
+from nymlink.train.toml_files import read_toml
+
+_NEEDED: Final = ("torch", "transformers", "tokenizers", "safetensors")
+
+
+@click.group()
+def train() -> None:
+    """Train encoders of names.
+
+    \b
+    Learn the synonyms of a vocabulary, then a task, then use the encoder:
+      nymlink train sap --vocab mondo --base all-MiniLM-L6-v2 -o encoder
+      nymlink train finetune --corpus train.PubTator.txt --vocab mondo --base encoder -o tuned
+
+    A training that was interrupted goes on when the same command is given again.
+    """
+
+
+def _run(cls: type[Any], recipe: str, config: Path | None, restart: bool, flags: Mapping[str, Any]) -> None:
+    values = ({} if config is None else read_toml(config)) | given(flags)
+    settings = make(cls, values, path=config)
+    module = _imported(f"nymlink.train.{recipe}")
+    problems = reported_problems()
+    try:
+        result = getattr(module, f"train_{recipe}")(settings, restart=restart, progress=True, problems=problems)
+    except _imported("nymlink.train.loop").StoppedError as stopped:
+        click.echo(stopped.message, err=True)
+        click.get_current_context().exit(130)
+    if result:
+        click.echo(f"{result['steps']:,} steps, weights of step {result['weights_of_step']:,} → {settings.output}")
+        for name, figures in (result["figures"] or {}).items():
+            click.echo(f"{name}  " + "  ".join(f"{figure} {value:.2%}" for figure, value in figures.items()))
+    finish(problems)
+
+
+def _imported(module: str) -> Any:
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name not in _NEEDED:
+            raise
+        raise MissingExtraError("train", purpose="training") from error
+
+
+_CONFIG = click.argument("config", required=False, type=click.Path(path_type=Path))
+_RESTART = click.option("--restart", is_flag=True, help="Replace a training in the output folder.")
+
+
+@train.command()
+@_CONFIG
+@settings_options(SapSettings)
+@_RESTART
+def sap(config: Path | None, restart: bool, **flags: Any) -> None:
+    """Learn that the synonyms of a vocabulary mean the same (SapBERT).
+
+    Settings come from CONFIG, a TOML file with the names of the options (and underscores for their hyphens), and
+    from options, which have the last word. The folder written is an encoder; in it, config.toml repeats the
+    training, run.json says what it was made of, and metrics.jsonl how it went.
+
+    \b
+    nymlink train sap --vocab mondo --base all-MiniLM-L6-v2 -o encoder
+    nymlink train sap --vocab umls --language en --base PubMedBERT -o sapbert \\
+        --evaluate ncbi processed_dev dev_dictionary.txt --best ncbi
+    torchrun --nproc-per-node 4 --no-python nymlink train sap config.toml --batch-pairs 2048
+
+    \b
+    # config.toml
+    vocab = "mondo"
+    base = "all-MiniLM-L6-v2"
+    output = "encoder"
+    [evaluation.ncbi]
+    corpus = "processed_dev"
+    dictionary = "dev_dictionary.txt"
+    """
+    _run(SapSettings, "sap", config, restart, flags)
+
+
+@train.command()
+@_CONFIG
+@settings_options(FinetuneSettings)
+@_RESTART
+def finetune(config: Path | None, restart: bool, **flags: Any) -> None:
+    """Learn from annotated mentions what they mean.
+
+    Settings come from CONFIG, a TOML file with the names of the options (and underscores for their hyphens; for
+    --corpus: corpora), and from options, which have the last word.
+
+    \b
+    nymlink train finetune --corpus processed_train --vocab train_dictionary.txt --base sapbert -o tuned \\
+        --evaluate dev processed_dev dev_dictionary.txt --best dev
+    """
+    _run(FinetuneSettings, "finetune", config, restart, flags)
+
+
+@train.command()
+def losses() -> None:
+    """List the losses with their settings and defaults."""
+    for name, loss in _imported("nymlink.train.losses").LOSSES:
+        settings = ", ".join(f"{key} = {value}" for key, value in loss().to_dict().items())
+        click.echo(f"{name:<18} {settings}")

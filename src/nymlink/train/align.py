@@ -1,0 +1,178 @@
+"""From settings to an encoder: what all recipes that align names have in common."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch.nn.functional import normalize
+
+from nymlink.encode.tokens import tokenise
+from nymlink.encode.torch_model import TorchModel
+from nymlink.errors import InputError
+from nymlink.problems import Problems
+from nymlink.train import checkpoint
+from nymlink.train.adapter_files import base_digest
+from nymlink.train.alignment import Alignment, make_loss
+from nymlink.train.batches import NameBatches
+from nymlink.train.cached_gradient import encode
+from nymlink.train.distributed import joined, local_rank
+from nymlink.train.evaluation import Encode, open_evaluations
+from nymlink.train.loop import Loop, trained
+from nymlink.train.metrics_log import MetricsLog
+from nymlink.train.optimise import adamw
+from nymlink.train.pair_sequence import PairSequence
+from nymlink.train.precision import Precision, find_device
+from nymlink.train.reporting import Reporter
+from nymlink.train.run_folder import FINISHED, RunFolder
+from nymlink.train.settings import AlignmentSettings
+from nymlink.train.speed import quicken
+from nymlink.train.task import State
+from nymlink.train.tuning import add_tuning, write_tuned
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """What a recipe trains on.
+
+    Attributes:
+        pairs: where batches come from.
+        origin: what they were made of, as JSON values; resuming with another origin is refused.
+    """
+
+    pairs: PairSequence
+    origin: Mapping[str, Any]
+
+
+def align(
+    recipe: str,
+    settings: AlignmentSettings,
+    data: Callable[[Path, Problems], Data],
+    *,
+    restart: bool = False,
+    progress: bool = False,
+    problems: Problems | None = None,
+) -> Mapping[str, Any]:
+    """Train an encoder, or go on with a training that was stopped; a finished one is left as it is.
+
+    Args:
+        recipe: its name, for the record.
+        settings: its settings.
+        data: opens what is trained on, given a folder for files of its own and a place to report broken input.
+        restart: replace a training in the output folder instead of going on with it.
+        progress: whether to show progress when standard error is a terminal.
+        problems: gets broken input.
+
+    Returns:
+        What became of it: how many steps were made, the step whose weights were kept, and its figures; nothing in
+        processes other than the first.
+
+    Raises:
+        InputError: the input cannot be used, or the output folder holds a training that differs.
+        OutputError: the output folder is something else, or cannot be written.
+        StoreError: the checkpoint to go on from is damaged.
+        StoppedError: the training was told to stop.
+        NymlinkError: it diverged, or ran out of memory.
+    """
+    device = find_device(settings.device, local_rank=local_rank())
+    with (
+        joined(device) as processes,
+        tempfile.TemporaryDirectory(prefix="nymlink-") as scratch,
+        torch.random.fork_rng([device] if device.type == "cuda" else []),
+    ):
+        if problems is None or not processes.first:
+            problems = Problems()
+        precision = Precision.of(settings.precision, device)
+        # As they turn out to be: what "auto" stands for is part of what is recorded.
+        settings = replace(settings, device="cuda" if device.type == "cuda" else "cpu", precision=precision.name)
+        loss = make_loss(settings.loss, settings.loss_settings)
+        model = _load(settings, device)
+        found = data(Path(scratch), problems)
+        if not len(found.pairs):
+            raise InputError("there are no pairs to train on")
+        # The first process alone measures and writes.
+        evaluations = open_evaluations(settings.evaluation if processes.first else {}, problems=problems)
+        origin = {"base": base_digest(model.transformer), **found.origin}
+        origin |= {f"evaluation.{name}": one.describe() for name, one in evaluations.items()}
+        folder = RunFolder(recipe, settings, origin)
+        _prepare(model, settings, device)
+        start = processes.agree(folder.open(processes, device, restart=restart) if processes.first else 0, device)
+        if start == FINISHED:
+            return folder.result if processes.first else {}
+
+        encoded = _encoder(model, precision)
+        batches = NameBatches(
+            found.pairs, size=settings.batch_pairs, tokenizer=model.tokenizer, processes=processes
+        )
+        task = Alignment(model, batches, loss, settings, precision, processes)
+        loop = Loop(
+            task,
+            model,
+            adamw(trained(model), learning_rate=settings.learning_rate, weight_decay=settings.weight_decay),
+            settings=settings,
+            precision=precision,
+            folder=folder.checkpoints,
+            reporter=Reporter(
+                MetricsLog(folder.metrics, step=start or None) if processes.first else None,
+                every=settings.log_every,
+                batches=len(task),
+                unit=task.unit,
+                progress=progress,
+            ),
+            evaluate=lambda: {name: one(encoded) for name, one in evaluations.items()},
+            identity=folder.identity,
+            processes=processes,
+        )
+        if start:
+            loop.resume(start)
+        state = loop.run()
+        if not processes.first:
+            return {}
+        return _finish(folder, model, settings, state)
+
+
+def _load(settings: AlignmentSettings, device: torch.device) -> TorchModel:
+    return TorchModel.load(
+        settings.base,
+        pooling=settings.pooling,
+        max_length=settings.max_length,
+        attention="eager" if device.type == "cpu" else "sdpa",
+    )
+
+
+def _prepare(model: TorchModel, settings: AlignmentSettings, device: torch.device) -> None:
+    torch.manual_seed(settings.seed)
+    add_tuning(model, settings)
+    quicken(model, device)
+    model.to(device).train()
+
+
+def _encoder(model: TorchModel, precision: Precision) -> Encode:
+    """What measures a model as it then stands."""
+
+    def encoded(names: Sequence[str]) -> npt.NDArray[np.float32]:
+        vectors = encode(model, tokenise(model.tokenizer, names), precision)
+        unit: npt.NDArray[np.float32] = normalize(vectors).cpu().numpy()
+        return unit
+
+    return encoded
+
+
+def _finish(folder: RunFolder, model: TorchModel, settings: AlignmentSettings, state: State) -> Mapping[str, Any]:
+    """Write the best encoder, or the last one where none was to be the best."""
+    kept = state.best or state.last
+    step = state.best.step if state.best else state.step
+    if step != state.step:
+        checkpoint.restore(checkpoint.checkpoints(folder.checkpoints)[step], model)
+    folder.finish(
+        partial(write_tuned, model.cpu(), settings),
+        {"steps": state.step, "weights_of_step": step, "figures": kept and kept.figures},
+    )
+    return folder.result

@@ -1,0 +1,114 @@
+"""Measuring an encoder while it is trained: mentions of held-out corpora to the nearest names of a dictionary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from nymlink.corpus.read import read_corpus
+from nymlink.errors import InputError
+from nymlink.evaluate.gold import GoldResolver
+from nymlink.evaluate.metrics import accuracy, as_array
+from nymlink.evaluate.outcomes import Rank
+from nymlink.index.entries import Entries
+from nymlink.index.hits import NONE
+from nymlink.index.nearest import nearest
+from nymlink.link.queries import queries
+from nymlink.manifest import MANIFEST
+from nymlink.problems import Problems
+from nymlink.text.spelling import DEFAULT_SPELLING
+from nymlink.train.settings import HeldOut
+from nymlink.vocabulary.read import read_vocabulary
+from nymlink.vocabulary.vocabulary import Vocabulary
+
+AT: Final = (1, 5)
+
+Encode = Callable[[Sequence[str]], npt.NDArray[np.float32]]
+"""N names → float32 (N, D), of unit length."""
+
+
+class Evaluation:
+    """A corpus and a dictionary, prepared once and measured often.
+
+    The protocol is that of Sung et al. (2020) and SapBERT, by names and lenient: a name is right when one of its
+    concepts is gold, a composite mention when each of its parts is. Nothing but vectors decides. Mentions whose
+    gold ids the dictionary does not have count as wrong.
+
+    Args:
+        held_out: where they are.
+        problems: gets broken input.
+
+    Raises:
+        InputError: a file cannot be read, or no mention has a gold id that the dictionary has.
+    """
+
+    def __init__(self, held_out: HeldOut, *, problems: Problems) -> None:
+        self._vocabulary = open_vocabulary(Path(held_out.dictionary), problems=problems)
+        self._owners = self._vocabulary.columns.names["concept"].to_numpy()
+        self._entries = Entries.of(self._vocabulary)
+        corpus = read_corpus(Path(held_out.corpus), problems=problems)
+        resolver = GoldResolver(self._vocabulary)
+        self._mentions = [
+            (parts, resolver.rows(mention.concept_ids))
+            for document in corpus.documents
+            for mention, parts in zip(
+                document.mentions,
+                queries(document, self._entries, spelling=DEFAULT_SPELLING, composites="gold"),
+                strict=True,
+            )
+            if mention.concept_ids
+        ]
+        if not any(gold for _, gold in self._mentions):
+            raise InputError(
+                f"no mention has a gold id that {held_out.dictionary} has: nothing could be right",
+                path=held_out.corpus,
+            )
+        self._texts = list(dict.fromkeys(part for parts, _ in self._mentions for part in parts))
+
+    def __call__(self, encode: Encode) -> dict[str, float]:
+        """``acc@1`` and ``acc@5`` of an encoder, as shares."""
+        hits = nearest(encode(self._texts), encode(self._entries.texts.to_pylist()), max(AT))
+        found = dict(zip(self._texts, hits.rows.tolist(), strict=True))
+        ranks = as_array([self._rank([found[part] for part in parts], gold) for parts, gold in self._mentions])
+        return {f"acc@{k}": accuracy(ranks, k) for k in AT}
+
+    def describe(self) -> dict[str, Any]:
+        """What is measured on, as JSON values."""
+        return {
+            "mentions": len(self._mentions),
+            "entries": len(self._entries),
+            "dictionary": [source.to_dict() for source in self._vocabulary.sources],
+        }
+
+    def _rank(self, parts: Sequence[Sequence[int]], gold: frozenset[int]) -> Rank:
+        """The rank of the part that is found last; ``None`` where one is not found."""
+        ranks = [
+            next((rank for rank, row in enumerate(rows) if row != NONE and self._concepts(row) & gold), None)
+            for rows in parts
+        ]
+        return None if None in ranks else max(rank for rank in ranks if rank is not None)
+
+    def _concepts(self, entry: int) -> frozenset[int]:
+        start, stop = self._entries.offsets[entry : entry + 2]
+        return frozenset(self._owners[self._entries.names[start:stop]].tolist())
+
+
+def open_evaluations(corpora: Mapping[str, HeldOut], *, problems: Problems) -> dict[str, Evaluation]:
+    """The evaluations of a training, by name; see :class:`Evaluation`."""
+    return {name: Evaluation(one, problems=problems) for name, one in corpora.items()}
+
+
+def open_vocabulary(path: Path, *, problems: Problems) -> Vocabulary:
+    """A vocabulary that nymlink saved, or one read from a file in any format.
+
+    Raises:
+        StoreError: the vocabulary directory is damaged.
+        InputError: the file cannot be read.
+    """
+    if (path / MANIFEST).is_file():
+        return Vocabulary.load(path)
+    return read_vocabulary(path, problems=problems)

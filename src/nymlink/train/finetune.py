@@ -1,0 +1,49 @@
+"""Fine-tuning on a task: an encoder learns from annotated mentions what they mean.
+
+Liu et al., "Self-Alignment Pretraining for Biomedical Entity Representations" (NAACL 2021), section 3.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from nymlink.corpus.read import read_corpus
+from nymlink.files import sha256
+from nymlink.problems import Problems
+from nymlink.train.align import Data, align
+from nymlink.train.evaluation import open_vocabulary
+from nymlink.train.mention_pairs import MentionPairs
+from nymlink.train.recipe_settings import FinetuneSettings
+from nymlink.train.sap import describe
+
+
+def train_finetune(
+    settings: FinetuneSettings, *, restart: bool = False, progress: bool = False, problems: Problems | None = None
+) -> Mapping[str, Any]:
+    """Train, or go on with a training that was stopped; see :func:`~nymlink.train.align.align`."""
+    return align(
+        "finetune", settings, partial(_data, settings), restart=restart, progress=progress, problems=problems
+    )
+
+
+def _data(settings: FinetuneSettings, _: Path, problems: Problems) -> Data:
+    vocabulary = open_vocabulary(Path(settings.vocab), problems=problems)
+    paths = [Path(path) for path in settings.corpora]
+    corpora = [read_corpus(path, problems=problems) for path in paths]
+    pairs = MentionPairs(vocabulary, corpora, types=settings.types, seed=settings.seed)
+    return Data(
+        pairs,
+        {
+            "vocabulary": describe(vocabulary),
+            "corpora": [_describe(path) for path in paths],
+            "pairs": {"count": len(pairs)},
+        },
+    )
+
+
+def _describe(path: Path) -> dict[str, Any]:
+    files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
+    return {"name": path.name, "files": {file.name: sha256(file) for file in files}}

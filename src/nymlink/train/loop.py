@@ -1,0 +1,227 @@
+"""The one training loop. A recipe says what its batches are and how one becomes gradients; the rest is here."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
+from functools import partial
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import torch
+from torch import nn
+from torch.nn.utils import get_total_norm
+from torch.optim import Optimizer
+
+from nymlink.errors import NymlinkError, StoreError
+from nymlink.train import checkpoint
+from nymlink.train.distributed import SINGLE, Processes
+from nymlink.train.interrupts import Stop, noticed_interrupts
+from nymlink.train.optimise import LearningRate
+from nymlink.train.precision import Precision
+from nymlink.train.prefetch import prefetch
+from nymlink.train.reporting import Reporter
+from nymlink.train.settings import MEASURE, RunSettings
+from nymlink.train.speed import densify
+from nymlink.train.task import Evaluated, Figures, State, Task
+
+B = TypeVar("B")
+
+
+class StoppedError(NymlinkError):
+    """A training was told to stop, and can be gone on with."""
+
+
+class Loop(Generic[B]):
+    """Makes steps until there are no more, evaluates, and writes checkpoints.
+
+    Args:
+        task: the recipe's part.
+        model: holds the weights that are trained.
+        optimiser: over these weights.
+        settings: how long, how fast, how often.
+        precision: what the task computes in.
+        folder: where checkpoints go.
+        reporter: is told what happens.
+        evaluate: measures the model on all held-out corpora.
+        identity: what a resumed training must share with this one, as JSON values.
+        processes: those that make each step together.
+    """
+
+    def __init__(
+        self,
+        task: Task[B],
+        model: nn.Module,
+        optimiser: Optimizer,
+        *,
+        settings: RunSettings,
+        precision: Precision,
+        folder: Path,
+        reporter: Reporter,
+        evaluate: Callable[[], Figures],
+        identity: Mapping[str, Any],
+        processes: Processes = SINGLE,
+    ) -> None:
+        self._task = task
+        self._model = model
+        self._trained = trained(model)
+        self._optimiser = optimiser
+        self._settings = settings
+        self._precision = precision
+        self._folder = folder
+        self._reporter = reporter
+        self._evaluate = evaluate
+        self._identity = dict(identity)
+        self._processes = processes
+        self._written_at = time.monotonic()
+        self.state = State()
+        self.steps = min(settings.epochs * len(task), settings.max_steps or settings.epochs * len(task))
+        self._rate = LearningRate(optimiser, settings.schedule, steps=self.steps, warm_up=settings.warm_up)
+
+    def resume(self, step: int) -> None:
+        """Take up the checkpoint of a step.
+
+        Raises:
+            StoreError: it is damaged, or of another model or training.
+        """
+        path = checkpoint.checkpoints(self._folder)[step]
+        saved = checkpoint.restore(path, self._model, self._optimiser)
+        if any(saved.get(key) != value for key, value in self._identity.items()):
+            raise StoreError("the checkpoint is of another training", path=path)
+        self._precision.restore(saved["precision"])
+        last, best = (saved[key] and Evaluated(**saved[key]) for key in ("last", "best"))
+        self.state = State(step, last, best)
+
+    def run(self) -> State:
+        """Make all steps that are left.
+
+        Raises:
+            StoppedError: it was told to (SIGINT, SIGTERM); a checkpoint is written.
+            NymlinkError: the weights diverge, or memory does not suffice. The last checkpoint is left as it is.
+            OutputError: a checkpoint cannot be written.
+        """
+        with noticed_interrupts() as stop, self._reporter.shown(self.state.step, self.steps):
+            self._written_at = time.monotonic()
+            # Before the first step: what was there to begin with may turn out to be the best.
+            if self.state.step == 0 and self._measure():
+                self._write()
+            for step, batch in self._batches():
+                with self._explained(step, batch):
+                    self._make_step(step, batch)
+                self._after_step(stop)
+        return self.state
+
+    def _batches(self) -> Iterator[tuple[int, B]]:
+        """The batches that are left, each with the number of its step."""
+        in_epoch = len(self._task)
+        for epoch in range(self.state.step // in_epoch, -(-self.steps // in_epoch)):
+            start = epoch * in_epoch
+            numbers = range(max(self.state.step - start, 0), min(in_epoch, self.steps - start))
+            self._task.start_epoch(epoch)
+            with prefetch(partial(self._task.batch, epoch), numbers) as batches:
+                for number, batch in zip(numbers, batches, strict=True):
+                    yield start + number, batch
+
+    def _make_step(self, step: int, batch: B) -> None:
+        # Random numbers are a matter of the step, so that there is no state of them to save.
+        torch.manual_seed(_seed(self._settings.seed, step, self._processes.rank))
+        outcome = self._task.backward(batch)
+        densify(self._trained)
+        self._processes.add_up(self._trained)
+        gradients = [parameter.grad for parameter in self._trained if parameter.grad is not None]
+        self._precision.unscale(gradients)
+        norm = float(get_total_norm(gradients))
+        finite = norm < float("inf")
+        if not finite and not self._precision.scaled:
+            raise NymlinkError(f"the loss is {outcome.loss}, and its gradients are no finite numbers")
+        self._precision.update(overflowed=not finite)
+        rate = self._rate.set(step)
+        if finite:
+            self._optimiser.step()
+        self._optimiser.zero_grad()
+        self.state.step = step + 1
+        self._reporter.step(step + 1, outcome, learning_rate=rate, gradient_norm=norm)
+
+    def _after_step(self, stop: Stop) -> None:
+        step = self.state.step
+        last = step == self.steps
+        better = (last or step % self._settings.evaluate_every == 0) and self._measure()
+        stopping = self._processes.any(stop.requested, self._precision.device) and not last
+        due = time.monotonic() - self._written_at >= 60 * self._settings.checkpoint_minutes
+        if self._processes.first and (due or better or last or stopping):
+            self._write()
+        if stopping:
+            raise StoppedError(
+                f"stopped after step {step:,} of {self.steps:,}; the same command goes on from there"
+            )
+
+    def _measure(self) -> bool:
+        """Evaluate, and say whether it is the best so far."""
+        if not self._settings.evaluation or not self._processes.first:
+            return False
+        with self._reporter.paused():
+            figures = self._evaluate()
+        self._reporter.evaluation(self.state.step, figures)
+        self.state.last = Evaluated(self.state.step, figures)
+        by = self._settings.best
+        if by is None:
+            return False
+        best = self.state.best
+        if best is not None and figures[by][MEASURE] <= best.figures[by][MEASURE]:
+            return False
+        self.state.best = self.state.last
+        return True
+
+    def _write(self) -> None:
+        with self._reporter.paused():
+            state = {
+                **self._identity,
+                "precision": self._precision.state(),
+                "last": self.state.last and asdict(self.state.last),
+                "best": self.state.best and asdict(self.state.best),
+            }
+            checkpoint.save(self._folder, self.state.step, self._model, self._optimiser, state)
+            best = [] if self.state.best is None else [self.state.best.step]
+            checkpoint.prune(self._folder, keep=[self.state.step, *best])
+        self._written_at = time.monotonic()
+
+    @contextlib.contextmanager
+    def _explained(self, step: int, batch: B) -> Iterator[None]:
+        """Say of an error in which batch it came, and what can be done."""
+        where = f"step {step + 1:,} ({batch})"
+        try:
+            yield
+        except NymlinkError as error:
+            raise NymlinkError(
+                f"{where}: {error}. {self._kept()} Lower the learning rate, and look at this batch"
+            ) from error
+        except (torch.OutOfMemoryError, MemoryError) as error:
+            raise self._too_large(where) from error
+        except RuntimeError as error:
+            # What torch raises where a CPU's memory does not suffice.
+            if "allocate memory" not in str(error):
+                raise
+            raise self._too_large(where) from error
+
+    def _too_large(self, where: str) -> NymlinkError:
+        name = self._task.memory_setting
+        value = getattr(self._settings, name)
+        return NymlinkError(f"{where}: out of memory: lower {name} (now {value:,}). {self._kept()}")
+
+    def _kept(self) -> str:
+        found = checkpoint.checkpoints(self._folder)
+        if not found:
+            return "No checkpoint was written yet."
+        return f"The last good checkpoint is {list(found.values())[-1]}."
+
+
+def trained(model: nn.Module) -> list[nn.Parameter]:
+    """The weights of a model that want a gradient."""
+    return [parameter for parameter in model.parameters() if parameter.requires_grad]
+
+
+def _seed(*parts: int) -> int:
+    return int.from_bytes(blake2b(repr(parts).encode(), digest_size=8).digest()) >> 1

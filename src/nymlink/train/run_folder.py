@@ -1,0 +1,192 @@
+"""The folder of a training: what says all that is needed to repeat it, and what it has come to so far."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+from collections.abc import Callable, Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+from safetensors import SafetensorError
+
+from nymlink.atomic import atomic_directory, atomic_file, output_errors
+from nymlink.errors import InputError, OutputError
+from nymlink.train.checkpoint import checkpoints
+from nymlink.train.config import differences, essence, to_json
+from nymlink.train.distributed import Processes
+from nymlink.train.settings import RunSettings
+from nymlink.train.toml_files import to_toml
+
+FINISHED: Final = -1
+"""Instead of a step: nothing is left to be done."""
+
+_RECORD: Final = "run.json"
+_SHAPE: Final = {"recipe": str, "settings": dict, "data": dict}
+_PACKAGES: Final = ("nymlink", "torch", "transformers", "tokenizers", "peft", "numpy", "pyarrow")
+
+
+class RunFolder:
+    """``run.json``, ``config.toml``, ``metrics.jsonl`` and ``checkpoints/``, and at the end an encoder.
+
+    Args:
+        recipe: what is done, for example ``"sap"``.
+        settings: with which settings; where ``output`` says.
+        data: what it is done with, as JSON values: other data, other training.
+
+    Attributes:
+        path: the folder.
+        identity: the recipe, the settings that matter, and the data: what a resumed training must share.
+    """
+
+    def __init__(self, recipe: str, settings: RunSettings, data: Mapping[str, Any]) -> None:
+        self.path = Path(settings.output)
+        self._settings = settings
+        said = to_json(settings)
+        self.identity: dict[str, Any] = {
+            "recipe": recipe,
+            "settings": essence(type(settings), said),
+            "data": dict(data),
+        }
+        self._record: dict[str, Any] = {**self.identity, "settings": said}
+
+    @property
+    def checkpoints(self) -> Path:
+        """Where checkpoints go."""
+        return self.path / "checkpoints"
+
+    @property
+    def metrics(self) -> Path:
+        """The file of metrics."""
+        return self.path / "metrics.jsonl"
+
+    def open(self, processes: Processes, device: torch.device, *, restart: bool) -> int:
+        """Begin a training, or go on with the one that is there.
+
+        Args:
+            processes: those that do it.
+            device: what on.
+            restart: replace the training that is there.
+
+        Returns:
+            The step of the checkpoint to go on from, 0 where there is none, or :data:`FINISHED`.
+
+        Raises:
+            OutputError: the folder is not a training's, or cannot be written.
+            InputError: it holds a training with other settings or other data; the message says which.
+        """
+        before = self._before()
+        if before is not None and not restart:
+            self._check(before)
+            if before.get("result"):
+                self._record = before
+                return FINISHED
+        elif before is not None:
+            shutil.rmtree(self.checkpoints, ignore_errors=True)
+            self.metrics.unlink(missing_ok=True)
+        with output_errors(self.path):
+            self.checkpoints.mkdir(parents=True, exist_ok=True)
+        self._record |= {
+            "versions": {"python": platform.python_version(), **_versions()},
+            "machine": _machine(processes, device),
+        }
+        self._write_record()
+        with atomic_file(self.path / "config.toml") as partial:
+            partial.write_text(to_toml(self._record["settings"]), encoding="utf-8")
+        return max(checkpoints(self.checkpoints), default=0)
+
+    @property
+    def result(self) -> Mapping[str, Any]:
+        """What became of a finished training."""
+        return dict(self._record["result"])
+
+    def finish(self, write: Callable[[Path], None], result: Mapping[str, Any]) -> None:
+        """Put the encoder into the folder, and the result into its record.
+
+        Args:
+            write: writes the encoder's files into a directory.
+            result: what became of the training, as JSON values.
+
+        Raises:
+            OutputError: it cannot be written.
+        """
+        made = self.checkpoints / "encoder"
+        with atomic_directory(made) as partial:
+            try:
+                write(partial)
+            except SafetensorError as error:
+                raise OutputError(
+                    f"cannot write: {error} (the disk may be full); the same command tries again", path=self.path
+                ) from error
+        with output_errors(self.path):
+            for file in made.iterdir():
+                target = self.path / file.name
+                if target.is_dir():
+                    shutil.rmtree(target)
+                os.replace(file, target)
+            made.rmdir()
+        # Last: only a training with a result is finished.
+        self._record["result"] = dict(result)
+        self._write_record()
+
+    def _write_record(self) -> None:
+        with atomic_file(self.path / _RECORD) as partial:
+            partial.write_text(json.dumps(self._record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+    def _before(self) -> dict[str, Any] | None:
+        """The record of the training that is in the folder, if anything is."""
+        with output_errors(self.path):
+            if not self.path.exists() or (self.path.is_dir() and not any(self.path.iterdir())):
+                return None
+        try:
+            record = json.loads((self.path / _RECORD).read_text(encoding="utf-8"))
+            if not all(isinstance(record[key], kind) for key, kind in _SHAPE.items()):
+                raise ValueError("it is no record of a training")
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            raise OutputError(
+                f"exists and is not the folder of a training ({_RECORD}: {error}): choose another output",
+                path=self.path,
+            ) from error
+        found: dict[str, Any] = record
+        return found
+
+    def _check(self, before: Mapping[str, Any]) -> None:
+        """See that the training in the folder is this one."""
+        now = self.identity
+        differing = differences({"recipe": before["recipe"]}, {"recipe": now["recipe"]})
+        differing += differences(essence(type(self._settings), before["settings"]), now["settings"])
+        if not differing:
+            changed = (name for name, value in now["data"].items() if before["data"].get(name) != value)
+            differing = [f"{name}: not the same data" for name in changed]
+        if differing:
+            raise InputError(
+                "holds a training that differs from this one. Choose another output, or restart to replace it. "
+                "What differs:\n  " + "\n  ".join(differing),
+                path=self.path,
+            )
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _machine(processes: Processes, device: torch.device) -> dict[str, Any]:
+    """What kind of machine it is: enough to judge speeds and the last bits of numbers by."""
+    kind = torch.cuda.get_device_name(device) if device.type == "cuda" else torch.backends.cpu.get_cpu_capability()
+    return {
+        "architecture": platform.machine(),
+        "device": device.type,
+        "kind": kind,
+        "threads": torch.get_num_threads(),
+        "processes": processes.count,
+    }

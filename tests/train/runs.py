@@ -1,0 +1,85 @@
+"""Trainings small enough for a test: a tiny random encoder, a few dozen concepts, a few steps."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from torch import Tensor
+
+from nymlink.encode.torch_model import TorchModel
+from nymlink.train.recipe_settings import SapSettings
+from tests.encode import tiny
+from tests.train.small import vocabulary
+
+WORDS = "heart attack myocardial infarction short stature seizure fever origin weeks unknown".split()
+STEPS = 12
+
+
+def names(concept: int) -> list[str]:
+    """Three names that share a word which is in no name of the next concepts."""
+    word = WORDS[concept % len(WORDS)]
+    other = WORDS[concept // len(WORDS) * 3 % len(WORDS)]
+    return [f"{word} {other}", f"{other} of {word}", f"{other} x {word} {word}"]
+
+
+def workplace(folder: Path) -> Path:
+    """A folder with the encoder ``base``, the vocabulary ``vocab`` and the corpus ``processed_dev``."""
+    tiny.folder(folder / "base")
+    rows = [(f"X:{number}", name, "en", "exact") for number in range(32) for name in names(number)]
+    vocabulary(*rows).save(folder / "vocab")
+    (folder / "processed_dev").mkdir()
+    lines = [f"1||{10 * at}|{10 * at + 9}||Disease||{names(at)[0]} mi||X:{at}\n" for at in range(12)]
+    (folder / "processed_dev" / "1.concept").write_text("".join(lines))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return workplace(tmp_path_factory.mktemp("workplace"))
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """Sums in one order; and forked children need no threads of their parent."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def interrupt_next_step(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Once called, the next time that names are encoded this process is sent SIGINT."""
+    original = TorchModel.forward
+
+    def forward(*arguments: Any, **named: Any) -> Any:
+        monkeypatch.setattr(TorchModel, "forward", original)
+        os.kill(os.getpid(), signal.SIGINT)
+        return original(*arguments, **named)
+
+    return lambda: monkeypatch.setattr(TorchModel, "forward", forward)
+
+
+def sap_settings(place: Path, output: Path, **changes: Any) -> SapSettings:
+    """96 pairs in batches of 16, twice."""
+    given = {"batch_pairs": 16, "epochs": 2, "learning_rate": 1e-3, "log_every": 1, "device": "cpu"}
+    return SapSettings(
+        **{"vocab": str(place / "vocab"), "base": str(place / "base"), "output": str(output), **given, **changes}
+    )
+
+
+def weights(output: Path) -> dict[str, Tensor]:
+    """The weights that a training wrote."""
+    return load_file(output / "model.safetensors")
+
+
+def same(first: dict[str, Tensor], second: dict[str, Tensor]) -> bool:
+    """Whether two sets of weights are equal to the last bit."""
+    return first.keys() == second.keys() and all(torch.equal(first[name], second[name]) for name in first)
