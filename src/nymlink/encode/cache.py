@@ -122,10 +122,10 @@ class Shelf:
         """Keys and vectors of a block; none, with a warning, of a damaged one: its names are encoded again."""
         try:
             values = map_array(self._folder, name)
-            names, rest = divmod(len(values), _KEY + self._width)
-            if rest or values.dtype != np.uint16:
-                raise ValueError(f"{len(values)} values of {values.dtype}")
-        except (OSError, ValueError, TypeError) as error:
+            names, rest = divmod(values.size, _KEY + self._width)
+            if rest or values.dtype != np.uint16 or values.ndim != 1:
+                raise ValueError(f"{values.shape} values of {values.dtype}")
+        except (OSError, EOFError, ValueError) as error:
             path = self._folder / f"{name}.npy"
             warnings.warn(
                 f"{path}: this block of the cache is damaged and not used ({error}): remove it", stacklevel=4

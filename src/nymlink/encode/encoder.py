@@ -17,7 +17,7 @@ from nymlink.encode.batches import Batches
 from nymlink.encode.cache import EmbeddingCache
 from nymlink.encode.fingerprint import fingerprint
 from nymlink.encode.keeper import Keeper
-from nymlink.encode.saved import read_saved
+from nymlink.encode.saved import check_saved
 from nymlink.encode.settings import EncoderSettings, Pooling
 from nymlink.encode.tokenizer import load_tokenizer
 from nymlink.encode.tokens import Rows
@@ -84,7 +84,9 @@ class Encoder:
             MissingExtraError: the back end is not installed.
         """
         folder, chosen = locate(name_or_folder, backend)
-        read_saved(folder)
+        if Path(name_or_folder).is_dir():
+            # Of a model on the hub only some files are fetched, and these are checked then.
+            check_saved(folder)
         settings = EncoderSettings.read(folder, pooling=pooling, max_length=max_length)
         tokenizer = load_tokenizer(folder, settings)
         network = chosen.open(folder, settings, precision, device)

@@ -103,14 +103,16 @@ class _Writer:
 
     def rows(self, table: str, ids: str, *, result: str) -> None:
         """``table[ids]``: float32 (W, D) and int64 (B, T) → (B, T, D)."""
+        from onnx import TensorProto
+
         if f"{table}_rows" not in self.constants:
             scales = np.maximum(np.abs(self._weights[table]).max(1, keepdims=True) / _STEPS, _SMALLEST)
             self.constants[f"{table}_rows"] = np.round(self._weights[table] / scales).astype(np.int8)
             self.constants[f"{table}_row_scales"] = scales.astype(np.float32)
-        self._node("Gather", [f"{table}_rows", ids], f"{result}_int8")
-        self._node("Cast", [f"{result}_int8"], f"{result}_unscaled", to=1)
-        self._node("Gather", [f"{table}_row_scales", ids], f"{result}_scales")
-        self._node("Mul", [f"{result}_unscaled", f"{result}_scales"], result)
+        self._node("Gather", [f"{table}_rows", ids], f"{result}_stored")
+        self._node("Cast", [f"{result}_stored"], f"{result}_unscaled", to=TensorProto.FLOAT)
+        self._node("Gather", [f"{table}_row_scales", ids], f"{result}_row_scales")
+        self._node("Mul", [f"{result}_unscaled", f"{result}_row_scales"], result)
 
     def _quantise_columns(self, weights: str) -> None:
         if f"{weights}_int8" not in self.constants:

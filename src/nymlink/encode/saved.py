@@ -5,16 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
+from nymlink.encode.config import read_json
 from nymlink.manifest import MANIFEST, read_manifest
 
 KIND: Final = "encoder"
 FORMAT: Final = 1
 
 
-def read_saved(folder: Path) -> dict[str, Any]:
-    """The manifest of an encoder that nymlink wrote; empty for a model folder from elsewhere.
+def check_saved(folder: Path) -> None:
+    """See that a folder that nymlink wrote is whole; one from elsewhere cannot be checked.
 
     Raises:
-        StoreError: a file that it names is missing or has another size, or it is of another kind or version.
+        StoreError: a file is missing or has another size, or the folder is of another kind or version.
     """
-    return read_manifest(folder, kind=KIND, version=FORMAT) if (folder / MANIFEST).is_file() else {}
+    if (folder / MANIFEST).is_file():
+        read_manifest(folder, kind=KIND, version=FORMAT)
+
+
+def export_notes(folder: Path) -> dict[str, Any]:
+    """What was noted when a folder was exported to ONNX; empty for other folders."""
+    manifest = read_json(folder / MANIFEST, dict) if (folder / MANIFEST).is_file() else {}
+    return dict(manifest.get("export") or {})

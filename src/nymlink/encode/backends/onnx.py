@@ -11,7 +11,7 @@ import numpy.typing as npt
 from nymlink.encode.backends import Backend, Precision, Vectors, require_precision
 from nymlink.encode.config import ModelConfig
 from nymlink.encode.fingerprint import digest_of
-from nymlink.encode.saved import read_saved
+from nymlink.encode.saved import export_notes
 from nymlink.encode.settings import EncoderSettings
 from nymlink.encode.tokens import Ids
 from nymlink.errors import InputError
@@ -35,7 +35,7 @@ class OnnxNetwork:
         self.pad_id = ModelConfig.read(folder).pad_id
         self._path = folder / FILES[precision]
         self._settings = settings
-        self._exported = read_saved(folder).get("export", {})
+        self._exported = export_notes(folder)
         self._session = _open_session(self._path)
         self._inputs = [one.name for one in self._session.get_inputs()]
         output = self._session.get_outputs()[0]

@@ -1,0 +1,131 @@
+"""What every back end must do, whatever it runs."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nymlink.encode.backends import BACKENDS, Network
+from nymlink.encode.encoder import Encoder
+from nymlink.encode.settings import EncoderSettings
+from nymlink.encode.tokenizer import load_tokenizer
+from nymlink.encode.tokens import tokenise
+from nymlink.errors import InputError
+from tests.encode import tiny
+
+
+@pytest.fixture(params=["onnx", "torch"])
+def network(request: pytest.FixtureRequest, saved: Path, exported: Path) -> Network:
+    folder = {"onnx": exported, "torch": saved}[request.param]
+    return BACKENDS.get(request.param).open(folder, EncoderSettings.read(folder), "fp32", "cpu")
+
+
+def test_the_built_in_ones_are_registered() -> None:
+    assert {"onnx", "torch"} <= set(BACKENDS.names())
+    for name, backend in BACKENDS:
+        assert backend.name == name
+        assert backend.description
+
+
+def test_vectors_are_those_of_the_names_alone(network: Network, saved: Path) -> None:
+    tokens = tokenise(load_tokenizer(saved, EncoderSettings.read(saved)), tiny.NAMES)
+    ids, mask = tokens.padded(np.arange(len(tokens)), pad_id=network.pad_id)
+    together = network.vectors(ids, mask)
+    assert (together.dtype, together.shape) == (np.float32, (len(tokens), network.width))
+    assert np.allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
+    for row, length in enumerate(tokens.lengths.tolist()):
+        alone = network.vectors(ids[row : row + 1, :length], mask[row : row + 1, :length])
+        assert np.allclose(alone[0], together[row], atol=1e-5)
+
+
+def test_it_says_what_it_is(network: Network) -> None:
+    assert (network.precision, network.device, network.pad_id) == ("fp32", "cpu", 0)
+    assert len(network.digest()) == 64
+    assert 0 <= network.padding < 1
+    assert network.batch_tokens > 25
+
+
+def test_both_give_the_same_vectors_and_fingerprint(saved: Path, exported: Path) -> None:
+    one, other = Encoder.load(saved, precision="fp32"), Encoder.load(exported)
+    assert (one.encode(tiny.NAMES) * other.encode(tiny.NAMES)).sum(1).min() > 0.99999
+    assert one.fingerprint == other.fingerprint
+
+
+def test_onnx_files_are_preferred(saved: Path, exported: Path, tmp_path: Path) -> None:
+    both = tmp_path / "both"
+    shutil.copytree(saved, both)
+    shutil.copytree(exported / "onnx", both / "onnx")
+    assert type(Encoder.load(both).network).__name__ == "OnnxNetwork"
+    assert type(Encoder.load(both, backend="torch").network).__name__ == "TorchNetwork"
+
+
+def test_a_graph_that_does_not_pool_is_pooled(bert: Path, tmp_path: Path) -> None:
+    """Models on the hub come with the last layer as the output, and ask for token types."""
+    import torch
+
+    folder = tmp_path / "hub"
+    shutil.copytree(bert, folder)
+    (folder / "onnx").mkdir()
+    model = tiny.transformer("bert")
+
+    class LastLayer(torch.nn.Module):
+        def forward(self, ids: torch.Tensor, mask: torch.Tensor, types: torch.Tensor) -> torch.Tensor:
+            return model(input_ids=ids, attention_mask=mask, token_type_ids=types).last_hidden_state
+
+    size = {0: torch.export.Dim.DYNAMIC, 1: torch.export.Dim.DYNAMIC}
+    ids = torch.full((2, 5), 7)
+    program = torch.onnx.export(
+        LastLayer().eval(),
+        (ids, torch.ones_like(ids), torch.zeros_like(ids)),
+        input_names=["input_ids", "attention_mask", "token_type_ids"],
+        dynamic_shapes=(size, size, size),
+        dynamo=True,
+        verbose=False,
+    )
+    assert program is not None
+    program.save(str(folder / "onnx" / "model.onnx"))
+    for pooling in ("cls", "mean"):
+        expected = Encoder.load(bert, pooling=pooling, precision="fp32").encode(tiny.NAMES)  # type: ignore[arg-type]
+        vectors = Encoder.load(folder, pooling=pooling).encode(tiny.NAMES)  # type: ignore[arg-type]
+        assert (vectors * expected).sum(1).min() > 0.99999
+
+
+def test_damaged_graphs_are_refused(bert: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "damaged"
+    shutil.copytree(bert, folder)
+    (folder / "onnx").mkdir()
+    graph = folder / "onnx" / "model.onnx"
+    for content in (b"", b"no graph", b"\0" * 1000):
+        graph.write_bytes(content)
+        with pytest.raises(InputError, match=r"model\.onnx: this graph cannot be loaded"):
+            Encoder.load(folder)
+
+
+def test_a_graph_of_something_else_is_refused(bert: Path, tmp_path: Path) -> None:
+    from onnx import TensorProto, helper, save
+
+    folder = tmp_path / "else"
+    shutil.copytree(bert, folder)
+    (folder / "onnx").mkdir()
+    picture, score = (
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 3]) for name in ("picture", "score")
+    )
+    graph = helper.make_graph([helper.make_node("Abs", ["picture"], ["score"])], "else", [picture], [score])
+    opset = [helper.make_opsetid("", 20)]
+    save(helper.make_model(graph, opset_imports=opset, ir_version=10), str(folder / "onnx" / "model.onnx"))
+    with pytest.raises(InputError, match="this graph is no encoder"):
+        Encoder.load(folder)
+
+
+def test_what_onnx_cannot_do_is_said(saved: Path, exported: Path) -> None:
+    with pytest.raises(InputError, match="no ONNX files: export the model"):
+        Encoder.load(saved, backend="onnx")
+    with pytest.raises(InputError, match=r"no precision 'int8' in .*: choose from fp32"):
+        Encoder.load(exported, precision="int8")
+    with pytest.raises(InputError, match="no device 'cuda' with ONNX Runtime"):
+        Encoder.load(exported, device="cuda")
+    with pytest.raises(InputError, match="the model has no weights"):
+        Encoder.load(exported, backend="torch")

@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nymlink.encode import keeper
+from nymlink.encode.cache import ABSENT, EmbeddingCache, Shelf, keys_of
+from nymlink.encode.encoder import Encoder
+from nymlink.errors import OutputError
+from tests.encode import tiny
+
+
+@pytest.fixture(scope="module")
+def encoder(saved: Path) -> Encoder:
+    return Encoder.load(saved, precision="fp32")
+
+
+class Counted:
+    """A network that counts the names it is given, and may fail at the n-th."""
+
+    def __init__(self, network: Any, *, fails_at: int | None = None) -> None:
+        self.names = 0
+        self._network = network
+        self._fails_at = fails_at
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._network, name)
+
+    def vectors(self, ids: Any, mask: Any) -> Any:
+        self.names += len(ids)
+        if self._fails_at is not None and self.names > self._fails_at:
+            raise KeyboardInterrupt
+        return self._network.vectors(ids, mask)
+
+
+def counted(encoder: Encoder, *, fails_at: int | None = None) -> tuple[Encoder, Counted]:
+    network = Counted(encoder.network, fails_at=fails_at)
+    return Encoder(network, encoder._tokenizer, encoder.settings, batch_tokens=16), network  # type: ignore[arg-type]
+
+
+def random_vectors(count: int, width: int = 4) -> Any:
+    return np.random.default_rng(count).normal(size=(count, width)).astype(np.float16)
+
+
+def test_what_is_kept_is_not_encoded_again(encoder: Encoder, tmp_path: Path) -> None:
+    ours, network = counted(encoder)
+    first = ours.encode(tiny.NAMES[:5], cache=EmbeddingCache(tmp_path))
+    assert network.names == 5
+    again = ours.encode(tiny.NAMES, cache=EmbeddingCache(tmp_path))
+    assert network.names == len(tiny.NAMES)
+    assert (again[:5] == first).all()
+    assert np.allclose(again, encoder.encode(tiny.NAMES), atol=1e-3)
+    assert np.allclose(np.linalg.norm(again, axis=1), 1, atol=1e-6)
+
+
+def test_an_open_cache_sees_what_others_wrote(encoder: Encoder, tmp_path: Path) -> None:
+    ours, network = counted(encoder)
+    cache = EmbeddingCache(tmp_path)
+    assert ours.encode([], cache=cache).shape == (0, ours.width)
+    encoder.encode(tiny.NAMES, cache=EmbeddingCache(tmp_path))
+    ours.encode(tiny.NAMES, cache=cache)
+    assert network.names == 0
+
+
+def test_encoders_do_not_meet(saved: Path, encoder: Encoder, tmp_path: Path) -> None:
+    other = Encoder.load(saved, pooling="cls", precision="fp32")
+    encoder.encode(tiny.NAMES, cache=EmbeddingCache(tmp_path))
+    assert np.allclose(
+        other.encode(tiny.NAMES, cache=EmbeddingCache(tmp_path)), other.encode(tiny.NAMES), atol=1e-3
+    )
+
+
+def test_names_without_tokens_stay_zeros(encoder: Encoder, tmp_path: Path) -> None:
+    for _ in range(2):
+        assert not encoder.encode(["", " "], cache=EmbeddingCache(tmp_path)).any()
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(
+    encoder: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper, "_BLOCK", 4)
+    names = [f"{'x ' * count}seizure" for count in range(20)]
+    interrupted, _ = counted(encoder, fails_at=12)
+    with pytest.raises(KeyboardInterrupt):
+        interrupted.encode(names, cache=EmbeddingCache(tmp_path))
+    kept = sum(len(EmbeddingCache(tmp_path).shelf(encoder.fingerprint, width=encoder.width)) for _ in range(1))
+    assert kept >= 10
+    going_on, network = counted(encoder)
+    vectors = going_on.encode(names, cache=EmbeddingCache(tmp_path))
+    assert network.names == len(names) - kept
+    assert np.allclose(vectors, encoder.encode(names), atol=1e-3)
+
+
+def test_look_ups_are_those_of_a_dictionary(tmp_path: Path) -> None:
+    kept: dict[str, Any] = {}
+    for block in range(5):
+        names = [f"{block}-{number}" for number in range(50)]
+        vectors = random_vectors(50 + block)[:50]
+        Shelf(tmp_path, width=4).add(keys_of(names), vectors)
+        kept.update(zip(names, vectors, strict=True))
+    shelf = Shelf(tmp_path, width=4)
+    shelf.refresh()
+    assert len(shelf) == len(kept)
+    asked = [f"{block}-{number}" for number in (60, 3, 49, 0) for block in (7, 4, 0, 2)]
+    places = shelf.places(keys_of(asked))
+    for name, place in zip(asked, places.tolist(), strict=True):
+        assert (place != ABSENT) == (name in kept)
+        if name in kept:
+            assert (shelf.vectors(np.array([place]))[0] == kept[name]).all()
+    known = places[places != ABSENT]
+    assert (shelf.vectors(known) == [kept[name] for name in asked if name in kept]).all()
+
+
+def test_the_same_names_from_two_runs_at_once_do_no_harm(tmp_path: Path) -> None:
+    keys, vectors = keys_of(["a", "b"]), random_vectors(2)
+    for _ in range(2):
+        Shelf(tmp_path, width=4).add(keys, vectors)
+    shelf = Shelf(tmp_path, width=4)
+    shelf.refresh()
+    assert (shelf.vectors(shelf.places(keys)) == vectors).all()
+
+
+def test_keys_that_agree_in_their_first_half_are_told_apart(tmp_path: Path) -> None:
+    keys = np.array([[5, 1], [5, 2]], np.uint64)
+    Shelf(tmp_path, width=4).add(keys, random_vectors(2))
+    shelf = Shelf(tmp_path, width=4)
+    shelf.refresh()
+    found = shelf.places(np.array([[5, 1], [5, 2], [5, 3]], np.uint64))
+    assert set(found.tolist()) <= {0, 1, ABSENT}
+    assert found[2] == ABSENT
+    for row, place in enumerate(found[:2].tolist()):
+        assert place in (row, ABSENT)
+
+
+def test_damaged_blocks_are_left_out(encoder: Encoder, tmp_path: Path) -> None:
+    encoder.encode(tiny.NAMES, cache=EmbeddingCache(tmp_path))
+    (block,) = tmp_path.rglob("*.npy")
+    whole = block.read_bytes()
+    for broken in (whole[:-8], whole[:20], b"", b"nonsense"):
+        block.write_bytes(broken)
+        ours, network = counted(encoder)
+        with pytest.warns(UserWarning, match=r"\.npy: this block of the cache is damaged and not used"):
+            vectors = ours.encode(tiny.NAMES[:3], cache=EmbeddingCache(tmp_path))
+        assert network.names == 3
+        assert np.allclose(vectors, encoder.encode(tiny.NAMES[:3]), atol=1e-3)
+        for fresh in set(tmp_path.rglob("*.npy")) - {block}:
+            fresh.unlink()
+
+
+def test_a_cache_that_cannot_be_written_is_said(encoder: Encoder, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(OutputError):
+        encoder.encode(["x"], cache=EmbeddingCache(tmp_path / "file"))
+
+
+def test_many_processes_may_write_at_once(tmp_path: Path) -> None:
+    script = (
+        "import sys, numpy as np\n"
+        "from pathlib import Path\n"
+        "from nymlink.encode.cache import Shelf, keys_of\n"
+        "shelf = Shelf(Path(sys.argv[1]), width=4)\n"
+        "for block in range(20):\n"
+        "    names = [f'{sys.argv[2]} {block} {number}' for number in range(10)]\n"
+        "    shelf.add(keys_of(names), np.full((10, 4), block, np.float16))\n"
+        "    shelf.refresh()\n"
+    )
+    started = [subprocess.Popen([sys.executable, "-c", script, str(tmp_path), str(number)]) for number in range(2)]
+    assert [process.wait() for process in started] == [0, 0]
+    shelf = Shelf(tmp_path, width=4)
+    shelf.refresh()
+    assert len(shelf) == 400
+    places = shelf.places(keys_of([f"{number} {block} 3" for number in range(2) for block in range(20)]))
+    assert shelf.vectors(places)[:, 0].tolist() == [*range(20), *range(20)]

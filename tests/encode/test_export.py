@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nymlink.encode import export as exporting
+from nymlink.encode.encoder import Encoder
+from nymlink.encode.export import export
+from nymlink.errors import InputError, NymlinkError
+from nymlink.vocabulary.vocabulary import Vocabulary
+from tests.encode import tiny
+from tests.index.small import many_names, vocabulary
+
+
+@pytest.fixture(scope="module")
+def synonyms() -> Vocabulary:
+    """Concepts of two names that share all words but one."""
+    names = many_names(300)
+    return vocabulary({f"T:{number}": [f"{name} seizure", name] for number, name in enumerate(names)})
+
+
+@pytest.fixture(scope="module")
+def coarse(saved: Path, synonyms: Vocabulary, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("int8") / "bert"
+    quality = export(saved, folder, precision="int8", vocabulary=synonyms)
+    assert quality is not None
+    assert quality.queries == 600
+    assert 0 < quality.recall_fp32 <= 1
+    return folder
+
+
+def test_every_family_can_be_exported(bare: Path, tmp_path: Path) -> None:
+    export(bare, tmp_path / "onnx", pooling="mean")
+    exact = Encoder.load(bare, pooling="mean", precision="fp32")
+    exported = Encoder.load(tmp_path / "onnx")
+    assert exported.settings == exact.settings
+    assert (exact.encode(tiny.NAMES) * exported.encode(tiny.NAMES)).sum(1).min() > 0.9999
+
+
+def test_an_export_is_complete_and_tells_no_paths(exported: Path, saved: Path) -> None:
+    assert not list(exported.glob("*.safetensors"))
+    manifest = json.loads((exported / "manifest.json").read_text())
+    assert manifest["kind"] == "encoder"
+    assert manifest["export"].keys() == {"precision", "opset", "weights"}
+    graph = (exported / "onnx" / "model.onnx").read_bytes()
+    assert b"site-packages" not in graph
+    assert str(saved).encode() not in graph
+
+
+def test_int8_is_small_and_close(coarse: Path, exported: Path) -> None:
+    rough, exact = Encoder.load(coarse), Encoder.load(exported)
+    assert rough.network.precision == "int8"
+    assert rough.fingerprint != exact.fingerprint
+    assert (rough.encode(tiny.NAMES) * exact.encode(tiny.NAMES)).sum(1).min() > 0.98
+    manifest = json.loads((coarse / "manifest.json").read_text())
+    assert manifest["export"]["quality"]["queries"] == 600
+    assert not (coarse / "onnx" / "model.onnx").exists()
+
+
+def test_int8_vectors_do_not_depend_on_the_other_names(coarse: Path) -> None:
+    encoder = Encoder.load(coarse)
+    together = encoder.encode(tiny.NAMES)
+    for row, name in enumerate(tiny.NAMES):
+        assert np.allclose(encoder.encode([name])[0], together[row], atol=1e-5)
+
+
+def test_int8_that_spoils_the_model_is_refused(
+    saved: Path, synonyms: Vocabulary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exporting, "_LARGEST_DROP", -1.0)
+    with pytest.raises(
+        NymlinkError, match=r"recall@1 of 600 names falls from \d+\.\d\d to \d+\.\d\d, .* choose fp32"
+    ):
+        export(saved, tmp_path / "spoilt", precision="int8", vocabulary=synonyms)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_graph_that_differs_is_refused(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exporting, "_SAME", 1.1)
+    with pytest.raises(NymlinkError, match=r"the vectors of its graph differ \(cosine 1\.0000\)"):
+        export(saved, tmp_path / "different")
+    assert not list(tmp_path.iterdir())
+
+
+def test_int8_needs_a_vocabulary_that_says_something(saved: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="int8 has to be checked with a vocabulary"):
+        export(saved, tmp_path / "out", precision="int8")
+    with pytest.raises(InputError, match="has 2 names with a synonym"):
+        export(saved, tmp_path / "out", precision="int8", vocabulary=vocabulary({"T:1": ["a", "b"], "T:2": ["c"]}))
+
+
+def test_a_model_is_not_exported_over_itself(saved: Path) -> None:
+    with pytest.raises(InputError, match="this is the model itself"):
+        export(saved, saved)
+    assert (saved / "model.safetensors").is_file()
