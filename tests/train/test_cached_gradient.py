@@ -61,9 +61,11 @@ def gradients(model: TorchModel) -> dict[str, Tensor]:
 
 
 def close(first: dict[str, Tensor], second: dict[str, Tensor]) -> None:
+    """Equal up to rounding, which is of the size of what is added up, not of what is left of it."""
     assert first.keys() == second.keys()
     for name, value in first.items():
-        torch.testing.assert_close(value, second[name], rtol=1e-4, atol=1e-5, msg=name)
+        error = float((value - second[name]).abs().max())
+        assert error <= 1e-4 * float(value.abs().max()) + 1e-5, name
 
 
 def test_pieces_encoded_twice_give_what_one_pass_gives(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from nymlink.errors import InputError
 from nymlink.problems import Problems
-from nymlink.train.evaluation import Encode, Evaluation, open_evaluations
+from nymlink.train.evaluation import Encode, Evaluation, open_evaluations, remembering
 from nymlink.train.settings import HeldOut
 from tests.train.small import vocabulary
 
@@ -77,3 +77,17 @@ def test_a_dictionary_can_be_a_file(held_out: HeldOut, tmp_path: Path) -> None:
     (tmp_path / "names.txt").write_text("X:0||cat\nX:1||dog\n")
     file = HeldOut(corpus=held_out.corpus, dictionary=str(tmp_path / "names.txt"))
     assert Evaluation(file, problems=Problems()).describe()["dictionary"][0]["format"] == "biosyn"
+
+
+def test_a_name_is_encoded_once_for_all_corpora() -> None:
+    asked: list[str] = []
+
+    def vectors(names: Sequence[str]) -> npt.NDArray[np.float32]:
+        asked.extend(names)
+        return np.array([[len(name), 1] for name in names], np.float32)
+
+    encoded = remembering(vectors)
+    assert encoded(["cat", "horse", "cat"]).tolist() == [[3, 1], [5, 1], [3, 1]]
+    assert encoded(["horse", "ox"]).tolist() == [[5, 1], [2, 1]]
+    assert encoded(["ox"]).tolist() == [[2, 1]]
+    assert asked == ["cat", "horse", "ox"]

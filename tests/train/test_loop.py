@@ -155,6 +155,37 @@ def test_a_second_interrupt_interrupts_at_once(tmp_path: Path) -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.parametrize("at", [0, 4, 10])
+def test_an_interrupt_breaks_an_evaluation_off_which_is_made_when_the_training_goes_on(
+    tmp_path: Path, at: int
+) -> None:
+    evaluated = []
+    settings: dict[str, Any] = {
+        "evaluation": {"dev": HeldOut(corpus="c", dictionary="d")},
+        "evaluate_every": 2,
+    }
+
+    def evaluate() -> Figures:
+        if len(evaluated) == at // 2:
+            os.kill(os.getpid(), signal.SIGINT)
+            pytest.fail("the evaluation went on")
+        evaluated.append(True)
+        return {"dev": {"acc@1": 0.5}}
+
+    def again() -> Figures:
+        evaluated.append(True)
+        return {"dev": {"acc@1": 0.5}}
+
+    first, _, _ = loop(tmp_path, evaluate=evaluate, **settings)
+    with pytest.raises(StoppedError, match=f"after step {at} of 10"):
+        first.run()
+    second, task, _ = loop(tmp_path, evaluate=again, **settings)
+    second.resume(at)
+    second.run()
+    assert len(task.seen) == 10 - at
+    assert len(evaluated) == 6
+
+
 def test_the_best_checkpoint_is_kept_beside_the_last(tmp_path: Path) -> None:
     values = iter([0.0, 0.3, 0.8, 0.5, 0.8, 0.1])
     made, _, _ = loop(

@@ -14,17 +14,17 @@ import numpy.typing as npt
 import torch
 from torch.nn.functional import normalize
 
+from nymlink.encode.adapter_files import base_digest
 from nymlink.encode.tokens import tokenise
 from nymlink.encode.torch_model import TorchModel
 from nymlink.errors import InputError
 from nymlink.problems import Problems
 from nymlink.train import checkpoint
-from nymlink.train.adapter_files import base_digest
 from nymlink.train.alignment import Alignment, make_loss
 from nymlink.train.batches import NameBatches
 from nymlink.train.cached_gradient import encode
 from nymlink.train.distributed import joined, local_rank
-from nymlink.train.evaluation import Encode, open_evaluations
+from nymlink.train.evaluation import Encode, Evaluation, open_evaluations, remembering
 from nymlink.train.loop import Loop, trained
 from nymlink.train.metrics_log import MetricsLog
 from nymlink.train.optimise import adamw
@@ -34,7 +34,7 @@ from nymlink.train.reporting import Reporter
 from nymlink.train.run_folder import FINISHED, RunFolder
 from nymlink.train.settings import AlignmentSettings
 from nymlink.train.speed import quicken
-from nymlink.train.task import State
+from nymlink.train.task import Figures, State
 from nymlink.train.tuning import add_tuning, write_tuned
 
 
@@ -107,7 +107,6 @@ def align(
         if start == FINISHED:
             return folder.result if processes.first else {}
 
-        encoded = _encoder(model, precision)
         batches = NameBatches(
             found.pairs, size=settings.batch_pairs, tokenizer=model.tokenizer, processes=processes
         )
@@ -126,7 +125,7 @@ def align(
                 unit=task.unit,
                 progress=progress,
             ),
-            evaluate=lambda: {name: one(encoded) for name, one in evaluations.items()},
+            evaluate=partial(_evaluate, evaluations, _encoder(model, precision)),
             identity=folder.identity,
             processes=processes,
         )
@@ -163,6 +162,11 @@ def _encoder(model: TorchModel, precision: Precision) -> Encode:
         return unit
 
     return encoded
+
+
+def _evaluate(evaluations: Mapping[str, Evaluation], encode: Encode) -> Figures:
+    encode = remembering(encode)
+    return {name: evaluation(encode) for name, evaluation in evaluations.items()}
 
 
 def _finish(folder: RunFolder, model: TorchModel, settings: AlignmentSettings, state: State) -> Mapping[str, Any]:

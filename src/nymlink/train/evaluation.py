@@ -102,6 +102,19 @@ def open_evaluations(corpora: Mapping[str, HeldOut], *, problems: Problems) -> d
     return {name: Evaluation(one, problems=problems) for name, one in corpora.items()}
 
 
+def remembering(encode: Encode) -> Encode:
+    """The same encoder, but a name is encoded once only: corpora may share a dictionary."""
+    known: dict[str, npt.NDArray[np.float32]] = {}
+
+    def encoded(names: Sequence[str]) -> npt.NDArray[np.float32]:
+        new = [name for name in dict.fromkeys(names) if name not in known]
+        if new:
+            known.update(zip(new, encode(new), strict=True))
+        return np.stack([known[name] for name in names])
+
+    return encoded
+
+
 def open_vocabulary(path: Path, *, problems: Problems) -> Vocabulary:
     """A vocabulary that nymlink saved, or one read from a file in any format.
 

@@ -1,4 +1,4 @@
-"""Being told to stop: the step at hand is finished first."""
+"""Being told to stop: a step is finished first, what changes nothing is broken off."""
 
 from __future__ import annotations
 
@@ -12,10 +12,34 @@ from typing import Final
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
+class BrokenOffError(Exception):
+    """Somebody asked to stop."""
+
+
 class Stop:
     """Whether somebody asked to stop."""
 
     requested = False
+    _at_once = False
+
+    def note(self) -> None:
+        """Somebody asks."""
+        self.requested = True
+        if self._at_once:
+            raise BrokenOffError
+
+    @contextlib.contextmanager
+    def breaks_off(self) -> Iterator[None]:
+        """Within it, being asked is an error.
+
+        Raises:
+            BrokenOffError: somebody asked.
+        """
+        self._at_once = True
+        try:
+            yield
+        finally:
+            self._at_once = False
 
 
 @contextlib.contextmanager
@@ -31,8 +55,8 @@ def noticed_interrupts() -> Iterator[Stop]:
     before = {number: signal.getsignal(number) for number in _SIGNALS}
 
     def note(number: int, _: FrameType | None) -> None:
-        stop.requested = True
         signal.signal(number, before[signal.Signals(number)])
+        stop.note()
 
     for number in _SIGNALS:
         signal.signal(number, note)

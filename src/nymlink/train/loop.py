@@ -19,7 +19,7 @@ from torch.optim import Optimizer
 from nymlink.errors import NymlinkError, StoreError
 from nymlink.train import checkpoint
 from nymlink.train.distributed import SINGLE, Processes
-from nymlink.train.interrupts import Stop, noticed_interrupts
+from nymlink.train.interrupts import BrokenOffError, Stop, noticed_interrupts
 from nymlink.train.optimise import LearningRate
 from nymlink.train.precision import Precision
 from nymlink.train.prefetch import prefetch
@@ -105,13 +105,12 @@ class Loop(Generic[B]):
         """
         with noticed_interrupts() as stop, self._reporter.shown(self.state.step, self.steps):
             self._written_at = time.monotonic()
-            # Before the first step: what was there to begin with may turn out to be the best.
-            if self.state.step == 0 and self._measure():
-                self._write()
+            # Before the first step too: what was there to begin with may turn out to be the best.
+            self._settle(stop)
             for step, batch in self._batches():
                 with self._explained(step, batch):
                     self._make_step(step, batch)
-                self._after_step(stop)
+                self._settle(stop)
         return self.state
 
     def _batches(self) -> Iterator[tuple[int, B]]:
@@ -145,25 +144,33 @@ class Loop(Generic[B]):
         self.state.step = step + 1
         self._reporter.step(step + 1, outcome, learning_rate=rate, gradient_norm=norm)
 
-    def _after_step(self, stop: Stop) -> None:
-        step = self.state.step
-        last = step == self.steps
-        better = (last or step % self._settings.evaluate_every == 0) and self._measure()
-        stopping = self._processes.any(stop.requested, self._precision.device) and not last
+    def _settle(self, stop: Stop) -> None:
+        """Evaluate, write a checkpoint, and stop, each if it is time to."""
+        better = self._measure(stop)
+        stopping = self._processes.any(stop.requested, self._precision.device)
         due = time.monotonic() - self._written_at >= 60 * self._settings.checkpoint_minutes
-        if self._processes.first and (due or better or last or stopping):
+        if self._processes.first and (due or better or stopping or self.state.step == self.steps):
             self._write()
         if stopping:
             raise StoppedError(
-                f"stopped after step {step:,} of {self.steps:,}; the same command goes on from there"
+                f"stopped after step {self.state.step:,} of {self.steps:,}; the same command goes on from there"
             )
 
-    def _measure(self) -> bool:
-        """Evaluate, and say whether it is the best so far."""
-        if not self._settings.evaluation or not self._processes.first:
+    def _measure(self, stop: Stop) -> bool:
+        """Evaluate if it is time to, and say whether it is the best so far."""
+        step, last = self.state.step, self.state.last
+        due = step == self.steps or step % self._settings.evaluate_every == 0
+        # What a training that was stopped had evaluated is not evaluated again, and what it had not is.
+        if not due or (last is not None and last.step == step):
+            return False
+        if not self._settings.evaluation or not self._processes.first or stop.requested:
             return False
         with self._reporter.paused():
-            figures = self._evaluate()
+            try:
+                with stop.breaks_off():
+                    figures = self._evaluate()
+            except BrokenOffError:
+                return False
         self._reporter.evaluation(self.state.step, figures)
         self.state.last = Evaluated(self.state.step, figures)
         by = self._settings.best
