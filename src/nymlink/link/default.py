@@ -8,12 +8,11 @@ from pathlib import Path
 from time import sleep
 from typing import Final
 
-from platformdirs import user_cache_path
-
 from nymlink.errors import MissingExtraError, StoreError
 from nymlink.files import sha256
 from nymlink.index.index import VERSION, Index
 from nymlink.index.presets import DEFAULT_PRESET
+from nymlink.user_cache import user_cache
 from nymlink.vocabulary.read import read_vocabulary
 
 _SAVING: Final = 0.1
@@ -33,9 +32,7 @@ def default_index(*, progress: bool = False) -> Index:
         OutputError: the cache cannot be written.
     """
     source = _ontology()
-    directory = (
-        user_cache_path("nymlink") / f"hpo-{sha256(source)[:12]}-{version('nymlink')}-{VERSION}-{DEFAULT_PRESET}"
-    )
+    directory = user_cache() / f"hpo-{sha256(source)[:12]}-{version('nymlink')}-{VERSION}-{DEFAULT_PRESET}"
     try:
         return _load(directory)
     except StoreError:

@@ -9,17 +9,12 @@ import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Final
-
-from platformdirs import user_cache_path
 
 from nymlink.atomic import atomic_file, output_errors
 from nymlink.files import sha256
 from nymlink.sources.part import Stamp
 from nymlink.sources.source import PublishedSource
-
-VARIABLE: Final = "NYMLINK_CACHE"
-"""The environment variable that names another folder for the cache."""
+from nymlink.user_cache import user_cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +37,8 @@ class Fetched:
 
 
 def cache_folder() -> Path:
-    """Where sources are kept: in ``$NYMLINK_CACHE``, else in the user's cache as the system has it."""
-    return Path(os.environ.get(VARIABLE) or user_cache_path("nymlink")).expanduser() / "sources"
+    """Where sources are kept."""
+    return user_cache() / "sources"
 
 
 def place_of(source: PublishedSource, folder: Path) -> Path:
