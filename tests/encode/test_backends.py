@@ -13,7 +13,8 @@ from nymlink.encode.encoder import Encoder
 from nymlink.encode.settings import EncoderSettings
 from nymlink.encode.tokenizer import load_tokenizer
 from nymlink.encode.tokens import tokenise
-from nymlink.errors import InputError
+from nymlink.encode.torch_model import TorchModel
+from nymlink.errors import InputError, NymlinkError
 from tests.encode import tiny
 
 
@@ -118,6 +119,44 @@ def test_a_graph_of_something_else_is_refused(bert: Path, tmp_path: Path) -> Non
     save(helper.make_model(graph, opset_imports=opset, ir_version=10), str(folder / "onnx" / "model.onnx"))
     with pytest.raises(InputError, match="this graph is no encoder"):
         Encoder.load(folder)
+
+
+def test_torch_without_memory(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    encoder = Encoder.load(saved, backend="torch", device="cpu", batch_tokens=50)
+    monkeypatch.setattr(TorchModel, "forward", lambda *_: torch.empty(1 << 50, dtype=torch.uint8))
+    with pytest.raises(NymlinkError, match=r"out of memory: .* lower batch_tokens \(now 50\)"):
+        encoder.encode(tiny.NAMES)
+
+
+def test_onnx_without_memory(saved: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    from onnx import TensorProto, helper, numpy_helper, save
+
+    inputs = [
+        helper.make_tensor_value_info(name, TensorProto.INT64, ["b", "t"])
+        for name in ("input_ids", "attention_mask")
+    ]
+    graph = helper.make_graph(
+        [
+            helper.make_node("ReduceMax", ["input_ids"], ["one"], keepdims=0),
+            helper.make_node("Expand", ["one", "large"], ["enormous"]),
+            helper.make_node("Cast", ["enormous"], ["vectors"], to=TensorProto.FLOAT),
+        ],
+        "enormous",
+        inputs,
+        [helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["b", 1 << 22])],
+        [numpy_helper.from_array(np.array([1 << 22, 1 << 22]), "large")],
+    )
+    folder = tmp_path / "enormous"
+    shutil.copytree(saved, folder)
+    (folder / "manifest.json").unlink()
+    (folder / "onnx").mkdir()
+    opset = [helper.make_opsetid("", 20)]
+    save(helper.make_model(graph, opset_imports=opset, ir_version=10), str(folder / "onnx" / "model.onnx"))
+    with pytest.raises(NymlinkError, match=r"out of memory: .* lower batch_tokens \(now 1,024\)"):
+        Encoder.load(folder).encode(tiny.NAMES)
+    assert capfd.readouterr() == ("", "")
 
 
 def test_what_onnx_cannot_do_is_said(saved: Path, exported: Path) -> None:

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from nymlink.encode import export as exporting
+from nymlink.encode import quantise as quantising
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.export import export
+from nymlink.encode.quality import Quality, Sample
 from nymlink.errors import InputError, NymlinkError
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.encode import tiny
@@ -70,12 +72,23 @@ def test_int8_vectors_do_not_depend_on_the_other_names(coarse: Path) -> None:
 def test_int8_that_spoils_the_model_is_refused(
     saved: Path, synonyms: Vocabulary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exporting, "_LARGEST_DROP", -1.0)
+    # A grid of one step to either side: hardly a name is where it was.
+    monkeypatch.setattr(quantising, "_STEPS", 1)
     with pytest.raises(
         NymlinkError, match=r"recall@1 of 600 names falls from \d+\.\d\d to \d+\.\d\d, .* choose fp32"
     ):
         export(saved, tmp_path / "spoilt", precision="int8", vocabulary=synonyms)
     assert not list(tmp_path.iterdir())
+
+
+def test_int8_may_cost_half_a_point(
+    saved: Path, synonyms: Vocabulary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recalls = iter([0.800, 0.796, 0.800, 0.794])
+    monkeypatch.setattr(Sample, "recall", lambda *_: next(recalls))
+    assert export(saved, tmp_path / "good", precision="int8", vocabulary=synonyms) == Quality(600, 0.800, 0.796)
+    with pytest.raises(NymlinkError, match=r"falls from 80\.00 to 79\.40, more than 0\.5 points"):
+        export(saved, tmp_path / "bad", precision="int8", vocabulary=synonyms)
 
 
 def test_a_graph_that_differs_is_refused(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

