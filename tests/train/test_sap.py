@@ -254,3 +254,22 @@ def test_what_cannot_be_trained_on_is_said_before_anything_is_written(place: Pat
     with pytest.raises(UnknownNameError, match="multi-similarity"):
         train_sap(sap_settings(place, output, loss="multy"))
     assert not output.exists()
+
+
+def test_the_adapters_of_a_base_are_part_of_what_a_training_is(place: Path, tmp_path: Path) -> None:
+    for seed in (0, 1):
+        train_sap(
+            sap_settings(
+                place,
+                tmp_path / f"base-{seed}",
+                seed=seed,
+                tuning="adapters",
+                adapter_reduction=4,
+                learning_rate=0.1,
+                max_steps=2,
+            )
+        )
+    settings = sap_settings(place, tmp_path / "out", base=str(tmp_path / "base-0"), max_steps=1)
+    train_sap(settings)
+    with pytest.raises(InputError, match="base"):
+        train_sap(replace(settings, base=str(tmp_path / "base-1")))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from nymlink.encode.adapters import AdapterSettings, adapter_weights, add_adapters
 from nymlink.errors import StoreError
@@ -67,11 +68,16 @@ def load_adapters(model: PreTrainedModel, folder: Path) -> AdapterSettings:
 
 
 def base_digest(model: nn.Module) -> str:
-    """A digest of a model's own weights, the same in float32 and bfloat16; the pooler is no part of them."""
-    digest = hashlib.blake2b(digest_size=16)
+    """A digest of a model's own weights; neither its adapters nor its pooler are part of them."""
     adapters = adapter_weights(model)
-    for name, value in sorted(model.state_dict().items()):
-        if name not in adapters and not name.startswith("pooler."):
-            digest.update(f"{name} {tuple(value.shape)}\n".encode())
-            digest.update(value.to(torch.bfloat16).cpu().contiguous().view(torch.uint8).numpy().tobytes())
+    own = {name: value for name, value in model.state_dict().items() if not name.startswith("pooler.")}
+    return weights_digest({name: value for name, value in own.items() if name not in adapters})
+
+
+def weights_digest(weights: Mapping[str, Tensor]) -> str:
+    """A digest of named weights, the same in float32 and bfloat16."""
+    digest = hashlib.blake2b(digest_size=16)
+    for name, value in sorted(weights.items()):
+        digest.update(f"{name} {tuple(value.shape)}\n".encode())
+        digest.update(value.to(torch.bfloat16).cpu().contiguous().view(torch.uint8).numpy().tobytes())
     return digest.hexdigest()

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import torch
 from torch.nn.functional import normalize
 
-from nymlink.encode.adapter_files import base_digest
+from nymlink.encode.adapter_files import weights_digest
 from nymlink.encode.tokens import tokenise
 from nymlink.encode.torch_model import TorchModel
 from nymlink.errors import InputError
@@ -99,7 +99,7 @@ def align(
             raise InputError("there are no pairs to train on")
         # The first process alone measures and writes.
         evaluations = open_evaluations(settings.evaluation if processes.first else {}, problems=problems)
-        origin = {"base": base_digest(model.transformer), **found.origin}
+        origin = {"base": weights_digest(model.transformer.state_dict()), **found.origin}
         origin |= {f"evaluation.{name}": one.describe() for name, one in evaluations.items()}
         folder = RunFolder(recipe, settings, origin)
         _prepare(model, settings, device)
