@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
     from sklearn.pipeline import Pipeline
 
-    from nymlink.index.tfidf import SparseSettings
+    from nymlink.index.settings import SparseSettings
 
 _BLOCK: Final = 128
 """Queries whose similarities with all names are held at a time, where a contender makes them all."""

@@ -14,8 +14,8 @@ from inputs import data_root
 from nymlink.evaluate.evaluation import evaluate
 from nymlink.index.entries import Entries
 from nymlink.index.index import Index
+from nymlink.index.settings import SparseSettings
 from nymlink.index.sparse import SparseSearch
-from nymlink.index.tfidf import SparseSettings
 from report import table
 
 CANDIDATES: Final = {

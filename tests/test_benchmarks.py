@@ -67,7 +67,8 @@ def test_scikit_learn_is_given_our_features() -> None:
     pytest.importorskip("sklearn")
     import numpy as np
 
-    from nymlink.index.tfidf import SparseSettings, TfIdf
+    from nymlink.index.settings import SparseSettings
+    from nymlink.index.tfidf import TfIdf
 
     settings = SparseSettings(chars=(1, 2), word_chars=(3, 4))
     names = ["short stature", "stature short", "epileptic seizure", "cleft palate"]
@@ -115,3 +116,29 @@ def test_the_queries_are_those_of_both_corpora(data: Path, tmp_path: Path) -> No
     output = str(tmp_path / "found.json")
     assert inputs.write_queries(str(data), output, seed=0) == {"queries": 3578}
     assert len(set(inputs.read_queries(output))) == 3578
+
+
+def test_a_large_vocabulary_is_made_built_and_searched(tmp_path: Path) -> None:
+    large = load("large_sparse")
+    sizes = {"concepts": 400, "english": 1000, "other": 300}
+    result = large.measure(tmp_path, sizes=sizes, queries=20, k=8, seed=1)
+    assert 600 < result["build"]["entries"] <= 1000
+    assert result["search"]["queries"] == 20
+    assert result["search"]["recall"] == 1
+    assert f"| {result['build']['entries']:,} distinct prepared names |" in large.text(result)
+    # What is there is used again.
+    made = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*") if path.name != "index"}
+    large.measure(tmp_path, sizes=sizes, queries=20, k=8, seed=1)
+    assert {path: path.stat().st_mtime_ns for path in made} == made
+
+
+def test_queries_are_names_as_people_write_them() -> None:
+    import random
+
+    large = load("large_sparse")
+    draw = random.Random(0)
+    name = "acute inflammation of the heart"
+    written = [large.miswritten(name, draw) for _ in range(300)]
+    assert 20 < sum(query == name for query in written) < 90
+    assert any(sorted(query) == sorted(name) and query != name for query in written)
+    assert all(len(large.miswritten("a", draw)) in (1, 2, 3) for _ in range(50))

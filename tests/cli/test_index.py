@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from nymlink.index.index import VERSION
 from tests.cli.conftest import Run
 
 
@@ -27,6 +28,17 @@ def test_info(run: Run, built: Path) -> None:
     assert "entries   6" in text
 
 
+def test_names_in_one_language_only(run: Run, built: Path, tmp_path: Path) -> None:
+    result = run("index", "build", built / "vocab", "-o", tmp_path / "i", "--language", "es")
+    assert (result.exit_code, result.stdout) == (0, f"1 distinct names of 3 concepts → {tmp_path / 'i'}\n")
+    assert "languages: es" in run("index", "info", tmp_path / "i").stdout
+    assert "X:1" in run("link", "--index", tmp_path / "i", "infarto de miocardio").stdout
+    assert "X:3" not in run("link", "--index", tmp_path / "i", "short stature").stdout
+    refused = run("index", "build", built / "vocab", "-o", tmp_path / "j", "--language", "fr")
+    assert refused.exit_code == 2
+    assert "no names to search in fr" in refused.stderr
+
+
 def test_what_is_no_vocabulary_is_refused(run: Run, built: Path, tmp_path: Path) -> None:
     for source in (built / "table.tsv.gz", built / "index", tmp_path / "missing"):
         result = run("index", "build", source, "-o", tmp_path / "i")
@@ -38,7 +50,7 @@ def test_what_is_no_vocabulary_is_refused(run: Run, built: Path, tmp_path: Path)
 def test_an_index_of_another_version_is_refused(run: Run, built: Path, tmp_path: Path) -> None:
     assert run("index", "build", built / "vocab", "-o", tmp_path / "i").exit_code == 0
     manifest = tmp_path / "i" / "manifest.json"
-    manifest.write_text(manifest.read_text().replace('"format": 1', '"format": 99', 1))
+    manifest.write_text(manifest.read_text().replace(f'"format": {VERSION}', '"format": 99', 1))
     result = run("link", "--index", tmp_path / "i", "heart attack")
     assert result.exit_code == 2
     assert "format 99" in result.stderr

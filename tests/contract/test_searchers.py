@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from nymlink.index.dense import DenseSearch
 from nymlink.index.exact import ExactSearch
 from nymlink.index.hits import NONE, Hits, Rows, Scores, Searcher
 from nymlink.index.hybrid import HybridSearch
+from nymlink.index.neighbours import KINDS
 from nymlink.index.presets import PRESETS
 from nymlink.index.sparse import SparseSearch
 
@@ -71,7 +73,7 @@ class _OnlyHits:
 class _Trigrams:
     """An encoder that knows three letters at a time."""
 
-    def encode(self, names: Sequence[str]) -> np.ndarray:
+    def encode(self, names: Sequence[str], *, cache: object = None) -> np.ndarray:
         vectors = np.zeros((len(names), 64), np.float32)
         for row, name in enumerate(names):
             padded = f"  {name} ".encode("utf-8", "surrogatepass")
@@ -83,7 +85,9 @@ class _Trigrams:
 
 def _searches() -> dict[str, Searcher]:
     exact = ExactSearch(ENTRIES)
-    searches: dict[str, Searcher] = {"exact": exact, "dense": DenseSearch.build(ENTRIES, _Trigrams())}
+    searches: dict[str, Searcher] = {"exact": exact}
+    for kind in ("exact", *(KINDS if find_spec("faiss") else ())):
+        searches[f"dense {kind}"] = DenseSearch.build(ENTRIES, _Trigrams(), width=64, kind=kind)
     for preset, settings in PRESETS.items():
         parts: dict[str, Searcher] = {name: SparseSearch.build(ENTRIES, own) for name, own in settings.items()}
         searches |= {f"{preset} {name}": part for name, part in parts.items()}

@@ -116,6 +116,10 @@ def test_an_evaluation_can_be_written_as_json() -> None:
     assert value["n"] == 11
     assert value["acc@1"] == EVERYTHING.figures["acc@1"]
     assert value["counts"]["composite"] == 1
-    assert value["settings"]["index"] == {"sparse": "nymlink", "encoder": None}
+    assert value["settings"]["index"] == {
+        "sparse": "nymlink",
+        "encoder": None,
+        "fusion": {"method": "weighted", "weights": {"exact": 0.1, "sparse": 0.9}},
+    }
     assert len(value["mentions"]["name_ranks"]) == len(value["mentions"]["concept_ranks"]) == 11
     assert all(set(mistake.to_dict()) == set(replace(mistake).to_dict()) for mistake in EVERYTHING.mistakes)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.index.hits import NONE, Hits, best
+from nymlink.index.hits import NONE, Hits, best, best_of
 
 
 @given(
@@ -25,6 +25,22 @@ def test_best(scores: list[float], missing: list[bool], k: int, data: st.DataObj
     padding = k - len(expected)
     assert hits.rows.tolist() == [[row for _, row in expected] + [NONE] * padding]
     assert hits.scores.tolist() == [[-score for score, _ in expected] + [0.0] * padding]
+
+
+@given(
+    found=st.lists(st.lists(st.sampled_from([-0.5, 0.0, 0.25, 0.75]), max_size=6), max_size=5), k=st.integers(1, 8)
+)
+def test_best_of_different_numbers_of_entries(found: list[list[float]], k: int) -> None:
+    owners = np.repeat(np.arange(len(found)), [len(scores) for scores in found])
+    rows = np.array([7 * row % 11 for scores in found for row in range(len(scores))], np.int32)
+    scores = np.array([score for scores in found for score in scores], np.float32)
+    hits = best_of(owners, rows, scores, queries=len(found), k=k)
+    assert hits.rows.shape == (len(found), k)
+    for query in range(len(found)):
+        own = owners == query
+        alone = best(rows[own][None, :], scores[own][None, :], k)
+        assert hits.rows[query].tolist() == alone.rows[0].tolist()
+        assert hits.scores[query].tolist() == alone.scores[0].tolist()
 
 
 def test_rounding_does_not_decide_between_equals() -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -136,8 +134,7 @@ def encode(model: str, file: Path, output: Path, cache: Path | None, **options: 
         # What was rejected is a blank line here, so that row and line go on being the same.
         names.extend([""] * (number - 1 - len(names)))
         names.append(line)
-    with _plain_warnings():
-        vectors = loaded.encode(names, progress=True, cache=None if cache is None else EmbeddingCache(cache))
+    vectors = loaded.encode(names, progress=True, cache=None if cache is None else EmbeddingCache(cache))
     with atomic_file(output) as partial, open(partial, "wb") as stream:
         np.save(stream, vectors, allow_pickle=False)
     click.echo(f"{len(vectors):,} vectors of width {loaded.width} → {output}")
@@ -151,18 +148,7 @@ def compare(model: str, names: tuple[str, ...], **options: Any) -> None:
     """Say how similar names are: the cosine of each two, the most similar first."""
     if len(names) < 2:
         raise click.UsageError("give two names or more")
-    with _plain_warnings():
-        vectors = Encoder.load(model, **options).encode(names)
+    vectors = Encoder.load(model, **options).encode(names)
     pairs = [(float(vectors[a] @ vectors[b]), names[a], names[b]) for a, b in combinations(range(len(names)), 2)]
     for cosine, one, other in sorted(pairs, key=lambda pair: -pair[0]):
         click.echo(f"{cosine:.4f}\t{one}\t{other}")
-
-
-@contextlib.contextmanager
-def _plain_warnings() -> Iterator[None]:
-    """Print warnings without the place in the code that they come from."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        yield
-    for warning in caught:
-        click.echo(f"Warning: {warning.message}", err=True)

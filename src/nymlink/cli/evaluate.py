@@ -27,6 +27,7 @@ from nymlink.text.spelling import DEFAULT_SPELLING, read_table
 
 @click.command()
 @click.option("--index", required=True, type=click.Path(path_type=Path), help="The index to link to.")
+@click.option("--encoder", metavar="MODEL", help="Where the encoder of the index is now, if it was moved.")
 @click.option(
     "--corpus", required=True, type=click.Path(path_type=Path), help="Annotated mentions: file or folder."
 )
@@ -65,6 +66,7 @@ from nymlink.text.spelling import DEFAULT_SPELLING, read_table
 @click.option("--seed", default=0, show_default=True, help="Seed of the bootstrap intervals.")
 def evaluate(
     index: Path,
+    encoder: str | None,
     corpus: Path,
     format: str | None,
     types: tuple[str, ...],
@@ -98,12 +100,12 @@ def evaluate(
     for target in (json_file, errors):
         if target is not None and not target.absolute().parent.is_dir():
             raise click.BadParameter(f"no such directory: {target.absolute().parent}")
-    opened = Index.load(index)
+    opened = Index.load(index, encoder=encoder)
     other = None if compare is None else _read_run(compare)
     gold = read(corpus, format)
     if augmenting:
         vocabulary = augment(opened.vocabulary, map(read, augmenting), spelling=table, as_published=as_published)
-        opened = Index.build(vocabulary, sparse=opened.settings["sparse"], progress=True)
+        opened = opened.rebuild(vocabulary, progress=True)
     evaluation = run(
         opened,
         gold,

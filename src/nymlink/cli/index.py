@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
-from nymlink.index.index import Index
+from nymlink.cli.common import column_option, finish, mapping, reported_problems
+from nymlink.corpus.options import CorpusOptions
+from nymlink.corpus.read import read_corpus
+from nymlink.corpus.readers import CORPUS_FORMATS
+from nymlink.index.fusion import METHODS, WEIGHTED, Fusion
+from nymlink.index.index import Index, store_fusion
+from nymlink.index.neighbours import EXACTLY, KINDS
 from nymlink.index.presets import DEFAULT_PRESET, PRESETS
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -20,28 +28,76 @@ def index() -> None:
 @click.argument("vocabulary", type=click.Path(path_type=Path), metavar="VOCAB")
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Directory to write.")
 @click.option(
-    "--encoder",
-    type=click.Choice(["none"]),
-    default="none",
-    show_default=True,
-    expose_value=False,
-    help="Encoder of names for dense search; none: exact and sparse search only.",
-)
-@click.option(
     "--sparse",
     type=click.Choice(list(PRESETS)),
     default=DEFAULT_PRESET,
     show_default=True,
-    help="Sparse search: ours, as published for BioSyn or by Le & Nguyen, or none (equal names only).",
+    help="Sparse search: ours, as published for BioSyn or by Le & Nguyen, or none.",
 )
-def build(vocabulary: Path, output: Path, sparse: str) -> None:
+@click.option(
+    "--encoder",
+    metavar="MODEL",
+    default="none",
+    show_default=True,
+    help="Dense search with this encoder: a folder, or a model on the Hugging Face hub; none: no dense search.",
+)
+@click.option(
+    "--dense",
+    type=click.Choice([EXACTLY, *KINDS]),
+    default=EXACTLY,
+    show_default=True,
+    help="Dense search: exact, or approximate with faiss.",
+)
+@click.option(
+    "--fusion",
+    type=click.Choice(list(METHODS)),
+    default=WEIGHTED,
+    show_default=True,
+    help="How searches are joined: by their weighted scores, or by the ranks that they give.",
+)
+@click.option("--language", "languages", multiple=True, help="Search names in this language only. Repeatable.")
+@click.option(
+    "--cache",
+    type=click.Path(path_type=Path),
+    help="Folder of vectors encoded before, and to add to: a build that was stopped goes on there.",
+)
+def build(
+    vocabulary: Path,
+    output: Path,
+    sparse: str,
+    encoder: str,
+    dense: str,
+    fusion: str,
+    languages: tuple[str, ...],
+    cache: Path | None,
+) -> None:
     """Build the index of a vocabulary.
 
-    VOCAB is a directory that `nymlink vocab build` wrote. The index holds all it needs: the vocabulary can be
-    removed afterwards.
+    VOCAB is a directory that `nymlink vocab build` wrote. The index holds all it needs but the encoder: the
+    vocabulary can be removed afterwards. Equal names are found by every index.
+
+    \b
+    nymlink index build mondo -o mondo-index
+    nymlink index build mondo -o mondo-index --encoder my-encoder --cache vectors
     """
-    built = Index.build(Vocabulary.load(vocabulary), sparse=sparse, progress=True)
-    built.save(output)
+    if encoder == "none" and (dense != EXACTLY or cache is not None):
+        raise click.UsageError("--dense and --cache are for dense search: give an --encoder too")
+    kept = None
+    if cache is not None:
+        from nymlink.encode.cache import EmbeddingCache
+
+        kept = EmbeddingCache(cache)
+    built = Index.write(
+        output,
+        Vocabulary.load(vocabulary),
+        sparse=sparse,
+        encoder=None if encoder == "none" else encoder,
+        dense=dense,
+        fusion=fusion,
+        languages=languages or None,
+        cache=kept,
+        progress=True,
+    )
     click.echo(f"{len(built.entries):,} distinct names of {len(built.vocabulary):,} concepts → {output}")
 
 
@@ -52,9 +108,95 @@ def info(index: Path) -> None:
     opened = Index.load(index)
     click.echo(f"concepts  {len(opened.vocabulary):,}")
     click.echo(f"entries   {len(opened.entries):,} distinct prepared names")
-    for name, weight in opened.search.weights.items():
+    click.echo(f"fusion    {opened.fusion.method}")
+    for name, weight in opened.fusion.weights.items():
         click.echo(f"search    {name}, weight {weight:.3g}")
     for name, value in opened.settings.items():
-        click.echo(f"setting   {name}: {value or 'none'}")
+        if name != "fusion":
+            _echo_setting(name, value)
     for source in opened.vocabulary.sources:
         click.echo(f"source    {source.name} {source.version or ''}".rstrip())
+
+
+def _echo_setting(name: str, value: Any) -> None:
+    if isinstance(value, Mapping):
+        for key, each in value.items():
+            _echo_setting(f"{name} {key}", each)
+        return
+    said = ", ".join(value) if isinstance(value, list) else value
+    click.echo(f"setting   {name}: {said or 'none'}")
+
+
+@index.command()
+@click.argument("index", type=click.Path(path_type=Path), metavar="INDEX")
+@click.option("--method", type=click.Choice(list(METHODS)), help="By scores or by ranks; as it is if not given.")
+@click.option(
+    "--weight",
+    "weights",
+    multiple=True,
+    metavar="SEARCH=WEIGHT",
+    help="Weight of a search, 0 for those not named; without any, the defaults. Repeatable.",
+)
+def fuse(index: Path, method: str | None, weights: tuple[str, ...]) -> None:
+    """Say how the searches of an index are joined.
+
+    \b
+    nymlink index fuse mondo-index --method reciprocal-rank
+    nymlink index fuse mondo-index --weight exact=0.1 --weight sparse=0.3 --weight dense=0.6
+    """
+    opened = Index.load(index)
+    fusion = Fusion.of(opened.search.parts, method or opened.fusion.method, _weights(weights) or None)
+    store_fusion(index, fusion)
+    click.echo(f"{_said(fusion)} → {index}")
+
+
+@index.command()
+@click.argument("index", type=click.Path(path_type=Path), metavar="INDEX")
+@click.argument("corpus", type=click.Path(path_type=Path), metavar="CORPUS")
+@click.option(
+    "--format",
+    type=click.Choice(CORPUS_FORMATS.names()),
+    help="Format of the corpus; told by its content when not given.",
+)
+@click.option("--type", "types", multiple=True, help="Mentions of this type only, e.g. Disease. Repeatable.")
+@column_option("concept_id=mondo_id")
+@click.option("--method", type=click.Choice(list(METHODS)), help="By scores or by ranks; as it is if not given.")
+@click.option("--encoder", metavar="MODEL", help="Where the encoder of the index is now, if it was moved.")
+def fit(
+    index: Path,
+    corpus: Path,
+    format: str | None,
+    types: tuple[str, ...],
+    columns: tuple[str, ...],
+    method: str | None,
+    encoder: str | None,
+) -> None:
+    """Fit the weights of an index's searches on an annotated corpus.
+
+    CORPUS holds training or development mentions, never those that are to be reported. The weights of the highest
+    Acc@1 (by name, as published) are stored in the index.
+
+    \b
+    nymlink index fit medic-index CDR_DevelopmentSet.PubTator.txt --type Disease
+    """
+    from nymlink.evaluate.fit import fit as fit_weights
+
+    problems = reported_problems()
+    gold = read_corpus(corpus, format=format, options=CorpusOptions(columns=mapping(columns)), problems=problems)
+    found = fit_weights(Index.load(index, encoder=encoder), gold, method=method, types=set(types) or None)
+    store_fusion(index, found.after.fusion)
+    for label, one in (("before", found.before), ("after", found.after)):
+        click.echo(f"{label:7} Acc@1 {100 * one.acc_1:.1f}  Acc@5 {100 * one.acc_5:.1f}  {_said(one.fusion)}")
+    click.echo(f"{found.tried:,} weightings compared on {found.mentions:,} mentions → {index}")
+    finish(problems)
+
+
+def _weights(values: tuple[str, ...]) -> dict[str, float]:
+    try:
+        return {name: float(weight) for name, weight in mapping(values).items()}
+    except ValueError as error:
+        raise click.BadParameter(f"{error}: a weight is a number, for example dense=0.6") from error
+
+
+def _said(fusion: Fusion) -> str:
+    return f"{fusion.method}: " + ", ".join(f"{name} {weight:.3g}" for name, weight in fusion.weights.items())

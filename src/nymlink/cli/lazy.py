@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, cast
 
@@ -40,7 +42,8 @@ class TopCommand(LazyCommands):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; errors raised on purpose become a message and exit status 2."""
         try:
-            result = super().invoke(ctx)
+            with _plain_warnings():
+                result = super().invoke(ctx)
             sys.stdout.flush()
         except NymlinkError as error:
             click.echo(f"Error: {error}", err=True)
@@ -62,6 +65,22 @@ class TopCommand(LazyCommands):
             click.echo(f"Error: cannot write the output: {error.strerror or error}", err=True)
             _discard_output()
             sys.exit(2)
+
+
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Print our warnings as they come, each once, without the place in the code that they come from."""
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def say(message: Warning | str, category: type[Warning], *where: Any, **named: Any) -> None:
+            if category is UserWarning:
+                click.echo(f"Warning: {message}", err=True)
+            else:
+                show(message, category, *where, **named)
+
+        warnings.showwarning = say
+        yield
 
 
 def _discard_output() -> None:

@@ -33,6 +33,7 @@ _CANDIDATES: Final = 10_000
 @click.option(
     "--index", type=click.Path(path_type=Path), help="The index to link to; without it the embedded default."
 )
+@click.option("--encoder", metavar="MODEL", help="Where the encoder of the index is now, if it was moved.")
 @click.option("--top-k", default=1, show_default=True, type=click.IntRange(min=1), help="Candidates per mention.")
 @click.option(
     "--format",
@@ -49,6 +50,7 @@ def link(
     mentions: tuple[str, ...],
     file: Path | None,
     index: Path | None,
+    encoder: str | None,
     top_k: int,
     format: str | None,
     columns: str | None,
@@ -70,9 +72,12 @@ def link(
         raise click.UsageError("--columns goes with a table as input, not with mentions as arguments")
     if columns is not None and format == "table":
         raise click.UsageError("with --columns the output is the input's table, or jsonl")
+    if encoder is not None and index is None:
+        raise click.UsageError("--encoder goes with --index: the embedded default needs none")
     if not mentions and file is None and (sys.stdin is None or sys.stdin.isatty()):
         raise click.UsageError("nothing to link: give mentions, --file, or lines on standard input")
-    linker = Linker(default_index(progress=True) if index is None else Index.load(index), top_k=top_k)
+    opened = default_index(progress=True) if index is None else Index.load(index, encoder=encoder)
+    linker = Linker(opened, top_k=top_k)
     problems = reported_problems()
     if mentions:
         _write(linker, [Batch(list(mentions))], _writer(format))

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
-from nymlink.arrays import map_array, save_array
+from nymlink.arrays import map_array
 from nymlink.index.entries import Entries
 from nymlink.index.hits import NONE, Hits, Rows, Scores, best
-from nymlink.index.nearest import StoredVectors, Vectors, nearest
+from nymlink.index.nearest import Kept, StoredVectors, Vectors, nearest
+from nymlink.index.neighbours import EXACTLY, Neighbours
+from nymlink.progress import track
+
+if TYPE_CHECKING:
+    from nymlink.encode.cache import EmbeddingCache
 
 _UNPACKED_BYTES: Final = 128 << 20
 """Vectors up to this size are kept as float32 too: turning them from float16 takes ten times as long as a search
@@ -21,45 +27,137 @@ _MARGIN: Final = 16
 """Entries fetched beyond k: a product of blocks rounds otherwise than that of single vectors, by which hits are
 ordered in the end."""
 
+_ENCODED: Final = 1 << 14
+"""Entries encoded in one go, those of like length together: bounds the memory of their vectors as float32."""
+
+_FILE: Final = "vectors"
+
 
 class Encodes(Protocol):
     """What dense search needs of an encoder."""
 
-    def encode(self, names: Sequence[str]) -> Vectors:
-        """float32 (N, D): the unit vectors of N names."""
+    def encode(self, names: Sequence[str], *, cache: EmbeddingCache | None = None) -> Vectors:
+        """float32 (N, D): the unit vectors of N names, which the cache may hold already and keeps."""
         ...
 
 
 class DenseSearch:
-    """Exact search by the cosine between vectors of names.
+    """Search by the cosine between vectors of names: exact, or among the entries that another index finds near.
 
     Args:
         encoder: makes the vectors of queries; the one that made those of the entries.
         vectors: float16 (E, D): the unit vectors of the entries.
+        neighbours: finds entries near to a vector; if ``None``, all are looked at.
     """
 
-    FILES: ClassVar = ("vectors.npy",)
-
-    def __init__(self, encoder: Encodes, vectors: StoredVectors) -> None:
-        self._encoder = encoder
-        self._stored = vectors
-        self._unpacked = vectors.astype(np.float32) if vectors.size * 4 <= _UNPACKED_BYTES else vectors
+    def __init__(self, encoder: Encodes, vectors: Kept, neighbours: Neighbours | None = None) -> None:
+        self.vectors = vectors
+        self.neighbours = neighbours
+        self.encoder = encoder
         self._last: dict[str, Vectors] = {}
 
     @classmethod
-    def build(cls, entries: Entries, encoder: Encodes) -> DenseSearch:
-        """Encode all entries."""
-        return cls(encoder, encoder.encode(entries.texts.to_pylist()).astype(np.float16))
+    def build(
+        cls,
+        entries: Entries,
+        encoder: Encodes,
+        *,
+        width: int,
+        kind: str = EXACTLY,
+        cache: EmbeddingCache | None = None,
+        progress: bool = False,
+    ) -> DenseSearch:
+        """Encode all entries, in memory.
+
+        Args:
+            entries: what is to be searched.
+            encoder: makes their vectors, and those of queries.
+            width: the length D of its vectors.
+            kind: ``"exact"``, or one of :data:`~nymlink.index.neighbours.KINDS`.
+            cache: where vectors encoded before are, and new ones are kept.
+            progress: whether to show progress when standard error is a terminal.
+
+        Raises:
+            MissingExtraError: the kind needs faiss, and it is not installed.
+            ValueError: the encoder's vectors have another width.
+        """
+        blocks = list(_encoded(entries, encoder, width, cache, progress=progress))
+        vectors: Kept = np.concatenate([np.zeros((0, width), np.float16), *blocks])
+        return cls(encoder, vectors, _neighbours(vectors, kind, progress=progress))
+
+    @classmethod
+    def write(
+        cls,
+        directory: Path,
+        entries: Entries,
+        encoder: Encodes,
+        *,
+        width: int,
+        kind: str = EXACTLY,
+        cache: EmbeddingCache | None = None,
+        progress: bool = False,
+    ) -> DenseSearch:
+        """What :meth:`build` and :meth:`save` do, but memory holds only a block of vectors at a time."""
+        directory.mkdir()
+        with open(directory / f"{_FILE}.npy", "wb") as file:
+            shape = (len(entries), width)
+            header = {"descr": "<f2", "fortran_order": False, "shape": shape}
+            np.lib.format.write_array_header_1_0(file, header)
+            for block in _encoded(entries, encoder, width, cache, progress=progress):
+                file.write(block.data)
+        vectors = map_array(directory, _FILE)
+        neighbours = _neighbours(vectors, kind, progress=progress)
+        if neighbours is not None:
+            neighbours.save(directory)
+        return cls(encoder, vectors, neighbours)
+
+    @cached_property
+    def _unpacked(self) -> StoredVectors:
+        return self.vectors.astype(np.float32) if self.vectors.size * 4 <= _UNPACKED_BYTES else self.vectors
 
     def search(self, queries: Sequence[str], k: int) -> Hits:
         """The k nearest entries of each query; see :class:`~nymlink.index.hits.Searcher`.
 
-        Everything is near to something, but a blank query means nothing: it finds no entry.
+        Everything is near to something, but a query that is blank, or of which the encoder knows nothing, means
+        nothing: it finds no entry.
         """
-        vectors = self._encode(queries)
-        rows = nearest(vectors, self._unpacked, k + _MARGIN).rows
-        rows[[at for at, query in enumerate(queries) if not query.strip()]] = NONE
+        hits = self.nearest(self._encode(queries), k)
+        blank = [place for place, query in enumerate(queries) if not query.strip()]
+        hits.rows[blank], hits.scores[blank] = NONE, 0
+        return hits
+
+    def nearest(self, vectors: Vectors, k: int) -> Hits:
+        """The k entries nearest to each vector; none is near to a vector of zeros.
+
+        Args:
+            vectors: float32 (Q, D).
+            k: how many.
+        """
+        rows = self._near(vectors, k + _MARGIN)
+        rows[~vectors.any(axis=1)] = NONE
         return best(rows, self._cosines(vectors, rows), k)
+
+    def _near(self, vectors: Vectors, k: int) -> Rows:
+        if self.neighbours is None:
+            return nearest(vectors, self._unpacked, k).rows
+        return self.neighbours.search(vectors, k)
+
+    def recall(self, k: int, *, names: int = 1000, seed: int = 0) -> float:
+        """The share of the k entries nearest to a name of the index, itself left out, that a search gives.
+
+        Args:
+            k: how many.
+            names: how many names are asked for, drawn with the seed.
+            seed: of the draw.
+        """
+        count = len(self.vectors)
+        drawn = np.random.default_rng(seed).choice(count, min(names, count), replace=False).astype(np.int32)
+        vectors = self.vectors[drawn].astype(np.float32)
+        exact = nearest(vectors, self._unpacked, k + 1).rows
+        wanted = (exact != NONE) & (exact != drawn[:, None])
+        given = self.nearest(vectors, k + 1).rows
+        right = (exact[:, :, None] == given[:, None, :]).any(axis=2) & wanted
+        return float(right.sum() / max(wanted.sum(), 1))
 
     def score(self, queries: Sequence[str], rows: Rows) -> Scores:
         """The cosines of given entries; see :class:`~nymlink.index.hits.Searcher`."""
@@ -81,26 +179,54 @@ class DenseSearch:
         """
         if any(query not in self._last for query in queries):
             distinct = list(dict.fromkeys(queries))
-            self._last = dict(zip(distinct, self._encoder.encode(distinct), strict=True))
-        width = self._stored.shape[1]
+            self._last = dict(zip(distinct, self.encoder.encode(distinct), strict=True))
+        width = self.vectors.shape[1]
         return np.array([self._last[query] for query in queries], np.float32).reshape(-1, width)
 
     def save(self, directory: Path) -> None:
         """Write the search into a new directory."""
         directory.mkdir()
-        save_array(directory, "vectors", self._stored)
+        np.save(directory / f"{_FILE}.npy", self.vectors, allow_pickle=False)
+        if self.neighbours is not None:
+            self.neighbours.save(directory)
+
+    @property
+    def files(self) -> list[str]:
+        """The names of the files that the search is saved as."""
+        return [f"{_FILE}.npy", *(Neighbours.FILES if self.neighbours is not None else ())]
 
     @classmethod
-    def load(cls, directory: Path, entries: Entries, encoder: Encodes, *, width: int) -> DenseSearch:
+    def load(
+        cls, directory: Path, entries: Entries, encoder: Encodes, *, width: int, kind: str = EXACTLY
+    ) -> DenseSearch:
         """Map the search of a directory into memory.
 
         Raises:
             OSError: its file is missing.
-            ValueError: the vectors do not fit the entries or the encoder.
+            ValueError: the vectors do not fit the entries or the encoder, or there is no such kind.
         """
-        vectors = map_array(directory, "vectors")
+        vectors = map_array(directory, _FILE)
         if vectors.dtype != np.float16 or vectors.shape != (len(entries), width):
             raise ValueError(
                 f"its vectors are {vectors.dtype} {vectors.shape}, not {len(entries)} of width {width}"
             )
-        return cls(encoder, vectors)
+        neighbours = None if kind == EXACTLY else Neighbours.load(directory, kind, len(entries))
+        return cls(encoder, vectors, neighbours)
+
+
+def _encoded(
+    entries: Entries, encoder: Encodes, width: int, cache: EmbeddingCache | None, *, progress: bool
+) -> Iterator[Kept]:
+    """The vectors of all entries, block after block."""
+    for start in track(range(0, len(entries), _ENCODED), "encoding", shown=progress):
+        names = entries.texts[start : start + _ENCODED].to_pylist()
+        vectors = encoder.encode(names) if cache is None else encoder.encode(names, cache=cache)
+        if vectors.shape != (len(names), width):
+            raise ValueError(
+                f"the encoder made vectors {vectors.shape} of {len(names)} names, not of width {width}"
+            )
+        yield np.ascontiguousarray(vectors.astype(np.float16))
+
+
+def _neighbours(vectors: Kept, kind: str, *, progress: bool) -> Neighbours | None:
+    return None if kind == EXACTLY else Neighbours.build(vectors, kind, progress=progress)

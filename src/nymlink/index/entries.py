@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -12,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nymlink.arrays import map_array, save_array
+from nymlink.progress import track
 from nymlink.vocabulary.keys import normalise_all
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -41,10 +43,18 @@ class Entries:
             raise ValueError("the offsets of the entries do not ascend from 0")
 
     @classmethod
-    def of(cls, vocabulary: Vocabulary) -> Entries:
-        """The entries of all names of live concepts; names that are blank when prepared are left out."""
+    def of(
+        cls, vocabulary: Vocabulary, *, languages: Collection[str] | None = None, progress: bool = False
+    ) -> Entries:
+        """The entries of all names of live concepts; names that are blank when prepared are left out.
+
+        Args:
+            vocabulary: whose names.
+            languages: names in these languages only.
+            progress: whether to show progress when standard error is a terminal.
+        """
         rows, texts, ranks = [], [], []
-        for batch in vocabulary.name_batches():
+        for batch in track(vocabulary.name_batches(languages=languages), "preparing", shown=progress):
             rows.append(batch["row"].to_numpy())
             texts.extend(normalise_all(pa.chunked_array([batch["text"]])).chunks)
             kinds = batch["kind"]

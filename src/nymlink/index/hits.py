@@ -67,3 +67,21 @@ def best(rows: Rows, scores: Scores, k: int) -> Hits:
         return hits
     missing = ((0, 0), (0, k - hits.rows.shape[1]))
     return Hits(np.pad(hits.rows, missing, constant_values=NONE), np.pad(hits.scores, missing))
+
+
+def best_of(owners: npt.NDArray[np.int64], rows: Rows, scores: Scores, *, queries: int, k: int) -> Hits:
+    """The same for queries that were given different numbers of entries.
+
+    Args:
+        owners: int (n), ascending: which query.
+        rows: int32 (n): which entry.
+        scores: float32 (n): its score.
+        queries: Q, how many queries.
+        k: how many hits are wanted of each.
+    """
+    order = np.lexsort((rows, -np.round(scores.astype(np.float64), 6), owners))
+    ranks = np.arange(len(order)) - np.searchsorted(owners, owners)
+    at = (owners[ranks < k], ranks[ranks < k])
+    hits = Hits(np.full((queries, k), NONE, np.int32), np.zeros((queries, k), np.float32))
+    hits.rows[at], hits.scores[at] = rows[order][ranks < k], scores[order][ranks < k]
+    return hits

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from types import MappingProxyType
 
 import numpy as np
@@ -25,6 +26,28 @@ class ScoredHits:
     parts: Mapping[str, Scores]
 
 
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """All that any part found, before anything is weighted.
+
+    Attributes:
+        rows: int32 (Q, m): distinct rows of each query, ascending, :data:`NONE` where there are fewer.
+        values: for each search what its weight multiplies: float32 (Q, m).
+        scores: for each search its own scores: float32 (Q, m).
+    """
+
+    rows: Rows
+    values: Mapping[str, Scores]
+    scores: Mapping[str, Scores]
+
+    def total(self, weights: Mapping[str, float]) -> Scores:
+        """The weighted sum of the values: float32 (Q, m)."""
+        total = np.zeros(self.rows.shape, np.float32)
+        for name, values in self.values.items():
+            total += np.float32(weights[name]) * values
+        return total
+
+
 class HybridSearch:
     """Searches with every part, then scores all that any of them found with all of them.
 
@@ -44,14 +67,17 @@ class HybridSearch:
 
     def search(self, queries: Sequence[str], k: int) -> ScoredHits:
         """The k best entries of each query by total score, with the parts of each score."""
+        found = self.collect(queries, k)
+        hits = best(found.rows, found.total(self.weights), k)
+        parts = {name: look_up(found.rows, scores, hits.rows)[0] for name, scores in found.scores.items()}
+        return ScoredHits(hits, parts)
+
+    def collect(self, queries: Sequence[str], k: int) -> Collected:
+        """What the parts find when each gives its k best entries, and what each says of all of them."""
         found = {name: part.search(queries, k) for name, part in self.parts.items()}
         rows = union([hits.rows for hits in found.values()])
         scores = {name: self._scores(name, queries, rows, hits) for name, hits in found.items()}
-        total = np.zeros(rows.shape, np.float32)
-        for name, values in scores.items():
-            total += np.float32(self.weights[name]) * values
-        hits = best(rows, total, k)
-        return ScoredHits(hits, {name: look_up(rows, values, hits.rows)[0] for name, values in scores.items()})
+        return Collected(rows, values=scores, scores=scores)
 
     def _scores(self, name: str, queries: Sequence[str], rows: Rows, hits: Hits) -> Scores:
         """The scores of one part: its own hits' are known, only the others' are computed."""
@@ -67,13 +93,13 @@ def shares(parts: Collection[str], weights: Mapping[str, float]) -> Mapping[str,
     """The weights of searches, scaled to a sum of 1.
 
     Raises:
-        ValueError: they are not for these searches, or below 0, or all 0.
+        ValueError: they are not for these searches, or not numbers, or below 0, or all 0.
     """
     if set(parts) != set(weights):
         raise ValueError(f"weights are for {sorted(weights)}, but the searches are {sorted(parts)}")
-    if min(weights.values()) < 0 or sum(weights.values()) <= 0:
-        raise ValueError(f"weights must be at least 0 and not all 0: {dict(weights)}")
     total = sum(weights.values())
+    if not isfinite(total) or min(weights.values()) < 0 or total <= 0:
+        raise ValueError(f"weights must be at least 0 and not all 0: {dict(weights)}")
     return MappingProxyType({name: weights[name] / total for name in parts})
 
 

@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tokenize import TokenError
 from types import MappingProxyType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from nymlink.errors import InputError, StoreError, UnknownNameError
+from nymlink.atomic import atomic_file
+from nymlink.errors import StoreError, UnknownNameError
+from nymlink.index.dense import DenseSearch
 from nymlink.index.entries import Entries
 from nymlink.index.exact import ExactSearch
+from nymlink.index.fusion import DENSE, EXACT, WEIGHTED, Fusion
 from nymlink.index.hits import Searcher
-from nymlink.index.hybrid import HybridSearch
-from nymlink.index.presets import DEFAULT_PRESET, preset
+from nymlink.index.neighbours import EXACTLY
+from nymlink.index.plan import Plan
+from nymlink.index.presets import DEFAULT_PRESET
+from nymlink.index.query_encoder import QueryEncoder
 from nymlink.index.sparse import SparseSearch
 from nymlink.index.walk import Matches, match
-from nymlink.manifest import read_manifest, require_files, write_directory
+from nymlink.manifest import MANIFEST, read_manifest, require_files, write_directory
+from nymlink.vocabulary.model import UNKNOWN_LANGUAGE
 from nymlink.vocabulary.vocabulary import Vocabulary
 
-KIND: Final = "index"
-VERSION: Final = 1
+if TYPE_CHECKING:
+    from nymlink.encode.cache import EmbeddingCache
+    from nymlink.encode.encoder import Encoder
 
-_EXACT: Final = "exact"
-_EXACT_WEIGHT: Final = 0.1
-"""Enough to put the equal name before any other, small enough that a score says how alike two names are."""
+KIND: Final = "index"
+VERSION: Final = 2
+
+_RECALL: Final = "recall@20"
+"""The setting that says how much of the truth an approximate dense search finds."""
 
 
 class Index:
@@ -36,6 +48,7 @@ class Index:
         vocabulary: what is searched.
         entries: its distinct prepared names.
         search: the hybrid of all searches.
+        fusion: how they are joined.
         settings: how it was built.
     """
 
@@ -43,39 +56,140 @@ class Index:
         self,
         vocabulary: Vocabulary,
         entries: Entries,
-        sparse: Mapping[str, SparseSearch],
+        searches: Mapping[str, SparseSearch | DenseSearch],
         settings: Mapping[str, Any],
     ) -> None:
         self.vocabulary = vocabulary
         self.entries = entries
         self.settings = MappingProxyType(dict(settings))
-        self._sparse = dict(sparse)
-        searches: dict[str, Searcher] = {_EXACT: ExactSearch(entries), **sparse}
-        share = (1 - _EXACT_WEIGHT) / max(len(sparse), 1)
-        self.search = HybridSearch(searches, {_EXACT: _EXACT_WEIGHT} | dict.fromkeys(sparse, share))
+        self._searches = dict(searches)
+        parts: dict[str, Searcher] = {EXACT: ExactSearch(entries), **searches}
+        self.fusion = Fusion.from_dict(settings["fusion"], parts) if "fusion" in settings else Fusion.of(parts)
+        self.search = self.fusion.join(parts)
         self._owners = vocabulary.columns.names["concept"].to_numpy()
 
     @classmethod
-    def build(cls, vocabulary: Vocabulary, *, sparse: str = DEFAULT_PRESET, progress: bool = False) -> Index:
-        """Make a vocabulary searchable.
+    def build(
+        cls,
+        vocabulary: Vocabulary,
+        *,
+        sparse: str = DEFAULT_PRESET,
+        encoder: Encoder | str | Path | None = None,
+        dense: str = EXACTLY,
+        fusion: str = WEIGHTED,
+        languages: Collection[str] | None = None,
+        cache: EmbeddingCache | None = None,
+        progress: bool = False,
+    ) -> Index:
+        """Make a vocabulary searchable, in memory.
 
         Args:
             vocabulary: what is to be searched; names of obsolete concepts are left out.
             sparse: one of :data:`~nymlink.index.presets.PRESETS`.
+            encoder: for dense search: an encoder, or the folder or hub name that it is loaded from.
+            dense: how dense search looks for vectors: ``"exact"``, ``"hnsw"`` or ``"ivf-pq"``.
+            fusion: one of :data:`~nymlink.index.fusion.METHODS`, with its default weights.
+            languages: search names in these languages only.
+            cache: where vectors that were encoded before are, and new ones are kept.
             progress: whether to show progress when standard error is a terminal.
 
         Raises:
-            UnknownNameError: there is no such preset.
+            UnknownNameError: there is no such preset, kind of dense search or fusion.
+            InputError: the vocabulary has no name to search, or the encoder cannot be loaded.
+            MissingExtraError: the dense search or the encoder needs a package that is not installed.
+        """
+        plan = Plan.of(sparse=sparse, encoder=encoder, dense=dense, fusion=fusion, languages=languages)
+        return cls._build(vocabulary, plan, cache=cache, progress=progress)
+
+    def rebuild(self, vocabulary: Vocabulary, *, progress: bool = False) -> Index:
+        """The same searches, joined in the same way, over the names of another vocabulary, in memory.
+
+        Where the index was restricted to some languages, names that do not say their language are searched too:
+        mentions added to a vocabulary say none.
+
+        Raises:
+            StoreError: the encoder of the index is needed, and cannot be loaded.
             InputError: the vocabulary has no name to search.
         """
-        settings = preset(sparse)
-        entries = Entries.of(vocabulary)
-        if not len(entries):
-            raise InputError("the vocabulary has no names to search")
-        searches = {
-            name: SparseSearch.build(entries, chosen, progress=progress) for name, chosen in settings.items()
+        plan = Plan.from_dict(self.settings)
+        if plan.languages is not None:
+            plan = replace(plan, languages=(*plan.languages, UNKNOWN_LANGUAGE))
+        dense = self._searches.get(DENSE)
+        if isinstance(dense, DenseSearch) and isinstance(dense.encoder, QueryEncoder):
+            plan = replace(plan, encoder=dense.encoder)
+        return self._build(vocabulary, plan, cache=None, progress=progress)
+
+    @classmethod
+    def _build(cls, vocabulary: Vocabulary, plan: Plan, *, cache: EmbeddingCache | None, progress: bool) -> Index:
+        entries = plan.entries(vocabulary, progress=progress)
+        searches: dict[str, SparseSearch | DenseSearch] = {
+            name: SparseSearch.build(entries, settings, progress=progress)
+            for name, settings in plan.sparse_settings.items()
         }
-        return cls(vocabulary, entries, searches, {"sparse": sparse, "encoder": None})
+        measured = {}
+        if plan.encoder is not None:
+            width = plan.encoder.record.width
+            searches[DENSE] = dense = DenseSearch.build(
+                entries, plan.encoder, width=width, kind=plan.dense, cache=cache, progress=progress
+            )
+            measured = _measured(dense)
+        return cls(vocabulary, entries, searches, plan.to_dict() | measured)
+
+    @classmethod
+    def write(
+        cls,
+        directory: str | Path,
+        vocabulary: Vocabulary,
+        *,
+        sparse: str = DEFAULT_PRESET,
+        encoder: Encoder | str | Path | None = None,
+        dense: str = EXACTLY,
+        fusion: str = WEIGHTED,
+        languages: Collection[str] | None = None,
+        cache: EmbeddingCache | None = None,
+        progress: bool = False,
+    ) -> Index:
+        """Build an index straight into a directory, atomically, and open it.
+
+        It is the index that :meth:`build` and :meth:`save` make, but memory holds only a part of it at a time.
+        With a cache, a build that was stopped does not encode again what it had encoded.
+
+        Args:
+            directory: where it goes.
+            vocabulary: as for :meth:`build`, like what follows.
+            sparse: the preset.
+            encoder: of the dense search.
+            dense: its kind.
+            fusion: how the searches are joined.
+            languages: the languages.
+            cache: of vectors.
+            progress: whether to show progress.
+
+        Raises:
+            UnknownNameError: there is no such preset, kind of dense search or fusion.
+            InputError: the vocabulary has no name to search, or the encoder cannot be loaded.
+            MissingExtraError: the dense search or the encoder needs a package that is not installed.
+            OutputError: the directory cannot be written; nothing is left behind.
+        """
+        plan = Plan.of(sparse=sparse, encoder=encoder, dense=dense, fusion=fusion, languages=languages)
+        entries = plan.entries(vocabulary, progress=progress)
+        body = plan.to_dict()
+        with _new_directory(directory, vocabulary, entries, plan.searches, body) as partial:
+            for name, settings in plan.sparse_settings.items():
+                SparseSearch.write(partial / name, entries, settings, progress=progress)
+            if plan.encoder is not None:
+                width = plan.encoder.record.width
+                made = DenseSearch.write(
+                    partial / DENSE,
+                    entries,
+                    plan.encoder,
+                    width=width,
+                    kind=plan.dense,
+                    cache=cache,
+                    progress=progress,
+                )
+                body |= _measured(made)
+        return cls.load(directory, encoder=None if plan.encoder is None else plan.encoder.loaded)
 
     def save(self, directory: str | Path) -> None:
         """Write the index, with its vocabulary, to a directory, atomically.
@@ -83,40 +197,46 @@ class Index:
         Raises:
             OutputError: it cannot be written; nothing is left behind.
         """
-        body = {
-            "concepts": len(self.vocabulary),
-            "names": self.vocabulary.name_count,
-            "entries": len(self.entries),
-            "settings": dict(self.settings),
-            "searches": list(self._sparse),
-        }
-        with write_directory(Path(directory), kind=KIND, version=VERSION, body=body) as partial:
-            self.vocabulary.save(partial / "vocabulary")
-            self.entries.save(partial)
-            for name, search in self._sparse.items():
+        with _new_directory(directory, self.vocabulary, self.entries, self._searches, self.settings) as partial:
+            for name, search in self._searches.items():
                 search.save(partial / name)
 
     @classmethod
-    def load(cls, directory: str | Path) -> Index:
+    def load(cls, directory: str | Path, *, encoder: Encoder | str | Path | None = None) -> Index:
         """Open an index directory; its files are mapped into memory, and only what is followed blindly is checked.
 
+        The encoder of a dense search is loaded when the first query needs it.
+
+        Args:
+            directory: the index.
+            encoder: the encoder that it was built with, or where that is now: a folder, or a model of the hub. If
+                ``None``, it is where it was.
+
         Raises:
-            StoreError: it is missing, damaged, or of another format version.
+            StoreError: the index is missing, damaged, or of another format version; or this is another encoder.
+            InputError: an encoder is given, but the index has no dense search.
         """
         directory = Path(directory)
         manifest = read_manifest(directory, kind=KIND, version=VERSION)
         vocabulary = Vocabulary.load(directory / "vocabulary")
         try:
-            names = list(preset(manifest["settings"]["sparse"]))
-            if manifest["searches"] != names:
-                raise ValueError(f"its searches are {manifest['searches']}, its settings say {names}")
+            plan = Plan.from_dict(manifest["settings"], encoder, index=directory)
+            if manifest["searches"] != plan.searches:
+                raise ValueError(f"its searches are {manifest['searches']}, its settings say {plan.searches}")
             require_files(manifest, Entries.FILES)
-            require_files(manifest, [f"{name}/{file}" for name in names for file in SparseSearch.FILES])
             entries = Entries.load(directory)
             rows = entries.names
             if len(rows) and not 0 <= rows.min() <= rows.max() < vocabulary.name_count:
                 raise ValueError("its entries have names that the vocabulary does not")
-            searches = {name: SparseSearch.load(directory / name, entries) for name in names}
+            searches: dict[str, SparseSearch | DenseSearch] = {
+                name: SparseSearch.load(directory / name, entries) for name in plan.sparse_settings
+            }
+            if plan.encoder is not None:
+                width = plan.encoder.record.width
+                searches[DENSE] = DenseSearch.load(
+                    directory / DENSE, entries, plan.encoder, width=width, kind=plan.dense
+                )
+            require_files(manifest, [f"{name}/{file}" for name, part in searches.items() for file in part.files])
             return cls(vocabulary, entries, searches, manifest["settings"])
         except (
             OSError,
@@ -129,6 +249,52 @@ class Index:
         ) as error:
             raise StoreError(f"the index is damaged ({error}): build it again", path=directory) from error
 
+    def with_fusion(self, fusion: Fusion) -> Index:
+        """The same index with its searches joined in another way."""
+        settings = {**self.settings, "fusion": fusion.to_dict()}
+        return Index(self.vocabulary, self.entries, self._searches, settings)
+
     def match(self, queries: Sequence[str], k: int) -> Matches:
         """The k best distinct concepts of each query; see :func:`nymlink.index.walk.match`."""
         return match(self.search, self.entries, self._owners, queries, k)
+
+
+def store_fusion(directory: str | Path, fusion: Fusion) -> None:
+    """Change how the searches of an index directory are joined, in one step.
+
+    Raises:
+        StoreError: the index is missing, damaged, or of another format version.
+        OutputError: it cannot be written; nothing was changed.
+    """
+    directory = Path(directory)
+    manifest = read_manifest(directory, kind=KIND, version=VERSION)
+    manifest["settings"]["fusion"] = fusion.to_dict()
+    with atomic_file(directory / MANIFEST) as partial:
+        partial.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _measured(dense: DenseSearch) -> dict[str, float]:
+    return {} if dense.neighbours is None else {_RECALL: round(dense.recall(20), 4)}
+
+
+@contextmanager
+def _new_directory(
+    directory: str | Path,
+    vocabulary: Vocabulary,
+    entries: Entries,
+    searches: Collection[str],
+    settings: Mapping[str, Any],
+) -> Iterator[Path]:
+    """An index directory with all but its searches, which are for the caller to write."""
+    body = {
+        "concepts": len(vocabulary),
+        "names": vocabulary.name_count,
+        "entries": len(entries),
+        "searches": list(searches),
+    }
+    with write_directory(Path(directory), kind=KIND, version=VERSION, body=body) as partial:
+        vocabulary.save(partial / "vocabulary")
+        entries.save(partial)
+        yield partial
+        # Only now: what a search measured of itself is among them.
+        body["settings"] = dict(settings)

@@ -10,7 +10,8 @@ import numpy.typing as npt
 from nymlink.index.hits import NONE, Hits, Rows, Scores
 
 Vectors = npt.NDArray[np.float32]
-StoredVectors = npt.NDArray[np.float16] | npt.NDArray[np.float32]
+Kept = npt.NDArray[np.float16]
+StoredVectors = Kept | Vectors
 
 _QUERIES: Final = 512
 _VECTORS: Final = 8192

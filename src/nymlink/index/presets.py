@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from nymlink.errors import UnknownNameError
-from nymlink.index.tfidf import SparseSettings
+from nymlink.index.settings import SparseSettings
 
 DEFAULT_PRESET: Final = "nymlink"
 

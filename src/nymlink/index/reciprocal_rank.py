@@ -6,46 +6,40 @@ Cormack, Clarke & Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
-from nymlink.index.hits import NONE, Rows, Scores, Searcher, best
-from nymlink.index.hybrid import ScoredHits, look_up, shares, union
+from nymlink.index.hits import NONE, Rows, Scores
+from nymlink.index.hybrid import Collected, HybridSearch, look_up, union
 
 _DAMPING: Final = 60
 """k of the paper's formula, where it was found to be good and of little influence."""
 
 
-class ReciprocalRankSearch:
+class ReciprocalRankSearch(HybridSearch):
     """Searches with every part; a hit's score is the mean of 61 / (60 + its rank) over the parts, each weighted.
 
-    An entry that is first in every part has score 1; a part that did not find it adds nothing.
+    An entry that is first in every part has score 1; a part that did not find it adds nothing, and its own score
+    of that entry is given as 0.
 
     Args:
         parts: name → search.
-        weights: name → weight, at least 0, not all 0.
+        weights: name → weight, at least 0, not all 0; the paper has them equal.
 
     Raises:
         ValueError: the names differ, or the weights do not allow a mean.
     """
 
-    def __init__(self, parts: Mapping[str, Searcher], weights: Mapping[str, float]) -> None:
-        self.parts = MappingProxyType(dict(parts))
-        self.weights = shares(parts, weights)
-
-    def search(self, queries: Sequence[str], k: int) -> ScoredHits:
-        """The k best entries of each query, with the scores that each part gave them (0 where it did not)."""
+    def collect(self, queries: Sequence[str], k: int) -> Collected:
+        """What the parts find when each gives its k best entries, and the place that each gives them."""
         found = {name: part.search(queries, k) for name, part in self.parts.items()}
         rows = union([hits.rows for hits in found.values()])
-        total = np.zeros(rows.shape, np.float32)
-        for name, hits in found.items():
-            total += np.float32(self.weights[name]) * look_up(hits.rows, _by_rank(hits.rows), rows)[0]
-        hits = best(rows, total, k)
-        return ScoredHits(
-            hits, {name: look_up(theirs.rows, theirs.scores, hits.rows)[0] for name, theirs in found.items()}
+        return Collected(
+            rows,
+            values={name: look_up(hits.rows, _by_rank(hits.rows), rows)[0] for name, hits in found.items()},
+            scores={name: look_up(hits.rows, hits.scores, rows)[0] for name, hits in found.items()},
         )
 
 

@@ -1,145 +1,233 @@
-"""Sparse search: TF-IDF cosine over an inverted matrix, best k without a dense query × entry matrix."""
+"""Sparse search: TF-IDF cosine over inverted shards, best k without a dense query × entry matrix."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 from scipy.sparse import csr_matrix
-from sparse_dot_topn import sp_matmul_topn
 
 from nymlink.arrays import map_array, save_array
+from nymlink.index.candidates import Candidates
 from nymlink.index.entries import Entries
-from nymlink.index.hits import NONE, Hits, Rows, Scores, best
-from nymlink.index.tfidf import SparseSettings, TfIdf
+from nymlink.index.features import TEXT_BITS, Hashes
+from nymlink.index.hits import NONE, Hits, Rows, Scores, best_of
+from nymlink.index.postings import Postings, chunks, find
+from nymlink.index.sampling import sample
+from nymlink.index.settings import SparseSettings
+from nymlink.index.tfidf import TfIdf
+from nymlink.progress import track
 
-_CSR: Final = ("data", "indices", "indptr")
+T = TypeVar("T")
 
-_MARGIN: Final = 32
-"""Hits fetched beyond k, so that what the common features, left out of the search, would have put among the first
-k is there to be found."""
+_SHARD: Final = 1 << 18
+"""Most entries of a shard: a query's sums over all of them stay in the cache."""
+
+_SHARD_BYTES: Final = 1 << 25
+"""Most bytes of text of a shard, on average: inverting them takes some sixty times as much memory."""
+
+_BUDGET: Final = 12_000_000
+"""Postings that a search looks at for one query; they take some fifteen milliseconds."""
 
 _ALWAYS_SEARCHED: Final = 1000
 """A feature that no more entries have than this is not common, however small the vocabulary."""
 
-_EQUAL: Final = 1e-6
-"""Scores that differ by less count as equal, as :func:`~nymlink.index.hits.best` has it."""
+_MARGIN: Final = (32, 2048)
+"""Fewest and most entries fetched beyond k, so that what the features left out of the search would have put among
+the first k is there to be found."""
 
-_BLOCK: Final = 512
-"""Queries searched in one go: bounds the memory of their vectors and hits."""
+_MARGIN_SHARE: Final = 4096
+"""Between these, one in so many entries: in a large vocabulary more of them stand close together."""
 
-_QUERIES_A_THREAD: Final = 128
-"""On a busy machine a second thread can cost ten milliseconds, the time that a hundred queries take."""
+_REST: Final = np.uint64(48)
+"""Bits of a pair after the first sixteen."""
+
+_BLOCK: Final = (16, 128)
+"""Fewest and most queries searched in one go, by one thread: the more, the less threads wait for each other."""
 
 
 class SparseSearch:
     """TF-IDF cosine similarity between queries and entries.
 
+    Entries are found by the rarer features of a query, which an inverted index of them knows, and scored by all
+    features, which their texts tell.
+
     Args:
-        weights: the fitted weighting.
-        vectors: float32 CSR (E, F): the unit vector of each entry.
-        inverted: float32 CSR (F, E): for each feature, the entries that have it and its weight there.
+        texts: large_string (E): the entries.
+        weights: the weighting fitted on them.
+        shards: their postings, one stretch of entries after the other.
+        scales: float32 (E): one over the length of the vector of each entry, 0 for one without features.
+
+    Raises:
+        ValueError: these do not fit each other.
     """
 
-    FILES: ClassVar = (
-        "settings.json",
-        *(f"{name}.npy" for name in ("hashes", "idf", "unknown")),
-        *(f"{name}.{part}.npy" for name in ("vectors", "inverted") for part in ("data", "indices", "indptr")),
-    )
-
-    def __init__(self, weights: TfIdf, vectors: csr_matrix, inverted: csr_matrix) -> None:
+    def __init__(
+        self,
+        texts: pa.LargeStringArray,
+        weights: TfIdf,
+        shards: Sequence[Postings],
+        scales: npt.NDArray[np.float32],
+    ) -> None:
+        if scales.dtype != np.float32 or not len(texts) == len(scales) == sum(shard.size for shard in shards):
+            raise ValueError("the shards do not fit the entries")
         self.settings = weights.settings
-        self._weights = weights
-        self._vectors = vectors
-        self._inverted = inverted
-        limit = max(self.settings.search_share * vectors.shape[0], _ALWAYS_SEARCHED)
-        self._common = np.diff(inverted.indptr) > limit
+        self.weights = weights
+        self._texts = texts
+        self._shards = tuple(shards)
+        self._scales = scales
+        self._common = max(self.settings.search_share * len(texts), _ALWAYS_SEARCHED)
+        self._margin = int(np.clip(len(texts) // _MARGIN_SHARE, *_MARGIN))
 
     @classmethod
     def build(cls, entries: Entries, settings: SparseSettings, *, progress: bool = False) -> SparseSearch:
-        """Fit the weighting on the entries and invert their vectors."""
-        texts = entries.texts.to_pylist()
-        weights = TfIdf.fit(texts, settings, progress=progress)
-        vectors = weights.transform(texts, progress=progress)
-        return cls(weights, vectors, vectors.T.tocsr())
+        """Invert the entries and fit the weighting on them, in memory."""
+        shards = list(_shards(entries, settings, progress=progress))
+        weights = TfIdf.of(shards, settings)
+        return cls(entries.texts, weights, shards, _scales(shards, weights))
+
+    @classmethod
+    def write(cls, directory: Path, entries: Entries, settings: SparseSettings, *, progress: bool = False) -> None:
+        """What :meth:`build` and :meth:`save` do, but memory holds only one shard at a time.
+
+        Args:
+            directory: a new directory.
+            entries: what is to be searched.
+            settings: by which features.
+            progress: whether to show progress when standard error is a terminal.
+        """
+        directory.mkdir()
+        sizes: list[int] = []
+        for shard in _shards(entries, settings, progress=progress):
+            shard.save(directory / str(len(sizes)))
+            sizes.append(shard.size)
+        # Mapped anew for either use, and let go of after it: what was read of a mapped file counts as memory.
+        weights = TfIdf.of(_mapped(directory, sizes), settings)
+        scales = _scales(_mapped(directory, sizes), weights)
+        cls(entries.texts, weights, list(_mapped(directory, sizes)), scales)._save_weights(directory)
 
     def search(self, queries: Sequence[str], k: int) -> Hits:
-        """The k entries of highest cosine; entries that share no feature with the query are no hits."""
-        blocks = [self._search(queries[start : start + _BLOCK], k) for start in range(0, len(queries), _BLOCK)]
-        if not blocks:
-            return Hits(np.zeros((0, k), np.int32), np.zeros((0, k), np.float32))
+        """The k entries of highest cosine; entries that share no feature with the query are no hits.
+
+        Raises:
+            StoreError: the index is damaged.
+        """
+        found = _in_blocks(lambda block: self._search(queries[block], k), len(queries))
         return Hits(
-            np.concatenate([block.rows for block in blocks]), np.concatenate([block.scores for block in blocks])
+            np.concatenate([np.zeros((0, k), np.int32), *(hits.rows for hits in found)]),
+            np.concatenate([np.zeros((0, k), np.float32), *(hits.scores for hits in found)]),
         )
 
     def _search(self, queries: Sequence[str], k: int) -> Hits:
-        vectors = self._weights.transform(queries)
-        wanted = min(k + _MARGIN, self._vectors.shape[0])
-        threads = min(os.cpu_count() or 1, 1 + len(queries) // _QUERIES_A_THREAD)
-        pruned = self._without_common(vectors)
-        found = self._products(pruned, top_n=wanted, threads=threads)
-        filled = np.arange(wanted) < np.diff(found.indptr)[:, None]
-        rows = np.full(filled.shape, NONE, np.int32)
-        rows[filled] = found.indices
-        hits = best(rows, self._cosines(vectors, rows), k)
-        for query, lowest in _cut_among_equals(found.data, filled, k):
-            # One by one: a word that every second entry has can tie half the vocabulary.
-            whole = pruned[query] @ self._inverted
-            tied = whole.indices[None, whole.data >= lowest]
-            exact = best(tied, self._cosines(vectors[query], tied), k)
-            hits.rows[query], hits.scores[query] = exact.rows[0], exact.scores[0]
-        return hits
+        vectors = self.weights.transform(queries)
+        # Each feature of any query is looked up once, in ascending order, which is faster.
+        distinct, features = np.unique(vectors.indices, return_inverse=True)
+        hashes = self.weights.hashes[distinct]
+        searched = []
+        for start, end in pairwise(vectors.indptr.tolist()):
+            chosen, weights = self._searched(vectors.indices[start:end], vectors.data[start:end])
+            searched.append((features[start:end][chosen], weights))
+        candidates = [Candidates(k, k + self._margin) for _ in queries]
+        first = 0
+        # Shard after shard, because the queries have features in common, whose postings stay in the cache.
+        for shard in self._shards:
+            scales = self._scales[first : first + shard.size]
+            places = shard.places(hashes)
+            for (chosen, weights), some in zip(searched, candidates, strict=True):
+                scores = shard.products(places[:, chosen], weights, sublinear=self.settings.sublinear)
+                scores *= scales
+                some.add(first, scores)
+            first += shard.size
+        owners = np.repeat(np.arange(len(queries)), [len(some.rows) for some in candidates])
+        rows = np.concatenate([some.rows for some in candidates])
+        return best_of(owners, rows, self._cosines(vectors, owners, rows), queries=len(queries), k=k)
 
-    def _without_common(self, vectors: csr_matrix) -> csr_matrix:
-        """The vectors without their common features; one that has no others keeps them."""
-        kept = ~self._common[vectors.indices]
-        owners = np.repeat(np.arange(vectors.shape[0]), np.diff(vectors.indptr))
-        kept |= (np.bincount(owners, kept, minlength=vectors.shape[0]) == 0)[owners]
-        indptr = np.concatenate([[0], np.cumsum(np.bincount(owners[kept], minlength=vectors.shape[0]))])
-        return csr_matrix(
-            (vectors.data[kept], vectors.indices[kept], indptr.astype(vectors.indptr.dtype)), shape=vectors.shape
-        )
-
-    def _products(self, vectors: csr_matrix, *, top_n: int, threads: int) -> csr_matrix:
-        """The largest products of each query with the entries: float32 (Q, E), sparse.
-
-        The library copies the matrix it is given, so it is given the rows of the queries' own features only.
-        """
-        features, columns = np.unique(vectors.indices, return_inverse=True)
-        shape = (vectors.shape[0], len(features))
-        narrow = csr_matrix((vectors.data, columns.astype(np.int32), vectors.indptr), shape=shape)
-        return sp_matmul_topn(narrow, self._inverted[features], top_n=top_n, n_threads=threads)
+    def _searched(
+        self, features: npt.NDArray[np.int32], values: Scores
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
+        """Which of the features of a query it is searched by, given its vector, and what each adds to a score."""
+        frequencies = self.weights.frequencies[features]
+        searched = np.flatnonzero(frequencies <= self._common)
+        if not len(searched):
+            searched = np.arange(len(features))
+        frequencies = frequencies[searched]
+        weights = values[searched] * self.weights.idf(frequencies)
+        stands_for = sample(frequencies, weights, _BUDGET)
+        chosen = stands_for > 0
+        return searched[chosen], (weights * stands_for)[chosen]
 
     def score(self, queries: Sequence[str], rows: Rows) -> Scores:
         """The cosines of given entries; see :class:`~nymlink.index.hits.Searcher`."""
-        return self._cosines(self._weights.transform(queries), rows)
+        found = _in_blocks(lambda block: self._score(queries[block], rows[block]), len(queries))
+        return np.concatenate([np.zeros((0, rows.shape[1]), np.float32), *found])
 
-    def _cosines(self, vectors: csr_matrix, rows: Rows) -> Scores:
+    def _score(self, queries: Sequence[str], rows: Rows) -> Scores:
         scores = np.zeros(rows.shape, np.float32)
-        weights = np.zeros(vectors.shape[1], np.float32)
-        for query, found in enumerate(rows != NONE):
-            stretch = slice(*vectors.indptr[query : query + 2])
-            features = vectors.indices[stretch]
-            weights[features] = vectors.data[stretch]
-            scores[query, found] = self._vectors[rows[query, found]] @ weights
-            weights[features] = 0
+        owners, places = np.nonzero(rows != NONE)
+        scores[owners, places] = self._cosines(self.weights.transform(queries), owners, rows[owners, places])
         return scores
+
+    def _cosines(self, vectors: csr_matrix, owners: npt.NDArray[np.int64], rows: Rows) -> Scores:
+        """The cosine of each row with the query it is for.
+
+        The texts of the entries are inverted like those of a shard, but every feature is marked with the query it
+        is for: a text then has only its own query's features, and one product serves all queries.
+
+        Args:
+            vectors: float32 (Q, F): the unit vectors of the queries.
+            owners: int (n): which query.
+            rows: int32 (n): which entry.
+        """
+        asked = self.weights.hashes[vectors.indices] << np.uint64(TEXT_BITS)
+        asked += _marks(np.repeat(np.arange(vectors.shape[0]), np.diff(vectors.indptr)))
+        order = np.argsort(asked)
+        asked = asked[order]
+        frequencies = self.weights.frequencies[vectors.indices]
+        weights = (vectors.data * self.weights.idf(frequencies))[order].astype(np.float64)
+        # Most features of a text are not asked for; their first sixteen bits say so quickly.
+        wanted = np.zeros(1 << 16, bool)
+        wanted[asked >> _REST] = True
+        asked >>= np.uint64(TEXT_BITS)
+        products = np.zeros(len(rows))
+        texts = self._texts.take(pa.array(rows))
+        for start, end in chunks(pc.binary_length(texts).to_numpy()):
+            pairs = self.settings.features(texts[start:end].to_pylist())
+            pairs += _marks(owners[start:end])[pairs & np.uint64((1 << TEXT_BITS) - 1)]
+            postings = Postings.of(pairs[wanted[pairs >> _REST]], end - start)
+            places = find(asked, postings.features)
+            found = np.where(places >= 0, weights[places], 0) if len(weights) else np.zeros(len(places))
+            products[start:end] = postings.sums(found, sublinear=self.settings.sublinear)
+        return (products * self._scales[rows]).astype(np.float32)
 
     def save(self, directory: Path) -> None:
         """Write the search into a new directory."""
         directory.mkdir()
+        for number, shard in enumerate(self._shards):
+            shard.save(directory / str(number))
+        self._save_weights(directory)
+
+    def _save_weights(self, directory: Path) -> None:
         (directory / "settings.json").write_text(json.dumps(self.settings.to_dict()), encoding="utf-8")
-        save_array(directory, "hashes", self._weights.hashes)
-        save_array(directory, "idf", self._weights.idf)
-        save_array(directory, "unknown", np.array(self._weights.unknown))
-        for name, matrix in (("vectors", self._vectors), ("inverted", self._inverted)):
-            for part in _CSR:
-                save_array(directory, f"{name}.{part}", getattr(matrix, part))
+        save_array(directory, "hashes", self.weights.hashes)
+        save_array(directory, "frequencies", self.weights.frequencies)
+        save_array(directory, "scales", self._scales)
+        save_array(directory, "sizes", np.array([shard.size for shard in self._shards], np.int64))
+
+    @property
+    def files(self) -> list[str]:
+        """The names of the files that the search is saved as."""
+        arrays = [f"{name}.npy" for name in ("hashes", "frequencies", "scales", "sizes")]
+        shards = [f"{number}/{file}" for number in range(len(self._shards)) for file in Postings.FILES]
+        return ["settings.json", *arrays, *shards]
 
     @classmethod
     def load(cls, directory: Path, entries: Entries) -> SparseSearch:
@@ -150,49 +238,52 @@ class SparseSearch:
             ValueError: the files do not fit each other or the entries.
         """
         settings = SparseSettings.from_dict(json.loads((directory / "settings.json").read_text(encoding="utf-8")))
-        weights = TfIdf(
-            settings,
-            map_array(directory, "hashes"),
-            map_array(directory, "idf"),
-            float(map_array(directory, "unknown")),
+        hashes, frequencies = map_array(directory, "hashes"), map_array(directory, "frequencies")
+        weights = TfIdf(settings, len(entries), hashes, frequencies)
+        shards = list(_mapped(directory, map_array(directory, "sizes").tolist()))
+        return cls(entries.texts, weights, shards, map_array(directory, "scales"))
+
+
+def _shards(entries: Entries, settings: SparseSettings, *, progress: bool) -> Iterator[Postings]:
+    """The entries inverted, shard after shard."""
+    count = max(-(-len(entries) // _SHARD), -(-entries.texts.nbytes // _SHARD_BYTES))
+    bounds = np.linspace(0, len(entries), count + 1).astype(np.int64).tolist()
+    for first, last in track(list(pairwise(bounds)), "indexing", shown=progress):
+        texts = entries.texts[first:last]
+        yield Postings.joined(
+            [
+                Postings.of(settings.features(texts[start:end].to_pylist()), end - start)
+                for start, end in chunks(pc.binary_length(texts).to_numpy())
+            ]
         )
-        features = len(weights.hashes)
-        if len(weights.idf) != features:
-            raise ValueError("the frequencies do not fit the features")
-        return cls(
-            weights,
-            _map_matrix(directory, "vectors", (len(entries), features)),
-            _map_matrix(directory, "inverted", (features, len(entries))),
-        )
 
 
-def _map_matrix(directory: Path, name: str, shape: tuple[int, int]) -> csr_matrix:
-    """Map a matrix, and look at every column number: compiled code follows them, out of memory where they say so.
-
-    That reads the numbers once, which costs a few milliseconds for ten million of them, more from a cold disk.
-    """
-    data, indices, indptr = (map_array(directory, f"{name}.{part}") for part in _CSR)
-    if data.dtype != np.float32 or indices.dtype.kind != "i" or indptr.dtype.kind != "i":
-        raise ValueError(f"{name} holds values of another type")
-    if indptr[0] != 0 or indptr[-1] != len(indices) or np.any(indptr[1:] < indptr[:-1]):
-        raise ValueError(f"the rows of {name} do not follow one another")
-    if len(indices) and not 0 <= indices.min() <= indices.max() < shape[1]:
-        raise ValueError(f"{name} has columns outside of its shape")
-    return csr_matrix((data, indices, indptr), shape=shape, copy=False)
+def _mapped(directory: Path, sizes: Iterable[int]) -> Iterator[Postings]:
+    """The saved shards of these sizes."""
+    return (Postings.load(directory / str(number), size) for number, size in enumerate(sizes))
 
 
-def _cut_among_equals(scores: Scores, filled: npt.NDArray[np.bool_], k: int) -> list[tuple[int, float]]:
-    """Queries with more entries as good as their k-th than were fetched, each with the lowest score that counts.
+def _scales(shards: Iterable[Postings], weights: TfIdf) -> npt.NDArray[np.float32]:
+    """One over the length of the vector of each text of all shards, 0 for one without features."""
+    scales = []
+    for shard in shards:
+        idf = weights.idf(weights.frequencies[find(weights.hashes, shard.features)]).astype(np.float64)
+        norms = shard.norms(idf, sublinear=weights.settings.sublinear)
+        scales.append(np.divide(1, norms, out=np.zeros(shard.size), where=norms > 0).astype(np.float32))
+    return np.concatenate(scales)
 
-    Args:
-        scores: of all that was fetched, query after query.
-        filled: bool (Q, wanted): where they stand.
-        k: how many hits are wanted in the end.
-    """
-    fetched: Scores = np.zeros(filled.shape, np.float32)
-    fetched[filled] = scores
-    if fetched.shape[1] <= k:
-        return []
-    last = np.partition(fetched, -k, axis=1)[:, -k] - _EQUAL
-    cut = np.flatnonzero(filled.all(axis=1) & (fetched.min(axis=1) >= last))
-    return [(int(query), float(last[query])) for query in cut]
+
+def _marks(queries: npt.NDArray[np.int64]) -> Hashes:
+    """What is added to a pair's feature to tell it from that of another query, all but surely."""
+    return queries.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) << np.uint64(TEXT_BITS)
+
+
+def _in_blocks(work: Callable[[slice], T], count: int) -> list[T]:
+    """Do something with so many queries, a block at a time, on all cores."""
+    cores = os.cpu_count() or 1
+    size = int(np.clip(-(-count // (2 * cores)), *_BLOCK))
+    blocks = [slice(start, start + size) for start in range(0, count, size)]
+    if len(blocks) < 2:
+        return list(map(work, blocks))
+    with ThreadPoolExecutor(cores) as pool:
+        return list(pool.map(work, blocks))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 from nymlink.corpus.model import Document, Mention
 from nymlink.index.hits import NONE
@@ -13,6 +13,9 @@ from nymlink.link.model import Candidate, Link
 from nymlink.link.queries import queries
 from nymlink.text.prepare import Composites
 from nymlink.text.spelling import DEFAULT_SPELLING
+
+if TYPE_CHECKING:
+    from nymlink.encode.encoder import Encoder
 
 
 class Linker:
@@ -42,13 +45,18 @@ class Linker:
         self.composites = composites
 
     @classmethod
-    def load(cls, directory: str | Path, *, top_k: int = 5) -> Linker:
+    def load(cls, directory: str | Path, *, top_k: int = 5, encoder: Encoder | str | Path | None = None) -> Linker:
         """A linker over an index directory.
 
+        Args:
+            directory: the index.
+            top_k: how many candidates a link has at most.
+            encoder: of its dense search, see :meth:`nymlink.index.index.Index.load`.
+
         Raises:
-            StoreError: the index is missing, damaged, or of another format version.
+            StoreError: the index is missing, damaged, or of another format version; or it needs another encoder.
         """
-        return cls(Index.load(directory), top_k=top_k)
+        return cls(Index.load(directory, encoder=encoder), top_k=top_k)
 
     @overload
     def link(self, what: str) -> Link: ...  # type: ignore[overload-overlap]  # a string is a sequence of strings

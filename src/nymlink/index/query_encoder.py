@@ -1,0 +1,131 @@
+"""The encoder of an index: what the index remembers of it, and loading it when a query needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nymlink.errors import InputError, StoreError
+from nymlink.index.nearest import Vectors
+
+if TYPE_CHECKING:
+    from nymlink.encode.cache import EmbeddingCache
+    from nymlink.encode.encoder import Encoder
+    from nymlink.encode.settings import Pooling
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderRecord:
+    """What an index remembers of the encoder that it was built with.
+
+    Attributes:
+        name: where it was: a folder, or a model on the Hugging Face hub; ``None`` where that is not known.
+        width: length of a vector.
+        fingerprint: what identifies it, see :attr:`nymlink.encode.encoder.Encoder.fingerprint`.
+        pooling: its pooling.
+        max_length: the tokens that names were cut to.
+    """
+
+    name: str | None
+    width: int
+    fingerprint: str
+    pooling: Pooling
+    max_length: int
+
+    @classmethod
+    def of(cls, encoder: Encoder, name: str | Path | None) -> EncoderRecord:
+        """The record of an encoder that was loaded by this name."""
+        if name is not None:
+            # A folder must be found from anywhere, a model on the hub has no place.
+            name = str(Path(name).absolute() if Path(name).is_dir() else name)
+        settings = encoder.settings
+        return cls(name, encoder.width, encoder.fingerprint, settings.pooling, settings.max_length)
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, value: Mapping[str, Any]) -> EncoderRecord:
+        return cls(**value)
+
+    def check(self, encoder: Encoder, index: Path | None) -> None:
+        """See that this is the encoder that was recorded.
+
+        Args:
+            encoder: an encoder.
+            index: the directory that the record is from, for the message.
+
+        Raises:
+            StoreError: it is another one.
+        """
+        name = self.name or "the encoder it was built with"
+        advice = f"search with {name}, or build the index again with this encoder"
+        if encoder.width != self.width:
+            raise StoreError(
+                f"the encoder makes vectors of width {encoder.width}, but those of the index have width "
+                f"{self.width}: {advice}",
+                path=index,
+            )
+        if encoder.fingerprint != self.fingerprint:
+            raise StoreError(
+                f"the encoder is not the one that the index was built with (fingerprint "
+                f"{encoder.fingerprint[:12]}…, not {self.fingerprint[:12]}…): {advice}",
+                path=index,
+            )
+
+
+class QueryEncoder:
+    """Encodes queries with the encoder that an index was built with.
+
+    Args:
+        record: what the index remembers of it.
+        given: the encoder, or where it is now; ``None`` for where it was.
+        index: the directory of the index, for messages.
+
+    Raises:
+        StoreError: a loaded encoder was given, and it is another one.
+    """
+
+    def __init__(
+        self, record: EncoderRecord, given: Encoder | str | Path | None = None, *, index: Path | None = None
+    ) -> None:
+        self.record = record
+        self._given = given
+        self._index = index
+        if given is not None and not isinstance(given, str | Path):
+            record.check(given, index)
+
+    def encode(self, names: Sequence[str], *, cache: EmbeddingCache | None = None) -> Vectors:
+        """The vectors of names; the first call loads the encoder.
+
+        Raises:
+            StoreError: it is not to be found, or is another one than the index was built with.
+            InputError: there is no encoder where it was said to be now.
+        """
+        return self.loaded.encode(names, cache=cache)
+
+    @cached_property
+    def loaded(self) -> Encoder:
+        """The encoder itself, loaded when it is first asked for."""
+        given = self._given
+        if given is not None and not isinstance(given, str | Path):
+            return given
+        from nymlink.encode.encoder import Encoder
+
+        place = self.record.name if given is None else given
+        if place is None:
+            raise StoreError("the index does not say where its encoder is: do so with --encoder", path=self._index)
+        try:
+            encoder = Encoder.load(place, pooling=self.record.pooling, max_length=self.record.max_length)
+        except InputError as error:
+            if given is not None:
+                raise
+            raise StoreError(
+                f"the encoder it was built with cannot be loaded ({error}): say where it is now with --encoder",
+                path=self._index,
+            ) from error
+        self.record.check(encoder, self._index)
+        return encoder

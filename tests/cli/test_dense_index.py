@@ -1,0 +1,123 @@
+"""Dense indexes from the command line."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.encode import tiny
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.folder(tmp_path_factory.mktemp("model") / "tiny")
+
+
+@pytest.fixture(scope="module")
+def dense(run: Run, built: Path, model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dense")
+    options = ("--encoder", model, "--cache", folder / "cache")
+    result = run("index", "build", built / "vocab", "-o", folder / "index", *options)
+    assert result.exit_code == 0, result.stderr
+    assert list((folder / "cache").rglob("*.npy"))
+    return folder / "index"
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    folder = tmp_path / "processed_dev"
+    folder.mkdir()
+    (folder / "1.concept").write_text(
+        "1||0|12||Disease||heart atack||X:1\n1||30|40||Disease||statures||X:3\n1||50|60||Disease||blah||X:99\n"
+    )
+    return folder
+
+
+def test_info_says_what_it_was_built_with(run: Run, dense: Path, model: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(dense, tmp_path / "copy")
+    manifest = json.loads((copy / "manifest.json").read_text())
+    manifest["settings"]["encoder"]["name"] = "/nowhere"
+    (copy / "manifest.json").write_text(json.dumps(manifest))
+    # No encoder is needed to say so.
+    said = run("index", "info", copy).stdout
+    assert "search    dense, weight 0.65" in said
+    assert "setting   encoder name: /nowhere" in said
+    assert "setting   encoder width: 32" in said
+    assert "setting   dense: exact" in said
+    result = run("link", "--index", copy, "heart attack")
+    assert result.exit_code == 2
+    assert "say where it is now with --encoder" in result.stderr
+    result = run("link", "--index", copy, "--encoder", model, "heart attack", "--format", "jsonl")
+    assert result.exit_code == 0, result.stderr
+    [candidate] = json.loads(result.stdout)["candidates"]
+    assert candidate["concept_id"] == "X:1"
+    assert candidate["parts"].keys() == {"exact", "sparse", "dense"}
+
+
+def test_dense_search_alone(run: Run, built: Path, model: Path, tmp_path: Path) -> None:
+    options = ("--encoder", model, "--sparse", "none", "--fusion", "reciprocal-rank")
+    assert run("index", "build", built / "vocab", "-o", tmp_path / "i", *options).exit_code == 0
+    assert "fusion    reciprocal-rank" in run("index", "info", tmp_path / "i").stdout
+    assert "X:1\t" in run("link", "--index", tmp_path / "i", "heart attack").stdout
+
+
+def test_options_that_mean_nothing_are_refused(run: Run, built: Path, tmp_path: Path) -> None:
+    build = ("index", "build", built / "vocab", "-o", tmp_path / "i")
+    for options in (("--dense", "hnsw"), ("--cache", tmp_path / "c"), ("--encoder", tmp_path / "no such model")):
+        result = run(*build, *options)
+        assert result.exit_code == 2
+        assert "Traceback" not in result.output
+        assert not (tmp_path / "i").exists()
+    assert run("link", "--encoder", "x", "heart attack").exit_code == 2
+    result = run("link", "--index", built / "index", "--encoder", "x", "heart attack")
+    assert result.exit_code == 2
+    assert "needs no encoder" in result.stderr
+
+
+def test_an_encoder_of_another_width_is_refused(
+    run: Run, dense: Path, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(tiny._SIZES, "hidden_size", 48)
+    wide = tiny.folder(tmp_path / "wide")
+    for command in (("link", "heart"), ("evaluate", "--corpus", corpus)):
+        result = run(*command, "--index", dense, "--encoder", wide)
+        assert result.exit_code == 2
+        assert "makes vectors of width 48, but those of the index have width 32" in result.stderr
+
+
+def test_fusion_is_chosen_and_fitted(run: Run, dense: Path, corpus: Path, tmp_path: Path) -> None:
+    index = shutil.copytree(dense, tmp_path / "index")
+    weights = ("--weight", "exact=1", "--weight", "dense=3")
+    result = run("index", "fuse", index, *weights)
+    assert result.stdout == f"weighted: exact 0.25, sparse 0, dense 0.75 → {index}\n"
+    result = run("index", "fit", index, corpus)
+    assert result.exit_code == 0, result.stderr
+    before, after, compared = result.stdout.splitlines()
+    assert before.endswith("weighted: exact 0.25, sparse 0, dense 0.75")
+    assert after.startswith("after   Acc@1 66.7  Acc@5 66.7")
+    assert compared == f"232 weightings compared on 3 mentions → {index}"
+    fitted = json.loads((index / "manifest.json").read_text())["settings"]["fusion"]["weights"]
+    assert sum(fitted.values()) == pytest.approx(1)
+    run("evaluate", "--index", index, "--corpus", corpus, "--json", tmp_path / "run.json")
+    assert json.loads((tmp_path / "run.json").read_text())["acc@1"] == pytest.approx(2 / 3)
+    assert run("index", "fuse", index, "--method", "reciprocal-rank").exit_code == 0
+    assert "search    dense, weight 0.333" in run("index", "info", index).stdout
+    for wrong in ("dense=much", "dense", "density=1", "dense=-1"):
+        result = run("index", "fuse", index, "--weight", wrong)
+        assert result.exit_code == 2, wrong
+        assert "Traceback" not in result.output
+
+
+def test_an_augmented_dictionary_is_searched_densely_too(
+    run: Run, dense: Path, corpus: Path, tmp_path: Path
+) -> None:
+    options = ("--corpus", corpus, "--augment", corpus, "--json", tmp_path / "run.json")
+    result = run("evaluate", "--index", dense, *options)
+    assert result.exit_code == 0, result.stderr
+    found = json.loads((tmp_path / "run.json").read_text())
+    assert found["acc@1"] == pytest.approx(2 / 3)
+    assert found["settings"]["index"]["fusion"]["weights"]["dense"] == pytest.approx(0.65)
