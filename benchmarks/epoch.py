@@ -23,7 +23,7 @@ import report
 from train_step import base
 
 PAIRS: Final = 11_792_953
-"""Pairs of UMLS 2020AA, as the paper's release counts them."""
+"""English pairs of UMLS 2020AA in the paper."""
 
 WARM_UP: Final = 20
 
