@@ -93,14 +93,17 @@ def prepare(data: str, folder: str) -> dict[str, Any]:
 
 
 def untrained(weights: str, folder: str, *, seed: int) -> dict[str, Any]:
-    """Write an encoder of the same shape and tokenizer whose weights are random."""
+    """Write an encoder of the same shape and tokenizer with random weights, that gives the first token's vector.
+
+    The mean over the tokens of a random encoder says much of how a name is written; the first token says little.
+    """
     import torch
     from transformers import AutoConfig, AutoModel
 
     from nymlink.encode.torch_model import TorchModel
 
     if not Path(folder).exists():
-        model = TorchModel.load(weights)
+        model = TorchModel.load(weights, pooling="cls")
         torch.manual_seed(seed)
         model.transformer = AutoModel.from_config(AutoConfig.from_pretrained(weights))
         model.save(Path(folder))

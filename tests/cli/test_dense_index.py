@@ -51,6 +51,7 @@ def test_info_says_what_it_was_built_with(run: Run, dense: Path, model: Path, tm
     result = run("link", "--index", copy, "heart attack")
     assert result.exit_code == 2
     assert "say where it is now with --encoder" in result.stderr
+    assert result.stdout == ""
     result = run("link", "--index", copy, "--encoder", model, "heart attack", "--format", "jsonl")
     assert result.exit_code == 0, result.stderr
     [candidate] = json.loads(result.stdout)["candidates"]
@@ -59,15 +60,21 @@ def test_info_says_what_it_was_built_with(run: Run, dense: Path, model: Path, tm
 
 
 def test_dense_search_alone(run: Run, built: Path, model: Path, tmp_path: Path) -> None:
-    options = ("--encoder", model, "--sparse", "none", "--fusion", "reciprocal-rank")
+    options = ("--encoder", model, "--device", "cpu", "--sparse", "none", "--fusion", "reciprocal-rank")
     assert run("index", "build", built / "vocab", "-o", tmp_path / "i", *options).exit_code == 0
     assert "fusion    reciprocal-rank" in run("index", "info", tmp_path / "i").stdout
     assert "X:1\t" in run("link", "--index", tmp_path / "i", "heart attack").stdout
 
 
-def test_options_that_mean_nothing_are_refused(run: Run, built: Path, tmp_path: Path) -> None:
+def test_options_that_mean_nothing_are_refused(run: Run, built: Path, model: Path, tmp_path: Path) -> None:
     build = ("index", "build", built / "vocab", "-o", tmp_path / "i")
-    for options in (("--dense", "hnsw"), ("--cache", tmp_path / "c"), ("--encoder", tmp_path / "no such model")):
+    for options in (
+        ("--dense", "hnsw"),
+        ("--cache", tmp_path / "c"),
+        ("--device", "cpu"),
+        ("--encoder", tmp_path / "no such model"),
+        ("--encoder", model, "--device", "tpu"),
+    ):
         result = run(*build, *options)
         assert result.exit_code == 2
         assert "Traceback" not in result.output

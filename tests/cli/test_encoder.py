@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -136,6 +137,18 @@ def test_compare(run: Run, graph: Path) -> None:
     assert [float(row[0]) for row in rows] == sorted((float(row[0]) for row in rows), reverse=True)
     assert len(rows) == 3
     assert run("encoder", "compare", graph, "seizure").exit_code == 2
+
+
+@pytest.mark.parametrize("kind", ["t5", "gpt2"])
+def test_a_model_that_makes_texts_is_refused(run: Run, model: Path, tmp_path: Path, kind: str) -> None:
+    folder = shutil.copytree(model, tmp_path / kind, ignore=shutil.ignore_patterns("manifest.json"))
+    said = json.loads((folder / "config.json").read_text()) | {"model_type": kind}
+    (folder / "config.json").write_text(
+        json.dumps({key: value for key, value in said.items() if value is not None})
+    )
+    result = run("encoder", "compare", folder, "seizure", "fever")
+    assert result.exit_code == 2
+    assert f"not an encoder: a model of type {kind}" in result.stderr
 
 
 @pytest.mark.parametrize("command", ["info", "encode", "compare"])

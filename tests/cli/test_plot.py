@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,12 +36,34 @@ def test_space(run: Run, folder: Path, tmp_path: Path) -> None:
     assert b"trained" in before
 
 
+@pytest.mark.parametrize(
+    ("picture", "module", "extra"),
+    [("space", "sklearn", "plot"), ("similarities", "matplotlib", "plot"), ("similarities", "torch", "train")],
+)
+def test_what_is_missing_is_said_before_anything_is_encoded(
+    run: Run, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, picture: str, module: str, extra: str
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    # No encoder is looked for.
+    result = run("plot", picture, folder / "vocab", "--encoder", folder / "none", "-o", tmp_path / "picture.png")
+    assert result.exit_code == 2
+    assert f"pip install 'nymlink[{extra}]'" in result.stderr
+
+
 def test_similarities(run: Run, folder: Path, tmp_path: Path) -> None:
     output = tmp_path / "similarities.png"
     chosen = ("--encoder", folder / "base", "--pairs", 8, "--batches", 3, "--margin", 0.1)
     result = run("plot", "similarities", folder / "vocab", *chosen, "-o", output)
     assert (result.exit_code, result.stdout) == (0, f"3 batches of 8 pairs → {output}\n"), result.output
     assert output.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("margin", ["nan", "inf"])
+def test_a_margin_is_a_number(run: Run, folder: Path, tmp_path: Path, margin: str) -> None:
+    chosen = ("--encoder", folder / "base", "--margin", margin, "-o", tmp_path / "picture.png")
+    result = run("plot", "similarities", folder / "vocab", *chosen)
+    assert result.exit_code == 2
+    assert f"margin must be a finite number, not {margin}" in result.stderr
 
 
 @pytest.mark.parametrize("picture", ["space", "similarities"])

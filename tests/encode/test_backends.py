@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from nymlink.encode.backends import BACKENDS, Network
+from nymlink.encode.backends.choose import locate
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.settings import EncoderSettings
 from nymlink.encode.tokenizer import load_tokenizer
@@ -61,6 +62,26 @@ def test_onnx_files_are_preferred(saved: Path, exported: Path, tmp_path: Path) -
     shutil.copytree(exported / "onnx", both / "onnx")
     assert type(Encoder.load(both).network).__name__ == "OnnxNetwork"
     assert type(Encoder.load(both, backend="torch").network).__name__ == "TorchNetwork"
+
+
+def test_what_is_asked_for_decides_where_a_folder_has_both(saved: Path, exported: Path, tmp_path: Path) -> None:
+    both = shutil.copytree(saved, tmp_path / "both")
+    shutil.copytree(exported / "onnx", both / "onnx")
+    for backend, precision, device in (
+        ("onnx", "fp32", None),
+        ("onnx", None, "cpu"),
+        ("onnx", "int8", None),
+        ("torch", "bf16", None),
+        ("torch", "bf16", "cpu"),
+        ("torch", None, "cuda"),
+        ("torch", "fp32", "cuda:1"),
+    ):
+        _, chosen = locate(both, backend=None, precision=precision, device=device)  # type: ignore[arg-type]
+        assert chosen.name == backend
+    # Where only int8 is exported, fp32 is the weights' own.
+    (both / "onnx" / "model.onnx").rename(both / "onnx" / "model_int8.onnx")
+    assert Encoder.load(both).network.precision == "int8"
+    assert type(Encoder.load(both, precision="fp32").network).__name__ == "TorchNetwork"
 
 
 def test_a_graph_that_does_not_pool_is_pooled(bert: Path, tmp_path: Path) -> None:
@@ -126,7 +147,7 @@ def test_torch_without_memory(saved: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
     encoder = Encoder.load(saved, backend="torch", device="cpu", batch_tokens=50)
     monkeypatch.setattr(TorchModel, "forward", lambda *_: torch.empty(1 << 50, dtype=torch.uint8))
-    with pytest.raises(NymlinkError, match=r"out of memory: .* lower batch_tokens \(now 50\)"):
+    with pytest.raises(NymlinkError, match=r"out of memory on cpu: a name of \d+ tokens is too much"):
         encoder.encode(tiny.NAMES)
 
 
@@ -154,7 +175,7 @@ def test_onnx_without_memory(saved: Path, tmp_path: Path, capfd: pytest.CaptureF
     (folder / "onnx").mkdir()
     opset = [helper.make_opsetid("", 20)]
     save(helper.make_model(graph, opset_imports=opset, ir_version=10), str(folder / "onnx" / "model.onnx"))
-    with pytest.raises(NymlinkError, match=r"out of memory: .* lower batch_tokens \(now 1,024\)"):
+    with pytest.raises(NymlinkError, match=r"out of memory on cpu: a name of \d+ tokens is too much"):
         Encoder.load(folder).encode(tiny.NAMES)
     assert capfd.readouterr() == ("", "")
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -81,15 +83,36 @@ def test_cut_names_are_counted_in_one_warning(saved: Path) -> None:
     assert caught[0].filename == __file__
 
 
-def test_too_little_memory_names_the_setting_to_lower(encoder: Encoder) -> None:
-    class Full(Stub):
-        def vectors(self, ids: Any, mask: Any) -> Any:
-            raise MemoryError
+class Full(Stub):
+    """A network of a device that holds so many tokens at once."""
 
-    with pytest.raises(
-        NymlinkError, match=r"out of memory: 1 names of up to 4 tokens .* lower batch_tokens \(now 8\)"
-    ):
-        Encoder(Full(), encoder._tokenizer, encoder.settings).encode(["heart attack"])  # type: ignore[arg-type]
+    def __init__(self, memory: int) -> None:
+        super().__init__()
+        self.memory = memory
+
+    def vectors(self, ids: Any, mask: Any) -> Any:
+        if ids.size > self.memory:
+            self.shapes.append((0, 0))
+            raise MemoryError
+        return super().vectors(ids, mask)
+
+
+def test_where_memory_does_not_suffice_batches_are_halved(encoder: Encoder) -> None:
+    names = [f"{one}{'x' * count}" for one in ("heart ", "attack ", "MI ") for count in range(20)]
+    ample, scarce = Stub(), Full(50)
+    found = [
+        Encoder(each, encoder._tokenizer, encoder.settings, batch_tokens=size).encode(names)  # type: ignore[arg-type]
+        for each, size in ((ample, 8), (scarce, 60))
+    ]
+    assert np.array_equal(*found)
+    # What did not fit once is not tried again.
+    assert scarce.shapes.count((0, 0)) == 1
+    assert max(rows for rows, _ in scarce.shapes) > 1
+
+
+def test_a_name_that_memory_does_not_suffice_for_is_an_error(encoder: Encoder) -> None:
+    with pytest.raises(NymlinkError, match=r"out of memory on cpu: a name of 4 tokens is too much"):
+        Encoder(Full(3), encoder._tokenizer, encoder.settings).encode(["heart attack"])  # type: ignore[arg-type]
 
 
 def test_vectors_that_are_no_numbers_are_refused(encoder: Encoder) -> None:
@@ -116,6 +139,30 @@ def test_the_fingerprint_is_of_all_that_makes_a_vector(saved: Path, tmp_path: Pa
         Encoder.load(tiny.folder(tmp_path / "other", seed=1), pooling="mean"),
     ]
     assert len({ours, *(other.fingerprint for other in others)}) == 4
+
+
+def test_the_fingerprint_is_of_the_configuration_too(bert: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(bert, tmp_path / "bert")
+    config = json.loads((bert / "config.json").read_text())
+
+    def changed(change: dict[str, Any]) -> Encoder:
+        (folder / "config.json").write_text(json.dumps(dict(reversed((config | change).items()))))
+        return Encoder.load(folder, precision="fp32")
+
+    ours, other = Encoder.load(bert, precision="fp32"), changed({"num_attention_heads": 2})
+    assert (ours.encode(tiny.NAMES) * other.encode(tiny.NAMES)).sum(1).min() < 0.999
+    assert other.fingerprint != ours.fingerprint
+    idle = ("_name_or_path", "transformers_version", "dtype", "torch_dtype")
+    assert changed(dict.fromkeys(idle, "float16")).fingerprint == ours.fingerprint
+
+
+def test_an_encoder_knows_where_it_was_loaded_from(
+    saved: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(saved.parent)
+    loaded = Encoder.load(saved.name)
+    assert (loaded.name, loaded.backend) == (str(saved), "torch")
+    assert Encoder(Stub(), encoder._tokenizer, encoder.settings).name is None  # type: ignore[arg-type]
 
 
 def test_unknown_models_back_ends_and_devices(saved: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -128,6 +129,21 @@ def test_weights_of_another_configuration_are_refused(bert: Path, tmp_path: Path
         (folder / "config.json").write_text(json.dumps(config | change))
         with pytest.raises(InputError, match=message):
             TorchModel.load(folder)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"model_type": "t5", "is_encoder_decoder": True}, {"model_type": "gpt2"}, {"is_decoder": True}],
+    ids=["t5", "gpt2", "bert"],
+)
+def test_what_makes_texts_is_no_encoder(bert: Path, tmp_path: Path, change: dict[str, Any]) -> None:
+    folder = shutil.copytree(bert, tmp_path / "other")
+    said = json.loads((folder / "config.json").read_text()) | change
+    (folder / "config.json").write_text(
+        json.dumps({key: value for key, value in said.items() if value is not None})
+    )
+    with pytest.raises(InputError, match="not an encoder"):
+        TorchModel.load(folder)
 
 
 def test_a_saved_file_that_was_cut_off_is_found_before_it_is_read(saved: Path, tmp_path: Path) -> None:

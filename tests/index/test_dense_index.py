@@ -14,6 +14,7 @@ import pytest
 
 from nymlink.encode.cache import EmbeddingCache
 from nymlink.encode.encoder import Encoder
+from nymlink.encode.export import export
 from nymlink.errors import InputError, MissingExtraError, StoreError, UnknownNameError
 from nymlink.index import dense as dense_module
 from nymlink.index.dense import DenseSearch
@@ -159,10 +160,60 @@ def test_an_encoder_of_another_width_is_refused(
 def test_settings_of_the_encoder_are_those_it_was_built_with(model: Path, tmp_path: Path) -> None:
     loaded = Encoder.load(model, pooling="mean", max_length=12)
     built = Index.build(VOCABULARY, encoder=loaded)
-    assert built.settings["encoder"]["name"] is None
+    assert built.settings["encoder"]["name"] == str(model)
     built.save(tmp_path / "i")
     # The folder says otherwise, the index knows better.
-    assert_same(built, Index.load(tmp_path / "i", encoder=model))
+    assert_same(built, Index.load(tmp_path / "i"))
+
+
+@pytest.fixture(scope="module")
+def mixed(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder as of a model on the hub: weights, and graphs that nothing says to be of these weights."""
+    folder = tmp_path_factory.mktemp("mixed") / "tiny"
+    export(model, folder)
+    (folder / "manifest.json").unlink()
+    shutil.copy(folder / "onnx" / "model.onnx", folder / "onnx" / "model_int8.onnx")
+    shutil.copy(model / "model.safetensors", folder)
+    return folder
+
+
+@pytest.mark.parametrize("how", [{"precision": "int8"}, {"precision": "fp32"}, {"backend": "torch"}])
+def test_the_encoder_is_loaded_as_it_was_built_with(mixed: Path, tmp_path: Path, how: dict[str, Any]) -> None:
+    built = Index.build(VOCABULARY, encoder=Encoder.load(mixed, **how))
+    built.save(tmp_path / "i")
+    assert_same(built, Index.load(tmp_path / "i"))
+    assert_same(built, Index.load(tmp_path / "i", encoder=mixed))
+
+
+def test_names_that_are_cut_are_told_of_once(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dense_module, "_ENCODED", 64)
+    short = Encoder.load(model, max_length=3)
+    with pytest.warns(UserWarning, match=r"of 320 names are longer than 3 tokens") as caught:
+        Index.build(VOCABULARY, encoder=short)
+    with pytest.warns(UserWarning, match="were cut") as expected:
+        short.encode(NAMES)
+    assert [str(one.message) for one in caught] == [str(one.message) for one in expected]
+
+
+def test_searches_of_several_threads_do_not_disturb_each_other(saved: Path) -> None:
+    index = Index.load(saved)
+    part = index.search.parts["dense"]
+    assert isinstance(part, DenseSearch)
+
+    class Contended(DenseSearch):
+        """Whatever it remembers, another thread has replaced when it looks."""
+
+        _last = property(lambda _: {}, lambda *_: None)  # type: ignore[assignment]
+
+    found = Contended(part.encoder, part.vectors).search(QUERIES, 3)
+    assert np.array_equal(found.rows, part.search(QUERIES, 3).rows)
+
+
+def test_the_encoder_can_be_loaded_before_the_first_query(saved: Path, tmp_path: Path) -> None:
+    Index.load(saved).load_encoder()
+    Index.build(VOCABULARY).load_encoder()
+    with pytest.raises(InputError, match="no such folder"):
+        Index.load(saved, encoder=tmp_path / "elsewhere").load_encoder()
 
 
 def test_an_index_without_dense_search_needs_no_encoder(encoder: Encoder, tmp_path: Path) -> None:

@@ -22,6 +22,14 @@ def names_of(known: Entries, text: str) -> list[int]:
     return known.names[known.offsets[row] : known.offsets[row + 1]].tolist()
 
 
+def test_an_entry_knows_the_concepts_that_have_its_name() -> None:
+    built = vocabulary({"X:1": ["cold", "coryza"], "X:2": ["chills", "cold"]})
+    known = Entries.of(built)
+    owners = built.columns.names["concept"].to_numpy()
+    found = {text: known.concepts(row, owners) for row, text in enumerate(known.texts.to_pylist())}
+    assert found == {"cold": {0, 1}, "coryza": {0}, "chills": {1}}
+
+
 def test_equal_names_are_one_entry_surest_kind_first_then_the_vocabularys_order() -> None:
     built = vocabulary(
         {

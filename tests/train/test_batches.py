@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,6 @@ from nymlink.train.distributed import Processes
 from nymlink.train.pair_sequence import NamedPairs, VocabularyPairs
 from nymlink.train.pair_table import PairTable
 from nymlink.train.pairs import Pairs
-from nymlink.train.prefetch import prefetch
 from tests.encode import tiny
 from tests.train.small import crowd, vocabulary
 
@@ -100,27 +98,3 @@ def test_pairs_of_a_file_come_shuffled_and_each_once(tmp_path: Path, monkeypatch
 
     assert sorted(spelt(0)) == sorted(lines)
     assert lines != spelt(0) == spelt(0) != spelt(1)
-
-
-def test_what_is_made_ahead_comes_in_order_and_errors_in_their_place() -> None:
-    started: list[int] = []
-
-    def make(number: int) -> int:
-        started.append(number)
-        if number == 5:
-            raise ValueError("five")
-        return threading.get_ident() * 0 + number * number
-
-    with prefetch(make, range(9), ahead=2) as items:
-        assert next(items) == 0
-        assert max(started) <= 3
-        assert [next(items) for _ in range(4)] == [1, 4, 9, 16]
-        with pytest.raises(ValueError, match="five"):
-            next(items)
-
-
-def test_leaving_early_makes_no_more() -> None:
-    started: list[int] = []
-    with prefetch(started.append, range(1000)) as items:
-        next(items)
-    assert len(started) < 10

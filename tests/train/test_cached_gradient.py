@@ -109,6 +109,21 @@ def test_encoding_without_a_way_back_is_in_evaluation_mode(base: Path) -> None:
     assert not vectors.requires_grad
 
 
+def test_of_few_tokens_at_once_vectors_are_the_same(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = load(base)
+    vectors = encode(model, tokens(model), FLOAT32)
+    original = TorchModel.forward
+    sizes = []
+
+    def forward(model: TorchModel, ids: Tensor, mask: Tensor | None = None) -> Tensor:
+        sizes.append(ids.numel())
+        return original(model, ids, mask)
+
+    monkeypatch.setattr(TorchModel, "forward", forward)
+    torch.testing.assert_close(encode(model, tokens(model), FLOAT32, at_once=30), vectors, rtol=1e-4, atol=1e-5)
+    assert max(sizes) <= 30
+
+
 def test_an_empty_share_of_a_batch_is_no_error(base: Path) -> None:
     model = load(base)
     encoding = Encoding(model, tokenise(model.tokenizer, []), FLOAT32, graph_tokens=50)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import resource
 import signal
 from pathlib import Path
@@ -107,6 +108,11 @@ def test_a_full_disk_leaves_earlier_checkpoints_as_they_were(tmp_path: Path) -> 
         signal.signal(signal.SIGXFSZ, handler)
     assert [path.name for path in tmp_path.iterdir()] == ["step-000000001"]
     checkpoint.restore(tmp_path / "step-000000001", model, optimiser)
+
+
+def test_numbers_that_json_does_not_have_are_null(tmp_path: Path) -> None:
+    MetricsLog(tmp_path / "metrics.jsonl").write(step=1, loss=math.nan, norm=math.inf, corpus="NaN")
+    assert (tmp_path / "metrics.jsonl").read_text() == '{"step": 1, "loss": null, "norm": null, "corpus": "NaN"}\n'
 
 
 def test_metrics_behind_the_checkpoint_are_forgotten(tmp_path: Path) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import signal
 import socket
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +19,19 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from nymlink.encode.torch_model import TorchModel
+from nymlink.errors import NymlinkError
 from nymlink.train.alignment import Alignment, make_loss
-from nymlink.train.batches import NameBatches
+from nymlink.train.batches import NameBatch, NameBatches
 from nymlink.train.distributed import SINGLE, Processes, joined
+from nymlink.train.loop import StoppedError
 from nymlink.train.pair_sequence import VocabularyPairs
 from nymlink.train.pairs import Pairs
 from nymlink.train.precision import Precision
+from nymlink.train.recipe_settings import SapSettings
 from nymlink.train.sap import train_sap
+from nymlink.train.settings import HeldOut
 from nymlink.train.speed import densify, quicken
+from nymlink.train.task import Outcome
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.train.runs import same, sap_settings, weights
 
@@ -101,24 +108,63 @@ def test_the_step_of_several_processes_is_that_of_one(
             torch.testing.assert_close(theirs[name], value, rtol=1e-4, atol=1e-6, msg=name)
 
 
-def train(rank: int, count: int, port: int, place: Path, output: Path) -> None:
-    """A whole training, told of the others as torchrun tells."""
+def torchrun(work: Callable[..., None], count: int, *arguments: Any) -> None:
+    """Do some work in so many processes, told of each other as torchrun tells."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    run_all([(_told, (work, rank, count, port, *arguments)) for rank in range(count)])
+
+
+def _told(work: Callable[..., None], rank: int, count: int, port: int, *arguments: Any) -> None:
     told = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": count, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
     os.environ |= {name: str(value) for name, value in told.items()}
-    result = train_sap(sap_settings(place, output, max_steps=4))
-    assert bool(result) == (rank == 0)
+    work(rank, *arguments)
+
+
+def train(rank: int, settings: SapSettings) -> None:
+    assert bool(train_sap(settings)) == (rank == 0)
+
+
+def stop_after_three_steps(rank: int, settings: SapSettings) -> None:
+    original = Alignment.backward
+    steps = []
+
+    def backward(task: Alignment, batch: NameBatch) -> Outcome:
+        steps.append(batch)
+        if len(steps) == 3 and rank == 1:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return original(task, batch)
+
+    Alignment.backward = backward  # type: ignore[method-assign]
+    with pytest.raises(StoppedError, match="after step 3 of 5"):
+        train_sap(settings)
+
+
+def refused(rank: int, settings: SapSettings) -> None:
+    with pytest.raises(NymlinkError, match="another process" if rank else "holds a training that differs"):
+        train_sap(settings)
 
 
 def test_the_first_process_writes_what_all_have_learned(place: Path, tmp_path: Path) -> None:
     output = tmp_path / "out"
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    run_all([(train, (rank, 2, port, place, output)) for rank in range(2)])
+    torchrun(train, 2, sap_settings(place, output, max_steps=4))
     assert json.loads((output / "run.json").read_text())["machine"]["processes"] == 2
     lines = [json.loads(line) for line in (output / "metrics.jsonl").read_text().splitlines()]
     assert [line["step"] for line in lines] == [1, 2, 3, 4]
     assert not same(weights(output), load_file(place / "base" / "model.safetensors"))
+
+
+def test_what_several_processes_were_stopped_in_they_go_on_with(place: Path, tmp_path: Path) -> None:
+    held_out = {"dev": HeldOut(corpus=str(place / "processed_dev"), dictionary=str(place / "vocab"))}
+    settings = sap_settings(place, tmp_path / "parts", max_steps=5, evaluation=held_out, evaluate_every=2)
+    whole = replace(settings, output=str(tmp_path / "whole"))
+    torchrun(stop_after_three_steps, 2, settings)
+    torchrun(train, 2, settings)
+    torchrun(train, 2, whole)
+    assert same(weights(tmp_path / "parts"), weights(tmp_path / "whole"))
+    # One of them alone sees what is wrong, and the others end with it.
+    torchrun(refused, 2, replace(settings, margin=0.1))
 
 
 def test_without_torchrun_there_is_one_process(monkeypatch: pytest.MonkeyPatch) -> None:

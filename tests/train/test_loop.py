@@ -114,8 +114,20 @@ def test_lines_hold_means(tmp_path: Path) -> None:
     each = [line["loss"] for line in metrics(tmp_path)]
     other = tmp_path / "other"
     other.mkdir()
-    loop(other, log_every=5)[0].run()
-    assert [line["loss"] for line in metrics(other)] == pytest.approx([sum(each[:5]) / 5, sum(each[5:]) / 5])
+    loop(other, log_every=4)[0].run()
+    means = [sum(each[:4]) / 4, sum(each[4:8]) / 4, sum(each[8:]) / 2]
+    assert [line["loss"] for line in metrics(other)] == pytest.approx(means)
+    assert [(line["step"], line["epoch"]) for line in metrics(other)] == [(4, 1), (8, 2), (10, 2)]
+
+
+def test_what_was_not_yet_said_when_it_stops_is_said(tmp_path: Path) -> None:
+    def interrupt(batch: Batch) -> None:
+        if batch == (0, 2):
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with pytest.raises(StoppedError):
+        loop(tmp_path, interrupt, log_every=10)[0].run()
+    assert [line["step"] for line in metrics(tmp_path)] == [3]
 
 
 def test_it_can_end_within_an_epoch(tmp_path: Path) -> None:
@@ -230,25 +242,55 @@ def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:
         made.resume(10)
 
 
+@pytest.mark.parametrize("precision", ["float32", "float16"])
 @pytest.mark.parametrize("factor", [math.nan, math.inf])
-def test_a_loss_that_is_no_number_stops_before_the_weights_are_spoilt(tmp_path: Path, factor: float) -> None:
-    made, _, model = loop(tmp_path, lambda batch: factor if batch == (1, 2) else None, checkpoint_minutes=0)
+def test_a_loss_that_is_no_number_stops_before_the_weights_are_spoilt(
+    tmp_path: Path, factor: float, precision: str
+) -> None:
+    made, _, model = loop(
+        tmp_path, lambda batch: factor if batch == (1, 2) else None, precision=precision, checkpoint_minutes=0
+    )
     with pytest.raises(NymlinkError) as caught:
         made.run()
     assert str(caught.value).startswith(f"step 8 ((1, 2)): the loss is {factor}")
-    assert f"The last good checkpoint is {tmp_path / 'checkpoints' / 'step-000000007'}" in str(caught.value)
+    assert f"The last checkpoint is {tmp_path / 'checkpoints' / 'step-000000007'}" in str(caught.value)
     assert torch.isfinite(model.weight).all()
     assert list(checkpoint.checkpoints(tmp_path / "checkpoints")) == [7]
 
 
 def test_gradients_that_overflow_float16_only_lower_the_scale(tmp_path: Path) -> None:
-    made, _, model = loop(tmp_path, lambda batch: math.inf if batch == (0, 0) else None, precision="float16")
+    made, _, model = loop(tmp_path, lambda batch: 1e36 if batch == (0, 0) else None, precision="float16")
     made.run()
     assert torch.isfinite(model.weight).all()
     assert 0.5 < model.weight.item() < 0.9  # nine of ten steps of at most 0.1
     resumed, _, _ = loop(tmp_path, precision="float16")
     resumed.resume(10)
     assert resumed._precision.scale == 65536 / 2
+
+
+def test_gradients_that_overflow_whatever_the_scale_stop_it(tmp_path: Path) -> None:
+    made, _, model = loop(tmp_path, precision="float16", epochs=9)
+    model.weight.register_hook(lambda gradient: gradient * math.inf)
+    with pytest.raises(NymlinkError, match=r"^step 17 .*: the loss is .* and its gradients are no finite numbers"):
+        made.run()
+    assert made._precision.scale == 1
+
+
+@pytest.mark.parametrize("max_steps", [1, 2])
+def test_weights_that_are_not_finite_are_not_kept(tmp_path: Path, max_steps: int) -> None:
+    made, task, model = loop(tmp_path, checkpoint_minutes=0, max_steps=max_steps)
+    original = made._optimiser.step
+
+    def step() -> None:
+        original()
+        if len(task.seen) == max_steps:
+            model.weight.data.fill_(math.inf)
+
+    made._optimiser.step = step  # type: ignore[method-assign, assignment]
+    with pytest.raises(NymlinkError, match=f"^after step {max_steps}: the weights are no longer finite") as caught:
+        made.run()
+    assert str(caught.value).endswith("Lower the learning rate")
+    assert list(checkpoint.checkpoints(tmp_path / "checkpoints")) == [max_steps - 1]
 
 
 @pytest.mark.parametrize(
@@ -265,6 +307,22 @@ def test_of_too_little_memory_it_says_what_to_lower(tmp_path: Path, error: Excep
 
     with pytest.raises(NymlinkError, match=r"step 1 .* out of memory: lower log_every \(now 1\)\. No checkpoint"):
         loop(tmp_path, fail)[0].run()
+
+
+def test_evaluations_and_optimisers_need_memory_too(tmp_path: Path) -> None:
+    def fail() -> Figures:
+        raise MemoryError
+
+    corpora = {"dev": HeldOut(corpus="c", dictionary="d")}
+    with pytest.raises(NymlinkError, match=r"^evaluation after step 0: out of memory: lower log_every \(now 1\)"):
+        loop(tmp_path, evaluate=fail, evaluation=corpora)[0].run()
+    made, _, _ = loop(tmp_path)
+    made._optimiser.step = fail  # type: ignore[method-assign, assignment]
+    with pytest.raises(
+        NymlinkError, match=r"^step 1 .*: out of memory: the optimiser's state .* \(tuning\)"
+    ) as caught:
+        made.run()
+    assert "lower" not in str(caught.value)
 
 
 def test_other_errors_are_not_hidden(tmp_path: Path) -> None:

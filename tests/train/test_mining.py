@@ -99,7 +99,7 @@ def test_a_name_of_two_concepts_is_the_hardest_negative() -> None:
 
 
 def test_diverged_weights_are_an_error() -> None:
-    with pytest.raises(NymlinkError, match="no longer finite numbers: lower the learning rate"):
+    with pytest.raises(NymlinkError, match=r"no longer finite numbers$"):
         mine_all(torch.tensor([[0.0, torch.nan], [torch.nan, 0.0]]), torch.tensor([0, 1]), 0.2)
 
 

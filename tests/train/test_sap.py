@@ -214,6 +214,41 @@ def test_a_training_can_be_replaced(place: Path, tmp_path: Path) -> None:
     assert [line["step"] for line in metrics(tmp_path / "out")] == [1, 2]
 
 
+def test_nothing_is_left_of_a_training_that_is_replaced(
+    place: Path, tmp_path: Path, interrupt_next_step: Callable[[], None]
+) -> None:
+    output = tmp_path / "out"
+    train_sap(sap_settings(place, output, tuning="adapters", max_steps=1))
+    assert (output / "adapters").is_dir()
+    (output / "notes.txt").write_text("mine")
+    settings = sap_settings(place, output, max_steps=2)
+    interrupt_next_step()
+    with pytest.raises(StoppedError):
+        train_sap(settings, restart=True)
+    left = {path.name for path in output.iterdir()}
+    assert left == {"run.json", "config.toml", "metrics.jsonl", "checkpoints", "notes.txt"}
+    train_sap(settings)
+    assert not (output / "adapters").exists()
+    TorchModel.load(output)
+
+
+@pytest.mark.parametrize("name", ["..", "", "../notes.txt", "/etc"])
+def test_what_cannot_be_of_an_encoder_is_not_removed(place: Path, tmp_path: Path, name: str) -> None:
+    output = tmp_path / "out"
+    output.mkdir()
+    said = {"recipe": "sap", "settings": {}, "data": {}, "encoder": [name]}
+    (output / "run.json").write_text(json.dumps(said))
+    with pytest.raises(OutputError, match="it lists files that no encoder has"):
+        train_sap(sap_settings(place, output), restart=True)
+
+
+def test_names_that_are_cut_are_counted(place: Path, tmp_path: Path) -> None:
+    with pytest.warns(
+        UserWarning, match=r"[1-9]\d* of \d+ names are longer than 5 tokens and were cut \(max_length"
+    ):
+        train_sap(sap_settings(place, tmp_path / "out", max_steps=2, max_length=5))
+
+
 def test_a_folder_of_something_else_is_left_alone(place: Path, tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine")
     for restart in (False, True):
@@ -239,7 +274,31 @@ def test_diverging_weights_stop_it_and_name_the_batch(place: Path, tmp_path: Pat
     settings = sap_settings(place, tmp_path / "out", learning_rate=1e30, checkpoint_minutes=0)
     with pytest.raises(NymlinkError, match=r"step \d+ \(epoch 1, pairs \d+ to \d+ of 96\)") as caught:
         train_sap(settings)
-    assert "The last good checkpoint is" in str(caught.value)
+    assert "The last checkpoint is" in str(caught.value)
+    assert str(caught.value).lower().count("lower the learning rate") == 1
+
+
+def test_a_model_that_does_not_fit_the_device_is_said(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(TorchModel, "to", full)
+    with pytest.raises(
+        NymlinkError, match="out of memory: the model does not fit onto cpu: choose a smaller base"
+    ):
+        train_sap(sap_settings(place, tmp_path / "out"))
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("max_steps", [1, None])
+def test_weights_that_are_not_finite_are_never_written(place: Path, tmp_path: Path, max_steps: int | None) -> None:
+    output = tmp_path / "out"
+    settings = sap_settings(place, output, learning_rate=1e38, checkpoint_minutes=0, max_steps=max_steps)
+    with pytest.raises(NymlinkError, match=r"^after step \d: the weights are no longer finite"):
+        train_sap(settings)
+    assert not (output / "model.safetensors").exists()
 
 
 def test_what_cannot_be_trained_on_is_said_before_anything_is_written(place: Path, tmp_path: Path) -> None:

@@ -22,15 +22,15 @@ from nymlink.link.default import default_index
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _OPTIONS = (
-    click.option("--backend", help="What runs the model; without it ONNX Runtime where it can, else torch."),
+    click.option("--backend", help="What runs the model; without it ONNX Runtime where that will do, else torch."),
     click.option("--precision", type=click.Choice(get_args(Precision)), help="Precision of the matrix products."),
-    click.option("--device", help="cpu, cuda or cuda:1; without it a GPU where there is one."),
+    click.option("--device", help="cpu, cuda or cuda:1; without it torch takes a GPU where there is one."),
     click.option(
         "--pooling", type=click.Choice(get_args(Pooling)), help="Instead of what the model's folder says."
     ),
     click.option("--max-length", type=click.IntRange(min=3), help="Tokens that longer names are cut to."),
     click.option(
-        "--batch-tokens", type=click.IntRange(min=1), help="Tokens encoded at once; fewer need less memory."
+        "--batch-tokens", type=click.IntRange(min=1), help="Tokens encoded at once, where memory suffices."
     ),
 )
 

@@ -55,6 +55,7 @@ def index() -> None:
     show_default=True,
     help="How searches are joined: by their weighted scores, or by the ranks that they give.",
 )
+@click.option("--device", help="Where the encoder runs: cpu, cuda or cuda:1.")
 @click.option("--language", "languages", multiple=True, help="Search names in this language only. Repeatable.")
 @click.option(
     "--cache",
@@ -68,6 +69,7 @@ def build(
     encoder: str,
     dense: str,
     fusion: str,
+    device: str | None,
     languages: tuple[str, ...],
     cache: Path | None,
 ) -> None:
@@ -80,18 +82,20 @@ def build(
     nymlink index build mondo -o mondo-index
     nymlink index build mondo -o mondo-index --encoder my-encoder --cache vectors
     """
-    if encoder == "none" and (dense != EXACTLY or cache is not None):
-        raise click.UsageError("--dense and --cache are for dense search: give an --encoder too")
-    kept = None
-    if cache is not None:
+    if encoder == "none" and (dense != EXACTLY or device is not None or cache is not None):
+        raise click.UsageError("--dense, --device and --cache are for dense search: give an --encoder too")
+    loaded, kept = None, None
+    if encoder != "none":
         from nymlink.encode.cache import EmbeddingCache
+        from nymlink.encode.encoder import Encoder
 
-        kept = EmbeddingCache(cache)
+        loaded = Encoder.load(encoder, device=device)
+        kept = None if cache is None else EmbeddingCache(cache)
     built = Index.write(
         output,
         Vocabulary.load(vocabulary),
         sparse=sparse,
-        encoder=None if encoder == "none" else encoder,
+        encoder=loaded,
         dense=dense,
         fusion=fusion,
         languages=languages or None,

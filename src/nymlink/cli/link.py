@@ -77,6 +77,8 @@ def link(
     if not mentions and file is None and (sys.stdin is None or sys.stdin.isatty()):
         raise click.UsageError("nothing to link: give mentions, --file, or lines on standard input")
     opened = default_index(progress=True) if index is None else Index.load(index, encoder=encoder)
+    # Now: an encoder that is missing is to be said before any output.
+    opened.load_encoder()
     linker = Linker(opened, top_k=top_k)
     problems = reported_problems()
     if mentions:

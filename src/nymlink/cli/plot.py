@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import click
 
 from nymlink.encode.encoder import Encoder
+from nymlink.errors import MissingExtraError
 from nymlink.plot.figure import picture_format, save_figure
 from nymlink.plot.sample import sample_batches, sample_names
 from nymlink.plot.similarities import PairSimilarities, draw_similarities
@@ -24,6 +27,12 @@ _output = click.option(
     help="Picture to write: .pdf, .png or .svg.",
 )
 _seed = click.option("--seed", default=0, show_default=True, help="Seed of what is drawn at random.")
+
+
+def _finite(_: click.Context, option: click.Parameter, value: float) -> float:
+    if not math.isfinite(value):
+        raise click.BadParameter(f"{option.name} must be a finite number, not {value}")
+    return value
 
 
 def _encoders(why: str) -> Callable[[Any], Any]:
@@ -61,6 +70,7 @@ def space(vocabulary: Path, encoders: tuple[str, ...], output: Path, concepts: i
     nymlink plot space mondo --encoder base --encoder trained -o space.png
     """
     picture_format(output)
+    _require("matplotlib", "sklearn", extra="plot", purpose="drawing")
     sample = sample_names(Vocabulary.load(vocabulary), concepts=concepts, names=names, seed=seed)
     views = {title: Encoder.load(name).encode(sample.texts) for title, name in _titles(encoders).items()}
     save_figure(draw_space(sample, views, seed=seed), output)
@@ -73,7 +83,7 @@ def space(vocabulary: Path, encoders: tuple[str, ...], output: Path, concepts: i
 @_output
 @click.option("--pairs", default=256, show_default=True, type=click.IntRange(min=2), help="Pairs of a batch.")
 @click.option("--batches", default=4, show_default=True, type=click.IntRange(min=1), help="How many batches.")
-@click.option("--margin", default=0.2, show_default=True, help="Margin of mining.")
+@click.option("--margin", default=0.2, show_default=True, callback=_finite, help="Margin of mining.")
 @_seed
 def similarities(
     vocabulary: Path,
@@ -93,6 +103,8 @@ def similarities(
     nymlink plot similarities mondo --encoder base --encoder trained -o similarities.png
     """
     picture_format(output)
+    _require("matplotlib", extra="plot", purpose="drawing")
+    _require("torch", extra="train", purpose="mining")
     drawn = sample_batches(Vocabulary.load(vocabulary), pairs=pairs, batches=batches, seed=seed)
     measured = {}
     for title, name in _titles(encoders).items():
@@ -104,6 +116,12 @@ def similarities(
         )
     save_figure(draw_similarities(measured, margin=margin), output)
     click.echo(f"{batches:,} batches of {pairs:,} pairs → {output}")
+
+
+def _require(*modules: str, extra: str, purpose: str) -> None:
+    """See that what a picture needs is installed, before names are encoded for it."""
+    if any(find_spec(module) is None for module in modules):
+        raise MissingExtraError(extra, purpose=purpose)
 
 
 def _titles(encoders: tuple[str, ...]) -> dict[str, str]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from nymlink.encode.ahead import one_ahead
+from nymlink.ahead import made_ahead
 from nymlink.encode.backends import Network, Vectors
-from nymlink.encode.tokens import Rows, Tokens, plan, tokenise
+from nymlink.encode.tokens import Ids, Rows, Tokens, plan, tokenise
 from nymlink.errors import InputError, NymlinkError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Batches:
         names: N distinct names.
         network: what makes vectors of token ids.
         tokenizer: what makes token ids of names.
-        batch_tokens: how many tokens the network is given at once.
+        batch_tokens: how many tokens the network is given at once: fewer once memory does not suffice for them.
 
     Attributes:
         truncated: how many names were cut, of those gone through so far.
@@ -43,14 +43,14 @@ class Batches:
         """Yield some rows of the names and their vectors, until all names that have tokens have come.
 
         Raises:
-            NymlinkError: a batch does not fit into memory.
+            NymlinkError: a single name does not fit into memory.
             InputError: the network gives no numbers.
         """
         special = self._tokenizer.num_special_tokens_to_add(is_pair=False)
         size = _CHUNK * self._batch_tokens
         starts = range(0, len(self._names), size)
         chunks = (self._names[start : start + size] for start in starts)
-        for start, tokens in zip(starts, one_ahead(self._tokenise, chunks), strict=True):
+        for start, tokens in zip(starts, made_ahead(self._tokenise, chunks), strict=True):
             self.truncated += tokens.truncated
             lengths = tokens.lengths
             own = np.flatnonzero(lengths > special)
@@ -61,14 +61,27 @@ class Batches:
         return tokenise(self._tokenizer, names)
 
     def _vectors(self, tokens: Tokens, rows: Rows) -> Vectors:
+        """The vectors of some names, in halves where memory does not suffice for all at once."""
         ids, mask = tokens.padded(rows, pad_id=self._network.pad_id)
+        if len(rows) == 1 or ids.size <= self._batch_tokens:
+            vectors = self._tried(ids, mask)
+            if vectors is not None:
+                return vectors
+        half = len(rows) // 2
+        return np.concatenate([self._vectors(tokens, part) for part in (rows[:half], rows[half:])])
+
+    def _tried(self, ids: Ids, mask: Ids) -> Vectors | None:
+        """Vectors, or ``None`` where memory does not suffice: from then on batches are of half the tokens."""
         try:
             vectors = self._network.vectors(ids, mask)
         except MemoryError as error:
-            raise NymlinkError(
-                f"out of memory: {len(rows):,} names of up to {ids.shape[1]} tokens are too much at once: "
-                f"lower batch_tokens (now {self._batch_tokens:,})"
-            ) from error
+            if len(ids) == 1:
+                raise NymlinkError(
+                    f"out of memory on {self._network.device}: a name of {ids.shape[1]} tokens is too much: "
+                    "free memory, choose another device, or lower max_length"
+                ) from error
+            self._batch_tokens = ids.size // 2
+            return None
         if not np.isfinite(vectors).all():
             raise InputError(
                 f"the model gives vectors that are no numbers in {self._network.precision}: "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -15,6 +14,7 @@ from nymlink.encode.backends import Network, Precision, Vectors
 from nymlink.encode.backends.choose import locate
 from nymlink.encode.batches import Batches
 from nymlink.encode.cache import EmbeddingCache
+from nymlink.encode.cuts import Cuts
 from nymlink.encode.fingerprint import fingerprint
 from nymlink.encode.keeper import Keeper
 from nymlink.encode.saved import check_saved
@@ -36,6 +36,10 @@ class Encoder:
         tokenizer: what makes token ids of names.
         settings: the pooling, and the length that names are cut to.
         batch_tokens: how many tokens the network is given at once; what it prefers if ``None``.
+
+    Attributes:
+        name: where it was loaded from: a folder, or a model on the Hugging Face hub; ``None`` if it was not.
+        backend: the name of the back end that it was loaded with; ``None`` if it was not.
     """
 
     def __init__(
@@ -50,6 +54,8 @@ class Encoder:
             raise InputError(f"batch_tokens must be at least 1, not {batch_tokens}")
         self.network = network
         self.settings = settings
+        self.name: str | None = None
+        self.backend: str | None = None
         self._tokenizer = tokenizer
         self._batch_tokens = batch_tokens or network.batch_tokens
 
@@ -69,12 +75,13 @@ class Encoder:
 
         Args:
             name_or_folder: a model folder, or the name of a model on the Hugging Face hub.
-            backend: what runs it; if ``None``, ONNX Runtime where the model has ONNX files, else torch.
+            backend: what runs it; if ``None``, ONNX Runtime (on the CPU) where the model has ONNX files that serve
+                the precision and the device asked for, else torch.
             precision: of the matrix products; if ``None``, the best the back end has for the device.
-            device: ``"cpu"``, ``"cuda"`` or ``"cuda:1"``; if ``None``, a GPU where the back end can use one.
+            device: ``"cpu"``, ``"cuda"`` or ``"cuda:1"``; if ``None``, with torch a GPU where there is one.
             pooling: overrides what the folder says (see :meth:`EncoderSettings.read`).
             max_length: overrides what the folder says.
-            batch_tokens: tokens encoded at once: lower it where memory does not suffice.
+            batch_tokens: tokens encoded at once; where memory does not suffice for them, fewer are.
 
         Raises:
             InputError: no such model; or its files are missing, damaged, or do not belong together; or device or
@@ -83,14 +90,18 @@ class Encoder:
             UnknownNameError: there is no such back end.
             MissingExtraError: the back end is not installed.
         """
-        folder, chosen = locate(name_or_folder, backend)
+        folder, chosen = locate(name_or_folder, backend=backend, precision=precision, device=device)
         if Path(name_or_folder).is_dir():
             # Of a model on the hub only some files are fetched, and these are checked then.
             check_saved(folder)
         settings = EncoderSettings.read(folder, pooling=pooling, max_length=max_length)
         tokenizer = load_tokenizer(folder, settings)
         network = chosen.open(folder, settings, precision, device)
-        return cls(network, tokenizer, settings, batch_tokens=batch_tokens)
+        encoder = cls(network, tokenizer, settings, batch_tokens=batch_tokens)
+        # A folder must be found from anywhere, a model on the hub has no place.
+        encoder.name = str(Path(name_or_folder).absolute() if Path(name_or_folder).is_dir() else name_or_folder)
+        encoder.backend = chosen.name
+        return encoder
 
     @property
     def width(self) -> int:
@@ -99,7 +110,7 @@ class Encoder:
 
     @cached_property
     def fingerprint(self) -> str:
-        """What identifies the encoder: 64 hex digits over weights, tokenizer, settings and class of precision."""
+        """What identifies the encoder: 64 hex digits over network, tokenizer, settings and class of precision."""
         return fingerprint(
             weights=self.network.digest(),
             tokenizer=self._tokenizer.to_str(),
@@ -125,7 +136,7 @@ class Encoder:
             float32 (N, D): rows of length 1, or 0 for names without tokens.
 
         Raises:
-            NymlinkError: memory does not suffice; the message says which setting to lower.
+            NymlinkError: memory does not suffice, not even for one name at a time.
             OutputError: the cache cannot be written.
         """
         row_of = {name: row for row, name in enumerate(dict.fromkeys(names))}
@@ -143,11 +154,7 @@ class Encoder:
         # Each name is a step, whatever the batches: they differ too much to foretell the time by.
         done = _filled(vectors, missing, batches, keeper)
         deque(track(done, "encoding", total=len(missing), shown=progress), maxlen=0)
-        if batches.truncated:
-            of = f"{batches.truncated:,} of {len(missing):,} names"
-            warnings.warn(
-                f"{of} are longer than {self.settings.max_length} tokens and were cut (max_length)", stacklevel=2
-            )
+        Cuts(batches.truncated, len(missing), self.settings.max_length).say(stacklevel=2)
         if len(distinct) == len(names):
             return vectors
         return vectors[np.fromiter(map(row_of.__getitem__, names), np.int64, len(names))]

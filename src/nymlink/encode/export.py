@@ -13,8 +13,8 @@ import numpy as np
 from nymlink.encode.backends import Vectors
 from nymlink.encode.backends.onnx import FILES, OnnxNetwork
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.fingerprint import digest_of
-from nymlink.encode.folder import WEIGHTS, model_folder, weight_files
+from nymlink.encode.fingerprint import model_digest
+from nymlink.encode.folder import WEIGHTS, model_folder
 from nymlink.encode.quality import Quality, Sample
 from nymlink.encode.saved import FORMAT, KIND
 from nymlink.encode.settings import Pooling
@@ -83,7 +83,7 @@ def export(
         raise InputError("this is the model itself: export to another folder", path=output)
     sample = Sample.of(vocabulary) if precision == "int8" and vocabulary is not None else None
     model = TorchModel.load(folder, pooling=pooling, max_length=max_length)
-    made: dict[str, Any] = {"precision": precision, "opset": OPSET, "weights": digest_of(weight_files(folder))}
+    made: dict[str, Any] = {"precision": precision, "opset": OPSET, "weights": model_digest(folder)}
     body = {"settings": model.settings.to_dict(), "export": made}
     with write_directory(output, kind=KIND, version=FORMAT, body=body) as partial:
         model.write_settings(partial)

@@ -6,14 +6,31 @@ import hashlib
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Final
 
+from nymlink.encode.config import read_json
+from nymlink.encode.folder import weight_files
 from nymlink.encode.settings import EncoderSettings
 from nymlink.files import sha256
+
+_IDLE: Final = ("_name_or_path", "transformers_version", "dtype", "torch_dtype")
+"""What ``config.json`` says that changes no vector: where a model comes from, and how its weights were stored."""
 
 
 def digest_of(files: Iterable[Path]) -> str:
     """One hex digest of the bytes of several files, in their order."""
     return hashlib.sha256("".join(map(sha256, files)).encode()).hexdigest()
+
+
+def model_digest(folder: Path) -> str:
+    """Hex digest of a model folder's weights and configuration: equal weights with other heads are another model.
+
+    Raises:
+        InputError: the folder has no weights, or its configuration is damaged.
+    """
+    config = {key: value for key, value in read_json(folder / "config.json", dict).items() if key not in _IDLE}
+    said = json.dumps(config, sort_keys=True)
+    return hashlib.sha256((digest_of(weight_files(folder)) + said).encode()).hexdigest()
 
 
 def fingerprint(*, weights: str, tokenizer: str, settings: EncoderSettings, precision: str) -> str:
@@ -23,7 +40,7 @@ def fingerprint(*, weights: str, tokenizer: str, settings: EncoderSettings, prec
     GPU encoded can be searched on a CPU. int8 is further off, and stands apart.
 
     Args:
-        weights: digest of the weights.
+        weights: digest of what the network is: its weights and configuration, or its graph.
         tokenizer: its JSON form.
         settings: pooling and length.
         precision: of the network.

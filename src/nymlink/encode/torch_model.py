@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 from torch import Tensor, nn
-from transformers import AutoConfig, AutoModel, PreTrainedModel
+from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
+from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+    MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+)
 
 from nymlink.encode.adapter_files import load_adapters, save_adapters
 from nymlink.encode.adapters import AdapterSettings, adapter_weights, add_adapters
@@ -69,11 +75,10 @@ class TorchModel(nn.Module):
             name_or_folder: a folder, or the name of a model on the hub.
             pooling: overrides what the folder says (see :meth:`EncoderSettings.read`).
             max_length: overrides what the folder says.
-            attention: how attention is computed, where the model leaves the choice: in bf16 on a CPU ``"eager"``
-                is the faster, for training by a factor of four.
+            attention: how attention is computed, where the model leaves the choice; see :func:`attention_on`.
 
         Raises:
-            InputError: no such model, or its files are damaged or do not belong together.
+            InputError: no such model, or it is not an encoder, or its files are damaged or do not belong together.
             StoreError: its adapters are damaged, or were trained on other weights.
         """
         folder = model_folder(name_or_folder, weights=WEIGHTS)
@@ -153,21 +158,26 @@ class TorchModel(nn.Module):
             self.write(partial)
 
 
+def attention_on(device: str) -> Attention:
+    """The attention that is the fastest on a kind of device.
+
+    In bf16 on a CPU that is ``"eager"``.
+    """
+    return "eager" if device == "cpu" else "sdpa"
+
+
 def _load_transformer(folder: Path, attention: Attention) -> PreTrainedModel:
     weight_files(folder)
-    try:
-        with quiet_transformers():
-            config = AutoConfig.from_pretrained(folder)
-            if not getattr(AutoModel._model_mapping[type(config)], "_supports_sdpa", False):
-                attention = "eager"
-            model: PreTrainedModel
-            model, found = AutoModel.from_pretrained(
-                folder, config=config, dtype=torch.float32, attn_implementation=attention, output_loading_info=True
-            )
-    # Its parts raise whatever their own parts raise: of the disk, of JSON, of safetensors, of torch.
-    except Exception as error:
-        reason = str(error).strip().splitlines()[0]
-        raise InputError(f"the model cannot be loaded, fetch it again: {reason}", path=folder) from error
+    with _loading(folder):
+        config = AutoConfig.from_pretrained(folder)
+    _require_encoder(config, folder)
+    with _loading(folder):
+        if not getattr(AutoModel._model_mapping[type(config)], "_supports_sdpa", False):
+            attention = "eager"
+        model: PreTrainedModel
+        model, found = AutoModel.from_pretrained(
+            folder, config=config, dtype=torch.float32, attn_implementation=attention, output_loading_info=True
+        )
     missing = sorted(key for key in found["missing_keys"] if not key.startswith("pooler."))
     if missing:
         raise InputError(
@@ -176,3 +186,28 @@ def _load_transformer(folder: Path, attention: Attention) -> PreTrainedModel:
             path=folder,
         )
     return model
+
+
+@contextmanager
+def _loading(folder: Path) -> Iterator[None]:
+    try:
+        with quiet_transformers():
+            yield
+    # Its parts raise whatever their own parts raise: of the disk, of JSON, of safetensors, of torch.
+    except Exception as error:
+        reason = str(error).strip().splitlines()[0]
+        raise InputError(f"the model cannot be loaded, fetch it again: {reason}", path=folder) from error
+
+
+def _require_encoder(config: PretrainedConfig, folder: Path) -> None:
+    """See that every token of a model sees all others.
+
+    Raises:
+        InputError: it writes texts (as T5), or its tokens see only those before them (as GPT-2).
+    """
+    kind = config.model_type
+    causal = kind in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES and kind not in MODEL_FOR_MASKED_LM_MAPPING_NAMES
+    if config.is_encoder_decoder or causal or getattr(config, "is_decoder", False):
+        raise InputError(
+            f"not an encoder: a model of type {kind} makes texts; choose one such as BERT or RoBERTa", path=folder
+        )

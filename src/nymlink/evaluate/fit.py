@@ -16,7 +16,7 @@ from nymlink.evaluate.metrics import Ranks, accuracy
 from nymlink.evaluate.outcomes import DEPTH, Outcome
 from nymlink.index.fusion import Fusion
 from nymlink.index.hits import NONE, Rows, Scores
-from nymlink.index.hybrid import Collected
+from nymlink.index.hybrid import total
 from nymlink.index.index import Index
 
 STEPS: Final = 20
@@ -84,11 +84,11 @@ def fit(index: Index, corpus: Corpus, *, method: str | None = None, types: Colle
     found = index.search.collect(texts, DEPTH)
     places, starts = _places(texts, outcomes)
     values = {name: scores[places] for name, scores in found.values.items()}
-    asked = Collected(found.rows[places], values, values)
-    right = _right(index, outcomes, asked.rows)
+    rows = found.rows[places]
+    right = _right(index, outcomes, rows)
 
     def weighting(weights: Mapping[str, float]) -> Weighting:
-        ranks = np.maximum.reduceat(_ranks(asked.rows, asked.total(weights), right), starts)
+        ranks = np.maximum.reduceat(_ranks(rows, total(values, weights), right), starts)
         return Weighting(Fusion(fusion.method, weights), accuracy(ranks, 1), accuracy(ranks, 5))
 
     before = weighting(fusion.weights)
@@ -108,7 +108,6 @@ def _places(texts: Sequence[str], outcomes: Sequence[Outcome]) -> tuple[list[int
 def _right(index: Index, outcomes: Sequence[Outcome], rows: Rows) -> Right:
     """Whether one of the concepts of an entry is gold for a part of a mention: bool (P, m)."""
     owners = index.vocabulary.columns.names["concept"].to_numpy()
-    offsets, names = index.entries.offsets, index.entries.names
     golds = [outcome.gold for outcome in outcomes for _ in outcome.query.parts]
     right = np.zeros(rows.shape, bool)
     known: dict[int, frozenset[int]] = {}
@@ -117,7 +116,7 @@ def _right(index: Index, outcomes: Sequence[Outcome], rows: Rows) -> Right:
             if row == NONE:
                 continue
             if row not in known:
-                known[row] = frozenset(owners[names[offsets[row] : offsets[row + 1]]].tolist())
+                known[row] = index.entries.concepts(row, owners)
             right[part, place] = not gold.isdisjoint(known[row])
     return right
 

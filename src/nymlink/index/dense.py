@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 import numpy as np
 
 from nymlink.arrays import map_array
+from nymlink.encode.cuts import Cuts
 from nymlink.index.entries import Entries
 from nymlink.index.hits import NONE, Hits, Rows, Scores, best
 from nymlink.index.nearest import Kept, StoredVectors, Vectors, nearest
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from nymlink.encode.cache import EmbeddingCache
 
 _UNPACKED_BYTES: Final = 128 << 20
-"""Vectors up to this size are kept as float32 too: turning them from float16 takes ten times as long as a search
-for a single query."""
+"""Vectors up to this size are kept as float32 too: turning them from float16 takes longer than a search for a
+single query."""
 
 _MARGIN: Final = 16
 """Entries fetched beyond k: a product of blocks rounds otherwise than that of single vectors, by which hits are
@@ -177,11 +178,14 @@ class DenseSearch:
 
         Those of the last search are remembered, because what other searches find is scored right after it.
         """
-        if any(query not in self._last for query in queries):
+        # Read once: another thread may search at the same time.
+        known = self._last
+        if any(query not in known for query in queries):
             distinct = list(dict.fromkeys(queries))
-            self._last = dict(zip(distinct, self.encoder.encode(distinct), strict=True))
+            known = dict(zip(distinct, self.encoder.encode(distinct), strict=True))
+            self._last = known
         width = self.vectors.shape[1]
-        return np.array([self._last[query] for query in queries], np.float32).reshape(-1, width)
+        return np.array([known[query] for query in queries], np.float32).reshape(-1, width)
 
     def save(self, directory: Path) -> None:
         """Write the search into a new directory."""
@@ -217,15 +221,18 @@ class DenseSearch:
 def _encoded(
     entries: Entries, encoder: Encodes, width: int, cache: EmbeddingCache | None, *, progress: bool
 ) -> Iterator[Kept]:
-    """The vectors of all entries, block after block."""
+    """The vectors of all entries, block after block; names that are cut are told of once."""
+    cuts = Cuts()
     for start in track(range(0, len(entries), _ENCODED), "encoding", shown=progress):
         names = entries.texts[start : start + _ENCODED].to_pylist()
-        vectors = encoder.encode(names) if cache is None else encoder.encode(names, cache=cache)
+        with cuts.collected():
+            vectors = encoder.encode(names) if cache is None else encoder.encode(names, cache=cache)
         if vectors.shape != (len(names), width):
             raise ValueError(
                 f"the encoder made vectors {vectors.shape} of {len(names)} names, not of width {width}"
             )
         yield np.ascontiguousarray(vectors.astype(np.float16))
+    cuts.say(stacklevel=1)
 
 
 def _neighbours(vectors: Kept, kind: str, *, progress: bool) -> Neighbours | None:

@@ -80,6 +80,15 @@ class Entries:
         """The prepared name of an entry."""
         return str(self.texts[row].as_py())
 
+    def concepts(self, row: int, owners: npt.NDArray[np.int32]) -> frozenset[int]:
+        """The concepts that have the name of an entry.
+
+        Args:
+            row: the entry.
+            owners: the concept of each name of the vocabulary.
+        """
+        return frozenset(owners[self.names[self.offsets[row] : self.offsets[row + 1]]].tolist())
+
     def find(self, text: str) -> int | None:
         """The row of an entry, or ``None``."""
         row = bisect_left(range(len(self)), text, key=self.text)

@@ -40,13 +40,6 @@ class Collected:
     values: Mapping[str, Scores]
     scores: Mapping[str, Scores]
 
-    def total(self, weights: Mapping[str, float]) -> Scores:
-        """The weighted sum of the values: float32 (Q, m)."""
-        total = np.zeros(self.rows.shape, np.float32)
-        for name, values in self.values.items():
-            total += np.float32(weights[name]) * values
-        return total
-
 
 class HybridSearch:
     """Searches with every part, then scores all that any of them found with all of them.
@@ -68,7 +61,7 @@ class HybridSearch:
     def search(self, queries: Sequence[str], k: int) -> ScoredHits:
         """The k best entries of each query by total score, with the parts of each score."""
         found = self.collect(queries, k)
-        hits = best(found.rows, found.total(self.weights), k)
+        hits = best(found.rows, total(found.values, self.weights), k)
         parts = {name: look_up(found.rows, scores, hits.rows)[0] for name, scores in found.scores.items()}
         return ScoredHits(hits, parts)
 
@@ -87,6 +80,14 @@ class HybridSearch:
         if wanted:
             scores[wanted] += self.parts[name].score([queries[place] for place in wanted], unknown[wanted])
         return scores
+
+
+def total(values: Mapping[str, Scores], weights: Mapping[str, float]) -> Scores:
+    """The weighted sum of the values of searches, added up in their order: float32 (Q, m) as each of them."""
+    found = np.zeros_like(next(iter(values.values())))
+    for name, own in values.items():
+        found += np.float32(weights[name]) * own
+    return found
 
 
 def shares(parts: Collection[str], weights: Mapping[str, float]) -> Mapping[str, float]:

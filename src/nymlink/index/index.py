@@ -114,9 +114,8 @@ class Index:
         plan = Plan.from_dict(self.settings)
         if plan.languages is not None:
             plan = replace(plan, languages=(*plan.languages, UNKNOWN_LANGUAGE))
-        dense = self._searches.get(DENSE)
-        if isinstance(dense, DenseSearch) and isinstance(dense.encoder, QueryEncoder):
-            plan = replace(plan, encoder=dense.encoder)
+        if self._encoder is not None:
+            plan = replace(plan, encoder=self._encoder)
         return self._build(vocabulary, plan, cache=None, progress=progress)
 
     @classmethod
@@ -248,6 +247,21 @@ class Index:
             pa.ArrowException,
         ) as error:
             raise StoreError(f"the index is damaged ({error}): build it again", path=directory) from error
+
+    @property
+    def _encoder(self) -> QueryEncoder | None:
+        encoder = getattr(self._searches.get(DENSE), "encoder", None)
+        return encoder if isinstance(encoder, QueryEncoder) else None
+
+    def load_encoder(self) -> None:
+        """Load the encoder of a dense search now, not at the first query; without dense search do nothing.
+
+        Raises:
+            StoreError: it is not to be found, or is another one than the index was built with.
+            InputError: there is no encoder where it was said to be now.
+        """
+        if self._encoder is not None:
+            _ = self._encoder.loaded
 
     def with_fusion(self, fusion: Fusion) -> Index:
         """The same index with its searches joined in another way."""

@@ -15,7 +15,7 @@ StoredVectors = Kept | Vectors
 
 _QUERIES: Final = 512
 _VECTORS: Final = 8192
-"""A block of similarities is 512 × 8,192 float32, 16 MB: it stays in the cache between product and selection."""
+"""A block of similarities is 512 × 8,192 float32, 16 MB: small beside the vectors."""
 
 
 def nearest(queries: Vectors, vectors: StoredVectors, k: int) -> Hits:

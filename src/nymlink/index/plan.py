@@ -138,8 +138,8 @@ def _names(sparse: str, *, dense: bool) -> list[str]:
 
 def _loaded(encoder: Encoder | str | Path) -> QueryEncoder:
     if not isinstance(encoder, str | Path):
-        return QueryEncoder(EncoderRecord.of(encoder, None), encoder)
+        return QueryEncoder(EncoderRecord.of(encoder), encoder)
     from nymlink.encode.encoder import Encoder
 
     loaded = Encoder.load(encoder)
-    return QueryEncoder(EncoderRecord.of(loaded, encoder), loaded)
+    return QueryEncoder(EncoderRecord.of(loaded), loaded)

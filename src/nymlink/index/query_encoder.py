@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from nymlink.errors import InputError, StoreError
 from nymlink.index.nearest import Vectors
 
 if TYPE_CHECKING:
+    from nymlink.encode.backends import Precision
     from nymlink.encode.cache import EmbeddingCache
     from nymlink.encode.encoder import Encoder
     from nymlink.encode.settings import Pooling
@@ -27,6 +29,8 @@ class EncoderRecord:
         fingerprint: what identifies it, see :attr:`nymlink.encode.encoder.Encoder.fingerprint`.
         pooling: its pooling.
         max_length: the tokens that names were cut to.
+        precision: of its network; ``None`` where that is not known.
+        backend: what ran its network; ``None`` where that is not known.
     """
 
     name: str | None
@@ -34,18 +38,50 @@ class EncoderRecord:
     fingerprint: str
     pooling: Pooling
     max_length: int
+    precision: Precision | None = None
+    backend: str | None = None
 
     @classmethod
-    def of(cls, encoder: Encoder, name: str | Path | None) -> EncoderRecord:
-        """The record of an encoder that was loaded by this name."""
-        if name is not None:
-            # A folder must be found from anywhere, a model on the hub has no place.
-            name = str(Path(name).absolute() if Path(name).is_dir() else name)
-        settings = encoder.settings
-        return cls(name, encoder.width, encoder.fingerprint, settings.pooling, settings.max_length)
+    def of(cls, encoder: Encoder) -> EncoderRecord:
+        """The record of an encoder."""
+        return cls(
+            name=encoder.name,
+            width=encoder.width,
+            fingerprint=encoder.fingerprint,
+            pooling=encoder.settings.pooling,
+            max_length=encoder.settings.max_length,
+            precision=encoder.network.precision,
+            backend=encoder.backend,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+    def load(self, place: str | Path) -> Encoder:
+        """Load the encoder from where it is now; whether it is this one is for :meth:`check` to see.
+
+        It may run on another device and in another precision than when the index was built, as long as the vectors
+        are the same: a GPU encodes a vocabulary, a CPU its queries.
+
+        Raises:
+            InputError, StoreError, UnknownNameError, MissingExtraError: as :meth:`Encoder.load`.
+        """
+        from nymlink.encode.encoder import Encoder
+
+        # All precisions but int8 make the same vectors, and the best is for the device to say.
+        load = partial(
+            Encoder.load,
+            place,
+            precision="int8" if self.precision == "int8" else None,
+            pooling=self.pooling,
+            max_length=self.max_length,
+        )
+        encoder = load()
+        if encoder.fingerprint != self.fingerprint and encoder.backend != self.backend is not None:
+            # A folder may hold graphs that are not known to be made of its weights.
+            with suppress(InputError):
+                return load(backend=self.backend)
+        return encoder
 
     @classmethod
     def from_dict(cls, value: Mapping[str, Any]) -> EncoderRecord:
@@ -113,13 +149,11 @@ class QueryEncoder:
         given = self._given
         if given is not None and not isinstance(given, str | Path):
             return given
-        from nymlink.encode.encoder import Encoder
-
         place = self.record.name if given is None else given
         if place is None:
             raise StoreError("the index does not say where its encoder is: do so with --encoder", path=self._index)
         try:
-            encoder = Encoder.load(place, pooling=self.record.pooling, max_length=self.record.max_length)
+            encoder = self.record.load(place)
         except InputError as error:
             if given is not None:
                 raise

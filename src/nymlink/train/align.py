@@ -15,9 +15,10 @@ import torch
 from torch.nn.functional import normalize
 
 from nymlink.encode.adapter_files import weights_digest
+from nymlink.encode.cuts import Cuts
 from nymlink.encode.tokens import tokenise
-from nymlink.encode.torch_model import TorchModel
-from nymlink.errors import InputError
+from nymlink.encode.torch_model import TorchModel, attention_on
+from nymlink.errors import InputError, NymlinkError
 from nymlink.problems import Problems
 from nymlink.train import checkpoint
 from nymlink.train.alignment import Alignment, make_loss
@@ -26,6 +27,7 @@ from nymlink.train.cached_gradient import encode
 from nymlink.train.distributed import joined, local_rank
 from nymlink.train.evaluation import Encode, Evaluation, open_evaluations, remembering
 from nymlink.train.loop import Loop, trained
+from nymlink.train.memory import fitting
 from nymlink.train.metrics_log import MetricsLog
 from nymlink.train.optimise import adamw
 from nymlink.train.pair_sequence import PairSequence
@@ -93,17 +95,19 @@ def align(
         # As they turn out to be: what "auto" stands for is part of what is recorded.
         settings = replace(settings, device="cuda" if device.type == "cuda" else "cpu", precision=precision.name)
         loss = make_loss(settings.loss, settings.loss_settings)
-        model = _load(settings, device)
-        found = data(Path(scratch), problems)
-        if not len(found.pairs):
-            raise InputError("there are no pairs to train on")
-        # The first process alone measures and writes.
-        evaluations = open_evaluations(settings.evaluation if processes.first else {}, problems=problems)
-        origin = {"base": weights_digest(model.transformer.state_dict()), **found.origin}
-        origin |= {f"evaluation.{name}": one.describe() for name, one in evaluations.items()}
-        folder = RunFolder(recipe, settings, origin)
-        _prepare(model, settings, device)
-        start = processes.agree(folder.open(processes, device, restart=restart) if processes.first else 0, device)
+        with processes.as_one(device):
+            model = _load(settings, device)
+            found = data(Path(scratch), problems)
+            if not len(found.pairs):
+                raise InputError("there are no pairs to train on")
+            # The first process alone measures and writes.
+            evaluations = open_evaluations(settings.evaluation if processes.first else {}, problems=problems)
+            origin = {"base": weights_digest(model.transformer.state_dict()), **found.origin}
+            origin |= {f"evaluation.{name}": one.describe() for name, one in evaluations.items()}
+            folder = RunFolder(recipe, settings, origin)
+            _prepare(model, settings, device)
+            start = folder.open(processes, device, restart=restart) if processes.first else 0
+        start = processes.agree(start, device)
         if start == FINISHED:
             return folder.result if processes.first else {}
 
@@ -125,16 +129,20 @@ def align(
                 unit=task.unit,
                 progress=progress,
             ),
-            evaluate=partial(_evaluate, evaluations, _encoder(model, precision)),
+            evaluate=partial(_evaluate, evaluations, _encoder(model, precision, settings)),
             identity=folder.identity,
             processes=processes,
         )
         if start:
-            loop.resume(start)
+            with processes.as_one(device):
+                loop.resume(start)
         state = loop.run()
+        cut, encoded = task.names_cut()
         if not processes.first:
             return {}
-        return _finish(folder, model, settings, state)
+        result = _finish(folder, model, settings, state)
+        Cuts(cut, encoded, model.settings.max_length).say(stacklevel=3)
+        return result
 
 
 def _load(settings: AlignmentSettings, device: torch.device) -> TorchModel:
@@ -142,7 +150,7 @@ def _load(settings: AlignmentSettings, device: torch.device) -> TorchModel:
         settings.base,
         pooling=settings.pooling,
         max_length=settings.max_length,
-        attention="eager" if device.type == "cpu" else "sdpa",
+        attention=attention_on(device.type),
     )
 
 
@@ -150,14 +158,18 @@ def _prepare(model: TorchModel, settings: AlignmentSettings, device: torch.devic
     torch.manual_seed(settings.seed)
     add_tuning(model, settings)
     quicken(model, device)
-    model.to(device).train()
+    with fitting(f"the model does not fit onto {device}: choose a smaller base, or the device cpu"):
+        model.to(device).train()
 
 
-def _encoder(model: TorchModel, precision: Precision) -> Encode:
+def _encoder(model: TorchModel, precision: Precision, settings: AlignmentSettings) -> Encode:
     """What measures a model as it then stands."""
 
     def encoded(names: Sequence[str]) -> npt.NDArray[np.float32]:
-        vectors = encode(model, tokenise(model.tokenizer, names), precision)
+        tokens = tokenise(model.tokenizer, names)
+        vectors = encode(model, tokens, precision, at_once=settings.graph_tokens)
+        if not torch.isfinite(vectors).all():
+            raise NymlinkError("the encoder's vectors are no longer finite numbers")
         unit: npt.NDArray[np.float32] = normalize(vectors).cpu().numpy()
         return unit
 

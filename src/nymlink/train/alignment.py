@@ -48,6 +48,7 @@ class Alignment:
         self._loss = loss
         self._precision = precision
         self._processes = processes
+        self._encoded = self._cut = 0
 
     def __len__(self) -> int:
         return len(self._batches)
@@ -71,6 +72,8 @@ class Alignment:
         positives, negatives = self._pairs(cosines.detach(), labels, names)
         loss = self._loss(cosines, positives, negatives)
         (gradient,) = torch.autograd.grad(loss * self._precision.scale, vectors)
+        self._encoded += len(batch.tokens)
+        self._cut += batch.tokens.truncated
         start = sum(batch.counts[: self._processes.rank])
         encoding.backward(gradient[start : start + len(encoding.vectors)])
         same = labels[:, None] == labels[None, :]
@@ -82,6 +85,11 @@ class Alignment:
                 "mined_negatives": _share(negatives, (~same).sum()),
             },
         )
+
+    def names_cut(self) -> tuple[int, int]:
+        """How many names were cut, and how many were encoded: of all batches so far, in all processes."""
+        device = self._precision.device
+        return self._processes.total(self._cut, device), self._processes.total(self._encoded, device)
 
     def _pairs(self, cosines: Tensor, labels: Tensor, names: Tensor) -> tuple[Tensor, Tensor]:
         """The positives and negatives that the loss looks at, bool (R, R) each."""

@@ -77,11 +77,21 @@ class Encoding:
                 torch.autograd.backward(output, part)
 
 
-def encode(model: TorchModel, tokens: Tokens, precision: Precision) -> Tensor:
-    """The vectors of N names in evaluation mode, without a way back: float32 (N, D), not of unit length."""
+def encode(model: TorchModel, tokens: Tokens, precision: Precision, *, at_once: int | None = None) -> Tensor:
+    """The vectors of N names in evaluation mode, without a way back.
+
+    Args:
+        model: the encoder.
+        tokens: N names.
+        precision: what to compute in.
+        at_once: encode at most so many tokens at a time, padding included; as many as are fast otherwise.
+
+    Returns:
+        float32 (N, D), not of unit length.
+    """
     vectors = torch.zeros(len(tokens), model.width, device=precision.device)
     with evaluating(model), torch.no_grad(), precision.autocast():
-        for rows in _pieces(tokens, precision.device):
+        for rows in _pieces(tokens, precision.device, at_once):
             vectors[torch.from_numpy(rows)] = _run(model, tokens, rows, precision.device)
     return vectors
 

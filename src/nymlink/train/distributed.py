@@ -18,6 +18,8 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
+from nymlink.errors import NymlinkError
+
 
 @dataclass(frozen=True, slots=True)
 class Processes:
@@ -68,13 +70,17 @@ class Processes:
         for one in sent:
             one.wait()
 
+    def total(self, number: int, device: torch.device) -> int:
+        """The sum of the numbers that the processes have."""
+        if self.count == 1:
+            return number
+        told = torch.tensor([number], device=device)
+        dist.all_reduce(told)
+        return int(told.item())
+
     def any(self, holds: bool, device: torch.device) -> bool:
         """Whether something holds in any process."""
-        if self.count == 1:
-            return holds
-        flag = torch.tensor([int(holds)], device=device)
-        dist.all_reduce(flag)
-        return bool(flag.item())
+        return self.total(int(holds), device) > 0
 
     def agree(self, number: int, device: torch.device) -> int:
         """The number that the first process has."""
@@ -83,6 +89,21 @@ class Processes:
         told = torch.tensor([number], device=device)
         dist.broadcast(told, 0)
         return int(told.item())
+
+    @contextlib.contextmanager
+    def as_one(self, device: torch.device) -> Iterator[None]:
+        """Within it, where nothing is exchanged, an error of one process ends all of them.
+
+        Raises:
+            NymlinkError: another process failed, and says why.
+        """
+        try:
+            yield
+        except BaseException:
+            self.any(True, device)
+            raise
+        if self.any(False, device):
+            raise NymlinkError("another process of this training failed; it says why")
 
 
 SINGLE: Final = Processes()

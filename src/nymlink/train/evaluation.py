@@ -87,14 +87,12 @@ class Evaluation:
     def _rank(self, parts: Sequence[Sequence[int]], gold: frozenset[int]) -> Rank:
         """The rank of the part that is found last; ``None`` where one is not found."""
         ranks = [
-            next((rank for rank, row in enumerate(rows) if row != NONE and self._concepts(row) & gold), None)
-            for rows in parts
+            next((rank for rank, row in enumerate(rows) if self._is_right(row, gold)), None) for rows in parts
         ]
         return None if None in ranks else max(rank for rank in ranks if rank is not None)
 
-    def _concepts(self, entry: int) -> frozenset[int]:
-        start, stop = self._entries.offsets[entry : entry + 2]
-        return frozenset(self._owners[self._entries.names[start:stop]].tolist())
+    def _is_right(self, row: int, gold: frozenset[int]) -> bool:
+        return row != NONE and not gold.isdisjoint(self._entries.concepts(row, self._owners))
 
 
 def open_evaluations(corpora: Mapping[str, HeldOut], *, problems: Problems) -> dict[str, Evaluation]:

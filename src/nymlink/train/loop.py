@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
@@ -16,13 +17,14 @@ from torch import nn
 from torch.nn.utils import get_total_norm
 from torch.optim import Optimizer
 
+from nymlink.ahead import made_ahead
 from nymlink.errors import NymlinkError, StoreError
 from nymlink.train import checkpoint
 from nymlink.train.distributed import SINGLE, Processes
 from nymlink.train.interrupts import BrokenOffError, Stop, noticed_interrupts
+from nymlink.train.memory import OutOfMemoryError, fitting
 from nymlink.train.optimise import LearningRate
 from nymlink.train.precision import Precision
-from nymlink.train.prefetch import prefetch
 from nymlink.train.reporting import Reporter
 from nymlink.train.settings import MEASURE, RunSettings
 from nymlink.train.speed import densify
@@ -47,7 +49,7 @@ class Loop(Generic[B]):
         folder: where checkpoints go.
         reporter: is told what happens.
         evaluate: measures the model on all held-out corpora.
-        identity: what a resumed training must share with this one, as JSON values.
+        identity: what a resumed training must share with this one, as JSON values; the first process sees to it.
         processes: those that make each step together.
     """
 
@@ -89,7 +91,7 @@ class Loop(Generic[B]):
         """
         path = checkpoint.checkpoints(self._folder)[step]
         saved = checkpoint.restore(path, self._model, self._optimiser)
-        if any(saved.get(key) != value for key, value in self._identity.items()):
+        if self._processes.first and any(saved.get(key) != value for key, value in self._identity.items()):
             raise StoreError("the checkpoint is of another training", path=path)
         self._precision.restore(saved["precision"])
         last, best = (saved[key] and Evaluated(**saved[key]) for key in ("last", "best"))
@@ -108,7 +110,7 @@ class Loop(Generic[B]):
             # Before the first step too: what was there to begin with may turn out to be the best.
             self._settle(stop)
             for step, batch in self._batches():
-                with self._explained(step, batch):
+                with self._explained(f"step {step + 1:,} ({batch})", advice=", and look at this batch"):
                     self._make_step(step, batch)
                 self._settle(stop)
         return self.state
@@ -120,9 +122,9 @@ class Loop(Generic[B]):
             start = epoch * in_epoch
             numbers = range(max(self.state.step - start, 0), min(in_epoch, self.steps - start))
             self._task.start_epoch(epoch)
-            with prefetch(partial(self._task.batch, epoch), numbers) as batches:
-                for number, batch in zip(numbers, batches, strict=True):
-                    yield start + number, batch
+            batches = made_ahead(partial(self._task.batch, epoch), numbers, ahead=2)
+            for number, batch in zip(numbers, batches, strict=True):
+                yield start + number, batch
 
     def _make_step(self, step: int, batch: B) -> None:
         # Random numbers are a matter of the step, so that there is no state of them to save.
@@ -133,13 +135,14 @@ class Loop(Generic[B]):
         gradients = [parameter.grad for parameter in self._trained if parameter.grad is not None]
         self._precision.unscale(gradients)
         norm = float(get_total_norm(gradients))
-        finite = norm < float("inf")
-        if not finite and not self._precision.scaled:
+        finite = math.isfinite(norm)
+        if not math.isfinite(outcome.loss) or not (finite or self._precision.forgiving):
             raise NymlinkError(f"the loss is {outcome.loss}, and its gradients are no finite numbers")
         self._precision.update(overflowed=not finite)
         rate = self._rate.set(step)
         if finite:
-            self._optimiser.step()
+            with fitting("the optimiser's state does not fit: train fewer weights (tuning), or a smaller base"):
+                self._optimiser.step()
         self._optimiser.zero_grad()
         self.state.step = step + 1
         self._reporter.step(step + 1, outcome, learning_rate=rate, gradient_norm=norm)
@@ -148,9 +151,13 @@ class Loop(Generic[B]):
         """Evaluate, write a checkpoint, and stop, each if it is time to."""
         better = self._measure(stop)
         stopping = self._processes.any(stop.requested, self._precision.device)
-        due = time.monotonic() - self._written_at >= 60 * self._settings.checkpoint_minutes
-        if self._processes.first and (due or better or stopping or self.state.step == self.steps):
-            self._write()
+        late = time.monotonic() - self._written_at >= 60 * self._settings.checkpoint_minutes
+        due = self._processes.any(self._processes.first and (late or better), self._precision.device)
+        if due or stopping or self.state.step == self.steps:
+            with self._explained(f"after step {self.state.step:,}"):
+                self._check_weights()
+            if self._processes.first:
+                self._write()
         if stopping:
             raise StoppedError(
                 f"stopped after step {self.state.step:,} of {self.steps:,}; the same command goes on from there"
@@ -167,7 +174,7 @@ class Loop(Generic[B]):
             return False
         with self._reporter.paused():
             try:
-                with stop.breaks_off():
+                with self._explained(f"evaluation after step {step:,}"), stop.breaks_off():
                     figures = self._evaluate()
             except BrokenOffError:
                 return False
@@ -181,6 +188,12 @@ class Loop(Generic[B]):
             return False
         self.state.best = self.state.last
         return True
+
+    def _check_weights(self) -> None:
+        """See that what is to be written is worth it: finite gradients can make weights that are not."""
+        largest = get_total_norm([parameter.detach() for parameter in self._trained], norm_type=math.inf)
+        if not math.isfinite(float(largest)):
+            raise NymlinkError("the weights are no longer finite numbers")
 
     def _write(self) -> None:
         with self._reporter.paused():
@@ -196,33 +209,27 @@ class Loop(Generic[B]):
         self._written_at = time.monotonic()
 
     @contextlib.contextmanager
-    def _explained(self, step: int, batch: B) -> Iterator[None]:
-        """Say of an error in which batch it came, and what can be done."""
-        where = f"step {step + 1:,} ({batch})"
-        try:
-            yield
-        except NymlinkError as error:
-            raise NymlinkError(
-                f"{where}: {error}. {self._kept()} Lower the learning rate, and look at this batch"
-            ) from error
-        except (torch.OutOfMemoryError, MemoryError) as error:
-            raise self._too_large(where) from error
-        except RuntimeError as error:
-            # What torch raises where a CPU's memory does not suffice.
-            if "allocate memory" not in str(error):
-                raise
-            raise self._too_large(where) from error
+    def _explained(self, where: str, *, advice: str = "") -> Iterator[None]:
+        """Say of an error where it came, and what can be done.
 
-    def _too_large(self, where: str) -> NymlinkError:
-        name = self._task.memory_setting
-        value = getattr(self._settings, name)
-        return NymlinkError(f"{where}: out of memory: lower {name} (now {value:,}). {self._kept()}")
+        Args:
+            where: where it would come.
+            advice: what else can be done about weights that diverge, after lowering the learning rate.
+        """
+        setting = self._task.memory_setting
+        try:
+            with fitting(f"lower {setting} (now {getattr(self._settings, setting):,})"):
+                yield
+        except OutOfMemoryError as error:
+            raise NymlinkError(f"{where}: {error}. {self._kept()}") from error
+        except NymlinkError as error:
+            raise NymlinkError(f"{where}: {error}. {self._kept()} Lower the learning rate{advice}") from error
 
     def _kept(self) -> str:
         found = checkpoint.checkpoints(self._folder)
         if not found:
             return "No checkpoint was written yet."
-        return f"The last good checkpoint is {list(found.values())[-1]}."
+        return f"The last checkpoint is {list(found.values())[-1]}."
 
 
 def trained(model: nn.Module) -> list[nn.Parameter]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +31,17 @@ class MetricsLog:
             partial.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
 
     def write(self, **values: Any) -> None:
-        """Append a line.
+        """Append a line; a number that is not finite, which JSON does not have, is null.
 
         Raises:
             OutputError: the file cannot be written.
         """
         with output_errors(self._path), open(self._path, "a", encoding="utf-8") as file:
-            file.write(json.dumps(values) + "\n")
+            file.write(json.dumps({name: _finite(value) for name, value in values.items()}) + "\n")
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _step(line: str) -> float:

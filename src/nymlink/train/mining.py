@@ -48,10 +48,7 @@ def mine(
         return positives, negatives
     distances = distances.detach()
     if not torch.isfinite(distances).all():
-        raise NymlinkError(
-            "the encoder's vectors are no longer finite numbers: lower the learning rate, or resume from an "
-            "earlier checkpoint"
-        )
+        raise NymlinkError("the encoder's vectors are no longer finite numbers")
     nearest_negative = distances.masked_fill(~negatives, torch.inf).amin(1, keepdim=True)
     farthest_positive = distances.masked_fill(~positives, -torch.inf).amax(1, keepdim=True)
     return (

@@ -31,7 +31,8 @@ class Precision:
     def __init__(self, name: Literal["float32", "bfloat16", "float16"], device: torch.device) -> None:
         self.name = name
         self.device = device
-        self.scale = _FIRST_SCALE if name == "float16" else 1.0
+        self._scaled = name == "float16"
+        self.scale = _FIRST_SCALE if self._scaled else 1.0
         self._steps_since = 0
 
     @classmethod
@@ -45,19 +46,19 @@ class Precision:
         return torch.autocast(self.device.type, _TYPES[self.name] if enabled else None, enabled=enabled)
 
     @property
-    def scaled(self) -> bool:
-        """Whether gradients can overflow without anything being wrong."""
-        return self.name == "float16"
+    def forgiving(self) -> bool:
+        """Whether gradients can overflow without anything being wrong: with a smaller factor they may not."""
+        return self.scale > 1
 
     def unscale(self, gradients: list[Tensor]) -> None:
         """Divide gradients by the factor, in place."""
-        if self.scaled:
+        if self._scaled:
             for gradient in gradients:
                 gradient.div_(self.scale)
 
     def update(self, *, overflowed: bool) -> None:
         """Adapt the factor after a step."""
-        if not self.scaled:
+        if not self._scaled:
             return
         self._steps_since = 0 if overflowed else self._steps_since + 1
         if overflowed:

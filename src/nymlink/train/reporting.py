@@ -35,11 +35,14 @@ class Reporter:
 
     @contextlib.contextmanager
     def shown(self, done: int, steps: int) -> Iterator[None]:
-        """Within it, the bar is there."""
+        """Within it, the bar is there; what was not yet said at its end is said then."""
         disable = None if self._progress else True
         with tqdm(total=steps, initial=done, unit="step", disable=disable, dynamic_ncols=True) as self._bar:
             self._reset()
-            yield
+            try:
+                yield
+            finally:
+                self._say()
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
@@ -50,17 +53,23 @@ class Reporter:
 
     def step(self, step: int, outcome: Outcome, **figures: float) -> None:
         """A step was made."""
+        self._step = step
         self._steps += 1
         self._size += outcome.size
         for name, value in {"loss": outcome.loss, **outcome.figures, **figures}.items():
             self._sums[name] += value
         self._bar.update()
-        if step % self._every:
+        if step % self._every == 0:
+            self._say()
+
+    def _say(self) -> None:
+        """Write the means since the last time, if there was a step since."""
+        if not self._steps:
             return
         means = {name: total / self._steps for name, total in self._sums.items()}
         speed = self._size / (time.perf_counter() - self._since)
-        epoch = 1 + (step - 1) // self._batches
-        self._write(step, epoch=epoch, **means, **{f"{self._unit}_per_second": speed})
+        epoch = 1 + (self._step - 1) // self._batches
+        self._write(self._step, epoch=epoch, **means, **{f"{self._unit}_per_second": speed})
         shown = {"loss": f"{means['loss']:.4f}", f"{self._unit}/s": f"{speed:,.0f}"}
         if "mined_negatives" in means:
             shown["negatives"] = f"{means['mined_negatives']:.2%}"
@@ -80,6 +89,6 @@ class Reporter:
             self._log.write(step=step, **values)
 
     def _reset(self) -> None:
-        self._steps = self._size = 0
+        self._step = self._steps = self._size = 0
         self._sums: dict[str, float] = defaultdict(float)
         self._since = time.perf_counter()

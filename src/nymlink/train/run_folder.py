@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import shutil
 from collections.abc import Callable, Mapping
 from importlib.metadata import PackageNotFoundError, version
@@ -27,6 +28,7 @@ FINISHED: Final = -1
 
 _RECORD: Final = "run.json"
 _SHAPE: Final = {"recipe": str, "settings": dict, "data": dict}
+_FILE: Final = re.compile(r"\w[\w.-]*")
 _PACKAGES: Final = ("nymlink", "torch", "transformers", "tokenizers", "peft", "numpy", "pyarrow")
 
 
@@ -85,16 +87,19 @@ class RunFolder:
             if before.get("result"):
                 self._record = before
                 return FINISHED
-        elif before is not None:
-            shutil.rmtree(self.checkpoints, ignore_errors=True)
-            self.metrics.unlink(missing_ok=True)
+        self._record["encoder"] = before.get("encoder", []) if before else []
         with output_errors(self.path):
+            if restart:
+                shutil.rmtree(self.checkpoints, ignore_errors=True)
+                self.metrics.unlink(missing_ok=True)
             self.checkpoints.mkdir(parents=True, exist_ok=True)
         self._record |= {
             "versions": {"python": platform.python_version(), **_versions()},
             "machine": _machine(processes, device),
         }
         self._write_record()
+        # Not before: a record with a result says that the encoder is there.
+        self._remove_encoder()
         with atomic_file(self.path / "config.toml") as partial:
             partial.write_text(to_toml(self._record["settings"]), encoding="utf-8")
         return max(checkpoints(self.checkpoints), default=0)
@@ -122,16 +127,27 @@ class RunFolder:
                 raise OutputError(
                     f"cannot write: {error} (the disk may be full); the same command tries again", path=self.path
                 ) from error
+        # First: what is there must be known, so that a training that replaces this one leaves nothing of it.
+        self._record["encoder"] = sorted(file.name for file in made.iterdir())
+        self._write_record()
         with output_errors(self.path):
+            self._remove_encoder()
             for file in made.iterdir():
-                target = self.path / file.name
-                if target.is_dir():
-                    shutil.rmtree(target)
-                os.replace(file, target)
+                os.replace(file, self.path / file.name)
             made.rmdir()
         # Last: only a training with a result is finished.
         self._record["result"] = dict(result)
         self._write_record()
+
+    def _remove_encoder(self) -> None:
+        """Remove those files and folders that the record says are an encoder's."""
+        with output_errors(self.path):
+            for name in self._record["encoder"]:
+                target = self.path / Path(name).name
+                if target.is_dir():
+                    shutil.rmtree(target)
+                else:
+                    target.unlink(missing_ok=True)
 
     def _write_record(self) -> None:
         with atomic_file(self.path / _RECORD) as partial:
@@ -146,6 +162,8 @@ class RunFolder:
             record = json.loads((self.path / _RECORD).read_text(encoding="utf-8"))
             if not all(isinstance(record[key], kind) for key, kind in _SHAPE.items()):
                 raise ValueError("it is no record of a training")
+            if not all(map(_FILE.fullmatch, record.get("encoder", []))):
+                raise ValueError("it lists files that no encoder has")
         except (OSError, ValueError, LookupError, TypeError) as error:
             raise OutputError(
                 f"exists and is not the folder of a training ({_RECORD}: {error}): choose another output",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -79,8 +80,8 @@ class RunSettings:
     def __post_init__(self) -> None:
         require(self.epochs >= 1, "epochs", "at least 1", self.epochs)
         require(self.max_steps is None or self.max_steps >= 1, "max_steps", "at least 1", self.max_steps)
-        require(self.learning_rate > 0, "learning_rate", "above 0", self.learning_rate)
-        require(self.weight_decay >= 0, "weight_decay", "at least 0", self.weight_decay)
+        require(0 < self.learning_rate < math.inf, "learning_rate", "above 0 and finite", self.learning_rate)
+        require(0 <= self.weight_decay < math.inf, "weight_decay", "at least 0 and finite", self.weight_decay)
         require(0 <= self.warm_up < 1, "warm_up", "at least 0 and below 1", self.warm_up)
         require(self.checkpoint_minutes >= 0, "checkpoint_minutes", "at least 0", self.checkpoint_minutes)
         require(self.log_every >= 1, "log_every", "at least 1", self.log_every)
@@ -152,6 +153,7 @@ class AlignmentSettings(RunSettings):
         super().__post_init__()
         require(self.batch_pairs >= 2, "batch_pairs", "at least 2", self.batch_pairs)
         require(self.graph_tokens >= 1, "graph_tokens", "at least 1", self.graph_tokens)
+        require(math.isfinite(self.margin), "margin", "a finite number", self.margin)
 
 
 def require(holds: bool, name: str, expected: str, value: Any) -> None:

@@ -250,7 +250,10 @@ def test_settings() -> None:
         (Nca, {"scale": 0}, "scale must be above 0"),
         (LiftedStructure, {"margin": 0}, "margin must be above 0"),
         (InfoNce, {"temperature": 0}, "temperature must be above 0"),
-        (Circle, {"gamma": float("nan")}, "gamma must be above 0, not nan"),
+        (Circle, {"gamma": float("nan")}, "gamma must be a finite number, not nan"),
+        (MultiSimilarity, {"epsilon": "abc"}, "epsilon must be a finite number, not 'abc'"),
+        (MultiSimilarity, {"epsilon": float("inf")}, "epsilon must be a finite number, not inf"),
+        (Cosine, {"margin": False}, "margin must be a finite number, not False"),
     ],
 )
 def test_impossible_settings_are_refused(kind: type[Loss], settings: dict[str, Any], message: str) -> None:

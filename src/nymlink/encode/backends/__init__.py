@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Final, Literal, Protocol, get_args
 
@@ -54,7 +55,7 @@ class Network(Protocol):
         ...
 
     def digest(self) -> str:
-        """Hex digest of the weights."""
+        """Hex digest of all that the network is: two with the same make the same vectors."""
         ...
 
 
@@ -65,20 +66,32 @@ class Backend:
     Attributes:
         name: as given to ``--backend``.
         description: one line for the help.
-        files: patterns of the weight files it reads, the preferred first.
+        files: the precisions it may offer, the preferred first, with the patterns of the weight files that each is
+            made from.
+        devices: the kinds of device it may run on.
         open: loads the network of a folder; ``None`` for precision or device takes the best there is.
         priority: where several can read a folder, the smallest does.
     """
 
     name: str
     description: str
-    files: tuple[str, ...]
+    files: Mapping[Precision, tuple[str, ...]]
+    devices: tuple[str, ...]
     open: Callable[[Path, EncoderSettings, Precision | None, str | None], Network]
     priority: int = 0
 
-    def reads(self, folder: Path) -> bool:
-        """Whether a folder holds weights of its kind."""
-        return any(any(folder.glob(pattern)) for pattern in self.files)
+    def serves(self, precision: str | None, device: str | None) -> bool:
+        """Whether it may have what is asked for; ``None`` asks for nothing."""
+        return precision in (None, *self.files) and (device is None or device.partition(":")[0] in self.devices)
+
+    def patterns(self, precision: str | None) -> tuple[str, ...]:
+        """Of the weight files for a precision; of all for ``None``, or one it does not have."""
+        own = [patterns for each, patterns in self.files.items() if precision in (None, each)]
+        return tuple(dict.fromkeys(chain.from_iterable(own or self.files.values())))
+
+    def reads(self, folder: Path, precision: str | None) -> bool:
+        """Whether a folder holds weights of its kind, for a precision."""
+        return any(any(folder.glob(pattern)) for pattern in self.patterns(precision))
 
 
 BACKENDS: Final[Registry[Backend]] = Registry("nymlink.encoder_backends", noun="encoder back end")

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nymlink.encode.backends import BACKENDS, Backend
+from nymlink.encode.backends import BACKENDS, Backend, Precision
 from nymlink.encode.folder import model_folder
 
 
-def locate(name_or_folder: str | Path, backend: str | None) -> tuple[Path, Backend]:
+def locate(
+    name_or_folder: str | Path, *, backend: str | None, precision: Precision | None, device: str | None
+) -> tuple[Path, Backend]:
     """The folder of a model, and what runs it.
 
     Args:
         name_or_folder: a folder, or the name of a model on the hub: of that only the back end's files are fetched.
-        backend: its name; if ``None``, the first in order of priority that can read the folder.
+        backend: its name; if ``None``, the first in order of priority that can read the folder, and may have the
+            precision and the device.
+        precision: that is asked for, if any.
+        device: that is asked for, if any.
 
     Raises:
         InputError: there is no such model.
@@ -21,9 +26,12 @@ def locate(name_or_folder: str | Path, backend: str | None) -> tuple[Path, Backe
     """
     if backend is not None:
         chosen = BACKENDS.get(backend)
-        return model_folder(name_or_folder, weights=chosen.files), chosen
+        return model_folder(name_or_folder, weights=chosen.patterns(precision)), chosen
     by_priority = sorted((each for _, each in BACKENDS), key=lambda each: each.priority)
-    folder = model_folder(name_or_folder, weights=tuple(file for each in by_priority for file in each.files))
-    readers = [each for each in by_priority if each.reads(folder)]
-    # Where none can, the last says what is missing.
+    # Where none can do what is asked, one that reads the folder, or else the last, says what is missing.
+    able = [each for each in by_priority if each.serves(precision, device)] or by_priority
+    patterns = tuple(pattern for each in able for pattern in each.patterns(precision))
+    folder = model_folder(name_or_folder, weights=patterns)
+    readers = [each for each in able if each.reads(folder, precision)]
+    readers += [each for each in by_priority if each.reads(folder, None)]
     return folder, (readers or by_priority[-1:])[0]

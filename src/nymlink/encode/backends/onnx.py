@@ -57,7 +57,7 @@ class OnnxNetwork:
         return found if found.ndim == 2 else _pooled(found, mask, self._settings)
 
     def digest(self) -> str:
-        """That of the weights which the graph was exported from, where it was not made coarser; else its own."""
+        """That of the model that was exported, where the graph is not coarser; else the graph's own."""
         source = self._exported.get("weights") if self.precision == "fp32" else None
         # A large graph keeps its numbers in a second file beside it.
         return source or digest_of(sorted(self._path.parent.glob(f"{self._path.name}*")))
@@ -92,7 +92,7 @@ def _open_session(path: Path) -> InferenceSession:
             path,
             options,
             providers=["CPUExecutionProvider"],
-            # Its operator for a sum and its normalisation takes three times as long as the two by themselves.
+            # Its operator for a sum and its normalisation takes longer than the two by themselves.
             disabled_optimizers=["SkipLayerNormFusion"],
         )
     # What the runtime raises has no public base.
@@ -113,7 +113,8 @@ def _pooled(states: npt.NDArray[np.float32], mask: Ids, settings: EncoderSetting
 BACKEND: Final = Backend(
     "onnx",
     "ONNX Runtime: CPU, fp32 or int8; needs a model exported to ONNX",
-    tuple(FILES.values()),
+    {precision: (file,) for precision, file in FILES.items()},
+    ("cpu",),
     open_network,
     priority=-1,
 )

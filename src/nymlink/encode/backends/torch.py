@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from nymlink.encode.backends import Backend, Precision, Vectors, require_precision
-from nymlink.encode.fingerprint import digest_of
-from nymlink.encode.folder import WEIGHTS, weight_files
+from nymlink.encode.fingerprint import model_digest
+from nymlink.encode.folder import WEIGHTS
 from nymlink.encode.settings import EncoderSettings
 from nymlink.encode.tokens import Ids
 from nymlink.errors import InputError, MissingExtraError, NymlinkError
@@ -24,18 +23,18 @@ _PADDING: Final = {"cpu": 0.0, "cuda": 0.1}
 class TorchNetwork:
     """A :class:`~nymlink.encode.torch_model.TorchModel` on a device, in a precision.
 
-    ``torch.compile`` is not used: it needs a compiler, and time for each new form of batch. What it does with
-    weights on a CPU is done here without (:mod:`nymlink.encode.packed`).
+    ``torch.compile`` is not used: it needs a compiler, and time for each new form of batch; whether it would pay
+    here was not measured. What it does with weights on a CPU is done without (:mod:`nymlink.encode.packed`).
 
     Args:
         model: used up: moved to the device, its weights to the precision and, on a CPU, into oneDNN's order.
         precision: of weights and products.
         device: ``"cpu"``, ``"cuda"`` or ``"cuda:1"``.
-        weights: the files that the model was loaded from.
+        folder: what the model was loaded from; only :meth:`digest` needs it.
     """
 
     def __init__(
-        self, model: TorchModel, precision: Precision, device: str, *, weights: Sequence[Path] = ()
+        self, model: TorchModel, precision: Precision, device: str, *, folder: Path | None = None
     ) -> None:
         import torch
 
@@ -51,7 +50,7 @@ class TorchNetwork:
         self._model = model.to(device, kinds[precision])
         if _kind(device) == "cpu":
             pack(self._model)
-        self._weights = weights
+        self._folder = folder
 
     def vectors(self, ids: Ids, mask: Ids) -> Vectors:
         """Unit vectors; see :meth:`nymlink.encode.backends.Network.vectors`."""
@@ -73,8 +72,10 @@ class TorchNetwork:
             raise
 
     def digest(self) -> str:
-        """Digest of the weight files."""
-        return digest_of(self._weights)
+        """Digest of the folder's weights and configuration."""
+        if self._folder is None:
+            raise ValueError("a network that is of no folder has no digest")
+        return model_digest(self._folder)
 
 
 def open_network(
@@ -90,7 +91,7 @@ def open_network(
     try:
         import torch
 
-        from nymlink.encode.torch_model import TorchModel
+        from nymlink.encode.torch_model import TorchModel, attention_on
     except ImportError as error:
         raise MissingExtraError("train", purpose="running a model that is not exported to ONNX") from error
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
@@ -102,10 +103,10 @@ def open_network(
         folder,
         pooling=settings.pooling,
         max_length=settings.max_length,
-        attention="eager" if _kind(device) == "cpu" else "sdpa",
+        attention=attention_on(_kind(device)),
     )
     try:
-        return TorchNetwork(model, precision, device, weights=weight_files(folder))
+        return TorchNetwork(model, precision, device, folder=folder)
     except torch.OutOfMemoryError as error:
         raise NymlinkError(
             f"out of memory: the model does not fit onto {device} in {precision}: choose a lower precision, or "
@@ -148,6 +149,7 @@ def _has_bf16(device: str) -> bool:
 BACKEND: Final = Backend(
     "torch",
     "torch: CPU or GPU, bf16, fp16 or fp32; needs nymlink[train]",
-    WEIGHTS,
+    dict.fromkeys(_OFFERED["cuda"], WEIGHTS),
+    tuple(_OFFERED),
     open_network,
 )

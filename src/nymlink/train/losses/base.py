@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import torch
@@ -20,6 +21,17 @@ class Loss(ABC):
     over processes or made in pieces is the mean of all their terms, not the mean of their means: add up what
     :meth:`sum_and_count` gives for each.
     """
+
+    def __post_init__(self) -> None:
+        """See that settings that are numbers are; a subclass adds their ranges.
+
+        Raises:
+            ValueError: one is not, or is not finite; the message names it.
+        """
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if one.type in (float, "float") and not _is_finite(value):
+                raise ValueError(f"{one.name} must be a finite number, not {value!r}")
 
     def __call__(self, similarities: Tensor, positives: Tensor, negatives: Tensor) -> Tensor:
         """The loss of a batch.
@@ -51,6 +63,10 @@ class Loss(ABC):
     def to_dict(self) -> dict[str, Any]:
         """The settings."""
         return asdict(self)
+
+
+def _is_finite(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def require_positive(**settings: float) -> None:

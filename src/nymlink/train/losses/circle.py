@@ -28,6 +28,7 @@ class Circle(Loss):
     gamma: float = 80.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         require_positive(m=self.m, gamma=self.gamma)
 
     def _terms(self, similarities: Tensor, positives: Tensor, negatives: Tensor) -> tuple[Tensor, Tensor]:

@@ -23,6 +23,7 @@ class Cosine(Loss):
     margin: float = 0.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not -1 <= self.margin < 1:
             raise ValueError(f"margin must be at least -1 and below 1, not {self.margin}")
 

@@ -24,6 +24,7 @@ class InfoNce(Loss):
     temperature: float = 0.07
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         require_positive(temperature=self.temperature)
 
     def _terms(self, similarities: Tensor, positives: Tensor, negatives: Tensor) -> tuple[Tensor, Tensor]:

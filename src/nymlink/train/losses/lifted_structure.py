@@ -27,6 +27,7 @@ class LiftedStructure(Loss):
     margin: float = 1.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         require_positive(margin=self.margin)
 
     def _terms(self, similarities: Tensor, positives: Tensor, negatives: Tensor) -> tuple[Tensor, Tensor]:

@@ -32,6 +32,7 @@ class MultiSimilarity(Loss):
     alpha_on: Literal["positives", "negatives"] = "positives"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         require_positive(alpha=self.alpha, beta=self.beta)
         if self.alpha_on not in ("positives", "negatives"):
             raise ValueError(f"alpha_on must be positives or negatives, not {self.alpha_on!r}")

@@ -25,6 +25,7 @@ class Triplet(Loss):
     margin: float = 0.05
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         require_positive(margin=self.margin)
 
     def _terms(self, similarities: Tensor, positives: Tensor, negatives: Tensor) -> tuple[Tensor, Tensor]:
