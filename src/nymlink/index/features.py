@@ -14,6 +14,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from nymlink.mixing import mix
+
 Hashes = npt.NDArray[np.uint64]
 """Features: 48-bit integers."""
 
@@ -103,7 +105,7 @@ class Points:
         long = ends - starts >= shortest
         starts, ends = starts[long], ends[long]
         hashes = (sums[ends] - sums[starts]) * _powers(_BASE, len(self._values))[starts]
-        mixed = _mixed(hashes, salt=_WHOLE_WORD)
+        mixed = mix(hashes + np.uint64(_WHOLE_WORD))
         pairs = mixed & _UPPER | self._text[starts]
         if without:
             pairs = pairs[~np.isin(pairs >> np.uint64(TEXT_BITS), Points(without).words() >> np.uint64(TEXT_BITS))]
@@ -120,7 +122,7 @@ class Points:
 
     def _pairs(self, hashes: Hashes, inside: npt.NDArray[np.bool_], *, salt: int) -> Pairs:
         """Pairs of the stretches that begin where ``inside`` is true."""
-        pairs = _mixed(hashes, salt=salt)
+        pairs = mix(hashes + np.uint64(salt))
         pairs &= _UPPER
         pairs |= self._text[: len(hashes)]
         return pairs[inside]
@@ -131,14 +133,3 @@ def _powers(base: int, count: int) -> Hashes:
     factors = np.full(count, base, np.uint64)
     factors[:1] = 1
     return np.cumprod(factors, dtype=np.uint64)
-
-
-def _mixed(values: npt.NDArray[np.uint64], *, salt: int) -> npt.NDArray[np.uint64]:
-    """The finaliser of SplitMix64 (Steele, Lea & Flood 2014): every input bit reaches every output bit."""
-    values = values + np.uint64(salt)
-    values ^= values >> np.uint64(30)
-    values *= np.uint64(0xBF58476D1CE4E5B9)
-    values ^= values >> np.uint64(27)
-    values *= np.uint64(0x94D049BB133111EB)
-    values ^= values >> np.uint64(31)
-    return values

@@ -16,6 +16,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from nymlink.mixing import mix
+
 Keys = npt.NDArray[np.uint64]
 
 _ROUNDS: Final = 8
@@ -67,15 +69,7 @@ def _feistel(value: Keys, side: Keys, key: Keys) -> Keys:
     left, right = np.divmod(value, side)
     for turn in range(_ROUNDS):
         # 53 bits, so that the sum does not wrap around: two digits could become one.
-        noise = _mix(right + key + np.uint64(turn * _GOLDEN % (1 << 64))) >> np.uint64(11)
+        noise = mix(right + key + np.uint64(turn * _GOLDEN % (1 << 64))) >> np.uint64(11)
         left, right = right, (left + noise) % side
     joined: Keys = left * side + right
     return joined
-
-
-def _mix(value: Keys) -> Keys:
-    """The finaliser of SplitMix64 (Steele, Lea & Flood 2014): every input bit reaches every output bit."""
-    value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: Keys = value ^ (value >> np.uint64(31))
-    return mixed
