@@ -12,8 +12,8 @@ from transformers import PreTrainedModel
 class CheapDropout(nn.Dropout):
     """Dropout with four decisions from each 64-bit random number.
 
-    On a CPU, torch draws a number for each value, one after the other: in a small encoder that takes as long as a
-    tenth of all else. The probability is met to within 1/65,536.
+    On a CPU, torch draws a number for each value, one after the other, which in a small encoder is felt. The
+    probability is met to within 1/65,536.
     """
 
     def forward(self, input: Tensor) -> Tensor:
