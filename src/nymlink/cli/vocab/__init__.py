@@ -9,6 +9,7 @@ vocab = LazyCommands(
     help="Get, build, merge, describe and search vocabularies.",
     commands={
         "build": "nymlink.cli.vocab.build:build",
+        "enrich": "nymlink.cli.vocab.enrich:enrich",
         "get": "nymlink.cli.vocab.get:get",
         "info": "nymlink.cli.vocab.info:info",
         "merge": "nymlink.cli.vocab.merge:merge",

@@ -1,0 +1,67 @@
+"""`nymlink vocab enrich`: give a vocabulary the names that another has for its concepts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from nymlink.cli.common import finish, reported_problems
+from nymlink.manifest import MANIFEST
+from nymlink.problems import Problems
+from nymlink.vocabulary.enrich.enrich import Enriched
+from nymlink.vocabulary.enrich.enrich import enrich as enrich_vocabulary
+from nymlink.vocabulary.read import read_vocabulary
+from nymlink.vocabulary.vocabulary import Vocabulary
+
+
+@click.command()
+@click.argument("target", type=click.Path(path_type=Path))
+@click.option(
+    "--with", "meta", required=True, type=click.Path(path_type=Path), help="Vocabulary whose names are borrowed."
+)
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Directory to write.")
+@click.option(
+    "--language",
+    "languages",
+    multiple=True,
+    help="Borrow names in this language only; not given: in those that TARGET has. Repeatable.",
+)
+def enrich(target: Path, meta: Path, output: Path, languages: tuple[str, ...]) -> None:
+    """Add to the concepts of TARGET the names that another vocabulary has for the same ones.
+
+    TARGET and the other are directories that `nymlink vocab build` or `merge` wrote, or sources that build reads.
+    Concepts are the same by an id that they share, alternate and old ids among them (those of its members, in a
+    merged vocabulary), or by a cross-reference that is one-to-one. The concepts of TARGET stay as they are, and a
+    name that would be ambiguous is not added. Added names say which source they are from.
+
+    \b
+    nymlink vocab enrich CTD_diseases.tsv --with meta -o medic-enriched
+    """
+    if output.resolve() in (target.resolve(), meta.resolve()):
+        raise click.BadParameter(f"{output} is what is read: choose another place", param_hint="-o")
+    problems = reported_problems()
+    enriched = enrich_vocabulary(_open(target, problems), _open(meta, problems), languages=languages)
+    enriched.vocabulary.save(output)
+    click.echo(_report(enriched))
+    click.echo(f"{enriched.added:,} names added → {output}")
+    finish(problems)
+
+
+def _open(path: Path, problems: Problems) -> Vocabulary:
+    if (path / MANIFEST).is_file():
+        return Vocabulary.load(path)
+    return read_vocabulary(path, problems=problems)
+
+
+def _report(enriched: Enriched) -> str:
+    equals = enriched.equals
+    figures = [
+        ("concepts", len(enriched.vocabulary)),
+        *((f"with an equal {how}", count) for how, count in equals.concepts().items()),
+        ("cross-references that are not heeded", equals.refused),
+        ("names there already", enriched.there),
+        ("ambiguous names, left out", enriched.ambiguous),
+    ]
+    width = max(len(label) for label, _ in figures)
+    return "\n".join(f"{label:{width}}  {count:>12,}" for label, count in figures)

@@ -1,0 +1,138 @@
+"""Giving a vocabulary the names of its equals."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from itertools import count
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nymlink.errors import InputError
+from nymlink.vocabulary.enrich.borrowing import Loan, borrow
+from nymlink.vocabulary.enrich.equals import Equals, find_equals
+from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.tables import CONCEPT_SCHEMA, NAME_SCHEMA, REDIRECT_SCHEMA, Tables
+from nymlink.vocabulary.vocabulary import Vocabulary
+
+Part = tuple[Source, Tables]
+
+
+@dataclass(frozen=True, slots=True)
+class Enriched:
+    """An enriched vocabulary, and how it came about.
+
+    Attributes:
+        vocabulary: the result; its concepts have the rows they had.
+        equals: which concepts were found equal to which of the metathesaurus, and by what.
+        added: names that were borrowed.
+        there: names that the concepts had already, but for case and punctuation.
+        ambiguous: names left out because another concept has them, or would borrow them as well.
+    """
+
+    vocabulary: Vocabulary
+    equals: Equals
+    added: int
+    there: int
+    ambiguous: int
+
+
+def enrich(target: Vocabulary, meta: Vocabulary, *, languages: Collection[str] = ()) -> Enriched:
+    """Add to each concept of a vocabulary the names of what a metathesaurus holds equal to it.
+
+    A borrowed name keeps its source, which is listed with its licence. It is preferred for concepts only that have
+    no name of their own. Related, narrow and broad names are not borrowed, nor is what the target's own sources
+    hold: it has of them what it is to have. Borrowed names serve no further borrowing, so that what is enriched
+    twice is as it was.
+
+    Args:
+        target: the vocabulary that is to have more names.
+        meta: the metathesaurus, or any other vocabulary.
+        languages: BCP 47 codes of the languages to borrow names in; by default those in which the target has
+            names, and all if it has none.
+
+    Raises:
+        InputError: nothing in the metathesaurus is equal to a concept of the target, or it has no name in one of
+            the languages.
+    """
+    if unknown := sorted({*languages} - meta.counts("lang").keys()):
+        there = ", ".join(meta.counts("lang")) or "none"
+        raise InputError(f"no language {unknown[0]!r} among the names to borrow; there are: {there}")
+    borrowed = {name for once in target.settings.get("enriched", ()) for name in once["sources"]}
+    parts = target.parts()
+    own = [part for part in parts if part[0].name not in borrowed]
+    bare = Vocabulary.of(*own, repeats=True) if borrowed else target
+    equals = find_equals(bare, meta)
+    pairs = equals.by_id | equals.by_name | equals.by_xref
+    if not pairs:
+        raise InputError(
+            "no concept in common by ids or cross-references "
+            f"({_example(target)} here, {_example(meta)} to borrow from): "
+            "merge what is to be borrowed from with a vocabulary that refers to these ids"
+        )
+    loan = borrow(
+        target,
+        meta,
+        pairs,
+        lenders=[source.name for source in meta.sources if _same(source, [one for one, _ in own]) is None],
+        languages=languages or bare.counts("lang") or None,
+    )
+    lent = _lent(target, meta, loan)
+    made = {"sources": [source.name for source, _ in lent], "languages": sorted(languages)}
+    enriched = [*target.settings.get("enriched", ()), made]
+    settings = {**target.settings, "enriched": enriched} if lent else target.settings
+    vocabulary = Vocabulary.of(*_joined(parts, lent), repeats=True, settings=settings)
+    return Enriched(vocabulary, equals, added=len(loan.names), there=loan.there, ambiguous=loan.ambiguous)
+
+
+def _lent(target: Vocabulary, meta: Vocabulary, loan: Loan) -> list[Part]:
+    """The names of a loan as tables of their sources, under names that these have or can have in the target."""
+    names = meta.columns.names.take(pa.array(loan.names))
+    nameless = np.diff(target.columns.name_offsets)[loan.concepts] == 0
+    kinds = names["kind"].cast(pa.string())
+    demoted = pc.and_(pc.equal(kinds, "preferred"), pa.array(~nameless))
+    table = pa.table(
+        [
+            target.columns.concepts["id"].take(pa.array(loan.concepts)),
+            names["text"].cast(pa.string()),
+            names["lang"].cast(pa.string()),
+            pc.if_else(demoted, "exact", kinds),
+        ],
+        schema=NAME_SCHEMA,
+    )
+    sources = names["source"].cast(pa.string())
+    lent: list[Part] = []
+    for source in meta.sources:
+        own = table.filter(pc.equal(sources, source.name))
+        if len(own):
+            known = _same(source, target.sources)
+            taken = {one.name for one in (*target.sources, *(one for one, _ in lent))}
+            lender = known or replace(source, name=_unused(source.name, taken))
+            lent.append((lender, Tables(CONCEPT_SCHEMA.empty_table(), own, REDIRECT_SCHEMA.empty_table())))
+    return lent
+
+
+def _joined(parts: list[Part], lent: list[Part]) -> list[Part]:
+    """All parts, one a source."""
+    joined = dict(parts)
+    for source, tables in lent:
+        known = joined.get(source)
+        names = [tables.names] if known is None else [known.names, tables.names]
+        joined[source] = replace(known or tables, names=pa.concat_tables(names))
+    return list(joined.items())
+
+
+def _same(source: Source, among: Collection[Source]) -> Source | None:
+    """The one that is the same source, under whatever name, if any is."""
+    return next((one for one in among if one == source or (one.sha256 and one.sha256 == source.sha256)), None)
+
+
+def _unused(name: str, taken: Collection[str]) -> str:
+    names = (name if number == 1 else f"{name}-{number}" for number in count(1))
+    return next(one for one in names if one not in taken)
+
+
+def _example(vocabulary: Vocabulary) -> str:
+    return f"ids such as {vocabulary.concept_id(0)}" if len(vocabulary) else "no concept"

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nymlink.vocabulary.vocabulary import Vocabulary
+from tests.cli.conftest import Run
+
+MEDIC = "D007674||kidney diseases\nD007674||kidney disease\nD005334||fever\n"
+META = """\
+concept_id\tname\tlang\tkind\tsemantic_type\txrefs
+MONDO:1\tkidney disorder\ten\tpreferred\t\tMESH:D007674
+MONDO:1\tNephropathy\ten\texact\t\t
+MONDO:1\tKidney disease\ten\texact\t\t
+MONDO:1\tnéphropathie\tfr\texact\t\t
+MONDO:1\tFever\ten\texact\t\t
+"""
+
+
+@pytest.fixture
+def folder(run: Run, tmp_path: Path) -> Path:
+    """A dictionary ``medic.txt``, a table ``meta.tsv`` and the vocabulary ``meta`` of it."""
+    (tmp_path / "medic.txt").write_text(MEDIC, encoding="utf-8")
+    (tmp_path / "meta.tsv").write_text(META, encoding="utf-8")
+    assert run("vocab", "build", tmp_path / "meta.tsv", "-o", tmp_path / "meta").exit_code == 0
+    return tmp_path
+
+
+@pytest.mark.parametrize("meta", ["meta", "meta.tsv"])
+def test_names_are_added_and_counted(run: Run, folder: Path, meta: str) -> None:
+    result = run("vocab", "enrich", folder / "medic.txt", "--with", folder / meta, "-o", folder / "out")
+    assert result.exit_code == 0, result.stderr
+    assert [" ".join(line.split()) for line in result.stdout.splitlines()] == [
+        "concepts 2",
+        "with an equal by id 0",
+        "with an equal by xref and name 0",
+        "with an equal by xref 1",
+        "cross-references that are not heeded 0",
+        "names there already 1",
+        "ambiguous names, left out 1",
+        f"2 names added → {folder / 'out'}",
+    ]
+    assert [name.source for name in Vocabulary.load(folder / "out").find("nephropathy")] == ["meta"]
+
+
+def test_languages_can_be_chosen(run: Run, folder: Path) -> None:
+    arguments = ("vocab", "enrich", folder / "medic.txt", "--with", folder / "meta", "-o", folder / "out")
+    assert "1 names added" in run(*arguments, "--language", "fr").stdout
+    assert Vocabulary.load(folder / "out").find("néphropathie")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("medic.txt", "--with", "medic.txt", "-o", "medic.txt"), "is what is read: choose another place"),
+        (("medic.txt", "--with", "meta", "-o", "meta"), "is what is read: choose another place"),
+        (("medic.txt", "--with", "nowhere", "-o", "out"), "no such file"),
+        (("medic.txt", "--with", "meta", "-o", "out", "--language", "xx"), "no language 'xx'"),
+        (("other.txt", "--with", "meta", "-o", "out"), "ids such as X1 here, ids such as MONDO:1 to borrow from"),
+        (("medic.txt", "-o", "out"), "Missing option '--with'"),
+    ],
+)
+def test_what_cannot_be_is_said_and_nothing_is_written(
+    run: Run, folder: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    (folder / "other.txt").write_text("X1||cough\n", encoding="utf-8")
+    before = sorted(folder.rglob("*"))
+    paths = [word if word.startswith("-") or word == "xx" else f"{folder}/{word}" for word in arguments]
+    result = run("vocab", "enrich", *paths)
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())
+    assert sorted(folder.rglob("*")) == before
