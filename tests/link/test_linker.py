@@ -223,6 +223,8 @@ def test_a_link_can_be_written_as_json() -> None:
             "document_id",
             "mention",
             "query",
+            "confidence",
+            "nil",
             "candidates",
             "parts",
         }

@@ -45,6 +45,7 @@ nymlink = TopCommand(
         "index": "nymlink.cli.index:index",
         "link": "nymlink.cli.link:link",
         "evaluate": "nymlink.cli.evaluate:evaluate",
+        "calibrate": "nymlink.cli.calibrate:calibrate",
         "pairs": "nymlink.cli.pairs:pairs",
         "encoder": "nymlink.cli.encoder:encoder",
         "train": "nymlink.cli.train:train",

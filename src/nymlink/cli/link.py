@@ -12,9 +12,10 @@ import click
 
 from nymlink.cli.common import finish, reported_problems
 from nymlink.cli.rows import Batch, line_batches, table_batches
-from nymlink.cli.writers import FORMATS, CsvWriter, JsonWriter, LinkWriter
+from nymlink.cli.writers import FORMATS, CsvWriter, JsonWriter, LinkWriter, link_writer
 from nymlink.files import open_bytes
 from nymlink.index.index import Index
+from nymlink.link.calibration import Calibration
 from nymlink.link.default import default_index
 from nymlink.link.linker import Linker
 from nymlink.problems import Problems
@@ -37,7 +38,7 @@ _CANDIDATES: Final = 10_000
 @click.option("--top-k", default=1, show_default=True, type=click.IntRange(min=1), help="Candidates per mention.")
 @click.option(
     "--format",
-    type=click.Choice(list(FORMATS)),
+    type=click.Choice(FORMATS),
     help="Form of the output; without it a table for a terminal, TSV for a file or a pipe.",
 )
 @click.option(
@@ -45,6 +46,12 @@ _CANDIDATES: Final = 10_000
     metavar="COLUMN",
     help="The input is a CSV or TSV with a header: link this column (name or number), keep all columns "
     "and add those of the link.",
+)
+@click.option(
+    "--target-precision",
+    type=click.FloatRange(0, 1),
+    help="Share of links to be right: link only mentions that are sure enough for that, as `nymlink calibrate` "
+    "found it; others are NIL.",
 )
 def link(
     mentions: tuple[str, ...],
@@ -54,11 +61,13 @@ def link(
     top_k: int,
     format: str | None,
     columns: str | None,
+    target_precision: float | None,
 ) -> None:
     """Link mentions to concepts.
 
     Mentions are arguments, lines of a file, or lines of standard input; they are linked as they come, so the
-    input may be endless. Without --index they are linked to the Human Phenotype Ontology.
+    input may be endless. Without --index they are linked to the Human Phenotype Ontology. Where the index is
+    calibrated, each link has a confidence.
 
     \b
     nymlink link "short stature" "seizures"
@@ -79,10 +88,11 @@ def link(
     opened = default_index(progress=True) if index is None else Index.load(index, encoder=encoder)
     # Now: an encoder that is missing is to be said before any output.
     opened.load_encoder()
-    linker = Linker(opened, top_k=top_k)
+    least = 0.0 if target_precision is None else Calibration.of(opened).threshold(target_precision)
+    linker = Linker(opened, top_k=top_k, min_confidence=least)
     problems = reported_problems()
     if mentions:
-        _write(linker, [Batch(list(mentions))], _writer(format))
+        _write(linker, [Batch(list(mentions))], _writer(linker, format))
     else:
         source = Path("-") if file is None else file
         if str(source) == "-":
@@ -97,17 +107,20 @@ def _link_stream(
     linker: Linker, stream: IO[bytes], path: Path, columns: str | None, format: str | None, problems: Problems
 ) -> None:
     if columns is None:
-        _write(linker, line_batches(stream, path, problems), _writer(format))
+        _write(linker, line_batches(stream, path, problems), _writer(linker, format))
         return
     header, delimiter, batches = table_batches(stream, path, columns, problems)
     if format == "jsonl":
-        _write(linker, batches, JsonWriter(sys.stdout, header.fields))
+        _write(linker, batches, JsonWriter(sys.stdout, header=header.fields))
     else:
-        _write(linker, batches, CsvWriter(sys.stdout, header, delimiter))
+        _write(
+            linker, batches, CsvWriter(sys.stdout, header, delimiter, confidence=linker.calibration is not None)
+        )
 
 
-def _writer(format: str | None) -> LinkWriter:
-    return FORMATS[format or ("table" if sys.stdout.isatty() else "tsv")](sys.stdout)
+def _writer(linker: Linker, format: str | None) -> LinkWriter:
+    format = format or ("table" if sys.stdout.isatty() else "tsv")
+    return link_writer(format, sys.stdout, confidence=linker.calibration is not None)
 
 
 def _write(linker: Linker, batches: Iterable[Batch], writer: LinkWriter) -> None:

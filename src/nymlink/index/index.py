@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -50,6 +51,8 @@ class Index:
         search: the hybrid of all searches.
         fusion: how they are joined.
         settings: how it was built.
+        calibration: what turns its scores into confidences, as :mod:`nymlink.link.calibration` wrote it; ``None``
+            where it has not been calibrated.
     """
 
     def __init__(
@@ -58,10 +61,12 @@ class Index:
         entries: Entries,
         searches: Mapping[str, SparseSearch | DenseSearch],
         settings: Mapping[str, Any],
+        calibration: Mapping[str, Any] | None = None,
     ) -> None:
         self.vocabulary = vocabulary
         self.entries = entries
         self.settings = MappingProxyType(dict(settings))
+        self.calibration = None if calibration is None else MappingProxyType(dict(calibration))
         self._searches = dict(searches)
         parts: dict[str, Searcher] = {EXACT: ExactSearch(entries), **searches}
         self.fusion = Fusion.from_dict(settings["fusion"], parts) if "fusion" in settings else Fusion.of(parts)
@@ -196,7 +201,9 @@ class Index:
         Raises:
             OutputError: it cannot be written; nothing is left behind.
         """
-        with _new_directory(directory, self.vocabulary, self.entries, self._searches, self.settings) as partial:
+        with _new_directory(
+            directory, self.vocabulary, self.entries, self._searches, self.settings, self.calibration
+        ) as partial:
             for name, search in self._searches.items():
                 search.save(partial / name)
 
@@ -236,7 +243,7 @@ class Index:
                     directory / DENSE, entries, plan.encoder, width=width, kind=plan.dense
                 )
             require_files(manifest, [f"{name}/{file}" for name, part in searches.items() for file in part.files])
-            return cls(vocabulary, entries, searches, manifest["settings"])
+            return cls(vocabulary, entries, searches, manifest["settings"], manifest.get("calibration"))
         except (
             OSError,
             ValueError,
@@ -264,9 +271,17 @@ class Index:
             _ = self._encoder.loaded
 
     def with_fusion(self, fusion: Fusion) -> Index:
-        """The same index with its searches joined in another way."""
+        """The same index with its searches joined in another way, not calibrated: its scores are others."""
         settings = {**self.settings, "fusion": fusion.to_dict()}
         return Index(self.vocabulary, self.entries, self._searches, settings)
+
+    def with_calibration(self, calibration: Mapping[str, Any]) -> Index:
+        """The same index, calibrated.
+
+        Args:
+            calibration: JSON values, :meth:`nymlink.link.calibration.Calibration.to_dict`.
+        """
+        return Index(self.vocabulary, self.entries, self._searches, self.settings, calibration)
 
     def match(self, queries: Sequence[str], k: int) -> Matches:
         """The k best distinct concepts of each query; see :func:`nymlink.index.walk.match`."""
@@ -276,13 +291,42 @@ class Index:
 def store_fusion(directory: str | Path, fusion: Fusion) -> None:
     """Change how the searches of an index directory are joined, in one step.
 
+    Where that changes, so do all scores: a calibration is removed, with a warning.
+
     Raises:
         StoreError: the index is missing, damaged, or of another format version.
         OutputError: it cannot be written; nothing was changed.
     """
-    directory = Path(directory)
+    with _changed_manifest(Path(directory)) as manifest:
+        changes = manifest["settings"]["fusion"] != fusion.to_dict()
+        manifest["settings"]["fusion"] = fusion.to_dict()
+        removed = changes and manifest.pop("calibration", None) is not None
+    if removed:
+        warnings.warn(
+            f"{directory}: its calibration was of other scores and is removed: run `nymlink calibrate` again",
+            stacklevel=2,
+        )
+
+
+def store_calibration(directory: str | Path, calibration: Mapping[str, Any]) -> None:
+    """Calibrate an index directory, or calibrate it anew, in one step.
+
+    Args:
+        directory: the index.
+        calibration: JSON values, :meth:`nymlink.link.calibration.Calibration.to_dict`.
+
+    Raises:
+        StoreError: the index is missing, damaged, or of another format version.
+        OutputError: it cannot be written; nothing was changed.
+    """
+    with _changed_manifest(Path(directory)) as manifest:
+        manifest["calibration"] = dict(calibration)
+
+
+@contextmanager
+def _changed_manifest(directory: Path) -> Iterator[dict[str, Any]]:
     manifest = read_manifest(directory, kind=KIND, version=VERSION)
-    manifest["settings"]["fusion"] = fusion.to_dict()
+    yield manifest
     with atomic_file(directory / MANIFEST) as partial:
         partial.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
@@ -298,6 +342,7 @@ def _new_directory(
     entries: Entries,
     searches: Collection[str],
     settings: Mapping[str, Any],
+    calibration: Mapping[str, Any] | None = None,
 ) -> Iterator[Path]:
     """An index directory with all but its searches, which are for the caller to write."""
     body = {
@@ -312,3 +357,5 @@ def _new_directory(
         yield partial
         # Only now: what a search measured of itself is among them.
         body["settings"] = dict(settings)
+        if calibration is not None:
+            body["calibration"] = dict(calibration)

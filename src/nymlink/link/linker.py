@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 from nymlink.corpus.model import Document, Mention
 from nymlink.index.hits import NONE
 from nymlink.index.index import Index
+from nymlink.index.walk import Matches
+from nymlink.link.calibration import DEPTH, Calibration, features_of
 from nymlink.link.model import Candidate, Link
 from nymlink.link.queries import queries
 from nymlink.text.prepare import Composites
@@ -27,6 +31,12 @@ class Linker:
         spelling: misspelt word → right word, applied to whole words of a mention that is no name as it stands.
         composites: which mentions are split into parts that are linked one by one: those whose parts are
             ``"given"``, or ``"always"`` those that look composite ("breast and ovarian cancer").
+        min_confidence: links of less confidence are NIL; :meth:`Calibration.threshold` says which precision it
+            takes. Needs a calibrated index.
+
+    Raises:
+        InputError: a confidence is asked for, and the index is not calibrated.
+        StoreError: the calibration of the index is damaged.
     """
 
     def __init__(
@@ -36,13 +46,19 @@ class Linker:
         top_k: int = 5,
         spelling: Mapping[str, str] = DEFAULT_SPELLING,
         composites: Composites = "given",
+        min_confidence: float = 0.0,
     ) -> None:
         if top_k < 1:
             raise ValueError(f"top_k must be at least 1, not {top_k}")
+        if not 0 <= min_confidence <= 1:
+            raise ValueError(f"min_confidence must be from 0 to 1, not {min_confidence}")
         self.index = index
         self.top_k = top_k
         self.spelling = spelling
         self.composites = composites
+        self.min_confidence = min_confidence
+        calibrated = index.calibration is not None or min_confidence > 0
+        self.calibration = Calibration.of(index) if calibrated else None
 
     @classmethod
     def load(cls, directory: str | Path, *, top_k: int = 5, encoder: Encoder | str | Path | None = None) -> Linker:
@@ -83,13 +99,34 @@ class Linker:
         for document in documents:
             prepared = queries(document, self.index.entries, spelling=self.spelling, composites=self.composites)
             distinct = list(dict.fromkeys(query for parts in prepared for query in parts))
-            found = dict(zip(distinct, self._candidates(distinct), strict=True))
+            found = dict(zip(distinct, self._found(distinct), strict=True))
             for mention, parts in zip(document.mentions, prepared, strict=True):
-                yield _link(document, mention, parts, found)
+                links = [found[query] for query in parts]
+                link = links[0] if len(links) == 1 else self._composite(links)
+                yield replace(link, mention=mention, document_id=document.id or None)
 
-    def _candidates(self, texts: Sequence[str]) -> list[tuple[Candidate, ...]]:
+    def _found(self, texts: Sequence[str]) -> list[Link]:
+        """The link of each query."""
+        if self.calibration is None:
+            matches = self.index.match(texts, self.top_k)
+            confidences: list[float | None] = [None] * len(texts)
+        else:
+            # The confidence takes the next concept, whether that is asked for or not.
+            matches = self.index.match(texts, max(self.top_k, DEPTH))
+            confidences = self.calibration.confidence(features_of(matches)).tolist()
+        return [
+            Link(
+                Mention(text, prepared=True),
+                text,
+                candidates,
+                confidence=confidence,
+                nil=not candidates or self._doubtful(confidence),
+            )
+            for text, candidates, confidence in zip(texts, self._candidates(matches), confidences, strict=True)
+        ]
+
+    def _candidates(self, matches: Matches) -> list[tuple[Candidate, ...]]:
         vocabulary = self.index.vocabulary
-        matches = self.index.match(texts, self.top_k)
         scores = matches.scores.astype(float).round(6).tolist()
         parts = {name: values.astype(float).round(6).tolist() for name, values in matches.parts.items()}
         concepts, names = matches.concepts.tolist(), matches.names.tolist()
@@ -102,18 +139,23 @@ class Linker:
                     score=scores[query][rank],
                     parts={name: values[query][rank] for name, values in parts.items()},
                 )
-                for rank, concept in enumerate(concepts[query])
+                for rank, concept in enumerate(line[: self.top_k])
                 if concept != NONE
             )
-            for query in range(len(texts))
+            for query, line in enumerate(concepts)
         ]
 
+    def _composite(self, parts: Sequence[Link]) -> Link:
+        confidences = [part.confidence for part in parts if part.confidence is not None]
+        confidence = None if self.calibration is None else round(prod(confidences), 6)
+        query = " | ".join(part.query for part in parts)
+        return Link(
+            Mention(query, prepared=True),
+            query,
+            parts=tuple(parts),
+            confidence=confidence,
+            nil=any(part.nil for part in parts) or self._doubtful(confidence),
+        )
 
-def _link(
-    document: Document, mention: Mention, queries: tuple[str, ...], found: Mapping[str, tuple[Candidate, ...]]
-) -> Link:
-    document_id = document.id or None
-    if len(queries) == 1:
-        return Link(mention, queries[0], found[queries[0]], document_id=document_id)
-    parts = tuple(Link(Mention(query, prepared=True), query, found[query]) for query in queries)
-    return Link(mention, " | ".join(queries), parts=parts, document_id=document_id)
+    def _doubtful(self, confidence: float | None) -> bool:
+        return confidence is not None and confidence < self.min_confidence

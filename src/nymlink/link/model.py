@@ -49,6 +49,10 @@ class Link:
         parts: of a composite mention, a link for each of its parts; their first candidates, side by side, are
             what the mention means. Empty for any other mention.
         document_id: the mention's document, where it has one.
+        confidence: how probable it is that the first candidate is right, 0 to 1; of a composite mention, that all
+            parts are: the product of theirs. ``None`` where the index is not calibrated.
+        nil: whether the mention is taken to mean none of the concepts: there is no candidate, or the confidence is
+            lower than asked for; of a composite mention, whether that is so of a part, or of the whole.
     """
 
     mention: Mention
@@ -56,6 +60,8 @@ class Link:
     candidates: tuple[Candidate, ...] = ()
     parts: tuple[Link, ...] = ()
     document_id: str | None = None
+    confidence: float | None = None
+    nil: bool = False
 
     @property
     def best(self) -> Candidate | None:
@@ -67,6 +73,8 @@ class Link:
             "document_id": self.document_id,
             "mention": self.mention.to_dict(),
             "query": self.query,
+            "confidence": self.confidence,
+            "nil": self.nil,
             "candidates": [candidate.to_dict() for candidate in self.candidates],
             "parts": [part.to_dict() for part in self.parts],
         }

@@ -1,0 +1,110 @@
+"""`nymlink calibrate`: from scores to confidences."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from nymlink.cli.common import column_option, finish, mapping, reported_problems
+from nymlink.corpus.options import CorpusOptions
+from nymlink.corpus.read import read_corpus
+from nymlink.corpus.readers import CORPUS_FORMATS
+from nymlink.errors import InputError, MissingExtraError
+from nymlink.evaluate.calibrate import calibrate as fit
+from nymlink.evaluate.calibrate import measure
+from nymlink.evaluate.calibration import BINS, COVERAGES, Reliability
+from nymlink.index.index import Index, store_calibration
+from nymlink.plot.figure import picture_format, save_figure
+from nymlink.plot.reliability import draw_reliability
+
+
+@click.command()
+@click.argument("index", type=click.Path(path_type=Path), metavar="INDEX")
+@click.argument("corpus", type=click.Path(path_type=Path), metavar="CORPUS")
+@click.option(
+    "--format",
+    type=click.Choice(CORPUS_FORMATS.names()),
+    help="Format of the corpus; told by its content when not given.",
+)
+@click.option("--type", "types", multiple=True, help="Mentions of this type only, e.g. Disease. Repeatable.")
+@column_option("concept_id=mondo_id")
+@click.option("--encoder", metavar="MODEL", help="Where the encoder of the index is now, if it was moved.")
+@click.option(
+    "--target-precision",
+    default=0.9,
+    show_default=True,
+    type=click.FloatRange(0, 1),
+    help="Share of links to be right: say which confidence that takes, and how many mentions have it.",
+)
+@click.option(
+    "--test",
+    type=click.Path(path_type=Path),
+    help="Measure on the mentions of this corpus too, without fitting to them.",
+)
+@click.option("--plot", type=click.Path(path_type=Path), help="Picture to write: .pdf, .png or .svg.")
+def calibrate(
+    index: Path,
+    corpus: Path,
+    format: str | None,
+    types: tuple[str, ...],
+    columns: tuple[str, ...],
+    encoder: str | None,
+    target_precision: float,
+    test: Path | None,
+    plot: Path | None,
+) -> None:
+    """Teach an index how sure it can be of its links.
+
+    CORPUS holds development mentions with gold ids: never those that are to be reported, nor any that were made
+    names of the index. The calibration is stored in the index; `nymlink link` shows its confidences from then on.
+    Figures are of mentions not used to fit: ten-fold cross-validation over documents.
+
+    \b
+    nymlink calibrate medic-index CDR_DevelopmentSet.PubTator.txt --type Disease
+    nymlink link --index medic-index --target-precision 0.95 "heart murmer"
+    """
+    if plot is not None:
+        picture_format(plot)
+        if find_spec("matplotlib") is None:
+            raise MissingExtraError("plot", purpose="drawing")
+    problems = reported_problems()
+    options = CorpusOptions(columns=mapping(columns))
+    corpora = [
+        read_corpus(path, format=format, options=options, problems=problems)
+        for path in (corpus, test)
+        if path is not None
+    ]
+    opened = Index.load(index, encoder=encoder)
+    of_types = set(types) or None
+    found = fit(opened, corpora[0], types=of_types)
+    measured = {f"{corpus} (cross-validated)": found.reliability}
+    if test is not None:
+        measured[f"{test} (not fitted to)"] = measure(opened, found.calibration, corpora[1], types=of_types)
+    store_calibration(index, found.calibration.to_dict())
+    try:
+        threshold = found.calibration.threshold(target_precision)
+    except InputError as error:
+        threshold = None
+        click.echo(f"{error}", err=True)
+    for title, one in measured.items():
+        _echo(title, one, threshold)
+    if plot is not None:
+        save_figure(draw_reliability(measured), plot)
+    finish(problems)
+
+
+def _echo(title: str, measured: Reliability, threshold: float | None) -> None:
+    click.echo(f"{title}: {len(measured.right):,} mentions")
+    click.echo(f"  accuracy                    {100 * measured.accuracy:.1f} %")
+    click.echo(f"  expected calibration error  {measured.expected_error:.3f} ({BINS} bins of equal size)")
+    click.echo(f"  Brier score                 {measured.brier:.3f}")
+    for coverage in COVERAGES:
+        click.echo(f"  precision at {100 * coverage:3.0f} % coverage  {100 * measured.precision(coverage):.1f} %")
+    if threshold is not None:
+        coverage, precision = measured.above(threshold)
+        click.echo(
+            f"  from confidence {threshold:.3f} on:  precision {100 * precision:.1f} %, "
+            f"coverage {100 * coverage:.1f} %"
+        )

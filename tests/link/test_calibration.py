@@ -1,0 +1,210 @@
+"""Confidences: what they are made of, how they are kept in an index, and what a linker does with them."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nymlink.corpus.model import Document, Mention
+from nymlink.errors import InputError, StoreError
+from nymlink.index.fusion import Fusion
+from nymlink.index.index import Index, store_calibration, store_fusion
+from nymlink.link.calibration import DEPTH, FEATURES, Calibration, features_of
+from nymlink.link.linker import Linker
+from tests.index.small import many_names, vocabulary
+
+NAMES = many_names(120, seed=5)
+INDEX = Index.build(
+    vocabulary(
+        {
+            **{f"X:{number}": NAMES[3 * number : 3 * number + 3] for number in range(40)},
+            "Y:1": ["heart attack", ("MI", "abbreviation")],
+            "Y:2": ["mitral insufficiency", ("MI", "abbreviation")],
+        }
+    )
+)
+QUERIES = ["heart attack", "MI", "heart atack", "zzzz", "", *(name[1:] for name in NAMES[:20])]
+CALIBRATION = Calibration(
+    -4.0,
+    {"score": 5.0, "lead": 3.0, "alone": 1.0, "exact": 0.5},
+    ((0.0, 0.75), (0.25, 0.8), (0.5, 0.9), (0.9, 0.97)),
+)
+CALIBRATED = INDEX.with_calibration(CALIBRATION.to_dict())
+
+shares = st.floats(0, 1)
+weights = st.floats(0, 50)
+
+
+@given(
+    intercept=st.floats(-50, 50),
+    named=st.tuples(weights, weights, weights, weights),
+    score=shares,
+    higher=shares,
+    second=shares,
+    exact=st.booleans(),
+)
+def test_confidence_is_a_probability_and_never_falls_with_the_score(
+    intercept: float, named: tuple[float, ...], score: float, higher: float, second: float, exact: bool
+) -> None:
+    calibration = Calibration(intercept, dict(zip(FEATURES, named, strict=True)), ((0.0, 0.5),))
+    second, score, higher = sorted((score, higher, second))
+
+    def confidence(first: float, lead: float) -> float:
+        return float(calibration.confidence(np.array([[first, lead, lead > 0, exact]]))[0])
+
+    low, high = confidence(score, score - second), confidence(higher, higher - second)
+    assert 0 <= low <= high <= 1
+    assert confidence(score, score - second) <= confidence(higher, score - second)
+    odds = intercept + named[0] * score + named[1] * (score - second) + named[2] * (score > second)
+    assert low == pytest.approx(1 / (1 + math.exp(-(odds + named[3] * exact))), abs=1e-6)
+
+
+def test_features_are_those_of_the_first_two_concepts() -> None:
+    linker = Linker(INDEX, top_k=2)
+    found = features_of(INDEX.match([linker.link(query).query for query in QUERIES], DEPTH))
+    for query, line in zip(QUERIES, found.tolist(), strict=True):
+        candidates = linker.link(query).candidates
+        if not candidates:
+            assert all(map(math.isnan, line))
+            continue
+        first = candidates[0].score
+        second = candidates[1].score if len(candidates) > 1 else 0.0
+        expected = [first, first - second, float(first > second), candidates[0].parts["exact"]]
+        assert line == pytest.approx(expected, abs=1e-9)
+    assert found[0].tolist()[2:] == [1, 1]
+    assert found[1].tolist() == [1, 0, 0, 1]
+
+
+def test_the_threshold_is_the_lowest_that_gives_the_precision() -> None:
+    assert [CALIBRATION.threshold(wanted) for wanted in (0, 0.75, 0.76, 0.9, 0.97)] == [0, 0, 0.25, 0.5, 0.9]
+    with pytest.raises(InputError, match=r"precision of 0.99: .* highest was 0.970"):
+        CALIBRATION.threshold(0.99)
+
+
+class TestLinker:
+    def test_an_index_without_calibration_has_no_confidences(self) -> None:
+        links = Linker(INDEX).link(QUERIES)
+        assert {link.confidence for link in links} == {None}
+        assert [link.nil for link in links] == [not link.candidates for link in links]
+        assert [link.query for link in links if link.nil][:2] == ["zzzz", ""]
+
+    def test_confidence_changes_no_candidate_and_does_not_depend_on_their_number(self) -> None:
+        plain = Linker(INDEX, top_k=1).link(QUERIES)
+        one, many = (Linker(CALIBRATED, top_k=top_k).link(QUERIES) for top_k in (1, 6))
+        assert [link.candidates for link in one] == [link.candidates for link in plain]
+        assert [link.confidence for link in one] == [link.confidence for link in many]
+        features = features_of(INDEX.match([link.query for link in one], DEPTH))
+        assert [link.confidence for link in one] == CALIBRATION.confidence(features).tolist()
+        assert one[0].confidence == round(1 / (1 + math.exp(-(-4 + 5 + 3 * features[0, 1] + 1 + 0.5))), 6)
+        assert [link.confidence for link in one[3:5]] == [0, 0]
+
+    def test_unsure_links_are_nil_and_keep_their_candidates(self) -> None:
+        links = Linker(CALIBRATED, min_confidence=0.5).link(QUERIES)
+        assert {link.nil for link in links if link.candidates} == {True, False}
+        for link in links:
+            assert link.nil == (not link.candidates or link.confidence < 0.5)
+
+    def test_a_composite_mention_is_as_sure_as_its_parts_together(self) -> None:
+        parts = ("heart attack", NAMES[0][1:])
+        single = Linker(CALIBRATED).link(list(parts))
+        product = single[0].confidence * single[1].confidence
+        mentions = (Mention("x", parts=parts), Mention("y", parts=("heart attack", "zzzz")))
+        document = Document("1", mentions=mentions)
+        for least, nil in ((0.0, False), (product - 1e-5, False), (product + 1e-5, True)):
+            whole, half = Linker(CALIBRATED, min_confidence=least).link(document)
+            assert [part.confidence for part in whole.parts] == [link.confidence for link in single]
+            assert (whole.confidence, whole.nil) == (pytest.approx(product, abs=1e-6), nil)
+            assert (half.confidence, half.nil, half.parts[1].nil) == (0, True, True)
+            assert (whole.mention, whole.document_id) == (mentions[0], "1")
+        [whole, half] = Linker(INDEX).link(document)
+        assert (whole.confidence, whole.nil, half.confidence, half.nil) == (None, False, None, True)
+
+    def test_what_cannot_be_asked_for(self) -> None:
+        with pytest.raises(InputError, match="not calibrated: run `nymlink calibrate`"):
+            Linker(INDEX, min_confidence=0.5)
+        with pytest.raises(ValueError, match="from 0 to 1"):
+            Linker(CALIBRATED, min_confidence=1.5)
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    CALIBRATED.save(tmp_path / "index")
+    return tmp_path / "index"
+
+
+class TestStore:
+    def test_what_is_stored_is_what_is_loaded(self, saved: Path) -> None:
+        assert Calibration.of(Index.load(saved)) == CALIBRATION
+        assert Calibration.from_dict(json.loads(json.dumps(CALIBRATION.to_dict()))) == CALIBRATION
+        other = Calibration(1.0, CALIBRATION.weights, ((0.0, 0.5),))
+        store_calibration(saved, other.to_dict())
+        assert Linker.load(saved).calibration == other
+
+    def test_in_a_directory_it_is_what_it_is_in_memory(self, saved: Path, tmp_path: Path) -> None:
+        INDEX.save(tmp_path / "other")
+        assert Index.load(tmp_path / "other").calibration is None
+        store_calibration(tmp_path / "other", CALIBRATION.to_dict())
+        manifests = [json.loads((path / "manifest.json").read_text()) for path in (saved, tmp_path / "other")]
+        assert manifests[0] == manifests[1]
+        assert Linker.load(saved).link(QUERIES) == Linker(CALIBRATED).link(QUERIES)
+
+    def test_another_fusion_removes_it(self, saved: Path) -> None:
+        index = Index.load(saved)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            store_fusion(saved, index.fusion)
+        assert Index.load(saved).calibration is not None
+        fusion = Fusion.of(index.search.parts, weights={"exact": 0.5, "sparse": 0.5})
+        assert index.with_fusion(fusion).calibration is None
+        with pytest.warns(UserWarning, match="its calibration was of other scores and is removed"):
+            store_fusion(saved, fusion)
+        assert Index.load(saved).calibration is None
+
+    def test_another_vocabulary_has_none(self, saved: Path) -> None:
+        assert Index.load(saved).rebuild(INDEX.vocabulary).calibration is None
+
+    @pytest.mark.parametrize(
+        "damage",
+        [
+            {"intercept": None},
+            {"intercept": math.nan},
+            {"intercept": 10**400},
+            {"weights": []},
+            {"weights": {"score": 1.0}},
+            {"weights": dict.fromkeys(FEATURES, "much")},
+            {"weights": dict.fromkeys(FEATURES, -1.0)},
+            {"weights": dict.fromkeys(FEATURES, math.inf)},
+            {"curve": []},
+            {"curve": 3},
+            {"curve": [[0.1, 0.5]]},
+            {"curve": [[0.0, 1.5]]},
+            {"curve": [[0.0, 0.5, 0.5]]},
+            {"curve": [[0.0, 0.5], [0.2, 0.4]]},
+            {"curve": [[0.0, 0.5], [math.nan, 0.6]]},
+        ],
+    )
+    def test_damage_is_an_error(self, saved: Path, damage: dict[str, Any]) -> None:
+        store_calibration(saved, CALIBRATION.to_dict() | damage)
+        with pytest.raises(StoreError, match=r"the calibration is damaged .*: run `nymlink calibrate` again"):
+            Linker.load(saved)
+
+    @pytest.mark.parametrize("value", [[1], "nonsense", 3, [[0.5, 0.5], 1]])
+    def test_what_is_no_calibration_at_all_is_an_error(self, saved: Path, tmp_path: Path, value: object) -> None:
+        copy = shutil.copytree(saved, tmp_path / "copy")
+        manifest = json.loads((copy / "manifest.json").read_text())
+        (copy / "manifest.json").write_text(json.dumps(manifest | {"calibration": value}))
+        with pytest.raises(StoreError, match="damaged"):
+            Linker.load(copy)
+
+    def test_where_there_is_no_index_nothing_is_stored(self, tmp_path: Path) -> None:
+        with pytest.raises(StoreError):
+            store_calibration(tmp_path / "nowhere", CALIBRATION.to_dict())
