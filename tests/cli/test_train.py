@@ -1,15 +1,17 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from nymlink.cli import train as command
+from nymlink.index.index import Index
 from nymlink.train.config import settings_of
 from nymlink.train.losses import LOSSES
-from nymlink.train.recipe_settings import FinetuneSettings, SapSettings
+from nymlink.train.recipe_settings import BioSynSettings, FinetuneSettings, SapSettings
 from tests.cli.conftest import Run
 from tests.train.runs import interrupt_next_step, one_thread, place
 
@@ -28,7 +30,9 @@ def config(place: Path, tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("recipe", "cls"), [("sap", SapSettings), ("finetune", FinetuneSettings)])
+@pytest.mark.parametrize(
+    ("recipe", "cls"), [("sap", SapSettings), ("finetune", FinetuneSettings), ("biosyn", BioSynSettings)]
+)
 def test_help_lists_every_setting_with_its_default_and_the_papers_value(run: Run, recipe: str, cls: type) -> None:
     said = " ".join(run("train", recipe, "--help").stdout.split())
     assert f"nymlink train {recipe}" in said
@@ -85,6 +89,24 @@ def test_finetuning_by_flags_alone(run: Run, place: Path, tmp_path: Path) -> Non
     )
     assert result.exit_code == 0, result.stderr
     assert "1 steps" in result.stdout
+
+
+def test_biosyn_by_flags_alone_says_what_to_do_with_the_weight(run: Run, place: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out"
+    result = run(
+        *("train", "biosyn", "--corpus", place / "processed_dev", "--vocab", place / "vocab"),
+        *("--base", place / "base", "-o", output, "--epochs", 2, "--device", "cpu"),
+    )
+    assert result.exit_code == 0, result.stderr
+    assert "2 steps" in result.stdout
+    built, fused = (shlex.split(line) for line in result.stdout.splitlines()[-2:])
+    places = {"VOCAB": place / "vocab", "INDEX": tmp_path / "index"}
+    for words in (built, fused):
+        done = run(*(places.get(word, word) for word in words[1:]))
+        assert done.exit_code == 0, done.stderr
+    weights = json.loads((output / "run.json").read_text())["result"]["fusion"]
+    fusion = Index.load(tmp_path / "index").fusion.weights
+    assert {name: fusion[name] for name in weights} == pytest.approx(weights, abs=1e-2)
 
 
 @pytest.mark.parametrize(

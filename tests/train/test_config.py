@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from nymlink.errors import InputError
 from nymlink.train.config import differences, essence, make, settings_of, to_json
-from nymlink.train.recipe_settings import FinetuneSettings, SapSettings
+from nymlink.train.recipe_settings import BioSynSettings, FinetuneSettings, SapSettings
 from nymlink.train.settings import HeldOut
 from nymlink.train.toml_files import read_toml, to_toml
 
@@ -21,7 +21,7 @@ NEEDED = {"vocab": "v", "base": "b", "output": "o"}
 TEXT = st.text(st.characters(blacklist_categories=["Cs"]))
 
 
-@pytest.mark.parametrize("cls", [SapSettings, FinetuneSettings])
+@pytest.mark.parametrize("cls", [SapSettings, FinetuneSettings, BioSynSettings])
 def test_every_setting_says_what_it_means(cls: type[Any]) -> None:
     assert all(one.help and one.help[0].islower() and not one.help.endswith(".") for one in settings_of(cls))
 

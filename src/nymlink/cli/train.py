@@ -13,7 +13,7 @@ from nymlink.cli.common import finish, reported_problems
 from nymlink.cli.setting_options import given, settings_options
 from nymlink.errors import MissingExtraError
 from nymlink.train.config import make
-from nymlink.train.recipe_settings import FinetuneSettings, SapSettings
+from nymlink.train.recipe_settings import BioSynSettings, FinetuneSettings, SapSettings
 from nymlink.train.toml_files import read_toml
 
 _NEEDED: Final = ("torch", "transformers", "tokenizers", "safetensors")
@@ -27,6 +27,7 @@ def train() -> None:
     Learn the synonyms of a vocabulary, then a task, then use the encoder:
       nymlink train sap --vocab mondo --base all-MiniLM-L6-v2 -o encoder
       nymlink train finetune --corpus train.PubTator.txt --vocab mondo --base encoder -o tuned
+      nymlink train biosyn --corpus train.PubTator.txt --vocab mondo --base encoder -o biosyn
 
     A training that was interrupted goes on when the same command is given again.
     """
@@ -46,6 +47,11 @@ def _run(cls: type[Any], recipe: str, config: Path | None, restart: bool, flags:
         click.echo(f"{result['steps']:,} steps, weights of step {result['weights_of_step']:,} → {settings.output}")
         for name, figures in (result["figures"] or {}).items():
             click.echo(f"{name}  " + "  ".join(f"{figure} {value:.2%}" for figure, value in figures.items()))
+        if "fusion" in result:
+            weights = " ".join(f"--weight {name}={weight:.3g}" for name, weight in result["fusion"].items())
+            click.echo(f"sparse weight {result['sparse_weight']:.3g}; in an index:")
+            click.echo(f"  nymlink index build VOCAB -o INDEX --sparse biosyn --encoder {settings.output}")
+            click.echo(f"  nymlink index fuse INDEX {weights}")
     finish(problems)
 
 
@@ -106,6 +112,29 @@ def finetune(config: Path | None, restart: bool, **flags: Any) -> None:
         --evaluate dev processed_dev dev_dictionary.txt --best dev
     """
     _run(FinetuneSettings, "finetune", config, restart, flags)
+
+
+@train.command()
+@_CONFIG
+@settings_options(BioSynSettings)
+@_RESTART
+def biosyn(config: Path | None, restart: bool, **flags: Any) -> None:
+    """Learn which names of a dictionary a mention means (BioSyn).
+
+    Each mention gets candidates: names that are spelt like it (TF-IDF of character 1-2-grams), and names that the
+    encoder, as it is at the beginning of an epoch, finds near. Learned are the encoder and the weight of the
+    spelling beside it, so that all candidates that mean the same as the mention are together the likeliest. At the
+    end the weight is said as the weights of the two searches of an index.
+
+    Settings come from CONFIG, a TOML file with the names of the options (and underscores for their hyphens; for
+    --corpus: corpora), and from options, which have the last word. Composite mentions, and those that no name of
+    the dictionary is for, are left out. One process alone trains.
+
+    \b
+    nymlink train biosyn --corpus processed_train --vocab train_dictionary.txt --base sapbert -o biosyn \\
+        --evaluate dev processed_dev dev_dictionary.txt --best dev
+    """
+    _run(BioSynSettings, "biosyn", config, restart, flags)
 
 
 @train.command()

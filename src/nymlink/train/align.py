@@ -1,48 +1,29 @@
-"""From settings to an encoder: what all recipes that align names have in common."""
+"""What the recipes have in common that bring the names of a concept together."""
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-import torch
-from torch.nn.functional import normalize
-
-from nymlink.encode.adapter_files import weights_digest
-from nymlink.encode.cuts import Cuts
-from nymlink.encode.tokens import tokenise
-from nymlink.encode.torch_model import TorchModel, attention_on
-from nymlink.errors import InputError, NymlinkError
+from nymlink.encode.torch_model import TorchModel
+from nymlink.errors import InputError
 from nymlink.problems import Problems
-from nymlink.train import checkpoint
 from nymlink.train.alignment import Alignment, make_loss
-from nymlink.train.batches import NameBatches
-from nymlink.train.cached_gradient import encode
-from nymlink.train.distributed import joined, local_rank
-from nymlink.train.evaluation import Encode, Evaluation, open_evaluations, remembering
-from nymlink.train.loop import Loop, trained
-from nymlink.train.memory import fitting
-from nymlink.train.metrics_log import MetricsLog
+from nymlink.train.batches import NameBatch, NameBatches
+from nymlink.train.distributed import Processes
+from nymlink.train.loop import trained
 from nymlink.train.optimise import adamw
 from nymlink.train.pair_sequence import PairSequence
-from nymlink.train.precision import Precision, find_device
-from nymlink.train.reporting import Reporter
-from nymlink.train.run_folder import FINISHED, RunFolder
+from nymlink.train.precision import Precision
 from nymlink.train.settings import AlignmentSettings
-from nymlink.train.speed import quicken
-from nymlink.train.task import Figures, State
-from nymlink.train.tuning import add_tuning, write_tuned
+from nymlink.train.training import Learner, Material, train
 
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """What a recipe trains on.
+    """What is aligned.
 
     Attributes:
         pairs: where batches come from.
@@ -62,133 +43,33 @@ def align(
     progress: bool = False,
     problems: Problems | None = None,
 ) -> Mapping[str, Any]:
-    """Train an encoder, or go on with a training that was stopped; a finished one is left as it is.
+    """Train an encoder on pairs of names, or go on with it; see :func:`~nymlink.train.training.train`.
 
     Args:
         recipe: its name, for the record.
         settings: its settings.
-        data: opens what is trained on, given a folder for files of its own and a place to report broken input.
+        data: opens the pairs, given a folder for files of its own and a place to report broken input.
         restart: replace a training in the output folder instead of going on with it.
         progress: whether to show progress when standard error is a terminal.
         problems: gets broken input.
-
-    Returns:
-        What became of it: how many steps were made, the step whose weights were kept, and its figures; nothing in
-        processes other than the first.
-
-    Raises:
-        InputError: the input cannot be used, or the output folder holds a training that differs.
-        OutputError: the output folder is something else, or cannot be written.
-        StoreError: the checkpoint to go on from is damaged.
-        StoppedError: the training was told to stop.
-        NymlinkError: it diverged, or ran out of memory.
     """
-    device = find_device(settings.device, local_rank=local_rank())
-    with (
-        joined(device) as processes,
-        tempfile.TemporaryDirectory(prefix="nymlink-") as scratch,
-        torch.random.fork_rng([device] if device.type == "cuda" else []),
-    ):
-        if problems is None or not processes.first:
-            problems = Problems()
-        precision = Precision.of(settings.precision, device)
-        # As they turn out to be: what "auto" stands for is part of what is recorded.
-        settings = replace(settings, device="cuda" if device.type == "cuda" else "cpu", precision=precision.name)
-        loss = make_loss(settings.loss, settings.loss_settings)
-        with processes.as_one(device):
-            model = _load(settings, device)
-            found = data(Path(scratch), problems)
-            if not len(found.pairs):
-                raise InputError("there are no pairs to train on")
-            # The first process alone measures and writes.
-            evaluations = open_evaluations(settings.evaluation if processes.first else {}, problems=problems)
-            origin = {"base": weights_digest(model.transformer.state_dict()), **found.origin}
-            origin |= {f"evaluation.{name}": one.describe() for name, one in evaluations.items()}
-            folder = RunFolder(recipe, settings, origin)
-            _prepare(model, settings, device)
-            start = folder.open(processes, device, restart=restart) if processes.first else 0
-        start = processes.agree(start, device)
-        if start == FINISHED:
-            return folder.result if processes.first else {}
+    loss = make_loss(settings.loss, settings.loss_settings)
 
-        batches = NameBatches(
-            found.pairs, size=settings.batch_pairs, tokenizer=model.tokenizer, processes=processes
-        )
-        task = Alignment(model, batches, loss, settings, precision, processes)
-        loop = Loop(
-            task,
-            model,
-            adamw(trained(model), learning_rate=settings.learning_rate, weight_decay=settings.weight_decay),
-            settings=settings,
-            precision=precision,
-            folder=folder.checkpoints,
-            reporter=Reporter(
-                MetricsLog(folder.metrics, step=start or None) if processes.first else None,
-                every=settings.log_every,
-                batches=len(task),
-                unit=task.unit,
-                progress=progress,
-            ),
-            evaluate=partial(_evaluate, evaluations, _encoder(model, precision, settings)),
-            identity=folder.identity,
-            processes=processes,
-        )
-        if start:
-            with processes.as_one(device):
-                loop.resume(start)
-        state = loop.run()
-        cut, encoded = task.names_cut()
-        if not processes.first:
-            return {}
-        result = _finish(folder, model, settings, state)
-        Cuts(cut, encoded, model.settings.max_length).say(stacklevel=3)
-        return result
+    def material(scratch: Path, problems: Problems) -> Material[NameBatch]:
+        found = data(scratch, problems)
+        if not len(found.pairs):
+            raise InputError("there are no pairs to train on")
 
+        def learner(model: TorchModel, precision: Precision, processes: Processes) -> Learner[NameBatch]:
+            batches = NameBatches(
+                found.pairs, size=settings.batch_pairs, tokenizer=model.tokenizer, processes=processes
+            )
+            return Learner(
+                Alignment(model, batches, loss, settings, precision, processes),
+                model,
+                adamw(trained(model), learning_rate=settings.learning_rate, weight_decay=settings.weight_decay),
+            )
 
-def _load(settings: AlignmentSettings, device: torch.device) -> TorchModel:
-    return TorchModel.load(
-        settings.base,
-        pooling=settings.pooling,
-        max_length=settings.max_length,
-        attention=attention_on(device.type),
-    )
+        return Material(found.origin, learner)
 
-
-def _prepare(model: TorchModel, settings: AlignmentSettings, device: torch.device) -> None:
-    torch.manual_seed(settings.seed)
-    add_tuning(model, settings)
-    quicken(model, device)
-    with fitting(f"the model does not fit onto {device}: choose a smaller base, or the device cpu"):
-        model.to(device).train()
-
-
-def _encoder(model: TorchModel, precision: Precision, settings: AlignmentSettings) -> Encode:
-    """What measures a model as it then stands."""
-
-    def encoded(names: Sequence[str]) -> npt.NDArray[np.float32]:
-        tokens = tokenise(model.tokenizer, names)
-        vectors = encode(model, tokens, precision, at_once=settings.graph_tokens)
-        if not torch.isfinite(vectors).all():
-            raise NymlinkError("the encoder's vectors are no longer finite numbers")
-        unit: npt.NDArray[np.float32] = normalize(vectors).cpu().numpy()
-        return unit
-
-    return encoded
-
-
-def _evaluate(evaluations: Mapping[str, Evaluation], encode: Encode) -> Figures:
-    encode = remembering(encode)
-    return {name: evaluation(encode) for name, evaluation in evaluations.items()}
-
-
-def _finish(folder: RunFolder, model: TorchModel, settings: AlignmentSettings, state: State) -> Mapping[str, Any]:
-    """Write the best encoder, or the last one where none was to be the best."""
-    kept = state.best or state.last
-    step = state.best.step if state.best else state.step
-    if step != state.step:
-        checkpoint.restore(checkpoint.checkpoints(folder.checkpoints)[step], model)
-    folder.finish(
-        partial(write_tuned, model.cpu(), settings),
-        {"steps": state.step, "weights_of_step": step, "figures": kept and kept.figures},
-    )
-    return folder.result
+    return train(recipe, settings, material, restart=restart, progress=progress, problems=problems)

@@ -18,8 +18,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from nymlink.encode.tokens import Rows, Tokens, plan
+from nymlink.encode.tokens import Rows, Tokens, plan, tokenise
 from nymlink.encode.torch_model import TorchModel
+from nymlink.errors import NymlinkError
 from nymlink.train.precision import Precision
 
 _PADDING: Final = 0.25
@@ -93,6 +94,18 @@ def encode(model: TorchModel, tokens: Tokens, precision: Precision, *, at_once: 
     with evaluating(model), torch.no_grad(), precision.autocast():
         for rows in _pieces(tokens, precision.device, at_once):
             vectors[torch.from_numpy(rows)] = _run(model, tokens, rows, precision.device)
+    return vectors
+
+
+def encode_names(model: TorchModel, names: Sequence[str], precision: Precision, *, at_once: int) -> Tensor:
+    """The same for names that are not tokenised yet.
+
+    Raises:
+        NymlinkError: the weights diverged: vectors are no finite numbers.
+    """
+    vectors = encode(model, tokenise(model.tokenizer, names), precision, at_once=at_once)
+    if not torch.isfinite(vectors).all():
+        raise NymlinkError("the encoder's vectors are no longer finite numbers")
     return vectors
 
 

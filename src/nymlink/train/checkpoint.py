@@ -1,6 +1,7 @@
 """Checkpoints: all that a training needs to go on as if it had never stopped.
 
-A checkpoint is a directory with the trained weights and the optimiser's state as safetensors and all else as JSON.
+A checkpoint is a directory with the trained weights, the optimiser's state and what the task remembers as
+safetensors and all else as JSON.
 Where the sampler stands and what random numbers come next follow from the number of the step.
 """
 
@@ -26,10 +27,18 @@ _KIND: Final = "checkpoint"
 _VERSION: Final = 1
 _WEIGHTS: Final = "weights.safetensors"
 _OPTIMISER: Final = "optimiser.safetensors"
+_MEMORY: Final = "memory.safetensors"
 _NAME: Final = re.compile(r"step-(\d+)")
 
 
-def save(folder: Path, step: int, model: nn.Module, optimiser: Optimizer, state: Mapping[str, Any]) -> Path:
+def save(
+    folder: Path,
+    step: int,
+    model: nn.Module,
+    optimiser: Optimizer,
+    state: Mapping[str, Any],
+    memory: Mapping[str, Tensor] | None = None,
+) -> Path:
     """Write the checkpoint of a step, atomically.
 
     Args:
@@ -38,6 +47,7 @@ def save(folder: Path, step: int, model: nn.Module, optimiser: Optimizer, state:
         model: what is trained; only what wants a gradient is written.
         optimiser: over these parameters.
         state: whatever else is needed, as JSON values.
+        memory: what the task remembers.
 
     Returns:
         The directory written.
@@ -48,6 +58,8 @@ def save(folder: Path, step: int, model: nn.Module, optimiser: Optimizer, state:
     target = folder / f"step-{step:09d}"
     body: dict[str, Any] = {"step": step, "state": dict(state), "sha256": {}}
     tensors = {_WEIGHTS: _detached(_trained(model)), _OPTIMISER: _optimiser_state(model, optimiser)}
+    if memory:
+        tensors[_MEMORY] = _detached(memory)
     with write_directory(target, kind=_KIND, version=_VERSION, body=body) as partial:
         for name, named in tensors.items():
             try:
@@ -82,6 +94,16 @@ def restore(checkpoint: Path, model: nn.Module, optimiser: Optimizer | None = No
         _restore_optimiser(model, optimiser, _load(checkpoint, _OPTIMISER, manifest))
     state: dict[str, Any] = manifest["state"]
     return state
+
+
+def memory(checkpoint: Path) -> dict[str, Tensor]:
+    """What the task remembered when a checkpoint was written.
+
+    Raises:
+        StoreError: the checkpoint is damaged.
+    """
+    manifest = read_manifest(checkpoint, kind=_KIND, version=_VERSION)
+    return _load(checkpoint, _MEMORY, manifest) if _MEMORY in manifest["files"] else {}
 
 
 def _load(checkpoint: Path, name: str, manifest: dict[str, Any]) -> dict[str, Tensor]:

@@ -113,7 +113,7 @@ SINGLE: Final = Processes()
 @contextlib.contextmanager
 def joined(device: torch.device) -> Iterator[Processes]:
     """The processes that ``torchrun`` started, connected; a single one when it did not."""
-    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+    if process_count() == 1:
         yield SINGLE
         return
     if device.type == "cuda":
@@ -123,6 +123,11 @@ def joined(device: torch.device) -> Iterator[Processes]:
         yield Processes(dist.get_rank(), dist.get_world_size())
     finally:
         dist.destroy_process_group()
+
+
+def process_count() -> int:
+    """How many processes ``torchrun`` started; 1 when it did not."""
+    return int(os.environ.get("WORLD_SIZE", "1"))
 
 
 def local_rank() -> int:

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from nymlink.corpus.read import read_corpus
-from nymlink.files import sha256
 from nymlink.problems import Problems
 from nymlink.train.align import Data, align
+from nymlink.train.annotated import describe_corpus
 from nymlink.train.evaluation import open_vocabulary
 from nymlink.train.mention_pairs import MentionPairs
 from nymlink.train.recipe_settings import FinetuneSettings
@@ -38,12 +38,7 @@ def _data(settings: FinetuneSettings, _: Path, problems: Problems) -> Data:
         pairs,
         {
             "vocabulary": describe(vocabulary),
-            "corpora": [_describe(path) for path in paths],
+            "corpora": [describe_corpus(path) for path in paths],
             "pairs": {"count": len(pairs)},
         },
     )
-
-
-def _describe(path: Path) -> dict[str, Any]:
-    files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
-    return {"name": path.name, "files": {file.name: sha256(file) for file in files}}

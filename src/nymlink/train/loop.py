@@ -28,7 +28,7 @@ from nymlink.train.precision import Precision
 from nymlink.train.reporting import Reporter
 from nymlink.train.settings import MEASURE, RunSettings
 from nymlink.train.speed import densify
-from nymlink.train.task import Evaluated, Figures, State, Task
+from nymlink.train.task import Evaluated, Figures, Remembering, State, Task
 
 B = TypeVar("B")
 
@@ -94,6 +94,8 @@ class Loop(Generic[B]):
         if self._processes.first and any(saved.get(key) != value for key, value in self._identity.items()):
             raise StoreError("the checkpoint is of another training", path=path)
         self._precision.restore(saved["precision"])
+        if isinstance(self._task, Remembering):
+            self._task.recall(checkpoint.memory(path))
         last, best = (saved[key] and Evaluated(**saved[key]) for key in ("last", "best"))
         self.state = State(step, last, best)
 
@@ -109,22 +111,39 @@ class Loop(Generic[B]):
             self._written_at = time.monotonic()
             # Before the first step too: what was there to begin with may turn out to be the best.
             self._settle(stop)
-            for step, batch in self._batches():
+            for step, batch in self._batches(stop):
                 with self._explained(f"step {step + 1:,} ({batch})", advice=", and look at this batch"):
                     self._make_step(step, batch)
                 self._settle(stop)
         return self.state
 
-    def _batches(self) -> Iterator[tuple[int, B]]:
+    def _batches(self, stop: Stop) -> Iterator[tuple[int, B]]:
         """The batches that are left, each with the number of its step."""
         in_epoch = len(self._task)
         for epoch in range(self.state.step // in_epoch, -(-self.steps // in_epoch)):
             start = epoch * in_epoch
             numbers = range(max(self.state.step - start, 0), min(in_epoch, self.steps - start))
-            self._task.start_epoch(epoch)
+            self._start_epoch(epoch, stop)
             batches = made_ahead(partial(self._task.batch, epoch), numbers, ahead=2)
             for number, batch in zip(numbers, batches, strict=True):
                 yield start + number, batch
+
+    def _start_epoch(self, epoch: int, stop: Stop) -> None:
+        """Start an epoch. That changes no weights: being told to stop breaks it off.
+
+        Raises:
+            StoppedError: it was told to stop.
+        """
+        # Where there are other processes, one that breaks off would leave them waiting.
+        broken_off = stop.breaks_off() if self._processes.count == 1 else contextlib.nullcontext()
+        try:
+            with self._reporter.paused(), self._explained(f"at the start of epoch {epoch + 1}"), broken_off:
+                figures = self._task.start_epoch(epoch)
+        except BrokenOffError:
+            self._settle(stop)
+        else:
+            if figures:
+                self._reporter.epoch(epoch, figures)
 
     def _make_step(self, step: int, batch: B) -> None:
         # Random numbers are a matter of the step, so that there is no state of them to save.
@@ -203,7 +222,8 @@ class Loop(Generic[B]):
                 "last": self.state.last and asdict(self.state.last),
                 "best": self.state.best and asdict(self.state.best),
             }
-            checkpoint.save(self._folder, self.state.step, self._model, self._optimiser, state)
+            memory = self._task.memory() if isinstance(self._task, Remembering) else {}
+            checkpoint.save(self._folder, self.state.step, self._model, self._optimiser, state, memory)
             best = [] if self.state.best is None else [self.state.best.step]
             checkpoint.prune(self._folder, keep=[self.state.step, *best])
         self._written_at = time.monotonic()

@@ -9,9 +9,8 @@ import numpy as np
 
 from nymlink.corpus.model import Corpus
 from nymlink.errors import InputError
-from nymlink.evaluate.gold import GoldResolver
 from nymlink.text.normalise import normalise
-from nymlink.text.prepare import prepare_document
+from nymlink.train.annotated import annotated_queries
 from nymlink.train.pair_sequence import NamedPairs
 from nymlink.train.pair_settings import SYNONYM_KINDS
 from nymlink.train.permutation import permute, seeded_keys
@@ -44,21 +43,14 @@ class MentionPairs:
             known = vocabulary.names(vocabulary.concept_id(row), kinds=SYNONYM_KINDS)
             return tuple(dict.fromkeys(normalise(name.text) for name in known))
 
-        resolver = GoldResolver(vocabulary)
-        found = dict.fromkeys(
-            (query, row)
-            for corpus in corpora
-            for document in corpus.documents
-            for mention, parts in zip(
-                document.mentions, prepare_document(document, composites="gold"), strict=True
-            )
-            if len(parts) == 1 and (not types or mention.type in types)
-            for query in parts
-            for row in sorted(resolver.rows(mention.concept_ids))
+        meant = dict.fromkeys(
+            (one.query, row)
+            for one in annotated_queries(vocabulary, corpora, types=types)
+            for row in sorted(one.concepts)
         )
         self._mentions = [
             (query, row, others)
-            for query, row in found
+            for query, row in meant
             if (others := [name for name in names(row) if name != query])
         ]
         if not self._mentions:

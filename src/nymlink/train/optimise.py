@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 from torch import nn
-from torch.optim import AdamW, Optimizer
+from torch.optim import Adam, AdamW, Optimizer
 
 from nymlink.train.settings import Schedule
 
@@ -14,6 +15,30 @@ from nymlink.train.settings import Schedule
 def adamw(parameters: Iterable[nn.Parameter], *, learning_rate: float, weight_decay: float) -> AdamW:
     """AdamW as Liu et al. (2021) use it: weight decay on all parameters, biases and norms too."""
     return AdamW(parameters, lr=learning_rate, weight_decay=weight_decay, fused=True)
+
+
+def adam(
+    parameters: Iterable[nn.Parameter],
+    weight: nn.Parameter,
+    *,
+    learning_rate: float,
+    weight_decay: float,
+    of_weight: float,
+) -> Adam:
+    """Adam as the release of Sung et al. (2020) uses it: weight decay is added to the gradients (L2).
+
+    Args:
+        parameters: the encoder's.
+        weight: that of the sparse scores, which does not decay.
+        learning_rate: of the encoder.
+        weight_decay: of the encoder.
+        of_weight: the learning rate of the weight.
+    """
+    groups: list[dict[str, Any]] = [
+        {"params": list(parameters)},
+        {"params": [weight], "lr": of_weight, "weight_decay": 0.0},
+    ]
+    return Adam(groups, lr=learning_rate, weight_decay=weight_decay, fused=True)
 
 
 class LearningRate:

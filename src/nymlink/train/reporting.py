@@ -51,6 +51,12 @@ class Reporter:
         yield
         self._since += time.perf_counter() - start
 
+    def epoch(self, epoch: int, figures: Mapping[str, float]) -> None:
+        """An epoch (from 0) was started."""
+        # A line of its first step: a training that begins the epoch again when it goes on says it again.
+        self._write(epoch * self._batches + 1, epoch=epoch + 1, **figures)
+        self._show(f"epoch {epoch + 1}", figures)
+
     def step(self, step: int, outcome: Outcome, **figures: float) -> None:
         """A step was made."""
         self._step = step
@@ -80,9 +86,12 @@ class Reporter:
         """The model was measured on each of some corpora."""
         for name, values in figures.items():
             self._write(step, evaluation=name, **values)
-            said = ", ".join(f"{figure} {value:.4f}" for figure, value in values.items())
-            if not self._bar.disable:
-                self._bar.write(f"step {step:,}, {name}: {said}")
+            self._show(f"step {step:,}, {name}", values)
+
+    def _show(self, what: str, figures: Mapping[str, float]) -> None:
+        if not self._bar.disable:
+            said = ", ".join(f"{figure} {value:.4f}" for figure, value in figures.items())
+            self._bar.write(f"{what}: {said}")
 
     def _write(self, step: int, **values: float | str) -> None:
         if self._log is not None:

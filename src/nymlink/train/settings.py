@@ -1,4 +1,4 @@
-"""The settings that every training has, and those of every training that aligns names."""
+"""The settings that every training has, every training of an encoder, and every one that aligns names."""
 
 from __future__ import annotations
 
@@ -91,8 +91,8 @@ class RunSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AlignmentSettings(RunSettings):
-    """What every training has that brings the names of a concept together."""
+class EncoderTrainingSettings(RunSettings):
+    """What every training has that starts from an encoder of names and ends in one."""
 
     base: str = field(
         metadata=about("the encoder to start from: a folder, or the name of a model on the hub", matters=False)
@@ -115,9 +115,6 @@ class AlignmentSettings(RunSettings):
     )
     lora_rank: int = field(default=16, metadata=about("lora: rank of the change of a matrix"))
     lora_alpha: int = field(default=32, metadata=about("lora: the change is scaled by alpha / rank"))
-    batch_pairs: int = field(
-        default=256, metadata=about("pairs in a batch, over all processes together", paper="256")
-    )
     graph_tokens: int = field(
         default=8192,
         metadata=about(
@@ -125,6 +122,19 @@ class AlignmentSettings(RunSettings):
             "piece by piece: slower, but with the same loss. Lower it when memory runs out",
             matters=False,
         ),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self.graph_tokens >= 1, "graph_tokens", "at least 1", self.graph_tokens)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlignmentSettings(EncoderTrainingSettings):
+    """What every training has that brings the names of a concept together."""
+
+    batch_pairs: int = field(
+        default=256, metadata=about("pairs in a batch, over all processes together", paper="256")
     )
     loss: str = field(
         default="multi-similarity",
@@ -152,7 +162,6 @@ class AlignmentSettings(RunSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         require(self.batch_pairs >= 2, "batch_pairs", "at least 2", self.batch_pairs)
-        require(self.graph_tokens >= 1, "graph_tokens", "at least 1", self.graph_tokens)
         require(math.isfinite(self.margin), "margin", "a finite number", self.margin)
 
 

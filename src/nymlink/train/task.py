@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 B = TypeVar("B")
 
@@ -42,8 +45,11 @@ class Task(Protocol[B]):
         """The number of batches in an epoch."""
         ...
 
-    def start_epoch(self, epoch: int) -> None:
-        """Called before the batches of an epoch (from 0) are made; of the first one also after a resumption."""
+    def start_epoch(self, epoch: int) -> Mapping[str, float] | None:
+        """Called before the batches of an epoch (from 0) are made; of the first one also after a resumption.
+
+        Returns what is worth to be looked at, if anything is. It may be broken off, by an exception.
+        """
         ...
 
     def batch(self, epoch: int, number: int) -> B:
@@ -58,6 +64,19 @@ class Task(Protocol[B]):
 
         The weights' gradients are then added up over all processes. Random numbers are torch's.
         """
+        ...
+
+
+@runtime_checkable
+class Remembering(Protocol):
+    """A task that within an epoch needs what was computed at its start: checkpoints hold it."""
+
+    def memory(self) -> Mapping[str, Tensor]:
+        """What there is to be remembered."""
+        ...
+
+    def recall(self, memory: Mapping[str, Tensor]) -> None:
+        """Take up what a checkpoint holds, before the epoch that it is of (or the next one) is started."""
         ...
 
 

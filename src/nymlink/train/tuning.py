@@ -10,13 +10,13 @@ from transformers import PreTrainedModel
 from nymlink.encode.adapters import AdapterSettings
 from nymlink.encode.torch_model import TorchModel
 from nymlink.train.lora import LoraSettings, add_lora, merge_lora
-from nymlink.train.settings import AlignmentSettings
+from nymlink.train.settings import EncoderTrainingSettings
 
 if TYPE_CHECKING:
     from peft import PeftModel
 
 
-def add_tuning(model: TorchModel, settings: AlignmentSettings) -> None:
+def add_tuning(model: TorchModel, settings: EncoderTrainingSettings) -> None:
     """Freeze and extend a model as the settings say; what wants a gradient afterwards is what is trained.
 
     Random weights are torch's: seed it before.
@@ -28,7 +28,7 @@ def add_tuning(model: TorchModel, settings: AlignmentSettings) -> None:
         model.transformer = cast(PreTrainedModel, add_lora(model.transformer, lora))
 
 
-def write_tuned(model: TorchModel, settings: AlignmentSettings, folder: Path) -> None:
+def write_tuned(model: TorchModel, settings: EncoderTrainingSettings, folder: Path) -> None:
     """Write an encoder into a folder (see :meth:`TorchModel.write`).
 
     LoRA's changes are merged into the weights, and ``model`` is used up.

