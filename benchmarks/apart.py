@@ -17,9 +17,15 @@ from importlib import import_module
 from typing import Any
 
 
-def run(function: str, **arguments: Any) -> dict[str, Any]:
-    """The function's result, and under ``peak_mb`` the largest resident memory of its process (Linux)."""
-    command = [sys.executable, __file__, function, json.dumps(arguments)]
+def run(function: str, *, interpreter: str = sys.executable, **arguments: Any) -> dict[str, Any]:
+    """The function's result, and under ``peak_mb`` the largest resident memory of its process (Linux).
+
+    Args:
+        function: module and name.
+        interpreter: the Python that runs it, where it needs packages that this one does not have.
+        arguments: of the function.
+    """
+    command = [interpreter, __file__, function, json.dumps(arguments)]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
     result: dict[str, Any] = json.loads(done.stdout)
     return result

@@ -10,79 +10,19 @@ splits instead, for a last run: nothing is to be chosen by them.
 from __future__ import annotations
 
 import argparse
-import tarfile
-import tempfile
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
 
 from inputs import data_root
-from nymlink.corpus.model import Corpus
-from nymlink.corpus.options import CorpusOptions
-from nymlink.corpus.read import read_corpus
 from nymlink.evaluate.evaluation import Evaluation, evaluate
 from nymlink.index.index import Index
 from nymlink.index.presets import PRESETS
-from nymlink.vocabulary.read import read_vocabulary
-from nymlink.vocabulary.vocabulary import Vocabulary
 from report import table
-
-NCBI: Final = "corpora/ncbi_disease/biosyn_form/ncbi-disease_processed_concepts.tar.gz"
-BC5CDR: Final = "corpora/bc5cdr/bc5cdr-disease_processed_train_dev.tar.gz"
-
-
-@dataclass(frozen=True)
-class Task:
-    """A dictionary, the corpora to link to it (an archive and the folder in it, or a file), and its columns."""
-
-    name: str
-    dictionary: str
-    corpus: str
-    folder: str | None = None
-    columns: dict[str, str] = field(default_factory=dict)
-
-
-def _ncbi(split: str, dictionary: str, kind: str) -> Task:
-    path = f"corpora/ncbi_disease/biosyn_form/ncbi-disease_{dictionary}_dictionary.txt.gz"
-    return Task(f"NCBI {split}, {kind}", path, NCBI, f"ncbi-disease/processed_{split}")
-
-
-def _bc5cdr(dictionary: str, kind: str) -> Task:
-    path = f"corpora/bc5cdr/bc5cdr-disease_{dictionary}_dictionary.txt.gz"
-    return Task(f"BC5CDR disease dev, {kind}", path, BC5CDR, "bc5cdr-disease/processed_dev")
-
-
-def _mondo(split: str) -> Task:
-    columns = {"mention": "mention", "concept_id": "mondo_id"}
-    corpus = f"corpora/medmentions_mondo/mondo_{split}.csv"
-    return Task(f"MedMentions→MONDO {split}", "vocabularies/mondo.tsv.gz", corpus, columns=columns)
-
-
-DEVELOPMENT: Final = (
-    _ncbi("dev", "train", "bare"),
-    _ncbi("dev", "dev", "augmented"),
-    _bc5cdr("train", "bare"),
-    _bc5cdr("dev", "augmented"),
-    _mondo("dev"),
-)
-TEST: Final = (_ncbi("test", "train", "bare"), _ncbi("test", "test", "augmented"), _mondo("test"))
-
-
-def load(task: Task, data: Path) -> tuple[Vocabulary, Corpus]:
-    """Read the dictionary and the corpus of a task."""
-    vocabulary = read_vocabulary(data / task.dictionary)
-    with tempfile.TemporaryDirectory() as folder:
-        path = data / task.corpus
-        if task.folder is not None:
-            with tarfile.open(path) as archive:
-                archive.extractall(folder, filter="data")
-            path = Path(folder) / task.folder
-        return vocabulary, read_corpus(path, options=CorpusOptions(columns=task.columns))
+from tasks import DEVELOPMENT, TEST, Task, load
 
 
 def run(task: Task, settings: list[str], data: Path) -> dict[str, Evaluation]:
     """Evaluate one task under each setting."""
-    vocabulary, corpus = load(task, data)
+    vocabulary, [corpus] = load(task, data)
     return {setting: evaluate(Index.build(vocabulary, sparse=setting), corpus) for setting in settings}
 
 

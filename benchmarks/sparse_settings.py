@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from evaluation_table import DEVELOPMENT, load
 from inputs import data_root
 from nymlink.evaluate.evaluation import evaluate
 from nymlink.index.entries import Entries
@@ -17,6 +16,7 @@ from nymlink.index.index import Index
 from nymlink.index.settings import SparseSettings
 from nymlink.index.sparse import SparseSearch
 from report import table
+from tasks import DEVELOPMENT, load
 
 CANDIDATES: Final = {
     "whole name 1–2, words 3–4 (default)": SparseSettings(chars=(1, 2), word_chars=(3, 4), search_share=0.15),
@@ -37,7 +37,7 @@ def main() -> None:
     tasks = DEVELOPMENT[:4]
     shares: dict[str, list[float]] = {name: [] for name in CANDIDATES}
     for task in tasks:
-        vocabulary, corpus = load(task, data_root())
+        vocabulary, [corpus] = load(task, data_root())
         entries = Entries.of(vocabulary)
         for name, settings in CANDIDATES.items():
             index = Index(vocabulary, entries, {"sparse": SparseSearch.build(entries, settings)}, {})

@@ -64,6 +64,30 @@ def test_every_mistake_is_written(run: Run, built: Path, corpus: Path, tmp_path:
     assert mistakes[2]["why"] == "gold concept is not in the vocabulary"
 
 
+def test_some_mistakes_are_drawn(run: Run, built: Path, corpus: Path, tmp_path: Path) -> None:
+    arguments = ("evaluate", "--index", built / "index", "--corpus", corpus, "--sample", 2)
+    assert run(*arguments, "--errors", tmp_path / "errors.tsv").exit_code == 0
+    assert len((tmp_path / "errors.tsv").read_text(encoding="utf-8").splitlines()) == 3
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert "--errors FILE" in result.stderr
+
+
+def test_figures_are_broken_down(run: Run, built: Path, corpus: Path, tmp_path: Path) -> None:
+    arguments = ("evaluate", "--index", built / "index", "--corpus", corpus, "--json", tmp_path / "run.json")
+    result = run(*arguments, "--training", corpus)
+    assert result.exit_code == 0, result.stderr
+    figures = json.loads((tmp_path / "run.json").read_text())
+    assert {"group": "training mentions of gold", "label": "1 or 2", "n": 3, "acc@1": 2 / 3, "acc@5": 1.0} in (
+        figures["breakdown"]
+    )
+    assert figures["settings"]["training"] == ["processed_test"]
+    assert "in no dictionary name" in result.stdout
+    run(*arguments)
+    figures = json.loads((tmp_path / "run.json").read_text())
+    assert "training mentions of gold" not in {row["group"] for row in figures["breakdown"]}
+
+
 def test_unusable_input(run: Run, built: Path, corpus: Path, tmp_path: Path) -> None:
     (tmp_path / "nothing.json").write_text("[]")
     (tmp_path / "plain.txt").write_text("heart attack\n")

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from nymlink.corpus.model import Corpus, Document, Mention
+from nymlink.evaluate.diagnosis import drawn
 from nymlink.evaluate.evaluation import Evaluation, evaluate
 from nymlink.evaluate.report import report
 from nymlink.index.index import Index
@@ -71,8 +72,59 @@ def test_a_mistake_says_what_was_and_what_should_have_been() -> None:
     assert composite.query == "influenza | palsy"
     [nothing] = scored(CASES["no name is like the mention"]).mistakes
     assert (nothing.predicted, nothing.matched) == ("nothing", "")
+    assert (nothing.gold_names, nothing.predicted_names) == ("cancer", "")
     [unknown] = scored(CASES["gold concept is not in the vocabulary"]).mistakes
-    assert unknown.gold == "Z:1"
+    assert (unknown.gold, unknown.gold_names) == ("Z:1", "")
+    [shared] = scored(CASES["name is shared with the gold concept"]).mistakes
+    assert (shared.gold_names, shared.predicted_names) == ("stomach flu; flu", "influenza; flu")
+    assert composite.gold_names == "influenza; flu | ßßß"
+
+
+def test_only_some_names_of_a_concept_are_told() -> None:
+    index = Index.build(vocabulary({"M:1": [f"palsy {number}" for number in range(12)], "M:2": ["gout"]}))
+    mention = Mention("gout", concept_ids=("M:1",))
+    [mistake] = evaluate(index, Corpus("one", (Document("7", mentions=(mention,)),))).mistakes
+    assert mistake.gold_names == "; ".join(f"palsy {number}" for number in range(10))
+
+
+TEXT = "A title. Its first case, i.e. one of\nmany, had flus? No: palsy came\n\nNext"
+
+
+@pytest.mark.parametrize(
+    ("surface", "sentence"),
+    [
+        ("title", "A title."),
+        ("many", "many, had flus?"),
+        ("case", "Its first case, i.e. one of"),
+        ("palsy", "No: palsy came"),
+        ("Next", "Next"),
+        ("flus? No", "many, had flus? No: palsy came"),
+    ],
+)
+def test_a_mistake_shows_the_sentence_it_stands_in(surface: str, sentence: str) -> None:
+    start = TEXT.index(surface)
+    mention = Mention(surface, start=start, end=start + len(surface), concept_ids=("Z:1",))
+    corpus = Corpus("texts", (Document("6", "Something else"), Document("7", TEXT, (mention,))))
+    assert [mistake.context for mistake in evaluate(INDEX, corpus).mistakes] == [sentence]
+
+
+def test_a_mention_without_a_place_is_shown_with_all_that_was_written_around_it() -> None:
+    [mistake] = evaluate(
+        INDEX, Corpus("rows", (Document("7", "One.\nTwo.", (Mention("x", concept_ids=("Z:1",)),)),))
+    ).mistakes
+    assert mistake.context == "One. Two."
+    assert all(mistake.context == "" for mistake in EVERYTHING.mistakes)
+
+
+def test_some_mistakes_are_drawn_in_their_order() -> None:
+    mistakes = EVERYTHING.mistakes
+    some = drawn(mistakes, 4, seed=1)
+    assert len(some) == 4
+    places = [mistakes.index(one) for one in some]
+    assert places == sorted(set(places))
+    assert some == drawn(mistakes, 4, seed=1)
+    assert any(drawn(mistakes, 4, seed=seed) != some for seed in range(5))
+    assert drawn(mistakes, None, seed=1) == drawn(mistakes, 99, seed=1) == list(mistakes)
 
 
 def test_an_obsolete_gold_concept_cannot_be_found() -> None:
@@ -98,6 +150,10 @@ def test_the_report_shows_the_figures() -> None:
     share = f"{100 * EVERYTHING.figures['acc@1']:.1f}"
     assert any(line.startswith("by name, lenient") and share in line for line in lines)
     assert sum(line.startswith("'") for line in lines) == len(CASES)
+    assert len(EVERYTHING.breakdown) > 5
+    for row in EVERYTHING.breakdown:
+        figures = (row.group, row.label, row.n, f"{100 * row.acc_1:.1f}", f"{100 * row.acc_5:.1f}")
+        assert " ".join(map(str, figures)) in {" ".join(line.split()) for line in lines}
     assert sum(line.strip().startswith("'") for line in report(EVERYTHING, examples=3).splitlines()) == 3
     assert "for example" not in report(EVERYTHING, examples=0)
     perfect = scored(Mention("breast cancer", concept_ids=("M:2",)))

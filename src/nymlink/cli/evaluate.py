@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from nymlink.corpus.readers import CORPUS_FORMATS
 from nymlink.errors import InputError
 from nymlink.evaluate.augment import augment
 from nymlink.evaluate.compare import compare as compare_runs
-from nymlink.evaluate.diagnosis import Mistake
+from nymlink.evaluate.diagnosis import Mistake, drawn
 from nymlink.evaluate.evaluation import evaluate as run
 from nymlink.evaluate.report import report
 from nymlink.index.index import Index
@@ -46,6 +47,12 @@ from nymlink.text.spelling import DEFAULT_SPELLING, read_table
     help="Add the mentions of this (training or development) corpus to the dictionary. Repeatable.",
 )
 @click.option(
+    "--training",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Break the figures down by how often a gold concept occurs in this training corpus, too. Repeatable.",
+)
+@click.option(
     "--spelling",
     type=click.Path(path_type=Path),
     help="Misspelt words, one `wrong||right` a line, instead of the built-in table.",
@@ -58,12 +65,13 @@ from nymlink.text.spelling import DEFAULT_SPELLING, read_table
 @click.option("--drop-unknown", is_flag=True, help="Leave out mentions whose gold id is not in the dictionary.")
 @click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write figures and ranks to this file.")
 @click.option("--errors", type=click.Path(path_type=Path), help="Write every mistake to this TSV file.")
+@click.option("--sample", type=click.IntRange(1), help="Of the mistakes write only so many, drawn with the seed.")
 @click.option(
     "--compare",
     type=click.Path(path_type=Path),
     help="Compare with another run over the same mentions (its --json file): McNemar's exact test.",
 )
-@click.option("--seed", default=0, show_default=True, help="Seed of the bootstrap intervals.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the bootstrap intervals and of --sample.")
 def evaluate(
     index: Path,
     encoder: str | None,
@@ -72,11 +80,13 @@ def evaluate(
     types: tuple[str, ...],
     columns: tuple[str, ...],
     augmenting: tuple[Path, ...],
+    training: tuple[Path, ...],
     spelling: Path | None,
     as_published: bool,
     drop_unknown: bool,
     json_file: Path | None,
     errors: Path | None,
+    sample: int | None,
     compare: Path | None,
     seed: int,
 ) -> None:
@@ -89,7 +99,10 @@ def evaluate(
     \b
     nymlink evaluate --index medic-index --corpus CDR_DevelopmentSet.PubTator.txt --type Disease
     nymlink evaluate --index medic-index --corpus processed_test --json run.json
+    nymlink evaluate --index medic-index --corpus processed_dev --errors errors.tsv --sample 100
     """
+    if sample is not None and errors is None:
+        raise click.UsageError("--sample says how many mistakes are written, and --errors FILE where")
     problems = reported_problems()
     table = DEFAULT_SPELLING if spelling is None else read_table(spelling)
     options = CorpusOptions(columns=mapping(columns))
@@ -110,6 +123,7 @@ def evaluate(
         opened,
         gold,
         types=set(types) or None,
+        training=[read(path) for path in training],
         keep_unknown=not drop_unknown,
         spelling=table,
         as_published=as_published,
@@ -121,7 +135,7 @@ def evaluate(
         with atomic_file(json_file) as partial:
             partial.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     if errors is not None:
-        _write_errors(errors, list(evaluation.mistakes))
+        _write_errors(errors, drawn(evaluation.mistakes, sample, seed=seed))
     if other is not None:
         for name, test in compare_runs(result, other).items():
             click.echo(
@@ -139,7 +153,7 @@ def _read_run(path: Path) -> dict[str, Any]:
     return run
 
 
-def _write_errors(path: Path, mistakes: list[Mistake]) -> None:
+def _write_errors(path: Path, mistakes: Sequence[Mistake]) -> None:
     with atomic_file(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, Mistake.__slots__, delimiter="\t", lineterminator="\n")
         writer.writeheader()

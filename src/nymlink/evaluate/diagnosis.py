@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import random
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Final
 
+from nymlink.corpus.model import Corpus, Mention
 from nymlink.evaluate.gold import GoldResolver
 from nymlink.evaluate.outcomes import Outcome
 from nymlink.vocabulary.vocabulary import Vocabulary
+
+_NAMES: Final = 10
+"""How many names of a concept are told."""
+
+_BREAK: Final = re.compile(r"(?<=[.!?])\s+(?=[^\sa-z])|\n+")
+"""Between two sentences, nearly always."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,49 +28,99 @@ class Mistake:
         document_id: its document.
         mention: its surface form.
         query: what was searched; the parts of a composite joined by `` | ``.
-        gold: gold ids and names, joined by `` | ``.
-        predicted: predicted ids and names, joined by `` | ``.
+        gold: gold ids and preferred names, joined by `` | ``.
+        gold_names: the first ten names of each of these, joined by ``; ``.
+        predicted: predicted ids and preferred names, joined by `` | ``.
+        predicted_names: the first ten names of each of these, joined by ``; ``.
         matched: the names that matched, joined by `` | ``.
         why: the reason, one of a few phrases.
+        context: the sentence that the mention stands in, where the corpus has it.
     """
 
     document_id: str
     mention: str
     query: str
     gold: str
+    gold_names: str
     predicted: str
+    predicted_names: str
     matched: str
     why: str
+    context: str
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
-def mistakes(vocabulary: Vocabulary, outcomes: Sequence[Outcome], resolver: GoldResolver) -> list[Mistake]:
-    """The outcomes whose first concept is not right, each with the reason."""
-    return [_mistake(vocabulary, outcome, resolver) for outcome in outcomes if outcome.concept_rank != 0]
+def mistakes(
+    vocabulary: Vocabulary, outcomes: Sequence[Outcome], resolver: GoldResolver, corpus: Corpus
+) -> list[Mistake]:
+    """The outcomes whose first concept is not right, each with the reason.
+
+    Args:
+        vocabulary: what was linked to.
+        outcomes: what became of the mentions.
+        resolver: from gold ids to concepts.
+        corpus: where the mentions stand.
+    """
+    texts = {document.id: document.text for document in corpus.documents}
+    return [
+        _mistake(vocabulary, outcome, resolver, texts[outcome.query.document_id])
+        for outcome in outcomes
+        if outcome.concept_rank != 0
+    ]
 
 
-def _mistake(vocabulary: Vocabulary, outcome: Outcome, resolver: GoldResolver) -> Mistake:
+def drawn(mistakes: Sequence[Mistake], count: int | None, *, seed: int) -> list[Mistake]:
+    """Some of the mistakes, in their order, for a person to read; all if ``count`` is ``None`` or not less."""
+    if count is None or count >= len(mistakes):
+        return list(mistakes)
+    places = random.Random(seed).sample(range(len(mistakes)), count)
+    return [mistakes[place] for place in sorted(places)]
+
+
+def _mistake(vocabulary: Vocabulary, outcome: Outcome, resolver: GoldResolver, text: str) -> Mistake:
     query = outcome.query
-    names = {
-        gold_id: ", ".join(vocabulary.preferred_name(row) for row in sorted(resolver.rows([gold_id])))
-        for gold_id in query.mention.concept_ids
-    }
+    golds = {gold_id: sorted(resolver.rows([gold_id])) for gold_id in query.mention.concept_ids}
     predicted = [None if first is None else first[0] for first in outcome.predicted]
     matched = [None if first is None else first[1] for first in outcome.predicted]
     return Mistake(
         document_id=query.document_id,
         mention=query.mention.text,
         query=" | ".join(query.parts),
-        gold=" | ".join(f"{gold_id} {name}".strip() for gold_id, name in names.items()),
+        gold=" | ".join(
+            f"{gold_id} {', '.join(map(vocabulary.preferred_name, rows))}".strip()
+            for gold_id, rows in golds.items()
+        ),
+        gold_names=" | ".join(_names(vocabulary, rows) for rows in golds.values()),
         predicted=" | ".join(
             "nothing" if row is None else f"{vocabulary.concept_id(row)} {vocabulary.preferred_name(row)}"
             for row in predicted
         ),
+        predicted_names=" | ".join(_names(vocabulary, [] if row is None else [row]) for row in predicted),
         matched=" | ".join("" if row is None else vocabulary.name(row).text for row in matched),
         why=_why(vocabulary, outcome),
+        context=_sentence(text, query.mention),
     )
+
+
+def _names(vocabulary: Vocabulary, rows: Sequence[int]) -> str:
+    """The first names of some concepts, those that differ only in source or language once."""
+    names = vocabulary.columns.names["text"]
+    told = []
+    for row in rows:
+        start, end = vocabulary.columns.name_offsets[row : row + 2].tolist()
+        told += list(dict.fromkeys(names.slice(start, end - start).to_pylist()))[:_NAMES]
+    return "; ".join(told)
+
+
+def _sentence(text: str, mention: Mention) -> str:
+    """The sentence around a mention, or the whole text where its place is not known, on one line."""
+    start, end = (0, len(text)) if mention.start is None or mention.end is None else (mention.start, mention.end)
+    breaks = [found.span() for found in _BREAK.finditer(text)]
+    left = max((after for _, after in breaks if after <= start), default=0)
+    right = min((before for before, _ in breaks if before >= end), default=len(text))
+    return " ".join(text[left:right].split())
 
 
 def _why(vocabulary: Vocabulary, outcome: Outcome) -> str:

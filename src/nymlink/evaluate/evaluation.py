@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from nymlink.corpus.model import Corpus
 from nymlink.errors import InputError
+from nymlink.evaluate.breakdown import UNSEEN, BreakdownRow, breakdown
 from nymlink.evaluate.diagnosis import Mistake, mistakes
 from nymlink.evaluate.gold import GoldResolver
 from nymlink.evaluate.metrics import accuracy, as_array, mean_reciprocal_rank
@@ -53,6 +54,7 @@ class Evaluation:
             counts names, strict; ``concept_acc@k`` and ``recall@k`` count distinct concepts; ``mrr`` and
             ``concept_mrr``.
         intervals: 95 % bootstrap intervals of the accuracies at 1 and 5.
+        breakdown: the accuracies of mentions that differ in how hard they are.
         outcomes: mention by mention.
         mistakes: the mentions whose first concept is wrong.
         settings: what was evaluated, and how.
@@ -61,17 +63,24 @@ class Evaluation:
     counts: Counts
     figures: Mapping[str, float]
     intervals: Mapping[str, tuple[float, float]]
+    breakdown: Sequence[BreakdownRow]
     outcomes: Sequence[Outcome]
     mistakes: Sequence[Mistake]
     settings: Mapping[str, Any]
 
+    @property
+    def unseen(self) -> BreakdownRow | None:
+        """The mentions whose prepared form is in no name of the dictionary, if there are any."""
+        return next((row for row in self.breakdown if row.label == UNSEEN), None)
+
     def to_dict(self) -> dict[str, Any]:
-        """JSON values: the figures at the top, then counts, settings and the rank of every mention."""
+        """JSON values: the figures at the top, then their breakdown, counts, settings and all mentions' ranks."""
         counts = {field: getattr(self.counts, field) for field in Counts.__slots__}
         return {
             "n": self.counts.scored,
             **self.figures,
             "intervals": {name: list(interval) for name, interval in self.intervals.items()},
+            "breakdown": [row.to_dict() for row in self.breakdown],
             "counts": counts,
             "settings": dict(self.settings),
             "mentions": {
@@ -87,6 +96,7 @@ def evaluate(
     corpus: Corpus,
     *,
     types: Collection[str] | None = None,
+    training: Sequence[Corpus] = (),
     keep_unknown: bool = True,
     spelling: Mapping[str, str] = DEFAULT_SPELLING,
     as_published: bool = False,
@@ -98,6 +108,7 @@ def evaluate(
         index: what to link to.
         corpus: documents with gold ids.
         types: score mentions of these types only.
+        training: break the figures down by how often a gold concept occurs in these corpora, too.
         keep_unknown: score mentions whose gold ids the vocabulary does not hold (as wrong); else leave them out.
         spelling: misspelt word → right word, for preparing the mentions.
         as_published: prepare mentions just as the published queries were, see
@@ -154,6 +165,7 @@ def evaluate(
     settings = {
         "corpus": corpus.name,
         "types": None if types is None else sorted(types),
+        "training": [one.name for one in training],
         "keep_unknown": keep_unknown,
         "as_published": as_published,
         "dictionary": [source.to_dict() for source in index.vocabulary.sources],
@@ -162,7 +174,15 @@ def evaluate(
         "index": dict(index.settings),
         "seed": seed,
     }
-    return Evaluation(counts, figures, intervals, found, mistakes(index.vocabulary, found, resolver), settings)
+    return Evaluation(
+        counts=counts,
+        figures=figures,
+        intervals=intervals,
+        breakdown=breakdown(index, found, resolver, training=training),
+        outcomes=found,
+        mistakes=mistakes(index.vocabulary, found, resolver, corpus),
+        settings=settings,
+    )
 
 
 def fingerprint(queries: Sequence[Query]) -> str:

@@ -40,6 +40,10 @@ def report(evaluation: Evaluation, *, examples: int = 10) -> str:
         "",
         f"mean reciprocal rank: {figures['mrr']:.3f} by name, {figures['concept_mrr']:.3f} by concept",
     ]
+    lines += ["", f"{'by name, lenient, of mentions with':52}{'n':>8}{'@1':>8}{'@5':>8}"]
+    for row in evaluation.breakdown:
+        share = f"{row.n:8,}{100 * row.acc_1:8.1f}{100 * row.acc_5:8.1f}"
+        lines.append(f"{row.group:26}{row.label:26}{share}")
     if evaluation.mistakes:
         lines += ["", f"{len(evaluation.mistakes):,} mentions whose first concept is wrong:"]
         reasons = Counter(mistake.why for mistake in evaluation.mistakes)

@@ -1,0 +1,224 @@
+"""What linkers are measured on: dictionaries, and the mentions to link to them, from $NYMLINK_DATA.
+
+A task names one split. Nothing of another split is opened: of an archive only the files of the split are unpacked.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nymlink.corpus.model import Corpus, Mention
+from nymlink.corpus.options import CorpusOptions
+from nymlink.corpus.read import read_corpus
+from nymlink.manifest import MANIFEST
+from nymlink.vocabulary.merge.identifiers import canonical
+from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.reach import flat
+from nymlink.vocabulary.read import read_vocabulary
+from nymlink.vocabulary.tables import REDIRECT_SCHEMA, TableBuilder
+from nymlink.vocabulary.vocabulary import Vocabulary
+
+_NCBI: Final = "corpora/ncbi_disease/biosyn_form"
+_BC5CDR: Final = "corpora/bc5cdr"
+_FOLDS: Final = 10
+_CUI: Final = r"\bC\d{7}$"
+
+
+def open_vocabulary(path: Path) -> Vocabulary:
+    """A vocabulary directory, or a file in any format."""
+    return Vocabulary.load(path) if (path / MANIFEST).is_file() else read_vocabulary(path)
+
+
+def reached_by_cui(path: Path) -> Vocabulary:
+    """A vocabulary in which a UMLS CUI is an old id of every concept that refers to it; others are not searched."""
+    vocabulary = open_vocabulary(path)
+    concepts = vocabulary.columns.concepts
+    owners, xrefs = flat(concepts["xrefs"])
+    matching = pc.match_substring_regex(xrefs, _CUI)
+    found = [
+        (local, owner)
+        for owner, (namespace, local) in zip(
+            owners[matching.to_numpy(zero_copy_only=False)].tolist(),
+            map(canonical, xrefs.filter(matching).to_pylist()),
+            strict=True,
+        )
+        if namespace == "UMLS"
+    ]
+    ids = concepts["id"].take(pa.array([owner for _, owner in found], pa.int64()))
+    added = pa.table({"old": [cui for cui, _ in found], "new": ids}, schema=REDIRECT_SCHEMA)
+    redirects = pa.concat_tables([vocabulary.columns.redirects, added]).sort_by([("old", "ascending")])
+    unreached = np.ones(len(concepts), bool)
+    unreached[[owner for _, owner in found]] = False
+    # Nothing could link to them: they count as gone.
+    place = concepts.schema.get_field_index("obsolete")
+    gone = pa.array(unreached | concepts["obsolete"].to_numpy())
+    searched = concepts.set_column(place, concepts.schema.field(place), gone)
+    columns = replace(vocabulary.columns, concepts=searched, redirects=redirects.combine_chunks())
+    return Vocabulary(columns, vocabulary.sources, vocabulary.settings)
+
+
+def label_ontology(path: Path) -> Vocabulary:
+    """AskAPatient's own dictionary: a JSON object, concept → its labels, each a kind and a text."""
+    builder = TableBuilder()
+    for concept_id, labels in json.loads(gzip.decompress(path.read_bytes())).items():
+        builder.concept(concept_id)
+        for _, text in labels:
+            builder.name(concept_id, text, lang="en")
+    return Vocabulary.of((Source("AskAPatient", "label ontology", file=path.name), builder.build()))
+
+
+@dataclass(frozen=True)
+class Task:
+    """A dictionary and the corpora to link to it.
+
+    Attributes:
+        name: data and dictionary, for tables.
+        dictionary: its path, below the data folder if not absolute.
+        corpus: the path of a file, or of an archive.
+        parts: of an archive, the files or folders in it; each is a corpus, and all are of one kind (folds).
+        columns: of a mention table, see :class:`~nymlink.corpus.options.CorpusOptions`.
+        read: how the dictionary is read.
+        languages: of the names to be searched; ``None`` for all.
+        known_only: whether mentions of ids that the dictionary does not know are left out, not scored as wrong.
+        bar: Acc@1 and @5 by name that are to be reached, in percent; ``None`` where there is no bar.
+    """
+
+    name: str
+    dictionary: str
+    corpus: str
+    parts: tuple[str, ...] = ()
+    columns: dict[str, str] = field(default_factory=dict)
+    read: Callable[[Path], Vocabulary] = open_vocabulary
+    languages: tuple[str, ...] | None = None
+    known_only: bool = False
+    bar: tuple[float, float] | None = None
+
+
+def load(task: Task, data: Path) -> tuple[Vocabulary, list[Corpus]]:
+    """Read the dictionary and the corpora of a task."""
+    vocabulary = task.read(data / task.dictionary)
+    corpora = list(_corpora(task, data / task.corpus))
+    if task.known_only:
+        resolve = cache(vocabulary.resolve)
+        corpora = [_chosen(corpus, lambda mention: any(map(resolve, mention.concept_ids))) for corpus in corpora]
+    return vocabulary, corpora
+
+
+def _corpora(task: Task, path: Path) -> Iterator[Corpus]:
+    options = CorpusOptions(columns=task.columns)
+    if not task.parts:
+        yield read_corpus(path, options=options)
+        return
+    with tempfile.TemporaryDirectory() as folder, tarfile.open(path) as archive:
+        wanted = [one for one in archive if any(f"{one.name}/".startswith(f"{part}/") for part in task.parts)]
+        archive.extractall(folder, wanted, filter="data")
+        for part in task.parts:
+            yield read_corpus(Path(folder) / part, options=options)
+
+
+def first(corpus: Corpus, count: int) -> Corpus:
+    """The first mentions of a corpus, for trying."""
+    numbers = iter(range(count))
+    return _chosen(corpus, lambda _: next(numbers, None) is not None)
+
+
+def _chosen(corpus: Corpus, wanted: Callable[[Mention], bool]) -> Corpus:
+    documents = (
+        replace(document, mentions=tuple(filter(wanted, document.mentions))) for document in corpus.documents
+    )
+    return replace(corpus, documents=tuple(document for document in documents if document.mentions))
+
+
+def ncbi(split: str, kind: str, dictionary: str, bar: tuple[float, float] | None = None) -> Task:
+    """NCBI disease, prepared queries: ``split`` is ``dev`` or ``test``."""
+    archive = f"{_NCBI}/ncbi-disease_processed_concepts.tar.gz"
+    return Task(f"NCBI {split}, {kind}", dictionary, archive, (f"ncbi-disease/processed_{split}",), bar=bar)
+
+
+def bc5cdr(kind: str, dictionary: str, bar: tuple[float, float] | None = None) -> Task:
+    """BC5CDR disease, prepared queries of the development split."""
+    archive = f"{_BC5CDR}/bc5cdr-disease_processed_train_dev.tar.gz"
+    return Task(f"BC5CDR disease dev, {kind}", dictionary, archive, ("bc5cdr-disease/processed_dev",), bar=bar)
+
+
+def askapatient(split: str, bar: tuple[float, float] | None = None) -> Task:
+    """AskAPatient, all folds: ``split`` is ``validation`` or ``test``."""
+    return Task(
+        f"AskAPatient {split}, {_FOLDS} folds",
+        "corpora/askapatient/askapatient_label_ontology.json.gz",
+        "corpora/askapatient/askapatient_10folds.tar.xz",
+        tuple(f"askapatient/AskAPatient.fold-{fold}.{split}.txt" for fold in range(_FOLDS)),
+        read=label_ontology,
+        bar=bar,
+    )
+
+
+def medmentions(split: str, metathesaurus: str) -> Task:
+    """MedMentions, the mentions whose CUI a metathesaurus reaches: ``split`` is ``dev`` or ``test``."""
+    return Task(
+        f"MedMentions {split}, reached",
+        metathesaurus,
+        f"corpora/medmentions/medmentions_full_{split}.mention_cui.tsv.gz",
+        read=reached_by_cui,
+        languages=("en",),
+        known_only=True,
+    )
+
+
+def mondo(split: str) -> Task:
+    """MedMentions mentions mapped to MONDO: ``split`` is ``dev`` or ``test``."""
+    return Task(
+        f"MedMentions→MONDO {split}",
+        "vocabularies/mondo.tsv.gz",
+        f"corpora/medmentions_mondo/mondo_{split}.csv",
+        columns={"mention": "mention", "concept_id": "mondo_id"},
+    )
+
+
+MEDIC: Final = f"{_NCBI}/ncbi-disease_train_dictionary.txt.gz"
+_BC5CDR_BARE: Final = f"{_BC5CDR}/bc5cdr-disease_train_dictionary.txt.gz"
+_BC5CDR_AUGMENTED: Final = f"{_BC5CDR}/bc5cdr-disease_dev_dictionary.txt.gz"
+
+DEVELOPMENT: Final = (
+    ncbi("dev", "bare", MEDIC),
+    ncbi("dev", "augmented", f"{_NCBI}/ncbi-disease_dev_dictionary.txt.gz"),
+    bc5cdr("bare", _BC5CDR_BARE, (84.5, 89.5)),
+    bc5cdr("augmented", _BC5CDR_AUGMENTED, (94.0, 96.5)),
+    mondo("dev"),
+)
+TEST: Final = (
+    ncbi("test", "bare", MEDIC, (82.5, 89.0)),
+    ncbi("test", "augmented", f"{_NCBI}/ncbi-disease_test_dictionary.txt.gz", (92.6, 96.2)),
+    mondo("test"),
+)
+
+
+def bars(*, test: bool, enriched: str | None, metathesaurus: str | None) -> dict[str, Task]:
+    """The tasks that a linker of ours is to be judged by, by name.
+
+    Args:
+        test: the test splits instead of the development splits.
+        enriched: MEDIC with borrowed names; without it there are no tasks with an enriched dictionary.
+        metathesaurus: the merged vocabulary; without it there is no task with MedMentions' own concepts.
+    """
+    found = list(TEST if test else DEVELOPMENT)
+    if enriched is not None and test:
+        found.append(ncbi("test", "enriched", enriched, (84.0, 90.5)))
+    elif enriched is not None:
+        found += [ncbi("dev", "enriched", enriched), bc5cdr("enriched", enriched, (87.0, 91.5))]
+    found.append(askapatient("test", (70.5, 88.9)) if test else askapatient("validation"))
+    if metathesaurus is not None:
+        found.append(medmentions("test" if test else "dev", metathesaurus))
+    return {task.name: task for task in sorted(found, key=lambda task: task.name)}
