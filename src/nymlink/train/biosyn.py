@@ -18,7 +18,6 @@ from nymlink.problems import Problems
 from nymlink.train.annotated import annotated_queries, describe_corpus
 from nymlink.train.candidates import CandidateLists
 from nymlink.train.distributed import Processes, process_count
-from nymlink.train.evaluation import open_vocabulary
 from nymlink.train.loop import trained
 from nymlink.train.marginalisation import CandidateBatch, Marginalisation, Scorer
 from nymlink.train.optimise import adam
@@ -26,6 +25,7 @@ from nymlink.train.precision import Precision
 from nymlink.train.recipe_settings import BioSynSettings
 from nymlink.train.sap import describe
 from nymlink.train.training import Learner, Material, train
+from nymlink.vocabulary.read import open_vocabulary
 
 
 def train_biosyn(

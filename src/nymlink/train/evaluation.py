@@ -18,12 +18,10 @@ from nymlink.index.entries import Entries
 from nymlink.index.hits import NONE
 from nymlink.index.nearest import nearest
 from nymlink.link.queries import queries
-from nymlink.manifest import MANIFEST
 from nymlink.problems import Problems
 from nymlink.text.spelling import DEFAULT_SPELLING
 from nymlink.train.settings import HeldOut
-from nymlink.vocabulary.read import read_vocabulary
-from nymlink.vocabulary.vocabulary import Vocabulary
+from nymlink.vocabulary.read import open_vocabulary
 
 AT: Final = (1, 5)
 
@@ -111,15 +109,3 @@ def remembering(encode: Encode) -> Encode:
         return np.stack([known[name] for name in names])
 
     return encoded
-
-
-def open_vocabulary(path: Path, *, problems: Problems) -> Vocabulary:
-    """A vocabulary that nymlink saved, or one read from a file in any format.
-
-    Raises:
-        StoreError: the vocabulary directory is damaged.
-        InputError: the file cannot be read.
-    """
-    if (path / MANIFEST).is_file():
-        return Vocabulary.load(path)
-    return read_vocabulary(path, problems=problems)

@@ -14,10 +14,10 @@ from nymlink.corpus.read import read_corpus
 from nymlink.problems import Problems
 from nymlink.train.align import Data, align
 from nymlink.train.annotated import describe_corpus
-from nymlink.train.evaluation import open_vocabulary
 from nymlink.train.mention_pairs import MentionPairs
 from nymlink.train.recipe_settings import FinetuneSettings
 from nymlink.train.sap import describe
+from nymlink.vocabulary.read import open_vocabulary
 
 
 def train_finetune(

@@ -13,11 +13,11 @@ from typing import Any
 from nymlink.files import sha256
 from nymlink.problems import Problems
 from nymlink.train.align import Data, align
-from nymlink.train.evaluation import open_vocabulary
 from nymlink.train.pair_sequence import VocabularyPairs
 from nymlink.train.pair_table import PairTable
 from nymlink.train.pairs import Pairs
 from nymlink.train.recipe_settings import SapSettings
+from nymlink.vocabulary.read import open_vocabulary
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
+from itertools import count
 from typing import Any, Final
 
 KINDS: Final = ("preferred", "exact", "abbreviation", "tradename", "related", "narrow", "broad")
@@ -86,3 +88,9 @@ class Source:
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def unused_name(name: str, taken: Collection[str]) -> str:
+    """A name for a source that no other has: itself, or with the first number from 2 that is free."""
+    names = (name if number == 1 else f"{name}-{number}" for number in count(1))
+    return next(one for one in names if one not in taken)

@@ -13,9 +13,10 @@ import pyarrow.compute as pc
 from nymlink.errors import InputError
 from nymlink.files import sha256
 from nymlink.formats import find_format
+from nymlink.manifest import MANIFEST
 from nymlink.problems import Problems
 from nymlink.progress import track
-from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.model import Source, unused_name
 from nymlink.vocabulary.options import FLAGS, ReadOptions
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS, VocabularyFormat
 from nymlink.vocabulary.tables import Tables
@@ -62,7 +63,7 @@ def read_vocabulary(
         # Reading leaves much memory that Arrow keeps for later, and the next source or joining needs it elsewhere.
         pa.default_memory_pool().release_unused()
         source = Source(
-            name=_unused(_stem(path), [source.name for source, _ in parts]),
+            name=unused_name(_stem(path), [source.name for source, _ in parts]),
             format=reader.name,
             file=_text(path.name),
             sha256=sha256(path) if path.is_file() else "",
@@ -73,6 +74,18 @@ def read_vocabulary(
     if options.languages is not None and not any(len(tables.names) for _, tables in parts):
         _check_languages(sources, options)
     return Vocabulary.of(*parts, settings=options.to_dict())
+
+
+def open_vocabulary(path: str | Path, *, problems: Problems | None = None) -> Vocabulary:
+    """A vocabulary that nymlink saved, or one read from a source in any known format.
+
+    Raises:
+        StoreError: the vocabulary directory is damaged.
+        InputError: the source cannot be read.
+    """
+    if (Path(path) / MANIFEST).is_file():
+        return Vocabulary.load(path)
+    return read_vocabulary(path, problems=problems)
 
 
 def _check_heeded(sources: Sequence[tuple[Path, VocabularyFormat]], options: ReadOptions) -> None:
@@ -114,12 +127,3 @@ def _stem(path: Path) -> str:
 def _text(name: str) -> str:
     """A file name with what is not UTF-8 in it replaced, so that it can be written down."""
     return os.fsencode(name).decode("utf-8", errors="replace")
-
-
-def _unused(name: str, taken: Sequence[str]) -> str:
-    number = 2
-    unused = name
-    while unused in taken:
-        unused = f"{name}-{number}"
-        number += 1
-    return unused

@@ -1,4 +1,4 @@
-"""`nymlink vocab`: get, build, merge, describe and search vocabularies."""
+"""`nymlink vocab`: get, build, merge, enrich, describe and search vocabularies."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from nymlink.cli.lazy import LazyCommands
 
 vocab = LazyCommands(
     "vocab",
-    help="Get, build, merge, describe and search vocabularies.",
+    help="Get, build, merge, enrich, describe and search vocabularies.",
     commands={
         "build": "nymlink.cli.vocab.build:build",
         "enrich": "nymlink.cli.vocab.enrich:enrich",

@@ -7,12 +7,9 @@ from pathlib import Path
 import click
 
 from nymlink.cli.common import finish, reported_problems
-from nymlink.manifest import MANIFEST
-from nymlink.problems import Problems
 from nymlink.vocabulary.enrich.enrich import Enriched
 from nymlink.vocabulary.enrich.enrich import enrich as enrich_vocabulary
-from nymlink.vocabulary.read import read_vocabulary
-from nymlink.vocabulary.vocabulary import Vocabulary
+from nymlink.vocabulary.read import open_vocabulary
 
 
 @click.command()
@@ -41,17 +38,12 @@ def enrich(target: Path, meta: Path, output: Path, languages: tuple[str, ...]) -
     if output.resolve() in (target.resolve(), meta.resolve()):
         raise click.BadParameter(f"{output} is what is read: choose another place", param_hint="-o")
     problems = reported_problems()
-    enriched = enrich_vocabulary(_open(target, problems), _open(meta, problems), languages=languages)
+    opened, lender = (open_vocabulary(path, problems=problems) for path in (target, meta))
+    enriched = enrich_vocabulary(opened, lender, languages=languages)
     enriched.vocabulary.save(output)
     click.echo(_report(enriched))
     click.echo(f"{enriched.added:,} names added → {output}")
     finish(problems)
-
-
-def _open(path: Path, problems: Problems) -> Vocabulary:
-    if (path / MANIFEST).is_file():
-        return Vocabulary.load(path)
-    return read_vocabulary(path, problems=problems)
 
 
 def _report(enriched: Enriched) -> str:

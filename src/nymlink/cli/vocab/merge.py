@@ -8,15 +8,12 @@ import click
 
 from nymlink.cli.common import finish, reported_problems
 from nymlink.errors import InputError
-from nymlink.manifest import MANIFEST
-from nymlink.problems import Problems
 from nymlink.progress import track
 from nymlink.vocabulary.mappings import read_mappings
 from nymlink.vocabulary.merge.counts import Counts
 from nymlink.vocabulary.merge.merge import merge as merge_vocabularies
 from nymlink.vocabulary.merge.report import summary, write_report
-from nymlink.vocabulary.read import read_vocabulary
-from nymlink.vocabulary.vocabulary import Vocabulary
+from nymlink.vocabulary.read import open_vocabulary
 
 _FIGURES = (
     ("concepts", "concepts"),
@@ -72,7 +69,9 @@ def merge(
     _check_places(sources, output, report)
     problems = reported_problems()
     mapping_sets = [read_mappings(path, problems=problems) for path in mappings]
-    vocabularies = [_open(path, problems) for path in track(sources, "reading sources", total=len(sources))]
+    vocabularies = [
+        open_vocabulary(path, problems=problems) for path in track(sources, "reading sources", total=len(sources))
+    ]
     merged = merge_vocabularies(vocabularies, mapping_sets, progress=True)
     merged.vocabulary.save(output)
     if report is not None:
@@ -99,12 +98,6 @@ def _check_places(sources: tuple[Path, ...], output: Path, report: Path | None) 
         if place is not None and place.resolve() in known:
             raise click.BadParameter(f"{place} is one of the sources: choose another place", param_hint=option)
         known.update([place.resolve()] if place is not None else [])
-
-
-def _open(path: Path, problems: Problems) -> Vocabulary:
-    if (path / MANIFEST).is_file():
-        return Vocabulary.load(path)
-    return read_vocabulary(path, problems=problems)
 
 
 def _table(before: Counts, after: Counts) -> str:

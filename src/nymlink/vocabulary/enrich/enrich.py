@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from itertools import count
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +12,7 @@ import pyarrow.compute as pc
 from nymlink.errors import InputError
 from nymlink.vocabulary.enrich.borrowing import Loan, borrow
 from nymlink.vocabulary.enrich.equals import Equals, find_equals
-from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.model import Source, unused_name
 from nymlink.vocabulary.tables import CONCEPT_SCHEMA, NAME_SCHEMA, REDIRECT_SCHEMA, Tables
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -109,7 +108,7 @@ def _lent(target: Vocabulary, meta: Vocabulary, loan: Loan) -> list[Part]:
         if len(own):
             known = _same(source, target.sources)
             taken = {one.name for one in (*target.sources, *(one for one, _ in lent))}
-            lender = known or replace(source, name=_unused(source.name, taken))
+            lender = known or replace(source, name=unused_name(source.name, taken))
             lent.append((lender, Tables(CONCEPT_SCHEMA.empty_table(), own, REDIRECT_SCHEMA.empty_table())))
     return lent
 
@@ -127,11 +126,6 @@ def _joined(parts: list[Part], lent: list[Part]) -> list[Part]:
 def _same(source: Source, among: Collection[Source]) -> Source | None:
     """The one that is the same source, under whatever name, if any is."""
     return next((one for one in among if one == source or (one.sha256 and one.sha256 == source.sha256)), None)
-
-
-def _unused(name: str, taken: Collection[str]) -> str:
-    names = (name if number == 1 else f"{name}-{number}" for number in count(1))
-    return next(one for one in names if one not in taken)
 
 
 def _example(vocabulary: Vocabulary) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -13,12 +12,11 @@ import pyarrow.compute as pc
 
 from nymlink.vocabulary.enrich.known import Known
 from nymlink.vocabulary.keys import normalise_all
+from nymlink.vocabulary.merge.evidence import GENES
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 Pair = tuple[int, int]
 """A row of the target, and one of the metathesaurus."""
-
-_GENES: Final = frozenset({"HGNC", "NCBIGENE", "ENSEMBL"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +61,7 @@ def find_equals(target: Vocabulary, meta: Vocabulary) -> Equals:
     referring = {
         (one, other)
         for one, other in referring - by_id
-        if _GENES.isdisjoint(ours.namespaces(one)) == _GENES.isdisjoint(theirs.namespaces(other))
+        if GENES.isdisjoint(ours.namespaces(one)) == GENES.isdisjoint(theirs.namespaces(other))
     }
     named = _called_alike(target, meta, referring)
     by_name = _one_to_one(named, by_id, theirs.namespaces)

@@ -41,7 +41,7 @@ _SURE: Final = {
     (SHARED["MESH"], False, Agreement.PREFERRED): 0.98,
 }
 # Names and ids of genes are used for their products: only a mapping joins a gene with what is none.
-_GENES: Final = frozenset({"HGNC", "NCBIGENE", "ENSEMBL"})
+GENES: Final = frozenset({"HGNC", "NCBIGENE", "ENSEMBL"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,5 +135,5 @@ def _lack(concepts: Concepts, pair: Pair, kinds: dict[str, bool], agreement: Agr
 
 
 def _mixes_genes(concepts: Concepts, pair: Pair) -> bool:
-    one, other = (concepts.keys[row][0] in _GENES for row in pair)
+    one, other = (concepts.keys[row][0] in GENES for row in pair)
     return one != other

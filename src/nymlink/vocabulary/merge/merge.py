@@ -15,6 +15,7 @@ from nymlink.vocabulary.merge.evidence import weigh
 from nymlink.vocabulary.merge.links import Links
 from nymlink.vocabulary.merge.names import ConceptNames
 from nymlink.vocabulary.merge.rewrite import Part, rewrite
+from nymlink.vocabulary.model import unused_name
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 
@@ -108,12 +109,5 @@ def _parts(vocabularies: Sequence[Vocabulary]) -> list[Part]:
                     f"the source {source.name} ({source.file}) is in several of the vocabularies: "
                     "give it once, or merge from the sources themselves"
                 )
-            parts.append((replace(source, name=_unused(source.name, taken)), tables))
+            parts.append((replace(source, name=unused_name(source.name, taken)), tables))
     return parts
-
-
-def _unused(name: str, taken: set[str]) -> str:
-    number = 1
-    while (unused := name if number == 1 else f"{name}-{number}") in taken:
-        number += 1
-    return unused
