@@ -62,7 +62,6 @@ VARIANTS: Final[Mapping[str, Mapping[str, Any]]] = {
         "adapter_reduction": 16,
         "learning_rate": 5e-4,
     },
-    "multi-similarity, LoRA, rank 16": {"tuning": "lora", "learning_rate": 5e-4},
 }
 SEEDS: Final = (0, 1, 2)
 
