@@ -163,7 +163,11 @@ def million(folder: str, *, queries: int, k: int) -> dict[str, Any]:
 
 
 def _search(vectors: np.ndarray, neighbours: Any) -> DenseSearch:
+    import numpy as np
+    import pyarrow as pa
+
     from nymlink.index.dense import DenseSearch
+    from nymlink.index.entries import Entries
 
     class Nothing:
         """No query is encoded here."""
@@ -171,7 +175,9 @@ def _search(vectors: np.ndarray, neighbours: Any) -> DenseSearch:
         def encode(self, names: Sequence[str], *, cache: object = None) -> np.ndarray:
             raise NotImplementedError
 
-    return DenseSearch(Nothing(), vectors, neighbours)
+    # Their texts are only asked for what need not be encoded.
+    texts = Entries(pa.array([], pa.large_string()), np.zeros(1, np.int64), np.zeros(0, np.int32))
+    return DenseSearch(texts, Nothing(), vectors, neighbours)
 
 
 def _timed(search: Callable[[Any], object], queries: np.ndarray, batch: int) -> dict[str, Any]:

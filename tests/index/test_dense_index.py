@@ -205,7 +205,7 @@ def test_searches_of_several_threads_do_not_disturb_each_other(saved: Path) -> N
 
         _last = property(lambda _: {}, lambda *_: None)  # type: ignore[assignment]
 
-    found = Contended(part.encoder, part.vectors).search(QUERIES, 3)
+    found = Contended(index.entries, part.encoder, part.vectors).search(QUERIES, 3)
     assert np.array_equal(found.rows, part.search(QUERIES, 3).rows)
 
 

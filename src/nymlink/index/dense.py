@@ -46,12 +46,16 @@ class DenseSearch:
     """Search by the cosine between vectors of names: exact, or among the entries that another index finds near.
 
     Args:
+        entries: E entries.
         encoder: makes the vectors of queries; the one that made those of the entries.
         vectors: float16 (E, D): the unit vectors of the entries.
         neighbours: finds entries near to a vector; if ``None``, all are looked at.
     """
 
-    def __init__(self, encoder: Encodes, vectors: Kept, neighbours: Neighbours | None = None) -> None:
+    def __init__(
+        self, entries: Entries, encoder: Encodes, vectors: Kept, neighbours: Neighbours | None = None
+    ) -> None:
+        self._entries = entries
         self.vectors = vectors
         self.neighbours = neighbours
         self.encoder = encoder
@@ -84,7 +88,7 @@ class DenseSearch:
         """
         blocks = list(_encoded(entries, encoder, width, cache, progress=progress))
         vectors: Kept = np.concatenate([np.zeros((0, width), np.float16), *blocks])
-        return cls(encoder, vectors, _neighbours(vectors, kind, progress=progress))
+        return cls(entries, encoder, vectors, _neighbours(vectors, kind, progress=progress))
 
     @classmethod
     def write(
@@ -110,7 +114,7 @@ class DenseSearch:
         neighbours = _neighbours(vectors, kind, progress=progress)
         if neighbours is not None:
             neighbours.save(directory)
-        return cls(encoder, vectors, neighbours)
+        return cls(entries, encoder, vectors, neighbours)
 
     @cached_property
     def _unpacked(self) -> StoredVectors:
@@ -181,11 +185,17 @@ class DenseSearch:
         # Read once: another thread may search at the same time.
         known = self._last
         if any(query not in known for query in queries):
-            distinct = list(dict.fromkeys(queries))
-            known = dict(zip(distinct, self.encoder.encode(distinct), strict=True))
+            known = self._vectors_of(list(dict.fromkeys(queries)))
             self._last = known
         width = self.vectors.shape[1]
         return np.array([known[query] for query in queries], np.float32).reshape(-1, width)
+
+    def _vectors_of(self, distinct: Sequence[str]) -> dict[str, Vectors]:
+        """The vectors of different texts; one that equals an entry has been encoded before."""
+        rows = {text: self._entries.find(text) for text in distinct}
+        new = [text for text, row in rows.items() if row is None]
+        known = {text: self.vectors[row].astype(np.float32) for text, row in rows.items() if row is not None}
+        return known | dict(zip(new, self.encoder.encode(new), strict=True))
 
     def save(self, directory: Path) -> None:
         """Write the search into a new directory."""
@@ -215,7 +225,7 @@ class DenseSearch:
                 f"its vectors are {vectors.dtype} {vectors.shape}, not {len(entries)} of width {width}"
             )
         neighbours = None if kind == EXACTLY else Neighbours.load(directory, kind, len(entries))
-        return cls(encoder, vectors, neighbours)
+        return cls(entries, encoder, vectors, neighbours)
 
 
 def _encoded(
