@@ -13,7 +13,7 @@ from nymlink.cli.common import finish, reported_problems
 from nymlink.cli.setting_options import given, settings_options
 from nymlink.errors import MissingExtraError
 from nymlink.train.config import make
-from nymlink.train.recipe_settings import BioSynSettings, FinetuneSettings, SapSettings
+from nymlink.train.recipe_settings import BioSynSettings, FinetuneSettings, RerankSettings, SapSettings
 from nymlink.train.toml_files import read_toml
 
 _NEEDED: Final = ("torch", "transformers", "tokenizers", "safetensors")
@@ -21,13 +21,14 @@ _NEEDED: Final = ("torch", "transformers", "tokenizers", "safetensors")
 
 @click.group()
 def train() -> None:
-    """Train encoders of names.
+    """Train encoders of names, and of mentions in their contexts.
 
     \b
     Learn the synonyms of a vocabulary, then a task, then use the encoder:
       nymlink train sap --vocab mondo --base all-MiniLM-L6-v2 -o encoder
       nymlink train finetune --corpus train.PubTator.txt --vocab mondo --base encoder -o tuned
       nymlink train biosyn --corpus train.PubTator.txt --vocab mondo --base encoder -o biosyn
+      nymlink train rerank --corpus train.PubTator.txt --index mondo-index --base encoder -o reranker
 
     A training that was interrupted goes on when the same command is given again.
     """
@@ -135,6 +136,30 @@ def biosyn(config: Path | None, restart: bool, **flags: Any) -> None:
         --evaluate dev processed_dev dev_dictionary.txt --best dev
     """
     _run(BioSynSettings, "biosyn", config, restart, flags)
+
+
+@train.command()
+@_CONFIG
+@settings_options(RerankSettings)
+@_RESTART
+def rerank(config: Path | None, restart: bool, **flags: Any) -> None:
+    """Learn which candidate of an index a mention means in its context (Le & Nguyen).
+
+    Two encoders are trained: one of mentions, which reads the text around them with abbreviations written out, and
+    one of concepts, which reads their types and names. The mentions of one concept in one document are brought
+    nearer to it, together, than to the nearest wrong one of their candidates. What is written is a re-ranker, not
+    an encoder of names.
+
+    Settings come from CONFIG, a TOML file with the names of the options (and underscores for their hyphens; for
+    --corpus: corpora), and from options, which have the last word. Composite mentions, those whose id the index
+    does not know and those without a text around them are left out and counted. One process alone trains.
+
+    \b
+    nymlink index build mesh -o mesh-index --encoder sapbert --sparse none
+    nymlink train rerank --corpus CDR_TrainingSet.PubTator.txt --index mesh-index --base sapbert -o reranker \\
+        --evaluate dev CDR_DevelopmentSet.PubTator.txt mesh-index --best dev
+    """
+    _run(RerankSettings, "rerank", config, restart, flags)
 
 
 @train.command()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Literal
 
 from nymlink.train.config import about
-from nymlink.train.settings import AlignmentSettings, EncoderTrainingSettings, RunSettings, require
+from nymlink.train.settings import AlignmentSettings, EncoderTrainingSettings, HeldOut, RunSettings, require
 from nymlink.vocabulary.model import KINDS
 
 
@@ -45,14 +46,11 @@ class SapSettings(AlignmentSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MentionSettings(RunSettings):
-    """Where mentions and names come from."""
+class AnnotatedSettings(RunSettings):
+    """Where mentions come from."""
 
     corpora: tuple[str, ...] = field(
         metadata=about("annotated mentions to learn from: file or folder", matters=False, flag="--corpus")
-    )
-    vocab: str = field(
-        metadata=about("vocabulary that they are linked to: directory, or file in any known format", matters=False)
     )
     types: tuple[str, ...] = field(
         default=(), metadata=about("mentions of this type only; all otherwise", flag="--type")
@@ -61,6 +59,15 @@ class MentionSettings(RunSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         require(bool(self.corpora), "corpora", "at least one file or folder", self.corpora)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MentionSettings(AnnotatedSettings):
+    """Where mentions and names come from."""
+
+    vocab: str = field(
+        metadata=about("vocabulary that they are linked to: directory, or file in any known format", matters=False)
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,3 +121,113 @@ class BioSynSettings(MentionSettings, EncoderTrainingSettings):
         require(self.batch_queries >= 1, "batch_queries", "at least 1", self.batch_queries)
         rate = self.sparse_learning_rate
         require(0 <= rate < math.inf, "sparse_learning_rate", "at least 0 and finite", rate)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RerankSettings(AnnotatedSettings):
+    """Which candidates a mention gets, and how both encoders learn which of them its context means."""
+
+    index: str = field(
+        metadata=about("index whose candidates are re-ranked; its vocabulary has the concepts", matters=False)
+    )
+    base: str = field(
+        metadata=about(
+            "the encoder that both begin as: a folder, or the name of a model on the hub", matters=False
+        )
+    )
+    candidates: int = field(default=64, metadata=about("concepts that a mention is compared with", paper="64"))
+    loss: Literal["triplet", "triplet-sampled", "prototype", "prototype-srn"] = field(
+        default="prototype-srn",
+        metadata=about(
+            "what is compared with concepts: triplet: each mention; triplet-sampled: one mention, drawn, of each "
+            "concept in a document; prototype: the mean of all of them; prototype-srn: of those that are near a "
+            "drawn one (soft-radius neighbours)",
+            paper="prototype-srn",
+        ),
+    )
+    anchor: Literal["random", "central"] = field(
+        default="random",
+        metadata=about(
+            "the mention of a cluster whose nearest wrong candidate is the negative, and whose neighbours count: "
+            "drawn, or the nearest to the mean",
+            paper="random",
+        ),
+    )
+    preset: Literal["paper", "release"] = field(
+        default="paper", metadata=about("whose constants: those of the paper, or of its released code")
+    )
+    margin: float | None = field(
+        default=None,
+        metadata=about(
+            "how much nearer the right concept should be; what the preset says otherwise",
+            paper="BC5CDR 1.6, MedMentions 1.2; release 1.15",
+        ),
+    )
+    radius: float | None = field(
+        default=None,
+        metadata=about(
+            "prototype-srn: where the radius begins; what the preset says otherwise", paper="11; release 10"
+        ),
+    )
+    radius_learning_rate: float | None = field(
+        default=None,
+        metadata=about(
+            "prototype-srn: learning rate of the radius; what the preset says otherwise",
+            paper="BC5CDR 0.01, MedMentions 0.005",
+        ),
+    )
+    scaling: Literal["auto", "none"] = field(
+        default="auto",
+        metadata=about(
+            "auto: lengths are counted in a unit in which clusters are as wide before training, in the mean, as "
+            "the radius says; none: as they are",
+            paper="none",
+        ),
+    )
+    max_length: int = field(
+        default=128, metadata=about("tokens that mentions with context, and concepts, are cut to", paper="128")
+    )
+    mention_start: Literal["marker", "word"] = field(
+        default="marker",
+        metadata=about(
+            "vector of a mention: mean of those of the marker before it (or its first word piece) and of the "
+            "marker after it",
+            paper="marker; release word",
+        ),
+    )
+    batch_groups: int = field(default=32, metadata=about("comparisons in a batch", paper="32"))
+    epochs: int = field(
+        default=6,
+        metadata=about(
+            "how often all is gone through; the vectors of candidates are computed anew each time",
+            paper="BC5CDR 6, MedMentions 3",
+        ),
+    )
+    learning_rate: float = field(default=1e-5, metadata=about("learning rate of both encoders", paper="1e-5"))
+    weight_decay: float = field(
+        default=0.0, metadata=about("weight decay of Adam (L2), on all parameters but the radius")
+    )
+    graph_tokens: int = field(
+        default=8192,
+        metadata=about(
+            "tokens of mentions, and of concepts, whose computation is held in memory for the gradients. A batch "
+            "with more is encoded twice, piece by piece: slower, but with the same loss. Lower it when memory "
+            "runs out",
+            matters=False,
+        ),
+    )
+    evaluation: dict[str, HeldOut] = field(
+        default_factory=dict,
+        metadata=about("corpora to measure on, by name; the dictionary is an index", flag="--evaluate"),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self.candidates >= 2, "candidates", "at least 2", self.candidates)
+        for name in ("margin", "radius"):
+            value = getattr(self, name)
+            require(value is None or 0 < value < math.inf, name, "above 0 and finite", value)
+        rate = self.radius_learning_rate
+        require(rate is None or 0 <= rate < math.inf, "radius_learning_rate", "at least 0 and finite", rate)
+        require(self.batch_groups >= 1, "batch_groups", "at least 1", self.batch_groups)
+        require(self.graph_tokens >= 1, "graph_tokens", "at least 1", self.graph_tokens)

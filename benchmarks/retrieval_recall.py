@@ -1,0 +1,64 @@
+"""How often candidate retrieval has the right concept among the first k: what bounds every re-ranker.
+
+    python benchmarks/retrieval_recall.py [--encoder MODEL] [--first N]
+
+Le & Nguyen (2023), table 2: BC5CDR training and development sets, both types, against MeSH, 64 distinct concepts.
+Sparse is the merge of two TF-IDF searches (preset ``le-nguyen``), dense (with ``--encoder``) that encoder alone.
+A mention whose concept is not retrieved counts as wrong, also where MeSH as it lies in $NYMLINK_DATA does not have
+its id: coverage is the share of the mentions that have one it knows. A composite mention is right where all its
+parts are.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import Final
+
+from inputs import data_root
+from nymlink.corpus.model import Corpus
+from nymlink.corpus.read import read_corpus
+from nymlink.evaluate.evaluation import RECALL_AT, evaluate
+from nymlink.index.fusion import Fusion
+from nymlink.index.index import Index
+from nymlink.vocabulary.read import read_vocabulary
+from report import table
+from tasks import first
+
+SPLITS: Final = ("Training", "Development")
+MESH: Final = "vocabularies/mesh.tsv.gz"
+CORPUS: Final = "corpora/bc5cdr/CDR_{split}Set.PubTator.txt.gz"
+
+
+def recall(index: Index, corpus: Corpus) -> Mapping[str, float]:
+    """The shares of the mentions with gold ids that are right among the first k concepts, and that can be."""
+    found = evaluate(index, corpus)
+    covered = 1 - found.counts.unknown_gold / found.counts.scored
+    return {"mentions": found.counts.scored, "coverage": covered} | {
+        f"@{k}": found.figures[f"recall@{k}"] for k in RECALL_AT
+    }
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--encoder", help="also measure dense search with this encoder")
+    parser.add_argument("--first", type=int, help="only so many mentions of each split, for trying")
+    arguments = parser.parse_args()
+    vocabulary = read_vocabulary(data_root() / MESH)
+    indexes = {"sparse": Index.build(vocabulary, sparse="le-nguyen", progress=True)}
+    if arguments.encoder is not None:
+        dense = Index.build(vocabulary, sparse="none", encoder=arguments.encoder, progress=True)
+        indexes["dense"] = dense.with_fusion(Fusion.of(["exact", "dense"], weights={"dense": 1.0}))
+    rows = []
+    for split in SPLITS:
+        whole = read_corpus(data_root() / CORPUS.format(split=split))
+        corpus = whole if arguments.first is None else first(whole, arguments.first)
+        for name, index in indexes.items():
+            mentions, *shares = recall(index, corpus).values()
+            rows.append((f"{split}, {name}", f"{mentions:,}", *(f"{100 * share:.1f}" for share in shares)))
+    print(table(("split, search", "mentions", "coverage", *(f"@{k}" for k in RECALL_AT)), rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,175 @@
+"""The dual encoder: mentions in their contexts and concepts as points of one space.
+
+Le & Nguyen, "A metric learning-based method for biomedical entity linking" (Frontiers in Research Metrics and
+Analytics 2023), section 3.2.1.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, get_args
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import nn
+
+from nymlink.encode.adapter_files import weights_digest
+from nymlink.encode.tokens import Tokens, plan
+from nymlink.encode.torch_model import Attention, TorchModel
+from nymlink.errors import InputError, StoreError
+from nymlink.manifest import read_manifest, write_directory
+from nymlink.rerank.entities import Entity
+from nymlink.rerank.inputs import SHORTEST, Inputs
+from nymlink.rerank.mention_model import MentionModel, MentionStart
+from nymlink.rerank.passages import Passage
+
+Vectors = npt.NDArray[np.float32]
+
+KIND: Final = "reranker"
+VERSION: Final = 1
+
+_MENTION: Final = "mention"
+_ENTITY: Final = "entity"
+_BATCH_TOKENS: Final = 2048
+_PADDING: Final = 0.25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DualSettings:
+    """What a dual encoder is made with.
+
+    Attributes:
+        max_length: tokens of an input, special ones included.
+        mention_start: see :class:`~nymlink.rerank.mention_model.MentionModel`.
+    """
+
+    max_length: int = 128
+    mention_start: MentionStart = "marker"
+
+    def __post_init__(self) -> None:
+        if self.max_length < SHORTEST:
+            raise InputError(f"max_length must be at least {SHORTEST}, not {self.max_length}")
+        if self.mention_start not in get_args(MentionStart):
+            known = ", ".join(get_args(MentionStart))
+            raise InputError(f"unknown mention_start {self.mention_start!r}; known: {known}")
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class DualEncoder(nn.Module):
+    """Two encoders of one width, with weights of their own. Near is alike, by the Euclidean distance.
+
+    Attributes:
+        mention: encodes passages.
+        entity: encodes concepts: the last layer's vector of the first token.
+        settings: what it is made with.
+    """
+
+    def __init__(self, mention: MentionModel, entity: TorchModel, settings: DualSettings) -> None:
+        super().__init__()
+        self.mention = mention
+        self.entity = entity
+        self.settings = settings
+        mention.mention_start = settings.mention_start
+        self._passages = Inputs(mention.tokenizer, length=settings.max_length)
+        self._entities = Inputs(entity.tokenizer, length=settings.max_length)
+
+    @classmethod
+    def begin(cls, base: str | Path, settings: DualSettings, *, attention: Attention = "eager") -> DualEncoder:
+        """An encoder of names as both encoders, to be trained.
+
+        Args:
+            base: an encoder: a folder, or the name of a model on the hub.
+            settings: what it is made with.
+            attention: see :func:`~nymlink.encode.torch_model.attention_on`.
+
+        Raises:
+            InputError: no such encoder, or its files are damaged, or it takes no such length.
+            StoreError: its adapters are damaged.
+        """
+        mention, entity = (_load(kind, base, settings, attention) for kind in (MentionModel, TorchModel))
+        return cls(mention, entity, settings)
+
+    @classmethod
+    def load(cls, folder: str | Path, *, attention: Attention = "eager") -> DualEncoder:
+        """Load what :meth:`save` wrote, or a training, onto the CPU, in evaluation mode.
+
+        Raises:
+            StoreError: it is missing, damaged, or of another format version.
+        """
+        folder = Path(folder)
+        manifest = read_manifest(folder, kind=KIND, version=VERSION)
+        try:
+            settings = DualSettings(**manifest["settings"])
+            mention = _load(MentionModel, folder / _MENTION, settings, attention)
+            entity = _load(TorchModel, folder / _ENTITY, settings, attention)
+            if not mention.width == entity.width == manifest["width"]:
+                raise ValueError(f"its widths are {mention.width} and {entity.width}")
+        except (InputError, LookupError, TypeError, ValueError) as error:
+            raise StoreError(f"the re-ranker is damaged ({error}): train it again", path=folder) from error
+        return cls(mention, entity, settings)
+
+    def save(self, folder: Path, *, notes: dict[str, Any] | None = None) -> None:
+        """Write both encoders, with a manifest, atomically.
+
+        Args:
+            folder: where they go; a re-ranker that is there is replaced.
+            notes: what else the manifest says, as JSON values.
+
+        Raises:
+            OutputError: something else is there, or it cannot be written.
+        """
+        body = {"settings": self.settings.to_dict(), "width": self.width, "fingerprint": self.fingerprint}
+        with write_directory(folder, kind=KIND, version=VERSION, body={**body, **(notes or {})}) as partial:
+            for name, model in ((_MENTION, self.mention), (_ENTITY, self.entity)):
+                (partial / name).mkdir()
+                model.write(partial / name)
+
+    @property
+    def width(self) -> int:
+        """Length of a vector."""
+        return self.entity.width
+
+    @property
+    def fingerprint(self) -> str:
+        """What identifies it: 64 hex digits over the weights and tokenizers of both encoders, and the settings."""
+        parts: list[Any] = [self.settings.to_dict()]
+        for model in (self.mention, self.entity):
+            parts += [weights_digest(model.transformer.state_dict()), model.tokenizer.to_str()]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+    def passage_tokens(self, passages: Sequence[Passage]) -> Tokens:
+        """The inputs of the mention encoder."""
+        return self._passages.passages(passages)
+
+    def entity_tokens(self, entities: Sequence[Entity]) -> Tokens:
+        """The inputs of the entity encoder."""
+        return self._entities.entities(entities)
+
+    def encode_passages(self, passages: Sequence[Passage]) -> Vectors:
+        """The vectors of N mentions: float32 (N, D)."""
+        return _encode(self.mention, self.passage_tokens(passages))
+
+    def encode_entities(self, entities: Sequence[Entity]) -> Vectors:
+        """The vectors of N concepts: float32 (N, D)."""
+        return _encode(self.entity, self.entity_tokens(entities))
+
+
+def _load(kind: type[TorchModel], folder: str | Path, settings: DualSettings, attention: Attention) -> Any:
+    return kind.load(folder, pooling="cls", max_length=settings.max_length, attention=attention)
+
+
+def _encode(model: TorchModel, tokens: Tokens) -> Vectors:
+    vectors = np.zeros((len(tokens), model.width), np.float32)
+    device = next(model.parameters()).device
+    with torch.inference_mode():
+        for rows in plan(tokens.lengths, budget=_BATCH_TOKENS, padding=_PADDING):
+            ids, real = (torch.from_numpy(one).to(device) for one in tokens.padded(rows, pad_id=model.pad_id))
+            vectors[rows] = model(ids, None if real.all() else real).cpu().numpy()
+    return vectors

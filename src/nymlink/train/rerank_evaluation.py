@@ -1,0 +1,109 @@
+"""Measuring a re-ranker while it is trained: candidates of held-out mentions, before and after it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nymlink.corpus.read import read_corpus
+from nymlink.encode.tokens import Tokens
+from nymlink.errors import InputError
+from nymlink.evaluate.metrics import accuracy, as_array
+from nymlink.evaluate.outcomes import Rank
+from nymlink.index.hits import NONE, Rows
+from nymlink.index.index import Index
+from nymlink.problems import Problems
+from nymlink.rerank.dual_encoder import DualEncoder
+from nymlink.rerank.entities import entities
+from nymlink.train.cached_gradient import encode
+from nymlink.train.precision import Precision
+from nymlink.train.rerank_examples import ContextMention, mentions_in_context, retrieved
+from nymlink.train.sap import describe
+from nymlink.train.settings import HeldOut
+
+
+class RerankEvaluation:
+    """A held-out corpus with candidates, searched once and re-ranked often.
+
+    All mentions with gold ids count; one whose gold ids the vocabulary does not know, or whose candidates do not
+    have them, is wrong. A composite mention is right when each of its parts is; it, and one without a context,
+    stays as the index has it.
+
+    Args:
+        held_out: the corpus, and the index that it is linked to.
+        types: mentions of these types only; of all if there are none.
+        candidates: k.
+        problems: gets broken input.
+
+    Raises:
+        InputError: a file cannot be read, or no mention means a concept of the vocabulary.
+        StoreError: the index is missing or damaged.
+    """
+
+    def __init__(self, held_out: HeldOut, *, types: Collection[str], candidates: int, problems: Problems) -> None:
+        index = Index.load(held_out.dictionary)
+        self._candidates = candidates
+        self._vocabulary = index.vocabulary
+        corpus = read_corpus(Path(held_out.corpus), problems=problems)
+        self._mentions = list(mentions_in_context(index, [corpus], types=types))
+        if not any(one.gold for one in self._mentions):
+            raise InputError(
+                f"no mention has a gold id that {held_out.dictionary} has: nothing could be right",
+                path=held_out.corpus,
+            )
+        self._found = retrieved(index, (part for one in self._mentions for part in one.parts), candidates)
+        known = np.unique(np.stack(list(self._found.values())))
+        self._concepts = known[known != NONE]
+        self._tokens: tuple[Tokens, Tokens] | None = None
+
+    def __call__(self, dual: DualEncoder, precision: Precision, *, at_once: int) -> dict[str, float]:
+        """``acc@1`` and ``acc@5`` when re-ranked, ``retrieved@1`` before it, and ``recall``, which bounds them.
+
+        Args:
+            dual: the re-ranker.
+            precision: what to compute in.
+            at_once: tokens encoded at a time.
+        """
+        passages = [one.passage for one in self._mentions if one.passage is not None]
+        if self._tokens is None:
+            said = list(entities(self._vocabulary, self._concepts.tolist()))
+            self._tokens = dual.passage_tokens(passages), dual.entity_tokens(said)
+        vectors, concepts = (
+            encode(model, tokens, precision, at_once=at_once).cpu().numpy()
+            for model, tokens in zip((dual.mention, dual.entity), self._tokens, strict=True)
+        )
+        known = iter(vectors)
+        before = [[self._found[part] for part in one.parts] for one in self._mentions]
+        after = [
+            parts if one.passage is None else [self._reordered(parts[0], next(known), concepts)]
+            for one, parts in zip(self._mentions, before, strict=True)
+        ]
+        first, now = (
+            as_array([_rank(one, parts) for one, parts in zip(self._mentions, found, strict=True)])
+            for found in (before, after)
+        )
+        return {
+            "acc@1": accuracy(now, 1),
+            "acc@5": accuracy(now, 5),
+            "retrieved@1": accuracy(first, 1),
+            "recall": accuracy(first, self._candidates),
+        }
+
+    def describe(self) -> Mapping[str, Any]:
+        """What is measured on, as JSON values."""
+        return {"mentions": len(self._mentions), "vocabulary": describe(self._vocabulary)}
+
+    def _reordered(self, rows: Rows, mention: npt.NDArray[Any], concepts: npt.NDArray[Any]) -> Rows:
+        rows = rows[rows != NONE]
+        away = np.linalg.norm(concepts[np.searchsorted(self._concepts, rows)] - mention, axis=1)
+        return rows[np.argsort(away, kind="stable")]
+
+
+def _rank(mention: ContextMention, parts: list[Rows]) -> Rank:
+    """The rank of the part that is found last; ``None`` where one is not found."""
+    ranks = [next((rank for rank, row in enumerate(rows.tolist()) if row in mention.gold), None) for rows in parts]
+    return None if None in ranks else max(rank for rank in ranks if rank is not None)

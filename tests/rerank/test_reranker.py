@@ -1,0 +1,223 @@
+"""The dual encoder and the re-ranking of links: against plain loops, on disk and back."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from nymlink.corpus.model import Document, Mention
+from nymlink.encode.encoder import Encoder
+from nymlink.errors import InputError, StoreError, UnknownNameError
+from nymlink.index.index import Index
+from nymlink.link.linker import Linker
+from nymlink.link.model import Link
+from nymlink.rerank.dual_encoder import DualEncoder, DualSettings
+from nymlink.rerank.entities import Entity
+from nymlink.rerank.inputs import END, START
+from nymlink.rerank.passages import Passage
+from nymlink.rerank.reranker import Reranker
+from tests.encode import tiny
+from tests.train.small import vocabulary
+
+SHORT = DualSettings(max_length=64)
+PASSAGES = [Passage("fever of ", "heart attack", " short stature"), Passage("x ", "seizure", "")]
+ENTITIES = [Entity("fever", ("heart attack", "mi")), Entity("", ("seizure",))]
+TEXT = "A heart attack and a seizure came with fever. Short stature was seen."
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.folder(tmp_path_factory.mktemp("model") / "base")
+
+
+@pytest.fixture(scope="module")
+def model(base: Path) -> DualEncoder:
+    torch.manual_seed(0)
+    return DualEncoder.begin(base, SHORT)
+
+
+@pytest.fixture(scope="module")
+def index() -> Index:
+    names = (
+        "heart attack",
+        "heart attack of origin",
+        "attack",
+        "seizure",
+        "short seizure",
+        "short stature",
+        "fever",
+    )
+    return Index.build(vocabulary(*((f"X:{at}", name, "en", "exact") for at, name in enumerate(names))))
+
+
+def document(*mentions: str) -> Document:
+    places = [(TEXT.index(one), TEXT.index(one) + len(one)) for one in mentions]
+    return Document("1", TEXT, tuple(Mention(TEXT[start:end], start, end) for start, end in places))
+
+
+def test_both_encoders_begin_as_the_base_and_are_two(model: DualEncoder) -> None:
+    mention, entity = model.mention.transformer.state_dict(), model.entity.transformer.state_dict()
+    for name, value in entity.items():
+        assert torch.equal(value, mention[name][: len(value)])
+        assert value.data_ptr() != mention[name].data_ptr()
+    assert model.width == 32
+    for tokenizer, known in ((model.mention.tokenizer, True), (model.entity.tokenizer, False)):
+        assert [tokenizer.token_to_id(one) is not None for one in (START, END)] == [known, known]
+
+
+@pytest.mark.parametrize("mention_start", ["marker", "word"])
+def test_vectors_are_those_of_the_places_in_the_last_layer(base: Path, mention_start: str) -> None:
+    model = DualEncoder.begin(base, DualSettings(max_length=64, mention_start=mention_start))  # type: ignore[arg-type]
+    found = model.encode_passages(PASSAGES)
+    for passage, vector in zip(PASSAGES, found, strict=True):
+        tokens = model.passage_tokens([passage])
+        ids = tokens.ids.tolist()
+        states = model.mention.transformer(torch.tensor([ids])).last_hidden_state[0].detach()
+        start = ids.index(model.mention.tokenizer.token_to_id(START)) + (mention_start == "word")
+        end = ids.index(model.mention.tokenizer.token_to_id(END))
+        assert vector == pytest.approx(((states[start] + states[end]) / 2).numpy(), abs=1e-4)
+    for entity, vector in zip(ENTITIES, model.encode_entities(ENTITIES), strict=True):
+        ids = model.entity_tokens([entity]).ids.tolist()
+        states = model.entity.transformer(torch.tensor([ids])).last_hidden_state[0].detach()
+        assert vector == pytest.approx(states[0].numpy(), abs=1e-4)
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta", "deberta-v2", "modernbert"])
+def test_saved_and_loaded_it_is_the_same(tmp_path: Path, family: str) -> None:
+    torch.manual_seed(0)
+    model = DualEncoder.begin(tiny.folder(tmp_path / "base", family), SHORT)
+    model.save(tmp_path / "saved", notes={"trained": "not at all"})
+    said = json.loads((tmp_path / "saved" / "manifest.json").read_text())
+    assert (said["kind"], said["width"], said["trained"]) == ("reranker", 32, "not at all")
+    assert said["settings"] == {"max_length": 64, "mention_start": "marker"}
+    again = DualEncoder.load(tmp_path / "saved")
+    assert again.fingerprint == model.fingerprint == said["fingerprint"]
+    assert again.settings == model.settings
+    assert np.array_equal(again.encode_passages(PASSAGES), model.encode_passages(PASSAGES))
+    assert np.array_equal(again.encode_entities(ENTITIES), model.encode_entities(ENTITIES))
+    assert {path.suffix for path in (tmp_path / "saved").rglob("*") if path.is_file()} == {".json", ".safetensors"}
+    with torch.no_grad():
+        next(again.entity.parameters()).add_(1)
+    assert again.fingerprint != model.fingerprint
+
+
+def test_the_entity_encoder_is_an_encoder(model: DualEncoder, tmp_path: Path) -> None:
+    model.save(tmp_path / "saved")
+    assert Encoder.load(tmp_path / "saved" / "entity").width == 32
+
+
+def test_what_is_damaged_is_said(model: DualEncoder, tmp_path: Path) -> None:
+    model.save(tmp_path / "saved")
+    with pytest.raises(StoreError, match="no such reranker"):
+        DualEncoder.load(tmp_path / "nothing")
+    (tmp_path / "saved" / "mention" / "config.json").write_text("{}")
+    with pytest.raises(StoreError, match=r"config\.json has 2 bytes"):
+        DualEncoder.load(tmp_path / "saved")
+    shutil.rmtree(tmp_path / "saved")
+    model.save(tmp_path / "saved")
+    manifest = tmp_path / "saved" / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"max_length": 64', '"max_length": 4096'))
+    with pytest.raises(StoreError, match="the re-ranker is damaged"):
+        DualEncoder.load(tmp_path / "saved")
+
+
+def test_settings_have_their_ranges(base: Path) -> None:
+    with pytest.raises(InputError, match="max_length must be at least 16, not 8"):
+        DualSettings(max_length=8)
+    with pytest.raises(InputError, match="unknown mention_start 'end'; known: marker, word"):
+        DualSettings(mention_start="end")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="max_length 128 is more than the model takes: 66"):
+        DualEncoder.begin(base, DualSettings())
+
+
+def test_candidates_come_in_the_order_of_their_distances(model: DualEncoder, index: Index) -> None:
+    given = document("heart attack", "seizure", "Short stature")
+    links = Linker(index, top_k=4).link(given)
+    found = Reranker(model, index.vocabulary).rerank(given, links)
+    assert [len(link.candidates) for link in found] == [len(link.candidates) for link in links]
+    passages = [
+        Passage("a ", "heart attack", " and a seizure came with fever. short stature was seen."),
+        Passage("a heart attack and a ", "seizure", " came with fever. short stature was seen."),
+        Passage("a heart attack and a seizure came with fever. ", "short stature", " was seen."),
+    ]
+    for passage, before, after in zip(passages, links, found, strict=True):
+        mention = model.encode_passages([passage])[0]
+        scores = {}
+        for one in before.candidates:
+            concept = model.encode_entities([Entity("", (one.concept_name,))])[0]
+            scores[one.concept_id] = -float(np.sqrt(((mention - concept) ** 2).sum()))
+        assert {one.concept_id: one.parts["context"] for one in after.candidates} == pytest.approx(
+            scores, abs=1e-3
+        )
+        falling = [one.parts["context"] for one in after.candidates]
+        assert falling == sorted(falling, reverse=True)
+        kept = {one.concept_id: one for one in before.candidates}
+        for one in after.candidates:
+            own = kept[one.concept_id]
+            assert one == replace(own, parts={**own.parts, "context": one.parts["context"]})
+        assert (after.mention, after.query) == (before.mention, before.query)
+
+
+def test_concepts_are_encoded_once(model: DualEncoder, index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoded: list[Entity] = []
+    original = DualEncoder.encode_entities
+
+    def counted(self: DualEncoder, given: list[Entity]) -> object:
+        encoded.extend(given)
+        return original(self, given)
+
+    monkeypatch.setattr(DualEncoder, "encode_entities", counted)
+    reranker = Reranker(model, index.vocabulary)
+    given = document("heart attack", "seizure")
+    links = Linker(index, top_k=4).link(given)
+    first, second = (reranker.rerank(given, links) for _ in range(2))
+    assert first == second
+    assert len(encoded) == len(set(encoded)) > 3
+
+
+def test_a_mention_without_context_passes_unharmed(model: DualEncoder, index: Index) -> None:
+    heart, *_ = document("heart attack").mentions
+    odd = (Mention("seizure"), Mention("seizure", 900, 907), Mention("seizure", 0, 7), Mention("zzz", 3, 6))
+    parted = Mention("heart attack and a seizure", 2, 28, parts=("heart attack", "seizure"))
+    reranker = Reranker(model, index.vocabulary)
+    for given in (
+        Document("1", TEXT, (*odd, parted)),
+        Document("1", "", (heart,)),
+        Document("1", "heart attack", (replace(heart, start=0, end=12),)),
+        Document("1", TEXT),
+    ):
+        links = Linker(index, top_k=4).link(given)
+        assert reranker.rerank(given, links) == links
+    both = Document("1", TEXT, (*odd, heart, parted))
+    links = Linker(index, top_k=4).link(both)
+    found = reranker.rerank(both, links)
+    assert [before == after for before, after in zip(links, found, strict=True)] == [True] * 4 + [False, True]
+
+
+def test_a_confidence_goes_where_another_candidate_comes_first(model: DualEncoder, index: Index) -> None:
+    given = document("heart attack")
+    links = [replace(link, confidence=0.5) for link in Linker(index, top_k=4).link(given)]
+    reranker = Reranker(model, index.vocabulary)
+    (found,) = reranker.rerank(given, links)
+    (again,) = reranker.rerank(given, [replace(found, confidence=0.5)])
+    assert again.confidence == 0.5
+    turned = replace(found, candidates=found.candidates[::-1], confidence=0.5)
+    (other,) = reranker.rerank(given, [turned])
+    assert other.confidence is None
+    assert other.candidates == found.candidates
+
+
+def test_links_of_others_are_refused(model: DualEncoder, index: Index) -> None:
+    given = document("heart attack")
+    links: list[Link] = Linker(index).link(given)
+    other = vocabulary(("Y:1", "fever", "en", "exact"))
+    with pytest.raises(UnknownNameError, match="no concept 'X:0' in the vocabulary"):
+        Reranker(model, other).rerank(given, links)
+    with pytest.raises(ValueError, match="shorter"):
+        Reranker(model, index.vocabulary).rerank(given, [])

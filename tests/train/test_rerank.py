@@ -1,0 +1,201 @@
+"""Contextual re-ranking from end to end: that it learns, stops, and goes on to the same bits."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from click.testing import CliRunner
+from safetensors.torch import load_file
+
+from nymlink.cli.train import train
+from nymlink.corpus.model import Document
+from nymlink.corpus.read import read_corpus
+from nymlink.errors import InputError, StoreError
+from nymlink.index.index import Index
+from nymlink.link.linker import Linker
+from nymlink.rerank.reranker import Reranker
+from nymlink.train import checkpoint
+from nymlink.train.loop import StoppedError
+from nymlink.train.recipe_settings import RerankSettings
+from nymlink.train.rerank import train_rerank
+from nymlink.train.settings import HeldOut
+from tests.encode import tiny
+from tests.train.runs import same
+from tests.train.small import vocabulary
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+WORDS = "heart", "attack", "seizure", "short", "stature", "infarction"
+DOCUMENTS, EPOCHS, IN_EPOCH = 6, 2, 3
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A base, an index, and documents in which what comes before "attack" says which of two concepts it is."""
+    folder = tmp_path_factory.mktemp("rerank")
+    tiny.folder(folder / "base")
+    names = [(f"X:{at}", f"{word} attack", "en", "exact") for at, word in enumerate(WORDS)]
+    Index.build(vocabulary(*names, ("X:9", "mi", "en", "exact"))).save(folder / "index")
+    lines = []
+    for number in range(DOCUMENTS):
+        gold = number % 2
+        text = f"A {WORDS[gold]} case. The attack came, and this attack was short."
+        lines += [f"{number}|t|{text}", f"{number}|a|"]
+        for start in (text.index("attack"), text.rindex("attack")):
+            lines.append(f"{number}\t{start}\t{start + 6}\tattack\tDisease\tX:{gold}")
+        start = text.index("short")
+        lines += [f"{number}\t{start}\t{start + 5}\tshort\tDisease\tX:3", ""]
+    (folder / "train.PubTator.txt").write_text("\n".join(lines))
+    return folder
+
+
+def settings(place: Path, output: Path, **changes: Any) -> RerankSettings:
+    given: dict[str, Any] = {
+        "corpora": (str(place / "train.PubTator.txt"),),
+        "index": str(place / "index"),
+        "base": str(place / "base"),
+        "output": str(output),
+        "candidates": 5,
+        "batch_groups": 4,
+        "epochs": EPOCHS,
+        "learning_rate": 1e-3,
+        "max_length": 48,
+        "log_every": 1,
+        "device": "cpu",
+        "precision": "float32",
+    }
+    return RerankSettings(**given | changes)
+
+
+@pytest.fixture(scope="module")
+def finished(place: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A training that nobody interrupted."""
+    output = tmp_path_factory.mktemp("finished") / "out"
+    torch.set_num_threads(1)
+    train_rerank(settings(place, output))
+    return output
+
+
+def metrics(output: Path) -> list[dict[str, Any]]:
+    lines = [json.loads(line) for line in (output / "metrics.jsonl").read_text().splitlines()]
+    return [{name: value for name, value in line.items() if "second" not in name} for line in lines]
+
+
+def record(output: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((output / "run.json").read_text())
+    return found
+
+
+def assert_same(output: Path, finished: Path) -> None:
+    for name in ("mention", "entity"):
+        assert same(*(load_file(folder / name / "model.safetensors") for folder in (output, finished)))
+    assert record(output)["result"] == record(finished)["result"]
+    assert metrics(output) == metrics(finished)
+
+
+def test_the_record_says_what_was_learned_from_and_the_metrics_how_it_went(finished: Path) -> None:
+    said = record(finished)
+    assert said["recipe"] == "rerank"
+    assert {name: said["data"]["mentions"][name] for name in ("count", "clusters", "left_out")} == {
+        "count": 3 * DOCUMENTS,
+        "clusters": 2 * DOCUMENTS,
+        "left_out": {},
+    }
+    epochs = [line for line in metrics(finished) if "with_gold" in line]
+    assert [line["step"] for line in epochs] == [1, 1 + IN_EPOCH]
+    assert 0 < epochs[0]["with_gold"] <= 1
+    assert epochs[0]["unit_length"] == epochs[1]["unit_length"] == said["result"]["unit_length"] > 0
+    steps = [line for line in metrics(finished) if "loss" in line]
+    assert [line["step"] for line in steps] == list(range(1, EPOCHS * IN_EPOCH + 1))
+    assert steps[0]["radius"] == 11
+    assert said["result"]["radius"] == pytest.approx(steps[-1]["radius"], abs=0.02)
+    assert said["result"]["radius"] != 11
+
+
+def test_what_is_written_re_ranks(place: Path, finished: Path) -> None:
+    index = Index.load(place / "index")
+    (document, *_) = read_corpus(place / "train.PubTator.txt").documents
+    links = Linker(index, top_k=5).link(document)
+    found = Reranker.load(finished, index.vocabulary).rerank(document, links)
+    assert all("context" in one.parts for link in found for one in link.candidates)
+    assert Reranker.load(finished, index.vocabulary).rerank(Document("1"), []) == []
+
+
+def test_mentions_come_to_what_they_mean(place: Path, tmp_path: Path) -> None:
+    held_out = {"train": HeldOut(corpus=str(place / "train.PubTator.txt"), dictionary=str(place / "index"))}
+    given = settings(place, tmp_path / "out", epochs=16, evaluation=held_out, evaluate_every=12)
+    result = train_rerank(replace(given, best="train", loss="prototype"))
+    figures = [line for line in metrics(tmp_path / "out") if "evaluation" in line]
+    assert result["figures"]["train"]["acc@1"] == max(one["acc@1"] for one in figures) > figures[0]["acc@1"]
+    assert {one["retrieved@1"] for one in figures} == {figures[0]["retrieved@1"]}
+    assert all(one["acc@1"] <= one["acc@5"] <= one["recall"] for one in figures)
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_stopped_it_goes_on_to_the_same_bits(
+    place: Path, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, training: bool
+) -> None:
+    from nymlink.encode.torch_model import TorchModel
+
+    given = settings(place, tmp_path / "out")
+    original, left = TorchModel.forward, 6 if training else 1
+
+    def forward(self: TorchModel, *arguments: Any, **named: Any) -> Any:
+        nonlocal left
+        left -= self.training == training
+        if not left:
+            monkeypatch.setattr(TorchModel, "forward", original)
+            os.kill(os.getpid(), signal.SIGINT)
+        return original(self, *arguments, **named)
+
+    monkeypatch.setattr(TorchModel, "forward", forward)
+    with pytest.raises(StoppedError):
+        train_rerank(given)
+    (path,) = checkpoint.checkpoints(tmp_path / "out" / "checkpoints").values()
+    held = checkpoint.memory(path)
+    assert set(held) == ({"epoch", "concepts", "unit_length"} if training else set())
+    train_rerank(given)
+    assert_same(tmp_path / "out", finished)
+    assert train_rerank(given) == record(finished)["result"]
+
+
+def test_what_cannot_be_trained_on_is_said(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = settings(place, tmp_path / "out")
+    (tmp_path / "other.txt").write_text("1|t|A fever came.\n1|a|\n1\t2\t7\tfever\tDisease\tY:1\n")
+    with pytest.raises(InputError, match=r"are its ids those of the corpus.*'unknown id': 1"):
+        train_rerank(replace(given, corpora=(str(tmp_path / "other.txt"),)))
+    with pytest.raises(StoreError, match="no such index"):
+        train_rerank(replace(given, index=str(tmp_path / "nothing")))
+    with pytest.raises(InputError, match="max_length 128 is more than the model takes"):
+        train_rerank(replace(given, max_length=128))
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(InputError, match="rerank trains in one process"):
+        train_rerank(given)
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_command_trains_and_explains_itself(place: Path, tmp_path: Path) -> None:
+    said = CliRunner().invoke(train, ["rerank", "--help"])
+    assert all(f"--{name}" in said.output for name in ("index", "margin", "radius", "scaling", "mention-start"))
+    flags = [("corpus", "train.PubTator.txt"), ("index", "index"), ("base", "base")]
+    given = [part for name, file in flags for part in (f"--{name}", str(place / file))]
+    given += ["-o", str(tmp_path / "out"), "--max-length", "48", "--max-steps", "1", "--loss", "triplet"]
+    done = CliRunner().invoke(train, ["rerank", *given])
+    assert done.exit_code == 0, done.output
+    assert "1 steps, weights of step 1" in done.output
+    refused = CliRunner().invoke(train, ["rerank", *given, "--candidates", "1"])
+    assert "candidates must be at least 2, not 1" in str(refused.exception)
+
+
+def test_defaults_are_the_published_settings() -> None:
+    given = RerankSettings(corpora=("c",), index="i", base="b", output="o")
+    published = {"candidates": 64, "batch_groups": 32, "epochs": 6, "max_length": 128, "learning_rate": 1e-5}
+    chosen = {"loss": "prototype-srn", "preset": "paper", "anchor": "random", "mention_start": "marker"}
+    assert {name: getattr(given, name) for name in (*published, *chosen)} == published | chosen

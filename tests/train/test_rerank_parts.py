@@ -1,0 +1,365 @@
+"""Contextual re-ranking in parts: losses, negatives and gradients, each against the plain way of computing it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from nymlink.corpus.model import Corpus, Document, Mention
+from nymlink.errors import InputError
+from nymlink.index.index import Index
+from nymlink.rerank.dual_encoder import DualEncoder, DualSettings
+from nymlink.rerank.entities import entities
+from nymlink.rerank.passages import passages
+from nymlink.train.precision import Precision
+from nymlink.train.recipe_settings import RerankSettings
+from nymlink.train.rerank_examples import Examples, mentions_in_context
+from nymlink.train.rerank_losses import (
+    PRESETS,
+    SoftRadius,
+    central,
+    distances,
+    largest,
+    nearest,
+    prototypes,
+    triplet_loss,
+)
+from nymlink.train.rerank_task import Reranking, RerankWeights
+from tests.encode import tiny
+from tests.train.small import vocabulary
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+CPU = torch.device("cpu")
+Vector = list[float]
+
+
+def apart(first: Sequence[float], second: Sequence[float]) -> float:
+    return math.sqrt(sum((a - b) ** 2 for a, b in zip(first, second, strict=True)))
+
+
+def mean(rows: Sequence[Vector]) -> Vector:
+    return [sum(column) / len(rows) for column in zip(*rows, strict=True)]
+
+
+def drawn(mentions: int = 23, groups: int = 6, width: int = 4) -> tuple[Tensor, Tensor, list[list[int]]]:
+    """Vectors, the group of each (none is empty), and the members of each group."""
+    vectors = torch.randn(mentions, width, dtype=torch.float64)
+    order = torch.cat([torch.arange(groups), torch.randint(groups, (mentions - groups,))]).sort().values
+    return vectors, order, [[at for at in range(mentions) if order[at] == group] for group in range(groups)]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_loss_is_that_of_a_loop(seed: int) -> None:
+    torch.manual_seed(seed)
+    vectors, groups, members = drawn()
+    chosen = torch.rand(len(vectors)) < 0.6
+    chosen[[own[0] for own in members]] = True
+    positives, negatives = torch.randn(2, len(members), 4, dtype=torch.float64)
+    means = prototypes(vectors, groups, chosen, len(members))
+    found = triplet_loss(means, positives, negatives, margin=0.7)
+    losses = []
+    for group, own in enumerate(members):
+        centre = mean([vectors[at].tolist() for at in own if chosen[at]])
+        assert means[group].tolist() == pytest.approx(centre)
+        away = apart(centre, positives[group].tolist()) - apart(centre, negatives[group].tolist())
+        losses.append(max(0.0, away + 0.7))
+    assert found.item() == pytest.approx(sum(losses) / len(losses))
+
+
+def test_the_loss_of_nothing_is_0_and_equal_points_do_no_harm() -> None:
+    empty = torch.zeros(0, 4, requires_grad=True)
+    nothing = triplet_loss(empty, empty, empty, margin=1.0)
+    assert nothing.item() == 0
+    assert torch.autograd.grad(nothing, empty)[0].shape == (0, 4)
+    same = torch.ones(2, 4, requires_grad=True)
+    loss = triplet_loss(same, same.detach(), same.detach() + 1, margin=5.0)
+    assert torch.autograd.grad(loss, same)[0].isfinite().all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_central_mention_is_that_of_a_loop(seed: int) -> None:
+    torch.manual_seed(seed)
+    vectors, groups, members = drawn()
+    expected = []
+    for own in members:
+        centre = mean([vectors[at].tolist() for at in own])
+        expected.append(min(own, key=lambda at: apart(vectors[at].tolist(), centre)))
+    assert central(vectors, groups, len(members)).tolist() == expected
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_neighbours_and_the_radius_are_those_of_algorithm_1(seed: int) -> None:
+    torch.manual_seed(seed)
+    vectors, groups, members = drawn(mentions=14, groups=8)
+    assert any(len(own) == 1 for own in members)
+    anchors = [own[-1] for own in members]
+    for preset in PRESETS.values():
+        soft = SoftRadius(preset, radius=1.5, device=CPU)
+        away = distances(vectors, vectors[anchors][groups])
+        near = away <= soft.reach
+        farthest = largest(away, groups, near, len(members))
+        sizes = torch.bincount(groups)
+        losses = []
+        for group, own in enumerate(members):
+            included, longest = [], 0.0
+            for at in own:
+                distance = apart(vectors[anchors[group]].tolist(), vectors[at].tolist())
+                if distance <= 1.5 + preset.epsilon:
+                    included.append(at)
+                    longest = max(longest, distance)
+            assert [at for at in own if near[at]] == included
+            assert farthest[group].item() == pytest.approx(longest)
+            if len(own) > 1 or preset.singletons:
+                spread = preset.epsilon / preset.learned_spread if preset.learned_spread else 0.0
+                learned = (spread - abs(1.5 - longest)) ** 2 if preset.learned_spread else 0.0
+                losses.append((1.5 - longest) ** 2 + learned)
+        loss = soft.loss(farthest, sizes)
+        assert loss.item() == pytest.approx(sum(losses) / len(losses), rel=1e-5)
+        (gradient,) = torch.autograd.grad(loss, soft.lengths)
+        counted = farthest[sizes > (0 if preset.singletons else 1)].tolist()
+        assert gradient[0].item() == pytest.approx(2 * (1.5 - sum(counted) / len(counted)), rel=1e-4)
+        assert (gradient[1] != 0) == bool(preset.learned_spread)
+
+
+def test_the_radius_of_nothing_but_singletons_rests_or_falls() -> None:
+    for preset, expected in (("release", 0.0), ("paper", 121.0)):
+        soft = SoftRadius(PRESETS[preset], radius=11.0, device=CPU)  # type: ignore[index]
+        assert soft.loss(torch.zeros(3), torch.ones(3, dtype=torch.int64)).item() == expected
+
+
+def test_the_negative_is_the_nearest_candidate_that_is_not_meant() -> None:
+    torch.manual_seed(0)
+    anchors, concepts = torch.randn(9, 4), torch.randn(12, 4)
+    candidates, allowed = torch.randint(12, (9, 5)), torch.rand(9, 5) < 0.6
+    allowed[3] = False
+    for row, found in enumerate(nearest(anchors, concepts, candidates, allowed).tolist()):
+        able = [int(one) for one, may in zip(candidates[row], allowed[row], strict=True) if may]
+        assert found == min(able, key=lambda at: apart(anchors[row].tolist(), concepts[at].tolist()), default=-1)
+
+
+NAMES = "heart attack", "heart attack x", "attack", "seizure", "short seizure", "short stature", "infarction"
+TEXT = (
+    "A heart attack (HA) came with a seizure. The HA and the short attack passed. Nothing came of it. "
+    "Another heart attack and the infarction, as of short stature, were seen."
+)
+
+
+@pytest.fixture(scope="module")
+def index() -> Index:
+    return Index.build(vocabulary(*((f"X:{at}", name, "en", "exact") for at, name in enumerate(NAMES))))
+
+
+def corpus() -> Corpus:
+    """Two clusters of several mentions and some of one, in two documents; and what is left out."""
+    said = [("heart attack", 0, "X:0"), ("HA", 30, "X:0"), ("heart attack", 80, "X:0"), ("seizure", 0, "X:3")]
+    said += [("short attack", 0, "X:2"), ("infarction", 0, "X:6"), ("short stature", 0, "X:9")]
+    said += [("heart attack and the infarction", 0, "X:0|X:6"), ("Nothing", 0, "")]
+    mentions = []
+    for text, after, ids in said:
+        start = TEXT.index(text, after)
+        mentions.append(Mention(text, start, start + len(text), concept_ids=tuple(ids.split("|")) if ids else ()))
+    mentions.append(Mention("seizure", concept_ids=("X:3",)))
+    return Corpus("toy", (Document("1", TEXT, tuple(mentions)), Document("2", TEXT, tuple(mentions[:5]))))
+
+
+def test_examples_are_mentions_with_one_meaning_and_a_context(index: Index) -> None:
+    given = list(mentions_in_context(index, [corpus()]))
+    found = Examples.of(index, given, k=3)
+    assert (len(found), found.clusters, found.left_out) == (
+        11,
+        7,
+        {"unknown id": 1, "composite": 1, "no context": 1},
+    )
+    assert [found.cluster(number).tolist() for number in range(7)] == [
+        *([0, 1, 2], [4], [3], [5]),
+        *([6, 7, 8], [10], [9]),
+    ]
+    used = [one for one in given if one.passage is not None and len(one.concept_ids) == 1 and one.gold]
+    assert [one.passage for one in used] == list(found.passages)
+    assert found.passages[1].mention == "heart attack"
+    retrieved = 0
+    for row, one in enumerate(used):
+        expected = [int(concept) for concept in index.match([one.parts[0]], 3).concepts[0] if concept != -1]
+        candidates = found.concepts[found.candidates[row]].tolist()
+        assert candidates[: len(expected)] == expected
+        wrong = [concept not in one.gold for concept in expected]
+        assert found.allowed[row].tolist() == wrong + [False] * (3 - len(expected))
+        assert {int(found.concepts[found.positives[row]])} == set(one.gold)
+        retrieved += not all(wrong)
+    assert found.with_gold == pytest.approx(retrieved / 11)
+    with pytest.raises(InputError, match=r"no mention in a context means .*'unknown id': 1"):
+        Examples.of(index, [one for one in given if not one.gold], k=3)
+
+
+def test_mentions_of_a_type_alone_can_be_taken(index: Index) -> None:
+    assert not list(mentions_in_context(index, [corpus()], types=["Disease"]))
+
+
+def settings(**changes: Any) -> RerankSettings:
+    given: dict[str, Any] = {"corpora": ("c",), "index": "i", "base": "b", "output": "o", "candidates": 4}
+    given |= {"batch_groups": 4, "max_length": 64, "margin": 3.0, "radius": 2.0, "scaling": "none"}
+    return RerankSettings(**given | changes)
+
+
+def task_of(folder: Path, index: Index, given: RerankSettings) -> tuple[Reranking, RerankWeights, Examples]:
+    torch.manual_seed(0)
+    dual = DualEncoder.begin(tiny.folder(folder / "base"), DualSettings(max_length=64))
+    examples = Examples.of(index, mentions_in_context(index, [corpus()]), k=given.candidates)
+    soft = SoftRadius(PRESETS[given.preset], radius=given.radius or 11.0, device=CPU)
+    weights = RerankWeights(dual, soft, learned=given.loss == "prototype-srn")
+    tokens = dual.entity_tokens(list(entities(index.vocabulary, examples.concepts.tolist())))
+    precision = Precision("float32", CPU)
+    task = Reranking(
+        weights,
+        examples,
+        tokens,
+        given,
+        margin=given.margin or 1.6,
+        radius=given.radius or 11.0,
+        precision=precision,
+    )
+    return task, weights, examples
+
+
+@pytest.mark.parametrize(
+    ("loss", "anchor", "graph_tokens"),
+    [
+        ("triplet", "random", 8192),
+        ("triplet-sampled", "random", 8192),
+        ("prototype", "central", 60),
+        ("prototype-srn", "random", 60),
+        ("prototype-srn", "central", 8192),
+    ],
+)
+def test_gradients_are_those_of_each_mention_and_concept_by_itself(
+    tmp_path: Path, index: Index, loss: str, anchor: str, graph_tokens: int
+) -> None:
+    given = settings(loss=loss, anchor=anchor, graph_tokens=graph_tokens)
+    task, weights, examples = task_of(tmp_path, index, given)
+    task.start_epoch(0)
+    with torch.no_grad():
+        known = [_concept(weights, index, examples, one) for one in range(len(examples.concepts))]
+    assert len(task) == (3 if loss == "triplet" else 2)
+    seen: list[int] = []
+    for number in range(len(task)):
+        batch = task.batch(0, number)
+        outcome = task.backward(batch)
+        found = _taken(weights)
+        losses, farthest = [], []
+        for group in range(len(batch.anchors)):
+            places = np.flatnonzero(batch.groups == group).tolist()
+            mentions = batch.mentions[places].tolist()
+            seen += mentions
+            own = examples.cluster(next(g for g in range(7) if mentions[0] in examples.cluster(g))).tolist()
+            assert mentions == own if loss.startswith("prototype") else len(mentions) == 1
+            vectors = [_mention(weights, examples, one) for one in mentions]
+            middle = torch.stack(vectors).mean(0)
+            at = places.index(int(batch.anchors[group]))
+            if anchor == "central":
+                at = min(range(len(vectors)), key=lambda one: (vectors[one] - middle).norm().item())
+            centre = vectors[at]
+            if loss == "prototype-srn":
+                near = [one for one in vectors if (one - centre).norm().item() <= 3.0]
+                farthest.append(max((one - centre).norm().item() for one in near))
+                middle = torch.stack(near).mean(0)
+            wrong = [
+                int(concept)
+                for concept, may in zip(
+                    examples.candidates[mentions[at]], examples.allowed[mentions[at]], strict=True
+                )
+                if may
+            ]
+            if not wrong:
+                continue
+            negative = min(wrong, key=lambda one: (known[one] - centre).norm().item())
+            positive = _concept(weights, index, examples, int(examples.positives[mentions[0]]))
+            gap = (middle - positive).norm() - (middle - _concept(weights, index, examples, negative)).norm()
+            losses.append((gap + 3.0).relu())
+        assert outcome.size == len(batch.anchors)
+        assert outcome.figures["without_negative"] == len(batch.anchors) - len(losses)
+        total = torch.stack(losses).mean()
+        assert outcome.loss == pytest.approx(total.item(), rel=1e-4)
+        if loss == "prototype-srn":
+            total = total + (weights.radius.lengths[0] - torch.tensor(farthest)).square().mean()
+        total.backward()
+        for ours, theirs in zip(found, _taken(weights), strict=True):
+            torch.testing.assert_close(ours, theirs, rtol=1e-3, atol=1e-4)
+    if loss != "triplet-sampled":
+        assert sorted(seen) == list(range(11))
+
+
+def _mention(weights: RerankWeights, examples: Examples, number: int) -> Tensor:
+    ids = weights.dual.passage_tokens([examples.passages[number]]).ids.astype(np.int64)
+    vector: Tensor = weights.dual.mention(torch.from_numpy(ids)[None])[0]
+    return vector
+
+
+def _concept(weights: RerankWeights, index: Index, examples: Examples, number: int) -> Tensor:
+    said = list(entities(index.vocabulary, [int(examples.concepts[number])]))
+    ids = weights.dual.entity_tokens(said).ids.astype(np.int64)
+    vector: Tensor = weights.dual.entity(torch.from_numpy(ids)[None])[0]
+    return vector
+
+
+def _taken(weights: RerankWeights) -> list[Tensor]:
+    """The gradients, which are then gone."""
+    found = [torch.zeros_like(one) if one.grad is None else one.grad.clone() for one in weights.parameters()]
+    weights.zero_grad()
+    return found
+
+
+def test_lengths_are_counted_in_a_unit_in_which_clusters_are_as_wide_as_the_radius(
+    tmp_path: Path, index: Index
+) -> None:
+    task, weights, examples = task_of(tmp_path, index, settings(scaling="auto", radius=2.0, loss="prototype"))
+    figures = task.start_epoch(0)
+    assert figures is not None
+    widths = []
+    for own in (examples.cluster(number) for number in range(7)):
+        vectors = [_mention(weights, examples, int(one)).tolist() for one in own]
+        widths += [max(apart(vectors[0], one) for one in vectors)] if len(own) > 1 else []
+    assert len(widths) == 2
+    assert figures["unit_length"] == pytest.approx(sum(widths) / 2 / 2.0, rel=1e-4)
+    scaled = task.backward(task.batch(0, 0)).loss
+    plain, *_ = task_of(tmp_path, index, settings(margin=3.0 * task.unit_length, loss="prototype"))
+    plain.start_epoch(0)
+    assert plain.backward(plain.batch(0, 0)).loss == pytest.approx(scaled * task.unit_length, rel=1e-4)
+
+
+def test_without_clusters_of_several_the_unit_is_1(tmp_path: Path, index: Index) -> None:
+    task, *_ = task_of(tmp_path, index, settings(scaling="auto"))
+    (first, *_), passage = corpus().documents, passages(corpus().documents[0])
+    assert passage[0] is not None
+    alone = Corpus("one", (Document("1", first.text, first.mentions[3:6]),))
+    examples = Examples.of(index, mentions_in_context(index, [alone]), k=4)
+    lone = Reranking(
+        task._weights,
+        examples,
+        task._weights.dual.entity_tokens(list(entities(index.vocabulary, examples.concepts.tolist()))),
+        settings(scaling="auto"),
+        margin=1.6,
+        radius=11.0,
+        precision=Precision("float32", CPU),
+    )
+    figures = lone.start_epoch(0)
+    assert figures is not None
+    assert figures["unit_length"] == 1
+    assert lone.start_epoch(0) is None
+
+
+def test_an_anchor_is_its_own_neighbour_however_small_the_radius(tmp_path: Path, index: Index) -> None:
+    task, weights, _ = task_of(tmp_path, index, settings(epochs=1))
+    task.start_epoch(0)
+    with torch.no_grad():
+        weights.radius.lengths.fill_(-9.0)
+    outcome = task.backward(task.batch(0, 0))
+    assert math.isfinite(outcome.loss)
+    assert outcome.figures["neighbours"] == pytest.approx(4 / outcome.figures["mentions"])
