@@ -129,7 +129,10 @@ class Workplace:
 
     def rows(self, encoder: str) -> dict[str, Any]:
         """The figures before and after the training: label → dictionary → figures."""
-        name = Path(encoder).name
+        from nymlink.encode.encoder import Encoder
+
+        # Folders of several seeds may have one name.
+        name = f"{Path(encoder).name}-{Encoder.load(encoder, backend='torch').fingerprint[:8]}"
         output = self._folder / f"{self._name}-{name}"
         found = {}
         for label, before in self._measured(f"{self._name}-{name}-start", encoder, {}).items():

@@ -165,7 +165,7 @@ def text(result: dict[str, Any]) -> str:
         rows = [
             [
                 label,
-                *("/".join(f"{100 * one[which][f'acc@{k}']:.1f}" for k in (1, 5)) for which in ("all", "unseen")),
+                *(_shares(one[which]) for which in ("all", "unseen")),
                 f"{one['per_second']:,.0f}",
                 f"{one['start_seconds']:.1f}",
                 "" if one["build_seconds"] is None else f"{one['build_seconds']:.0f}",
@@ -175,6 +175,10 @@ def text(result: dict[str, Any]) -> str:
         ]
         tables.append(report.table((of, *header), rows))
     return "\n\n".join(tables)
+
+
+def _shares(figures: dict[str, float]) -> str:
+    return "/".join(f"{100 * figures[name]:.1f}" for name in ("acc@1", "acc@5") if name in figures)
 
 
 def main() -> None:

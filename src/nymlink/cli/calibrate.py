@@ -89,13 +89,13 @@ def calibrate(
         threshold = None
         click.echo(f"{error}", err=True)
     for title, one in measured.items():
-        _echo(title, one, threshold)
+        _echo(title, one, threshold, chosen_here=one is found.reliability)
     if plot is not None:
         save_figure(draw_reliability(measured), plot)
     finish(problems)
 
 
-def _echo(title: str, measured: Reliability, threshold: float | None) -> None:
+def _echo(title: str, measured: Reliability, threshold: float | None, *, chosen_here: bool) -> None:
     click.echo(f"{title}: {len(measured.right):,} mentions")
     click.echo(f"  accuracy                    {100 * measured.accuracy:.1f} %")
     click.echo(f"  expected calibration error  {measured.expected_error:.3f} ({BINS} bins of equal size)")
@@ -104,7 +104,8 @@ def _echo(title: str, measured: Reliability, threshold: float | None) -> None:
         click.echo(f"  precision at {100 * coverage:3.0f} % coverage  {100 * measured.precision(coverage):.1f} %")
     if threshold is not None:
         coverage, precision = measured.above(threshold)
+        chosen = " (the threshold was chosen on these mentions)" if chosen_here else ""
         click.echo(
             f"  from confidence {threshold:.3f} on:  precision {100 * precision:.1f} %, "
-            f"coverage {100 * coverage:.1f} %"
+            f"coverage {100 * coverage:.1f} %{chosen}"
         )

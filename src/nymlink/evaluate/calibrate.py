@@ -15,9 +15,11 @@ from scipy.special import expit
 from nymlink.corpus.model import Corpus
 from nymlink.errors import InputError
 from nymlink.evaluate.calibration import Reliability
-from nymlink.evaluate.evaluation import evaluate
+from nymlink.evaluate.gold import GoldResolver
 from nymlink.index.index import Index
 from nymlink.link.calibration import DEPTH, FEATURES, Calibration, Confidences, Features, features_of
+from nymlink.link.queries import queries
+from nymlink.text.spelling import DEFAULT_SPELLING
 
 FOLDS: Final = 10
 
@@ -119,14 +121,27 @@ def judge(index: Index, corpus: Corpus, *, types: Collection[str] | None = None)
     Raises:
         InputError: nothing is left to score; the message says why.
     """
-    outcomes = evaluate(index, corpus, types=types).outcomes
-    texts = [part for outcome in outcomes for part in outcome.query.parts]
+    # As a linker reads them: it does not know how many concepts a mention means.
+    found = [
+        (document.id, parts, mention.concept_ids)
+        for document in corpus.documents
+        for mention, parts in zip(
+            document.mentions, queries(document, index.entries, spelling=DEFAULT_SPELLING), strict=True
+        )
+        if mention.concept_ids and (types is None or mention.type in types)
+    ]
+    if not found:
+        of_types = "" if types is None else f" of type {', '.join(sorted(types))}"
+        there = ", ".join(sorted({mention.type for _, mention in corpus.mentions()}))
+        raise InputError(f"no mention{of_types} of the corpus has a gold id; its types: {there or 'none'}")
+    resolver = GoldResolver(index.vocabulary)
+    texts = [part for _, parts, _ in found for part in parts]
     distinct, places = np.unique(np.array(texts, object), return_inverse=True)
     matches = index.match(distinct.tolist(), DEPTH)
     firsts = matches.concepts[places, 0].tolist()
-    golds = [outcome.gold for outcome in outcomes for _ in outcome.query.parts]
-    counts = [len(outcome.query.parts) for outcome in outcomes]
-    documents = [outcome.query.document_id for outcome in outcomes for _ in outcome.query.parts]
+    golds = [gold for _, parts, ids in found for gold in [resolver.rows(ids)] * len(parts)]
+    counts = [len(parts) for _, parts, _ in found]
+    documents = [document for document, parts, _ in found for _ in parts]
     ids, groups = np.unique(np.array(documents, object), return_inverse=True)
     return Judged(
         queries=texts,
@@ -134,7 +149,7 @@ def judge(index: Index, corpus: Corpus, *, types: Collection[str] | None = None)
         right=np.array([first in gold for first, gold in zip(firsts, golds, strict=True)]),
         starts=np.cumsum([0, *counts[:-1]]),
         # Names repeat within a document; where there are no documents to speak of, equal names are kept together.
-        groups=groups if len(ids) >= FOLDS else places,
+        groups=groups if FOLDS <= len(ids) < len(found) else places,
     )
 
 

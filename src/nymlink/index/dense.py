@@ -194,7 +194,9 @@ class DenseSearch:
         """The vectors of different texts; one that equals an entry has been encoded before."""
         rows = {text: self._entries.find(text) for text in distinct}
         new = [text for text, row in rows.items() if row is None]
-        known = {text: self.vectors[row].astype(np.float32) for text, row in rows.items() if row is not None}
+        known = {
+            text: _unit(self.vectors[row].astype(np.float32)) for text, row in rows.items() if row is not None
+        }
         return known | dict(zip(new, self.encoder.encode(new), strict=True))
 
     def save(self, directory: Path) -> None:
@@ -226,6 +228,12 @@ class DenseSearch:
             )
         neighbours = None if kind == EXACTLY else Neighbours.load(directory, kind, len(entries))
         return cls(entries, encoder, vectors, neighbours)
+
+
+def _unit(vector: Vectors) -> Vectors:
+    """A vector without what storing it as float16 did to its length; one of zeros stays."""
+    length = float(np.linalg.norm(vector))
+    return vector / np.float32(length) if length else vector
 
 
 def _encoded(

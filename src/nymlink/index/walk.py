@@ -16,6 +16,9 @@ from nymlink.index.hybrid import HybridSearch, ScoredHits
 _BLOCK: Final = 1024
 """Queries searched in one go: bounds the memory of their hits."""
 
+_SHALLOWEST: Final = 20
+"""Entries walked at least: what comes first, and how sure it is, must not depend on how many one asks to see."""
+
 
 @dataclass(frozen=True, slots=True)
 class Matches:
@@ -51,8 +54,9 @@ def match(search: HybridSearch, entries: Entries, owners: Rows, queries: Sequenc
     """
     if k < 1:
         raise ValueError(f"k must be at least 1, not {k}")
+    depth = max(3 * k + 5, _SHALLOWEST)
     blocks = [
-        _match(search, entries, owners, queries[start : start + _BLOCK], k, depth=3 * k + 5)
+        _match(search, entries, owners, queries[start : start + _BLOCK], k, depth=depth)
         for start in range(0, max(len(queries), 1), _BLOCK)
     ]
     return Matches(

@@ -46,12 +46,14 @@ def _material(settings: BioSynSettings, progress: bool, _: Path, problems: Probl
     vocabulary = open_vocabulary(Path(settings.vocab), problems=problems)
     paths = [Path(path) for path in settings.corpora]
     corpora = [read_corpus(path, problems=problems) for path in paths]
+    found = list(annotated_queries(vocabulary, corpora, types=settings.types))
     # As published, a mention with several ids counts as composite, even where it is not to be split.
-    queries = [
-        one for one in annotated_queries(vocabulary, corpora, types=settings.types) if len(one.concept_ids) == 1
-    ]
+    queries = [one for one in found if len(one.concept_ids) == 1]
     if not queries:
-        raise InputError("no mention means a concept of the vocabulary: are its ids those of the corpus?")
+        of_types = f" of type {', '.join(settings.types)}" if settings.types else ""
+        raise InputError(
+            f"no mention{of_types} means a concept of the vocabulary: are its ids those of the corpus?"
+        )
     entries = Entries.of(vocabulary)
 
     def learner(model: TorchModel, precision: Precision, _: Processes) -> Learner[CandidateBatch]:
@@ -77,6 +79,10 @@ def _material(settings: BioSynSettings, progress: bool, _: Path, problems: Probl
     origin = {
         "vocabulary": describe(vocabulary),
         "corpora": [describe_corpus(path) for path in paths],
-        "queries": {"count": len(queries), "entries": len(entries)},
+        "queries": {
+            "count": len(queries),
+            "with_several_ids": len(found) - len(queries),
+            "entries": len(entries),
+        },
     }
     return Material(origin, learner)

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from nymlink.errors import InputError
 from nymlink.vocabulary.enrich.borrowing import Loan, borrow
 from nymlink.vocabulary.enrich.equals import Equals, find_equals
-from nymlink.vocabulary.model import Source, unused_name
+from nymlink.vocabulary.model import UNKNOWN_LANGUAGE, Source, unused_name
 from nymlink.vocabulary.tables import CONCEPT_SCHEMA, NAME_SCHEMA, REDIRECT_SCHEMA, Tables
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -56,9 +56,11 @@ def enrich(target: Vocabulary, meta: Vocabulary, *, languages: Collection[str] =
         InputError: nothing in the metathesaurus is equal to a concept of the target, or it has no name in one of
             the languages.
     """
-    if unknown := sorted({*languages} - meta.counts("lang").keys()):
-        there = ", ".join(meta.counts("lang")) or "none"
-        raise InputError(f"no language {unknown[0]!r} among the names to borrow; there are: {there}")
+    there = list(meta.counts("lang"))
+    if unknown := sorted(one for one in {*languages} if not _with_regions([one], there)):
+        raise InputError(
+            f"no language {unknown[0]!r} among the names to borrow; there are: {', '.join(there) or 'none'}"
+        )
     borrowed = {name for once in target.settings.get("enriched", ()) for name in once["sources"]}
     parts = target.parts()
     own = [part for part in parts if part[0].name not in borrowed]
@@ -71,12 +73,13 @@ def enrich(target: Vocabulary, meta: Vocabulary, *, languages: Collection[str] =
             f"({_example(target)} here, {_example(meta)} to borrow from): "
             "merge what is to be borrowed from with a vocabulary that refers to these ids"
         )
+    wanted = set(languages) or bare.counts("lang").keys() - {UNKNOWN_LANGUAGE}
     loan = borrow(
         target,
         meta,
         pairs,
         lenders=[source.name for source in meta.sources if _same(source, [one for one, _ in own]) is None],
-        languages=languages or bare.counts("lang") or None,
+        languages=_with_regions(wanted, there) if wanted else None,
     )
     lent = _lent(target, meta, loan)
     made = {"sources": [source.name for source, _ in lent], "languages": sorted(languages)}
@@ -84,6 +87,11 @@ def enrich(target: Vocabulary, meta: Vocabulary, *, languages: Collection[str] =
     settings = {**target.settings, "enriched": enriched} if lent else target.settings
     vocabulary = Vocabulary.of(*_joined(parts, lent), repeats=True, settings=settings)
     return Enriched(vocabulary, equals, added=len(loan.names), there=loan.there, ambiguous=loan.ambiguous)
+
+
+def _with_regions(languages: Collection[str], there: Collection[str]) -> list[str]:
+    """Those of the languages that are there, each with its regions: ``en`` is ``en-GB`` too."""
+    return [one for one in there if any(f"{one}-".startswith(f"{asked}-") for asked in languages)]
 
 
 def _lent(target: Vocabulary, meta: Vocabulary, loan: Loan) -> list[Part]:
