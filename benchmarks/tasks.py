@@ -22,11 +22,10 @@ import pyarrow.compute as pc
 from nymlink.corpus.model import Corpus, Mention
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
-from nymlink.manifest import MANIFEST
 from nymlink.vocabulary.merge.identifiers import canonical
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.reach import flat
-from nymlink.vocabulary.read import read_vocabulary
+from nymlink.vocabulary.read import open_vocabulary
 from nymlink.vocabulary.tables import REDIRECT_SCHEMA, TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -36,13 +35,8 @@ _FOLDS: Final = 10
 _CUI: Final = r"\bC\d{7}$"
 
 
-def open_vocabulary(path: Path) -> Vocabulary:
-    """A vocabulary directory, or a file in any format."""
-    return Vocabulary.load(path) if (path / MANIFEST).is_file() else read_vocabulary(path)
-
-
 def reached_by_cui(path: Path) -> Vocabulary:
-    """A vocabulary in which a UMLS CUI is an old id of every concept that refers to it; others are not searched."""
+    """A vocabulary in which a UMLS CUI is an old id of each concept that refers to it; others are not searched."""
     vocabulary = open_vocabulary(path)
     concepts = vocabulary.columns.concepts
     owners, xrefs = flat(concepts["xrefs"])

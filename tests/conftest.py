@@ -1,4 +1,4 @@
-"""What all tests share: where the real data lies."""
+"""What all tests share: where the real data lies, and a cache of their own."""
 
 from __future__ import annotations
 
@@ -15,3 +15,9 @@ def data() -> Path:
     if not root.is_dir():
         pytest.skip("real data not found: set NYMLINK_DATA to its folder")
     return root
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Indexes and vectors go to a cache that is not the user's, and is empty at first."""
+    os.environ["NYMLINK_CACHE"] = str(tmp_path_factory.mktemp("cache"))

@@ -15,3 +15,16 @@ VARIABLE: Final = "NYMLINK_CACHE"
 def user_cache() -> Path:
     """``$NYMLINK_CACHE``, else the user's cache as the system has it."""
     return Path(os.environ.get(VARIABLE) or user_cache_path("nymlink")).expanduser()
+
+
+def vector_cache() -> Path | None:
+    """Where vectors of names are kept (:class:`nymlink.encode.cache.EmbeddingCache`); ``None`` if nowhere can be.
+
+    Where nothing can be written, a container for example, names are encoded each time.
+    """
+    folder = user_cache() / "vectors"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None

@@ -69,9 +69,9 @@ def test_dense_search_alone(run: Run, built: Path, model: Path, tmp_path: Path) 
 def test_options_that_mean_nothing_are_refused(run: Run, built: Path, model: Path, tmp_path: Path) -> None:
     build = ("index", "build", built / "vocab", "-o", tmp_path / "i")
     for options in (
-        ("--dense", "hnsw"),
-        ("--cache", tmp_path / "c"),
-        ("--device", "cpu"),
+        ("--encoder", "none", "--dense", "hnsw"),
+        ("--encoder", "none", "--cache", tmp_path / "c"),
+        ("--encoder", "none", "--device", "cpu"),
         ("--encoder", tmp_path / "no such model"),
         ("--encoder", model, "--device", "tpu"),
     ):
@@ -128,3 +128,12 @@ def test_an_augmented_dictionary_is_searched_densely_too(
     found = json.loads((tmp_path / "run.json").read_text())
     assert found["acc@1"] == pytest.approx(2 / 3)
     assert found["settings"]["index"]["fusion"]["weights"]["dense"] == pytest.approx(0.65)
+
+
+def test_the_encoder_that_comes_with_nymlink_is_the_default(run: Run, built: Path, tmp_path: Path) -> None:
+    result = run("index", "build", built / "vocab", "-o", tmp_path / "i")
+    assert result.exit_code == 0, result.stderr
+    said = run("index", "info", tmp_path / "i").stdout
+    assert "nymlink-mini" in said
+    found = run("link", "--index", tmp_path / "i", "--format", "jsonl", "abnormally small height").stdout
+    assert json.loads(found)["candidates"][0]["concept_id"] == "X:3"

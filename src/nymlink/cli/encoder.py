@@ -14,6 +14,7 @@ from nymlink.atomic import atomic_file
 from nymlink.cli.common import finish, reported_problems
 from nymlink.encode.backends import Precision
 from nymlink.encode.cache import EmbeddingCache
+from nymlink.encode.embedded import embedded
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.saved import export_notes
 from nymlink.encode.settings import Pooling
@@ -46,7 +47,7 @@ def _loads(command: Callable[..., None]) -> Callable[..., None]:
 def encoder() -> None:
     """Use models that make vectors of names.
 
-    MODEL is a folder, or the name of a model on the Hugging Face hub.
+    MODEL is nymlink-mini, a folder, or the name of a model on the Hugging Face hub.
     """
 
 
@@ -113,7 +114,7 @@ def info(model: str, **options: Any) -> None:
         click.echo(f"{name:12} {value}")
     click.echo(f"precision    {loaded.network.precision} on {loaded.network.device}")
     click.echo(f"fingerprint  {loaded.fingerprint}")
-    for name, value in export_notes(Path(model)).items():
+    for name, value in export_notes(embedded(model) or Path(model)).items():
         click.echo(f"export       {name}: {value}")
 
 

@@ -16,6 +16,7 @@ from nymlink.corpus.model import Corpus
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
 from nymlink.corpus.readers import CORPUS_FORMATS
+from nymlink.encode.cache import EmbeddingCache
 from nymlink.errors import InputError
 from nymlink.evaluate.augment import augment
 from nymlink.evaluate.compare import compare as compare_runs
@@ -118,7 +119,7 @@ def evaluate(
     gold = read(corpus, format)
     if augmenting:
         vocabulary = augment(opened.vocabulary, map(read, augmenting), spelling=table, as_published=as_published)
-        opened = opened.rebuild(vocabulary, progress=True)
+        opened = opened.rebuild(vocabulary, cache=EmbeddingCache.of_user(), progress=True)
     evaluation = run(
         opened,
         gold,

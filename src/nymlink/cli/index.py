@@ -12,6 +12,7 @@ from nymlink.cli.common import column_option, finish, mapping, reported_problems
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
 from nymlink.corpus.readers import CORPUS_FORMATS
+from nymlink.encode.embedded import MINI
 from nymlink.index.fusion import METHODS, WEIGHTED, Fusion
 from nymlink.index.index import Index, store_fusion
 from nymlink.index.neighbours import EXACTLY, KINDS
@@ -37,9 +38,10 @@ def index() -> None:
 @click.option(
     "--encoder",
     metavar="MODEL",
-    default="none",
+    default=MINI,
     show_default=True,
-    help="Dense search with this encoder: a folder, or a model on the Hugging Face hub; none: no dense search.",
+    help="Dense search with this encoder: the one that comes with nymlink, a folder, or a model on the Hugging "
+    "Face hub; none: no dense search.",
 )
 @click.option(
     "--dense",
@@ -60,7 +62,8 @@ def index() -> None:
 @click.option(
     "--cache",
     type=click.Path(path_type=Path),
-    help="Folder of vectors encoded before, and to add to: a build that was stopped goes on there.",
+    help="Folder of vectors encoded before, and to add to: a build that was stopped goes on there. Without it the "
+    "user's cache.",
 )
 def build(
     vocabulary: Path,
@@ -80,7 +83,7 @@ def build(
 
     \b
     nymlink index build mondo -o mondo-index
-    nymlink index build mondo -o mondo-index --encoder my-encoder --cache vectors
+    nymlink index build mondo -o mondo-index --encoder my-encoder
     """
     if encoder == "none" and (dense != EXACTLY or device is not None or cache is not None):
         raise click.UsageError("--dense, --device and --cache are for dense search: give an --encoder too")
@@ -90,7 +93,7 @@ def build(
         from nymlink.encode.encoder import Encoder
 
         loaded = Encoder.load(encoder, device=device)
-        kept = None if cache is None else EmbeddingCache(cache)
+        kept = EmbeddingCache.of_user() if cache is None else EmbeddingCache(cache)
     built = Index.write(
         output,
         Vocabulary.load(vocabulary),
@@ -115,6 +118,7 @@ def info(index: Path) -> None:
     click.echo(f"fusion    {opened.fusion.method}")
     for name, weight in opened.fusion.weights.items():
         click.echo(f"search    {name}, weight {weight:.3g}")
+    click.echo(f"calibrated {'no' if opened.calibration is None else 'yes'}")
     for name, value in opened.settings.items():
         if name != "fusion":
             _echo_setting(name, value)

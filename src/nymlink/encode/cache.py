@@ -15,6 +15,7 @@ import numpy.typing as npt
 from nymlink.arrays import map_array
 from nymlink.atomic import atomic_file
 from nymlink.errors import OutputError
+from nymlink.user_cache import vector_cache
 
 Keys = npt.NDArray[np.uint64]
 Places = npt.NDArray[np.int64]
@@ -40,6 +41,12 @@ class EmbeddingCache:
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         self._shelves: dict[tuple[str, int], Shelf] = {}
+
+    @classmethod
+    def of_user(cls) -> EmbeddingCache | None:
+        """That of the user, which all indexes share; ``None`` where it cannot be written."""
+        folder = vector_cache()
+        return None if folder is None else cls(folder)
 
     def shelf(self, fingerprint: str, *, width: int) -> Shelf:
         """What is kept of one encoder, as it is on disk now."""

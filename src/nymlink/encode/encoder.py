@@ -15,6 +15,7 @@ from nymlink.encode.backends.choose import locate
 from nymlink.encode.batches import Batches
 from nymlink.encode.cache import EmbeddingCache
 from nymlink.encode.cuts import Cuts
+from nymlink.encode.embedded import embedded
 from nymlink.encode.fingerprint import fingerprint
 from nymlink.encode.keeper import Keeper
 from nymlink.encode.saved import check_saved
@@ -38,7 +39,8 @@ class Encoder:
         batch_tokens: how many tokens the network is given at once; what it prefers if ``None``.
 
     Attributes:
-        name: where it was loaded from: a folder, or a model on the Hugging Face hub; ``None`` if it was not.
+        name: where it was loaded from: an embedded encoder, a folder, or a model on the Hugging Face hub; ``None``
+            if it was not.
         backend: the name of the back end that it was loaded with; ``None`` if it was not.
     """
 
@@ -74,7 +76,8 @@ class Encoder:
         """Load an encoder.
 
         Args:
-            name_or_folder: a model folder, or the name of a model on the Hugging Face hub.
+            name_or_folder: ``"nymlink-mini"`` (the one that comes with nymlink), a model folder, or the name of a
+                model on the Hugging Face hub.
             backend: what runs it; if ``None``, ONNX Runtime (on the CPU) where the model has ONNX files that serve
                 the precision and the device asked for, else torch.
             precision: of the matrix products; if ``None``, the best the back end has for the device.
@@ -91,15 +94,16 @@ class Encoder:
             MissingExtraError: the back end is not installed.
         """
         folder, chosen = locate(name_or_folder, backend=backend, precision=precision, device=device)
-        if Path(name_or_folder).is_dir():
+        local = folder == Path(name_or_folder)
+        if local or embedded(name_or_folder) is not None:
             # Of a model on the hub only some files are fetched, and these are checked then.
             check_saved(folder)
         settings = EncoderSettings.read(folder, pooling=pooling, max_length=max_length)
         tokenizer = load_tokenizer(folder, settings)
         network = chosen.open(folder, settings, precision, device)
         encoder = cls(network, tokenizer, settings, batch_tokens=batch_tokens)
-        # A folder must be found from anywhere, a model on the hub has no place.
-        encoder.name = str(Path(name_or_folder).absolute() if Path(name_or_folder).is_dir() else name_or_folder)
+        # A folder must be found from anywhere, other models have no place.
+        encoder.name = str(folder.absolute() if local else name_or_folder)
         encoder.backend = chosen.name
         return encoder
 

@@ -1,10 +1,11 @@
-"""Where an encoder's files are: a folder, or a model on the Hugging Face hub."""
+"""Where an encoder's files are: in nymlink, in a folder, or on the Hugging Face hub."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Final
 
+from nymlink.encode.embedded import embedded
 from nymlink.errors import InputError
 
 _LIGHT: Final = ("*.json", "*.txt", "*.model", "1_Pooling/*.json")
@@ -18,15 +19,17 @@ ADAPTERS: Final = "adapters"
 
 
 def model_folder(name: str | Path, *, weights: tuple[str, ...]) -> Path:
-    """The folder of a model: ``name`` itself, or where the hub's model of that name was put.
+    """The folder of a model: ``name`` itself, or where the model of that name is, here or fetched from the hub.
 
     Args:
-        name: a folder, or the name of a model on the hub.
+        name: the name of an embedded encoder, a folder, or the name of a model on the hub.
         weights: patterns of the weight files to fetch from the hub: those of the first pattern that it has.
 
     Raises:
         InputError: there is no such folder, and no such model can be had from the hub.
     """
+    if (shipped := embedded(name)) is not None:
+        return shipped
     folder = Path(name)
     if folder.is_dir():
         return folder

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import isfinite
 from types import MappingProxyType
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from nymlink.index.hits import NONE, Hits, Rows, Scores, Searcher, best
-
-_SEVERAL: Final = 64
-"""Queries for which it pays to start threads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +67,10 @@ class HybridSearch:
 
     def collect(self, queries: Sequence[str], k: int) -> Collected:
         """What the parts find when each gives its k best entries, and what each says of all of them."""
-        found = dict(zip(self.parts, self._found(queries, k), strict=True))
+        found = {name: part.search(queries, k) for name, part in self.parts.items()}
         rows = union([hits.rows for hits in found.values()])
         scores = {name: self._scores(name, queries, rows, hits) for name, hits in found.items()}
         return Collected(rows, values=scores, scores=scores)
-
-    def _found(self, queries: Sequence[str], k: int) -> list[Hits]:
-        """What each part finds. Many queries are searched for by all parts at once: each leaves cores idle."""
-        parts = self.parts.values()
-        if len(queries) < _SEVERAL:
-            return [part.search(queries, k) for part in parts]
-        with ThreadPoolExecutor(len(parts)) as pool:
-            return list(pool.map(lambda part: part.search(queries, k), parts))
 
     def _scores(self, name: str, queries: Sequence[str], rows: Rows, hits: Hits) -> Scores:
         """The scores of one part: its own hits' are known, only the others' are computed."""

@@ -104,13 +104,15 @@ class Index:
             MissingExtraError: the dense search or the encoder needs a package that is not installed.
         """
         plan = Plan.of(sparse=sparse, encoder=encoder, dense=dense, fusion=fusion, languages=languages)
-        return cls._build(vocabulary, plan, cache=cache, progress=progress)
+        return cls._build(vocabulary, plan, plan.calibration, cache=cache, progress=progress)
 
-    def rebuild(self, vocabulary: Vocabulary, *, progress: bool = False) -> Index:
+    def rebuild(
+        self, vocabulary: Vocabulary, *, cache: EmbeddingCache | None = None, progress: bool = False
+    ) -> Index:
         """The same searches, joined in the same way, over the names of another vocabulary, in memory.
 
-        Where the index was restricted to some languages, names that do not say their language are searched too:
-        mentions added to a vocabulary say none.
+        It is not calibrated. Where the index was restricted to some languages, names that do not say theirs are
+        searched too: mentions added to a vocabulary say none.
 
         Raises:
             StoreError: the encoder of the index is needed, and cannot be loaded.
@@ -121,10 +123,18 @@ class Index:
             plan = replace(plan, languages=(*plan.languages, UNKNOWN_LANGUAGE))
         if self._encoder is not None:
             plan = replace(plan, encoder=self._encoder)
-        return self._build(vocabulary, plan, cache=None, progress=progress)
+        return self._build(vocabulary, plan, None, cache=cache, progress=progress)
 
     @classmethod
-    def _build(cls, vocabulary: Vocabulary, plan: Plan, *, cache: EmbeddingCache | None, progress: bool) -> Index:
+    def _build(
+        cls,
+        vocabulary: Vocabulary,
+        plan: Plan,
+        calibration: Mapping[str, Any] | None,
+        *,
+        cache: EmbeddingCache | None,
+        progress: bool,
+    ) -> Index:
         entries = plan.entries(vocabulary, progress=progress)
         searches: dict[str, SparseSearch | DenseSearch] = {
             name: SparseSearch.build(entries, settings, progress=progress)
@@ -137,7 +147,7 @@ class Index:
                 entries, plan.encoder, width=width, kind=plan.dense, cache=cache, progress=progress
             )
             measured = _measured(dense)
-        return cls(vocabulary, entries, searches, plan.to_dict() | measured)
+        return cls(vocabulary, entries, searches, plan.to_dict() | measured, calibration)
 
     @classmethod
     def write(
@@ -178,7 +188,7 @@ class Index:
         plan = Plan.of(sparse=sparse, encoder=encoder, dense=dense, fusion=fusion, languages=languages)
         entries = plan.entries(vocabulary, progress=progress)
         body = plan.to_dict()
-        with _new_directory(directory, vocabulary, entries, plan.searches, body) as partial:
+        with _new_directory(directory, vocabulary, entries, plan.searches, body, plan.calibration) as partial:
             for name, settings in plan.sparse_settings.items():
                 SparseSearch.write(partial / name, entries, settings, progress=progress)
             if plan.encoder is not None:

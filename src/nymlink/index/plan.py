@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nymlink.encode.embedded import embedded_calibration
 from nymlink.errors import InputError
 from nymlink.index.entries import Entries
 from nymlink.index.fusion import DENSE, EXACT, WEIGHTED, Fusion
 from nymlink.index.neighbours import EXACTLY, check_kind
-from nymlink.index.presets import preset
+from nymlink.index.presets import DEFAULT_PRESET, preset
 from nymlink.index.query_encoder import EncoderRecord, QueryEncoder
 from nymlink.index.settings import SparseSettings
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -90,6 +91,13 @@ class Plan:
             raise InputError(f"the vocabulary has no names to search{which}")
         check_kind(self.dense, count=len(entries))
         return entries
+
+    @property
+    def calibration(self) -> Mapping[str, Any] | None:
+        """The calibration that comes with the encoder, where its scores are joined as when that was made."""
+        if self.encoder is None or self.sparse != DEFAULT_PRESET or self.fusion != Fusion.of(self.fusion.weights):
+            return None
+        return embedded_calibration(self.encoder.record.fingerprint)
 
     def to_dict(self) -> dict[str, Any]:
         encoder = {} if self.encoder is None else {"dense": self.dense}

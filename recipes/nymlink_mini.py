@@ -1,0 +1,77 @@
+"""Makes nymlink-mini, the encoder that comes with nymlink.
+
+    python recipes/nymlink_mini.py FOLDER [--base MODEL] [--data DATA] [--ship]
+
+Everything is kept in FOLDER: the pairs, the training, which goes on where it was interrupted, and the encoder with
+its float weights, ``FOLDER/nymlink-mini``. With --ship, its int8 form is written into the package; then run
+``recipes/calibration.py``. Needs ``nymlink[train]``; about an hour on two cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Final
+
+import pyarrow.parquet as pq
+import torch
+
+import mixture
+from nymlink.atomic import atomic_file
+from nymlink.encode.embedded import MINI, embedded
+from nymlink.encode.export import export
+from nymlink.encode.torch_model import TorchModel
+from nymlink.files import sha256
+from nymlink.train.recipe_settings import SapSettings
+from nymlink.train.sap import train_sap
+from nymlink.vocabulary.read import read_vocabulary
+
+SETTINGS: Final = {
+    "learning_rate": 4e-5,
+    "schedule": "linear",
+    "warm_up": 0.05,
+    "max_steps": 1150,
+    "shared_names": "ignore",
+}
+
+SHARE: Final = 0.75
+"""Of the way from the base's weights to the trained ones (WiSE-FT, Wortsman et al. 2022): what is kept of the base
+is the meaning of words that vocabularies do not have."""
+
+
+def main() -> None:
+    """Make the pairs, train, and write the encoder, each unless it is done."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="where everything is kept")
+    parser.add_argument("--base", default="sentence-transformers/all-MiniLM-L6-v2", help="what it starts from")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="vocabularies/ and native/")
+    parser.add_argument("--ship", action="store_true", help="write the int8 form into the package")
+    arguments = parser.parse_args()
+    folder: Path = arguments.folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    # Another mixture makes other pairs.
+    pairs = folder / f"pairs-{sha256(Path(mixture.__file__))[:8]}.parquet"
+    if not pairs.exists():
+        with atomic_file(pairs) as partial:
+            pq.write_table(mixture.mixture(mixture.merged(arguments.data)), partial)
+    trained = folder / "trained"
+    train_sap(SapSettings(pairs=str(pairs), base=arguments.base, output=str(trained), **SETTINGS), progress=True)
+    between(arguments.base, trained, SHARE).save(folder / MINI)
+    target = embedded(MINI)
+    if arguments.ship and target is not None:
+        checked_with = read_vocabulary(arguments.data / "vocabularies" / "doid.tsv.gz")
+        print(export(folder / MINI, target, precision="int8", vocabulary=checked_with))
+
+
+def between(one: str | Path, other: str | Path, share: float) -> TorchModel:
+    """The model whose weights are a share of the way from those of one to those of the other."""
+    model, start = TorchModel.load(other), TorchModel.load(one).state_dict()
+    with torch.no_grad():
+        for name, weight in model.state_dict().items():
+            if weight.is_floating_point():
+                weight.lerp_(start[name], 1 - share)
+    return model
+
+
+if __name__ == "__main__":
+    main()
