@@ -88,7 +88,7 @@ def record(output: Path) -> dict[str, Any]:
 def test_the_record_says_what_was_learned_from_and_the_metrics_how_it_went(finished: Path) -> None:
     said = record(finished)
     assert said["recipe"] == "biosyn"
-    assert said["data"]["queries"] == {"count": 33, "entries": 96}
+    assert said["data"]["queries"] == {"count": 33, "with_several_ids": 1, "entries": 96}
     assert list(said["data"]["corpora"][0]["files"]) == ["1.concept"]
     epochs = [line for line in metrics(finished) if "with_positive" in line]
     assert [(line["epoch"], line["step"]) for line in epochs] == [(1, 1), (2, 6), (3, 11)]
