@@ -23,16 +23,13 @@ from nymlink.index.index import Index
 from nymlink.problems import Problems
 from nymlink.rerank.dual_encoder import DualEncoder, DualSettings
 from nymlink.rerank.entities import entities
-from nymlink.train import checkpoint
 from nymlink.train.annotated import describe_corpus
 from nymlink.train.distributed import SINGLE, process_count
-from nymlink.train.loop import Loop, trained
+from nymlink.train.loop import trained
 from nymlink.train.memory import fitting
-from nymlink.train.metrics_log import MetricsLog
 from nymlink.train.optimise import adam
 from nymlink.train.precision import Precision, find_device
 from nymlink.train.recipe_settings import RerankSettings
-from nymlink.train.reporting import Reporter
 from nymlink.train.rerank_evaluation import RerankEvaluation
 from nymlink.train.rerank_examples import Examples, mentions_in_context
 from nymlink.train.rerank_losses import PRESETS, SoftRadius
@@ -40,7 +37,8 @@ from nymlink.train.rerank_task import Reranking, RerankWeights
 from nymlink.train.run_folder import FINISHED, RunFolder
 from nymlink.train.sap import describe
 from nymlink.train.speed import quicken
-from nymlink.train.task import Figures, State
+from nymlink.train.task import Figures
+from nymlink.train.training import finish, restore_best, run
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 
@@ -81,26 +79,20 @@ def train_rerank(
         if start == FINISHED:
             return folder.result
         weights, task, optimiser = _learner(dual, found, settings, precision, progress=progress)
-        loop = Loop(
+        state = run(
             task,
             weights,
             optimiser,
             settings=settings,
             precision=precision,
-            folder=folder.checkpoints,
-            reporter=Reporter(
-                MetricsLog(folder.metrics, step=start or None),
-                every=settings.log_every,
-                batches=len(task),
-                unit=task.unit,
-                progress=progress,
-            ),
+            folder=folder,
+            start=start,
             evaluate=partial(_evaluate, found.evaluations, dual, precision, settings),
-            identity=folder.identity,
+            progress=progress,
         )
-        if start:
-            loop.resume(start)
-        return _finish(folder, weights, task, loop.run())
+        restore_best(folder, weights, state)
+        learned = {"unit_length": task.unit_length, "radius": weights.radius.lengths[0].item()}
+        return finish(folder, dual.cpu().save, state, learned)
 
 
 def _begin(settings: RerankSettings, device: torch.device) -> DualEncoder:
@@ -172,20 +164,3 @@ def _evaluate(
         name: evaluation(dual, precision, at_once=settings.graph_tokens)
         for name, evaluation in evaluations.items()
     }
-
-
-def _finish(folder: RunFolder, weights: RerankWeights, task: Reranking, state: State) -> Mapping[str, Any]:
-    """Write the best re-ranker, or the last one where none was to be the best."""
-    kept = state.best or state.last
-    step = state.best.step if state.best else state.step
-    if step != state.step:
-        checkpoint.restore(checkpoint.checkpoints(folder.checkpoints)[step], weights)
-    result = {
-        "steps": state.step,
-        "weights_of_step": step,
-        "figures": kept and kept.figures,
-        "unit_length": task.unit_length,
-        "radius": weights.radius.lengths[0].item(),
-    }
-    folder.finish(weights.dual.cpu().save, result)
-    return folder.result

@@ -22,7 +22,7 @@ from nymlink.encode.torch_model import TorchModel, attention_on
 from nymlink.problems import Problems
 from nymlink.train import checkpoint
 from nymlink.train.cached_gradient import encode_names
-from nymlink.train.distributed import Processes, joined, local_rank
+from nymlink.train.distributed import SINGLE, Processes, joined, local_rank
 from nymlink.train.evaluation import Encode, Evaluation, open_evaluations, remembering
 from nymlink.train.loop import Loop
 from nymlink.train.memory import fitting
@@ -30,7 +30,7 @@ from nymlink.train.metrics_log import MetricsLog
 from nymlink.train.precision import Precision, find_device
 from nymlink.train.reporting import Reporter
 from nymlink.train.run_folder import FINISHED, RunFolder
-from nymlink.train.settings import EncoderTrainingSettings
+from nymlink.train.settings import EncoderTrainingSettings, RunSettings
 from nymlink.train.speed import quicken
 from nymlink.train.task import Figures, State, Task
 from nymlink.train.tuning import add_tuning, write_tuned
@@ -132,34 +132,100 @@ def train(
             return folder.result if processes.first else {}
 
         learner = found.learner(model, precision, processes)
-        loop = Loop(
+        state = run(
             learner.task,
             learner.weights,
             learner.optimiser,
             settings=settings,
             precision=precision,
-            folder=folder.checkpoints,
-            reporter=Reporter(
-                MetricsLog(folder.metrics, step=start or None) if processes.first else None,
-                every=settings.log_every,
-                batches=len(learner.task),
-                unit=learner.task.unit,
-                progress=progress,
-            ),
+            folder=folder,
+            start=start,
             evaluate=partial(_evaluate, evaluations, _encoder(model, precision, settings)),
-            identity=folder.identity,
             processes=processes,
+            progress=progress,
         )
-        if start:
-            with processes.as_one(device):
-                loop.resume(start)
-        state = loop.run()
         cut, encoded = learner.task.names_cut()
         if not processes.first:
             return {}
-        result = _finish(folder, model, learner, settings, state)
+        restore_best(folder, learner.weights, state)
+        result = finish(folder, lambda target: write_tuned(model.cpu(), settings, target), state, learner.result())
         Cuts(cut, encoded, model.settings.max_length).say(stacklevel=4)
         return result
+
+
+def run(
+    task: Task[B],
+    weights: nn.Module,
+    optimiser: Optimizer,
+    *,
+    settings: RunSettings,
+    precision: Precision,
+    folder: RunFolder,
+    start: int,
+    evaluate: Callable[[], Figures],
+    processes: Processes = SINGLE,
+    progress: bool = False,
+) -> State:
+    """Make all steps of a training that are left.
+
+    Args:
+        task: the recipe's part of a step.
+        weights: holds all that is trained.
+        optimiser: over these.
+        settings: how long, how fast, how often.
+        precision: what the task computes in, and where.
+        folder: of the training, opened.
+        start: the step of the checkpoint to go on from; 0 for none.
+        evaluate: measures the weights on all held-out corpora.
+        processes: those that make each step together.
+        progress: whether to show progress when standard error is a terminal.
+
+    Raises:
+        StoreError, StoppedError, OutputError, NymlinkError: as :class:`~nymlink.train.loop.Loop`.
+    """
+    loop = Loop(
+        task,
+        weights,
+        optimiser,
+        settings=settings,
+        precision=precision,
+        folder=folder.checkpoints,
+        reporter=Reporter(
+            MetricsLog(folder.metrics, step=start or None) if processes.first else None,
+            every=settings.log_every,
+            batches=len(task),
+            unit=task.unit,
+            progress=progress,
+        ),
+        evaluate=evaluate,
+        identity=folder.identity,
+        processes=processes,
+    )
+    if start:
+        with processes.as_one(precision.device):
+            loop.resume(start)
+    return loop.run()
+
+
+def restore_best(folder: RunFolder, weights: nn.Module, state: State) -> None:
+    """Take up the weights that were the best; leave the last ones where none were to be."""
+    if state.best is not None and state.best.step != state.step:
+        checkpoint.restore(checkpoint.checkpoints(folder.checkpoints)[state.best.step], weights)
+
+
+def finish(
+    folder: RunFolder, write: Callable[[Path], None], state: State, result: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """Write what was trained, and what became of the training; ``result`` is what the recipe says of it.
+
+    Raises:
+        OutputError: it cannot be written.
+    """
+    kept = state.best or state.last
+    step = state.best.step if state.best else state.step
+    said = {"steps": state.step, "weights_of_step": step, "figures": kept and kept.figures}
+    folder.finish(write, {**said, **result})
+    return folder.result
 
 
 def _load(settings: EncoderTrainingSettings, device: torch.device) -> TorchModel:
@@ -193,16 +259,3 @@ def _encoder(model: TorchModel, precision: Precision, settings: EncoderTrainingS
 def _evaluate(evaluations: Mapping[str, Evaluation], encode: Encode) -> Figures:
     encode = remembering(encode)
     return {name: evaluation(encode) for name, evaluation in evaluations.items()}
-
-
-def _finish(
-    folder: RunFolder, model: TorchModel, learner: Learner[B], settings: EncoderTrainingSettings, state: State
-) -> Mapping[str, Any]:
-    """Write the best encoder, or the last one where none was to be the best."""
-    kept = state.best or state.last
-    step = state.best.step if state.best else state.step
-    if step != state.step:
-        checkpoint.restore(checkpoint.checkpoints(folder.checkpoints)[step], learner.weights)
-    result = {"steps": state.step, "weights_of_step": step, "figures": kept and kept.figures, **learner.result()}
-    folder.finish(partial(write_tuned, model.cpu(), settings), result)
-    return folder.result
