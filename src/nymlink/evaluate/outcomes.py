@@ -86,20 +86,22 @@ def outcomes(index: Index, queries: Sequence[Query], resolver: GoldResolver) -> 
         return Outcome(
             query=query,
             gold=gold,
-            name_rank=_worst([_first(bool(found & gold) for found in part) for part in by_name]),
+            name_rank=worst_rank([first_rank(bool(found & gold) for found in part) for part in by_name]),
             strict_rank=_strict(by_name, [resolver.rows([gold_id]) for gold_id in query.mention.concept_ids]),
-            concept_rank=_worst([_first(concept in gold for concept in part) for part in by_concept]),
+            concept_rank=worst_rank([first_rank(concept in gold for concept in part) for part in by_concept]),
             predicted=tuple(None if concept == NONE else (concept, name) for concept, name in firsts),
         )
 
     return [outcome(query) for query in queries]
 
 
-def _first(hits: Iterable[bool]) -> Rank:
+def first_rank(hits: Iterable[bool]) -> Rank:
+    """The rank of the first that is right; ``None`` where none is."""
     return next((rank for rank, hit in enumerate(hits) if hit), None)
 
 
-def _worst(ranks: Sequence[Rank]) -> Rank:
+def worst_rank(ranks: Sequence[Rank]) -> Rank:
+    """The rank of the part that is found last; ``None`` where one is not found."""
     return None if None in ranks else max(rank for rank in ranks if rank is not None)
 
 
@@ -107,8 +109,8 @@ def _strict(parts: Sequence[Sequence[frozenset[int]]], golds: Sequence[frozenset
     """The best of all ways to give each part a gold concept of its own; any one concept serves a single part."""
     if len(parts) == 1 or len(parts) != len(golds):
         gold = frozenset().union(*golds)
-        return _worst([_first(bool(found) and found <= gold for found in part) for part in parts])
-    ranks = [[_first(bool(found) and found <= gold for found in part) for gold in golds] for part in parts]
+        return worst_rank([first_rank(bool(found) and found <= gold for found in part) for part in parts])
+    ranks = [[first_rank(bool(found) and found <= gold for found in part) for gold in golds] for part in parts]
     for limit in sorted({rank for row in ranks for rank in row if rank is not None}):
         within = csr_matrix([[rank is not None and rank <= limit for rank in row] for row in ranks])
         if (maximum_bipartite_matching(within, perm_type="column") >= 0).all():

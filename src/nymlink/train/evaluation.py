@@ -13,7 +13,7 @@ from nymlink.corpus.read import read_corpus
 from nymlink.errors import InputError
 from nymlink.evaluate.gold import GoldResolver
 from nymlink.evaluate.metrics import accuracy, as_array
-from nymlink.evaluate.outcomes import Rank
+from nymlink.evaluate.outcomes import Rank, first_rank, worst_rank
 from nymlink.index.entries import Entries
 from nymlink.index.hits import NONE
 from nymlink.index.nearest import nearest
@@ -83,11 +83,7 @@ class Evaluation:
         }
 
     def _rank(self, parts: Sequence[Sequence[int]], gold: frozenset[int]) -> Rank:
-        """The rank of the part that is found last; ``None`` where one is not found."""
-        ranks = [
-            next((rank for rank, row in enumerate(rows) if self._is_right(row, gold)), None) for rows in parts
-        ]
-        return None if None in ranks else max(rank for rank in ranks if rank is not None)
+        return worst_rank([first_rank(self._is_right(row, gold) for row in rows) for rows in parts])
 
     def _is_right(self, row: int, gold: frozenset[int]) -> bool:
         return row != NONE and not gold.isdisjoint(self._entries.concepts(row, self._owners))

@@ -13,7 +13,7 @@ from nymlink.corpus.read import read_corpus
 from nymlink.encode.tokens import Tokens
 from nymlink.errors import InputError
 from nymlink.evaluate.metrics import accuracy, as_array
-from nymlink.evaluate.outcomes import Rank
+from nymlink.evaluate.outcomes import Rank, first_rank, worst_rank
 from nymlink.index.hits import NONE, Rows
 from nymlink.index.index import Index
 from nymlink.problems import Problems
@@ -104,6 +104,4 @@ class RerankEvaluation:
 
 
 def _rank(mention: ContextMention, parts: list[Rows]) -> Rank:
-    """The rank of the part that is found last; ``None`` where one is not found."""
-    ranks = [next((rank for rank, row in enumerate(rows.tolist()) if row in mention.gold), None) for rows in parts]
-    return None if None in ranks else max(rank for rank in ranks if rank is not None)
+    return worst_rank([first_rank(row in mention.gold for row in rows.tolist()) for rows in parts])
