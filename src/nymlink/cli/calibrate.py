@@ -7,10 +7,9 @@ from pathlib import Path
 
 import click
 
-from nymlink.cli.common import column_option, finish, mapping, reported_problems
+from nymlink.cli.common import annotated_corpus, finish, mapping, reported_problems
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
-from nymlink.corpus.readers import CORPUS_FORMATS
 from nymlink.errors import InputError, MissingExtraError
 from nymlink.evaluate.calibrate import calibrate as fit
 from nymlink.evaluate.calibrate import measure
@@ -22,15 +21,7 @@ from nymlink.plot.reliability import draw_reliability
 
 @click.command()
 @click.argument("index", type=click.Path(path_type=Path), metavar="INDEX")
-@click.argument("corpus", type=click.Path(path_type=Path), metavar="CORPUS")
-@click.option(
-    "--format",
-    type=click.Choice(CORPUS_FORMATS.names()),
-    help="Format of the corpus; told by its content when not given.",
-)
-@click.option("--type", "types", multiple=True, help="Mentions of this type only, e.g. Disease. Repeatable.")
-@column_option("concept_id=mondo_id")
-@click.option("--encoder", metavar="MODEL", help="Where the encoder of the index is now, if it was moved.")
+@annotated_corpus
 @click.option(
     "--target-precision",
     default=0.9,

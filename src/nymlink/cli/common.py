@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -47,6 +48,27 @@ def mapping(values: Iterable[str]) -> dict[str, str]:
         if not (ours and equals and theirs):
             raise click.BadParameter(f"{ours!r} is not of the form OURS=THEIRS, for example name=label")
     return {ours: theirs for ours, _, theirs in pairs}
+
+
+def annotated_corpus(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command about an index the argument CORPUS and what says how that, and the index, is read."""
+    from nymlink.corpus.readers import CORPUS_FORMATS
+
+    for decorate in (
+        click.option("--encoder", metavar="MODEL", help="Where the encoder of the index is now, if it was moved."),
+        column_option("concept_id=mondo_id"),
+        click.option(
+            "--type", "types", multiple=True, help="Mentions of this type only, e.g. Disease. Repeatable."
+        ),
+        click.option(
+            "--format",
+            type=click.Choice(CORPUS_FORMATS.names()),
+            help="Format of the corpus; told by its content when not given.",
+        ),
+        click.argument("corpus", type=click.Path(path_type=Path), metavar="CORPUS"),
+    ):
+        command = decorate(command)
+    return command
 
 
 def column_option(example: str) -> Callable[[Any], Any]:

@@ -8,10 +8,9 @@ from typing import Any
 
 import click
 
-from nymlink.cli.common import column_option, finish, mapping, reported_problems
+from nymlink.cli.common import annotated_corpus, finish, mapping, reported_problems
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
-from nymlink.corpus.readers import CORPUS_FORMATS
 from nymlink.encode.embedded import MINI
 from nymlink.index.fusion import METHODS, WEIGHTED, Fusion
 from nymlink.index.index import Index, store_fusion
@@ -160,16 +159,8 @@ def fuse(index: Path, method: str | None, weights: tuple[str, ...]) -> None:
 
 @index.command()
 @click.argument("index", type=click.Path(path_type=Path), metavar="INDEX")
-@click.argument("corpus", type=click.Path(path_type=Path), metavar="CORPUS")
-@click.option(
-    "--format",
-    type=click.Choice(CORPUS_FORMATS.names()),
-    help="Format of the corpus; told by its content when not given.",
-)
-@click.option("--type", "types", multiple=True, help="Mentions of this type only, e.g. Disease. Repeatable.")
-@column_option("concept_id=mondo_id")
+@annotated_corpus
 @click.option("--method", type=click.Choice(list(METHODS)), help="By scores or by ranks; as it is if not given.")
-@click.option("--encoder", metavar="MODEL", help="Where the encoder of the index is now, if it was moved.")
 def fit(
     index: Path,
     corpus: Path,
