@@ -4,7 +4,7 @@
 
 Everything is kept in FOLDER: the pairs, the training, which goes on where it was interrupted, and the encoder with
 its float weights, ``FOLDER/nymlink-mini``. With --ship, its int8 form is written into the package; then run
-``recipes/calibration.py``. Needs ``nymlink[train]``; about an hour on two cores.
+``recipes/calibration.py``. Needs ``nymlink[train]``; about half an hour on two cores.
 """
 
 from __future__ import annotations
