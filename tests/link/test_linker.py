@@ -278,3 +278,20 @@ def test_every_process_gives_the_same_index_and_the_same_links(tmp_path: Path) -
     ]
     assert len(outputs[0].splitlines()) > 110
     assert outputs[0] == outputs[1]
+
+
+@pytest.mark.parametrize("prepared", [False, True])
+@pytest.mark.parametrize(
+    ("mention", "query"),
+    [
+        ("breast cancers", "breast cancer"),
+        ("heart attacks", "heart attack"),
+        ("liver tumours", "liver tumour"),
+        # What is no name in any form stays as it is.
+        ("lung cancers", "lung cancers"),
+    ],
+)
+def test_another_regular_form_of_a_name_is_that_name(mention: str, query: str, prepared: bool) -> None:
+    (link,) = LINKER.link([Mention(mention, prepared=prepared)])
+    assert link.query == query
+    assert link.mention.text == mention
