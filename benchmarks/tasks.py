@@ -11,9 +11,9 @@ import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 from nymlink.corpus.model import Corpus, Mention
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
+from nymlink.vocabulary.enrich.enrich import enrich
 from nymlink.vocabulary.merge.identifiers import canonical
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.reach import flat
@@ -64,13 +65,23 @@ def reached_by_cui(path: Path) -> Vocabulary:
 
 
 def label_ontology(path: Path) -> Vocabulary:
-    """AskAPatient's own dictionary: a JSON object, concept → its labels, each a kind and a text."""
+    """AskAPatient's own dictionary: a JSON object, SNOMED CT id → its labels, each a kind and a text.
+
+    The corpus writes the ids without their namespace: these are old ids here.
+    """
     builder = TableBuilder()
-    for concept_id, labels in json.loads(gzip.decompress(path.read_bytes())).items():
+    for local, labels in json.loads(gzip.decompress(path.read_bytes())).items():
+        concept_id = f"SNOMEDCT:{local}"
         builder.concept(concept_id)
-        for _, text in labels:
-            builder.name(concept_id, text, lang="en")
+        builder.redirect(local, concept_id)
+        for place, (_, text) in enumerate(labels):
+            builder.name(concept_id, text, lang="en", kind="exact" if place else "preferred")
     return Vocabulary.of((Source("AskAPatient", "label ontology", file=path.name), builder.build()))
+
+
+def borrowing(path: Path, *, metathesaurus: str) -> Vocabulary:
+    """The same with the names of what refers to these ids in a merged vocabulary."""
+    return enrich(label_ontology(path), open_vocabulary(Path(metathesaurus))).vocabulary
 
 
 @dataclass(frozen=True)
@@ -147,14 +158,15 @@ def bc5cdr(kind: str, dictionary: str, bar: tuple[float, float] | None = None) -
     return Task(f"BC5CDR disease dev, {kind}", dictionary, archive, ("bc5cdr-disease/processed_dev",), bar=bar)
 
 
-def askapatient(split: str, bar: tuple[float, float] | None = None) -> Task:
-    """AskAPatient, all folds: ``split`` is ``validation`` or ``test``."""
+def askapatient(split: str, bar: tuple[float, float] | None = None, *, metathesaurus: str | None = None) -> Task:
+    """AskAPatient, all folds: ``split`` is ``validation`` or ``test``; enriched where names can be borrowed."""
+    enriched = metathesaurus is not None
     return Task(
-        f"AskAPatient {split}, {_FOLDS} folds",
+        f"AskAPatient {split}, {_FOLDS} folds" + ", enriched" * enriched,
         "corpora/askapatient/askapatient_label_ontology.json.gz",
         "corpora/askapatient/askapatient_10folds.tar.xz",
         tuple(f"askapatient/AskAPatient.fold-{fold}.{split}.txt" for fold in range(_FOLDS)),
-        read=label_ontology,
+        read=partial(borrowing, metathesaurus=metathesaurus) if enriched else label_ontology,
         bar=bar,
     )
 
@@ -205,14 +217,17 @@ def bars(*, test: bool, enriched: str | None, metathesaurus: str | None) -> dict
     Args:
         test: the test splits instead of the development splits.
         enriched: MEDIC with borrowed names; without it there are no tasks with an enriched dictionary.
-        metathesaurus: the merged vocabulary; without it there is no task with MedMentions' own concepts.
+        metathesaurus: the merged vocabulary; without it there is no task with MedMentions' own concepts, and
+            AskAPatient borrows no names.
     """
     found = list(TEST if test else DEVELOPMENT)
     if enriched is not None and test:
         found.append(ncbi("test", "enriched", enriched, (84.0, 90.5)))
     elif enriched is not None:
         found += [ncbi("dev", "enriched", enriched), bc5cdr("enriched", enriched, (87.0, 91.5))]
-    found.append(askapatient("test", (70.5, 88.9)) if test else askapatient("validation"))
+    folds: tuple[Any, ...] = ("test", (70.5, 88.9)) if test else ("validation",)
+    found.append(askapatient(*folds))
     if metathesaurus is not None:
+        found.append(askapatient(*folds, metathesaurus=metathesaurus))
         found.append(medmentions("test" if test else "dev", metathesaurus))
     return {task.name: task for task in sorted(found, key=lambda task: task.name)}

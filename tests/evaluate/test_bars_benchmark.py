@@ -48,6 +48,7 @@ def test_every_development_task_is_read_without_its_test_split(
         sizes[name] = [sum(1 for _ in corpus.mentions()) for corpus in corpora]
     assert sizes == {
         "AskAPatient validation, 10 folds": [2] * 10,
+        "AskAPatient validation, 10 folds, enriched": [2] * 10,
         "BC5CDR disease dev, augmented": [3],
         "BC5CDR disease dev, bare": [3],
         "BC5CDR disease dev, enriched": [3],
@@ -66,6 +67,14 @@ def test_test_tasks_are_test_tasks(tasks: ModuleType) -> None:
     assert all("test" in part for task in found.values() for part in task.parts or [task.corpus])
     assert found["NCBI test, enriched"].bar == (84.0, 90.5)
     assert len(tasks.bars(test=True, enriched=None, metathesaurus=None)) == 4
+
+
+def test_askapatient_borrows_by_its_snomed_ids(tasks: ModuleType, root: Path, tmp_path: Path) -> None:
+    meta = toy_data.write_metathesaurus(tmp_path / "meta", also="coronary")
+    path = root / "corpora" / "askapatient" / "askapatient_label_ontology.json.gz"
+    vocabulary = tasks.borrowing(path, metathesaurus=meta)
+    assert vocabulary.resolve("100001") == ("SNOMEDCT:100001",)
+    assert {name.text for name in vocabulary.names("SNOMEDCT:100001")} == {"Heart attack", "coronary"}
 
 
 def test_a_cui_leads_to_every_concept_that_refers_to_it(tasks: ModuleType, tmp_path: Path) -> None:
@@ -104,7 +113,7 @@ def test_rows_are_measured_once_and_shown(tmp_path: Path) -> None:
     assert len(list(Path(folder).rglob("*.json"))) == len(kept) + 1
     folds = "AskAPatient validation, 10 folds"
     table[folds] = bars.rows(folds, None, {"TF-IDF": [measured(folds, None)]})
-    # Of "heart attack", "seizures" and "flu", which two concepts share, one is no name.
+    # Of "heart attack", "some seizure" and "flu", which two concepts share, one is no name.
     assert table["NCBI dev, bare"][0] == [
         "NCBI dev, bare",
         "90.0/95.5",

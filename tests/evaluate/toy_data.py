@@ -15,7 +15,9 @@ from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _DICTIONARY = "D1||heart attack\nD2||seizure\nD2||epileptic seizure\nD3||short stature\nD4||flu\nD5||flu\n"
-_CONCEPTS = "1||0|1||Disease||heart attack||D1\n1||2|3||Disease||seizures||D2\n1||4|5||Disease||flu||D5\n"
+_CONCEPTS = (
+    "1||0|1||Disease||heart attack||D1\n1||2|3||Disease||some seizure||D2\n1||4|5||Disease||flu||D5\n"
+)
 _TEST = "1||0|1||Disease||short stature||D3\n"
 _FOLD = "100001\tHeart attack\theart gave up\n100002\tSeizure\tseizure\n"
 
@@ -64,17 +66,18 @@ def write(root: Path) -> Path:
     return root
 
 
-def write_metathesaurus(path: Path) -> str:
-    """Write a vocabulary whose concepts refer to CUIs."""
+def write_metathesaurus(path: Path, *, also: str = "heart attack") -> str:
+    """Write a vocabulary whose concepts refer to CUIs; the first has a second name, if another is given."""
     builder = TableBuilder()
     for concept_id, name, xrefs in (
-        ("M:1", "heart attack", ["UMLS:C0000001"]),
+        ("M:1", "heart attack", ["UMLS:C0000001", "SNOMEDCT_US:100001"]),
         ("M:2", "attack of the heart", ["UMLS:C0000001", "MESH:C0000003"]),
         ("M:3", "short stature", ["UMLS:C0000003"]),
         ("M:4", "flu", []),
     ):
         builder.concept(concept_id, xrefs=xrefs)
         builder.name(concept_id, name, lang="en")
+    builder.name("M:1", also, lang="en")
     builder.redirect("OLD:4", "M:4")
     Vocabulary.of((Source("merged", "test"), builder.build())).save(path)
     return str(path)
