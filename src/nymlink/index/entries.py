@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nymlink.arrays import map_array, save_array
+from nymlink.index.hits import NONE, Rows
 from nymlink.progress import track
 from nymlink.vocabulary.keys import normalise_all
 from nymlink.vocabulary.model import KINDS
@@ -91,8 +92,25 @@ class Entries:
 
     def find(self, text: str) -> int | None:
         """The row of an entry, or ``None``."""
-        row = bisect_left(range(len(self)), text, key=self.text)
-        return row if row < len(self) and self.text(row) == text else None
+        row = int(self.find_all([text])[0])
+        return None if row == NONE else row
+
+    def find_all(self, texts: Sequence[str]) -> Rows:
+        """The rows of Q texts: int32 (Q), :data:`~nymlink.index.hits.NONE` for what is no entry."""
+        if not len(self):
+            return np.full(len(texts), NONE, np.int32)
+        _, ends, data = self.texts.buffers()
+        bounds, known = memoryview(ends).cast("q")[self.texts.offset :], memoryview(data)
+
+        def encoded(row: int) -> bytes:
+            return known[bounds[row] : bounds[row + 1]].tobytes()
+
+        def find(text: bytes) -> int:
+            row = bisect_left(range(len(self)), text, key=encoded)
+            return row if row < len(self) and encoded(row) == text else NONE
+
+        # UTF-8 sorts as code points do, and as it lies in memory no string is made of an entry to look at it.
+        return np.array([find(text.encode("utf-8", "surrogatepass")) for text in texts], np.int32)
 
     def save(self, directory: Path) -> None:
         """Write the entries into a directory."""

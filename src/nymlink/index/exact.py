@@ -29,5 +29,4 @@ class ExactSearch:
         return scores
 
     def _equal(self, queries: Sequence[str]) -> Rows:
-        found = [self._entries.find(query) for query in queries]
-        return np.array([NONE if row is None else row for row in found], np.int32).reshape(-1, 1)
+        return self._entries.find_all(queries).reshape(-1, 1)
