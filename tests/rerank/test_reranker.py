@@ -18,10 +18,14 @@ from nymlink.index.index import Index
 from nymlink.link.linker import Linker
 from nymlink.link.model import Link
 from nymlink.rerank.dual_encoder import DualEncoder, DualSettings
+from nymlink.rerank.dual_scorer import DualScorer
 from nymlink.rerank.entities import Entity
 from nymlink.rerank.inputs import END, START
 from nymlink.rerank.passages import Passage
 from nymlink.rerank.reranker import Reranker
+from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.tables import TableBuilder
+from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.encode import tiny
 from tests.train.small import vocabulary
 
@@ -54,6 +58,10 @@ def index() -> Index:
         "fever",
     )
     return Index.build(vocabulary(*((f"X:{at}", name, "en", "exact") for at, name in enumerate(names))))
+
+
+def reranker_of(model: DualEncoder, vocabulary: Vocabulary) -> Reranker:
+    return Reranker(DualScorer(model, vocabulary), vocabulary)
 
 
 def document(*mentions: str) -> Document:
@@ -139,7 +147,7 @@ def test_settings_have_their_ranges(base: Path) -> None:
 def test_candidates_come_in_the_order_of_their_distances(model: DualEncoder, index: Index) -> None:
     given = document("heart attack", "seizure", "Short stature")
     links = Linker(index, top_k=4).link(given)
-    found = Reranker(model, index.vocabulary).rerank(given, links)
+    found = reranker_of(model, index.vocabulary).rerank(given, links)
     assert [len(link.candidates) for link in found] == [len(link.candidates) for link in links]
     passages = [
         Passage("a ", "heart attack", " and a seizure came with fever. short stature was seen."),
@@ -173,7 +181,7 @@ def test_concepts_are_encoded_once(model: DualEncoder, index: Index, monkeypatch
         return original(self, given)
 
     monkeypatch.setattr(DualEncoder, "encode_entities", counted)
-    reranker = Reranker(model, index.vocabulary)
+    reranker = reranker_of(model, index.vocabulary)
     given = document("heart attack", "seizure")
     links = Linker(index, top_k=4).link(given)
     first, second = (reranker.rerank(given, links) for _ in range(2))
@@ -185,7 +193,7 @@ def test_a_mention_without_context_passes_unharmed(model: DualEncoder, index: In
     heart, *_ = document("heart attack").mentions
     odd = (Mention("seizure"), Mention("seizure", 900, 907), Mention("seizure", 0, 7), Mention("zzz", 3, 6))
     parted = Mention("heart attack and a seizure", 2, 28, parts=("heart attack", "seizure"))
-    reranker = Reranker(model, index.vocabulary)
+    reranker = reranker_of(model, index.vocabulary)
     for given in (
         Document("1", TEXT, (*odd, parted)),
         Document("1", "", (heart,)),
@@ -203,7 +211,7 @@ def test_a_mention_without_context_passes_unharmed(model: DualEncoder, index: In
 def test_a_confidence_goes_where_another_candidate_comes_first(model: DualEncoder, index: Index) -> None:
     given = document("heart attack")
     links = [replace(link, confidence=0.5) for link in Linker(index, top_k=4).link(given)]
-    reranker = Reranker(model, index.vocabulary)
+    reranker = reranker_of(model, index.vocabulary)
     (found,) = reranker.rerank(given, links)
     (again,) = reranker.rerank(given, [replace(found, confidence=0.5)])
     assert again.confidence == 0.5
@@ -218,6 +226,51 @@ def test_links_of_others_are_refused(model: DualEncoder, index: Index) -> None:
     links: list[Link] = Linker(index).link(given)
     other = vocabulary(("Y:1", "fever", "en", "exact"))
     with pytest.raises(UnknownNameError, match="no concept 'X:0' in the vocabulary"):
-        Reranker(model, other).rerank(given, links)
+        reranker_of(model, other).rerank(given, links)
     with pytest.raises(ValueError, match="shorter"):
-        Reranker(model, index.vocabulary).rerank(given, [])
+        reranker_of(model, index.vocabulary).rerank(given, [])
+
+
+def test_a_mention_in_a_very_long_document_is_re_ranked(model: DualEncoder, index: Index) -> None:
+    text = "A seizure came. " * 7000
+    assert len(text) > 100_000
+    at = 2, len(text) // 32 * 16 + 2, len(text) - 14
+    given = Document("1", text, tuple(Mention("seizure", start, start + 7) for start in at))
+    links = Linker(index, top_k=4).link(given)
+    found = reranker_of(model, index.vocabulary).rerank(given, links)
+    assert all("context" in one.parts for link in found for one in link.candidates)
+
+
+def test_many_mentions_are_scored_in_turn_and_concepts_encoded_once(
+    model: DualEncoder, index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoded: list[Entity] = []
+    original = DualEncoder.encode_entities
+
+    def counted(self: DualEncoder, given: list[Entity]) -> object:
+        encoded.extend(given)
+        return original(self, given)
+
+    monkeypatch.setattr(DualEncoder, "encode_entities", counted)
+    many, candidates = [PASSAGES[0], PASSAGES[1]] * 2, [[0, 1], [2], [1, 3, 0], [4]]
+    whole = DualScorer(model, index.vocabulary).scores(many, candidates)
+    assert len(encoded) == 5
+    monkeypatch.setattr("nymlink.rerank.dual_scorer._AT_ONCE", 3)
+    scorer = DualScorer(model, index.vocabulary)
+    for one, other in zip(whole, scorer.scores(many, candidates), strict=True):
+        assert one == pytest.approx(other, abs=1e-4)
+    assert len(encoded) == 10
+    assert scorer.scores([], []) == []
+
+
+def test_concepts_without_names_or_type_are_scored(model: DualEncoder) -> None:
+    builder = TableBuilder()
+    builder.concept("X:1", semantic_types=["Disease"])
+    builder.name("X:1", "seizure", lang="en")
+    builder.concept("X:2")
+    known = Vocabulary.of((Source("small", "table"), builder.build()))
+    (scores,) = DualScorer(model, known).scores([PASSAGES[1]], [[1, 0]])
+    mention = model.encode_passages([PASSAGES[1]])[0]
+    concepts = model.encode_entities([Entity("", ("x:2",)), Entity("disease", ("seizure",))])
+    assert scores == pytest.approx(-np.linalg.norm(concepts - mention, axis=1), abs=1e-3)
+    assert scores.dtype == np.float32

@@ -46,6 +46,7 @@ nymlink = TopCommand(
         "link": "nymlink.cli.link:link",
         "evaluate": "nymlink.cli.evaluate:evaluate",
         "calibrate": "nymlink.cli.calibrate:calibrate",
+        "rerank": "nymlink.cli.rerank:rerank",
         "pairs": "nymlink.cli.pairs:pairs",
         "encoder": "nymlink.cli.encoder:encoder",
         "train": "nymlink.cli.train:train",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable
 from itertools import repeat
@@ -10,15 +11,20 @@ from typing import IO, Final
 
 import click
 
-from nymlink.cli.common import finish, reported_problems
+from nymlink.cli.common import finish, mapping, reported_problems
+from nymlink.cli.corpus_options import corpus_options
 from nymlink.cli.rows import Batch, line_batches, table_batches
 from nymlink.cli.writers import FORMATS, CsvWriter, JsonWriter, LinkWriter, link_writer
+from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.options import CorpusOptions
+from nymlink.corpus.read import read_documents
 from nymlink.files import open_bytes
 from nymlink.index.index import Index
 from nymlink.link.calibration import Calibration
 from nymlink.link.default import default_index
 from nymlink.link.linker import Linker
 from nymlink.problems import Problems
+from nymlink.rerank.reranker import Reranker
 
 _CANDIDATES: Final = 10_000
 """Candidates looked for in one go, over all mentions of a batch."""
@@ -53,6 +59,14 @@ _CANDIDATES: Final = 10_000
     help="Share of links to be right: link only mentions that are sure enough for that, as `nymlink calibrate` "
     "found it; others are NIL.",
 )
+@corpus_options
+@click.option("--context", metavar="TEXT", help="The text in which the one MENTION stands, where it first occurs.")
+@click.option(
+    "--rerank",
+    type=click.Path(path_type=Path),
+    help="A folder that `nymlink train rerank` wrote: put candidates into the order of what the text around a "
+    "mention says; with --corpus or --context.",
+)
 def link(
     mentions: tuple[str, ...],
     file: Path | None,
@@ -62,36 +76,65 @@ def link(
     format: str | None,
     columns: str | None,
     target_precision: float | None,
+    corpus: Path | None,
+    corpus_format: str | None,
+    corpus_columns: tuple[str, ...],
+    context: str | None,
+    rerank: Path | None,
 ) -> None:
     """Link mentions to concepts.
 
-    Mentions are arguments, lines of a file, or lines of standard input; they are linked as they come, so the
-    input may be endless. Without --index they are linked to the Human Phenotype Ontology. Where the index is
-    calibrated, each link has a confidence.
+    Mentions are arguments, lines of a file, lines of standard input, or those of annotated documents; they are
+    linked as they come, so the input may be endless. Without --index they are linked to the Human Phenotype
+    Ontology. Where the index is calibrated, each link has a confidence.
 
     \b
     nymlink link "short stature" "seizures"
     nymlink link --file mentions.txt --top-k 5 --format jsonl > links.jsonl
     nymlink link --file table.csv --columns diagnosis > linked.csv
     cut -f 3 notes.tsv | nymlink link --index mondo-index | head
+    nymlink link --index mesh-index --corpus notes.PubTator.txt --rerank reranker > links.tsv
+    nymlink link --index mesh-index --rerank reranker MI --context "He died of MI in 1990."
     """
-    if mentions and file is not None:
-        raise click.UsageError("give mentions or --file, not both")
-    if mentions and columns is not None:
-        raise click.UsageError("--columns goes with a table as input, not with mentions as arguments")
+    if bool(mentions) + (file is not None) + (corpus is not None) > 1:
+        raise click.UsageError("give mentions, --file or --corpus, only one of them")
+    if corpus is None and (corpus_format is not None or corpus_columns):
+        raise click.UsageError("--corpus-format and --corpus-column say how a --corpus is read: give one")
+    if context is not None and len(mentions) != 1:
+        raise click.UsageError("--context is the text around one mention: give one MENTION")
+    if rerank is not None and corpus is None and context is None:
+        raise click.UsageError(
+            "--rerank goes by the text around a mention: give annotated documents (--corpus), or one mention "
+            "with its --context"
+        )
+    if rerank is not None and target_precision is not None:
+        raise click.UsageError(
+            "--target-precision goes by how sure the index is of its own first candidate, which --rerank may "
+            "change: give one of them"
+        )
+    if (mentions or corpus is not None) and columns is not None:
+        raise click.UsageError("--columns goes with a table as input, not with mentions as arguments or documents")
     if columns is not None and format == "table":
         raise click.UsageError("with --columns the output is the input's table, or jsonl")
     if encoder is not None and index is None:
         raise click.UsageError("--encoder goes with --index: the embedded default needs none")
-    if not mentions and file is None and (sys.stdin is None or sys.stdin.isatty()):
-        raise click.UsageError("nothing to link: give mentions, --file, or lines on standard input")
+    if not mentions and file is None and corpus is None and (sys.stdin is None or sys.stdin.isatty()):
+        raise click.UsageError("nothing to link: give mentions, --file, --corpus, or lines on standard input")
+    document = None if context is None else _document(mentions[0], context)
     opened = default_index(progress=True) if index is None else Index.load(index, encoder=encoder)
     # Now: an encoder that is missing is to be said before any output.
     opened.load_encoder()
     least = 0.0 if target_precision is None else Calibration.of(opened).threshold(target_precision)
-    linker = Linker(opened, top_k=top_k, min_confidence=least)
+    reranker = None if rerank is None else Reranker.load(rerank, opened.vocabulary)
+    linker = Linker(opened, top_k=top_k, rerank=reranker, min_confidence=least)
     problems = reported_problems()
-    if mentions:
+    if document is not None:
+        _write_documents(linker, [document], _writer(linker, format))
+    elif corpus is not None:
+        options = CorpusOptions(columns=mapping(corpus_columns))
+        documents = read_documents(corpus, format=corpus_format, options=options, problems=problems)
+        _write_documents(linker, documents, _writer(linker, format, located=True))
+    elif mentions:
         _write(linker, [Batch(list(mentions))], _writer(linker, format))
     else:
         source = Path("-") if file is None else file
@@ -118,9 +161,26 @@ def _link_stream(
         )
 
 
-def _writer(linker: Linker, format: str | None) -> LinkWriter:
+def _document(mention: str, text: str) -> Document:
+    """A text with one mention: where it first is a whole word, or else anywhere."""
+    written = re.escape(mention)
+    found = re.search(rf"(?<!\w){written}(?!\w)", text) or re.search(written, text)
+    if found is None:
+        raise click.UsageError(f"the mention {mention!r} does not occur in the --context")
+    return Document("", text, (Mention(mention, *found.span()),))
+
+
+def _writer(linker: Linker, format: str | None, *, located: bool = False) -> LinkWriter:
     format = format or ("table" if sys.stdout.isatty() else "tsv")
-    return link_writer(format, sys.stdout, confidence=linker.calibration is not None)
+    return link_writer(format, sys.stdout, confidence=linker.calibration is not None, located=located)
+
+
+def _write_documents(linker: Linker, documents: Iterable[Document], writer: LinkWriter) -> None:
+    for document in documents:
+        for link in linker.link(document):
+            writer.write(link, None)
+        sys.stdout.flush()
+    writer.close()
 
 
 def _write(linker: Linker, batches: Iterable[Batch], writer: LinkWriter) -> None:

@@ -13,7 +13,13 @@ from nymlink.cli.common import finish, reported_problems
 from nymlink.cli.setting_options import given, settings_options
 from nymlink.errors import MissingExtraError
 from nymlink.train.config import make
-from nymlink.train.recipe_settings import BioSynSettings, FinetuneSettings, RerankSettings, SapSettings
+from nymlink.train.recipe_settings import (
+    BioSynSettings,
+    CrossEncoderSettings,
+    FinetuneSettings,
+    RerankSettings,
+    SapSettings,
+)
 from nymlink.train.toml_files import read_toml
 
 _NEEDED: Final = ("torch", "transformers", "tokenizers", "safetensors")
@@ -29,6 +35,7 @@ def train() -> None:
       nymlink train finetune --corpus train.PubTator.txt --vocab mondo --base encoder -o tuned
       nymlink train biosyn --corpus train.PubTator.txt --vocab mondo --base encoder -o biosyn
       nymlink train rerank --corpus train.PubTator.txt --index mondo-index --base encoder -o reranker
+      nymlink train cross-encoder --corpus train.PubTator.txt --index mondo-index --base encoder -o cross
 
     A training that was interrupted goes on when the same command is given again.
     """
@@ -160,6 +167,31 @@ def rerank(config: Path | None, restart: bool, **flags: Any) -> None:
         --evaluate dev CDR_DevelopmentSet.PubTator.txt mesh-index --best dev
     """
     _run(RerankSettings, "rerank", config, restart, flags)
+
+
+@train.command("cross-encoder")
+@_CONFIG
+@settings_options(CrossEncoderSettings)
+@_RESTART
+def cross_encoder(config: Path | None, restart: bool, **flags: Any) -> None:
+    """Learn to read a mention in its context together with a candidate of an index.
+
+    One transformer reads both at once and gives one score, so that each word of the text sees each word of the
+    concept's type and names. The two encoders of `nymlink train rerank` see them apart, but compute the vector of
+    a concept once; here each candidate is read anew with each mention, and so only the first 16 are. The right
+    concept is to score above wrong candidates: the first of the index, and others drawn from those after them.
+    What is written is a cross-encoder, not an encoder of names.
+
+    Settings come from CONFIG, a TOML file with the names of the options (and underscores for their hyphens; for
+    --corpus: corpora), and from options, which have the last word. Composite mentions, those whose id the index
+    does not know and those without a text around them are left out and counted. One process alone trains.
+
+    \b
+    nymlink index build mesh -o mesh-index --encoder sapbert --sparse none
+    nymlink train cross-encoder --corpus CDR_TrainingSet.PubTator.txt --index mesh-index --base sapbert -o cross \\
+        --evaluate dev CDR_DevelopmentSet.PubTator.txt mesh-index --best dev
+    """
+    _run(CrossEncoderSettings, "cross_encoder", config, restart, flags)
 
 
 @train.command()

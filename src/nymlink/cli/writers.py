@@ -1,7 +1,8 @@
 """Links as a table for people, as TSV or JSON lines for programs, or as further columns of the user's table.
 
 Confidences are a column where the index is calibrated. A link that is NIL is written as one without candidates; in
-JSON it has its candidates all the same.
+JSON it has its candidates all the same. Where mentions are those of documents, their places come first. Of a
+composite mention the candidates of each part are written, one part below the other; in JSON under ``parts``.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from nymlink.link.model import Candidate, Link
 
 _COLUMNS: Final = ("rank", "concept_id", "concept_name", "matched_name", "score")
 _CONFIDENCE: Final = "confidence"
+_PLACE: Final = ("document_id", "start", "end")
 
 
 class LinkWriter(Protocol):
@@ -36,30 +38,33 @@ class LinkWriter(Protocol):
 class TableWriter:
     """Columns as wide as the terminal allows."""
 
-    def __init__(self, out: TextIO, *, confidence: bool = False) -> None:
+    def __init__(self, out: TextIO, *, confidence: bool = False, located: bool = False) -> None:
         self._out = out
-        width = max(shutil.get_terminal_size((120, 24)).columns, 60)
+        self._located = located
+        first = (10, 5, 5) if located else ()
         last = (5, len(_CONFIDENCE)) if confidence else (5,)
-        free = width - 14 - sum(last) - 2 * (3 + len(last))
-        self._widths = (free * 3 // 10, 14, free * 4 // 10, free * 3 // 10, *last)
-        self._line("mention", "concept", "name", "matched", "score", _CONFIDENCE)
-        self._out.write("─" * (sum(self._widths) + 2 * (3 + len(last))) + "\n")
+        taken = sum(first) + 14 + sum(last) + 2 * (3 + len(first) + len(last))
+        free = max(shutil.get_terminal_size((120, 24)).columns - taken, 21)
+        self._widths = (*first, free * 3 // 10, 14, free * 4 // 10, free * 3 // 10, *last)
+        place = ("document", "start", "end") if located else ()
+        self._line(*place, "mention", "concept", "name", "matched", "score", _CONFIDENCE)
+        self._out.write("─" * (sum(self._widths) + 2 * (3 + len(first) + len(last))) + "\n")
 
     def write(self, link: Link, row: Record | None) -> None:
-        mention = " ".join(link.mention.text.split())
-        confidence = "" if link.confidence is None else f"{link.confidence:.3f}"
-        if link.nil:
-            self._line(mention, "–", "", "", "", confidence)
-            return
-        for rank, candidate in enumerate(link.candidates):
-            self._line(
-                mention if rank == 0 else "",
-                candidate.concept_id,
-                candidate.concept_name,
-                candidate.matched.text,
-                f"{candidate.score:.3f}",
-                confidence if rank == 0 else "",
-            )
+        said = (*(_place(link) if self._located else ()), " ".join(link.mention.text.split()))
+        for part in _written(link):
+            confidence = "" if part.confidence is None else f"{part.confidence:.3f}"
+            if part.nil:
+                self._line(*said, "–", "", "", "", confidence)
+            for rank, candidate in enumerate(() if part.nil else part.candidates):
+                self._line(
+                    *(said if rank == 0 else ("",) * len(said)),
+                    candidate.concept_id,
+                    candidate.concept_name,
+                    candidate.matched.text,
+                    f"{candidate.score:.3f}",
+                    confidence if rank == 0 else "",
+                )
 
     def close(self) -> None:
         self._out.flush()
@@ -73,34 +78,40 @@ class TableWriter:
 class TsvWriter:
     """One line a candidate, under a header; a mention without candidates has one line with empty cells."""
 
-    def __init__(self, out: TextIO, *, confidence: bool = False) -> None:
+    def __init__(self, out: TextIO, *, confidence: bool = False, located: bool = False) -> None:
         self._out = out
         self._confidence = confidence
-        self._out.write("\t".join(("mention", *_columns(confidence))) + "\n")
+        self._located = located
+        self._line(*(_PLACE if located else ()), "mention", *_columns(confidence))
 
     def write(self, link: Link, row: Record | None) -> None:
+        place = _place(link) if self._located else ()
         for cells in _cells(link, confidence=self._confidence):
-            self._out.write("\t".join(" ".join(cell.split()) for cell in (link.mention.text, *cells)) + "\n")
+            self._line(*place, link.mention.text, *cells)
 
     def close(self) -> None:
         self._out.flush()
+
+    def _line(self, *cells: str) -> None:
+        self._out.write("\t".join(" ".join(cell.split()) for cell in cells) + "\n")
 
 
 class JsonWriter:
     """One JSON object a link: mention, query, decision, candidates; under ``row`` the cells of a user's table."""
 
-    def __init__(self, out: TextIO, *, header: Sequence[str] = ()) -> None:
+    def __init__(self, out: TextIO, *, header: Sequence[str] = (), located: bool = False) -> None:
         self._out = out
         self._header = header
+        self._located = located
 
     def write(self, link: Link, row: Record | None) -> None:
-        value: dict[str, Any] = {
-            "mention": link.mention.text,
-            "query": link.query,
-            "confidence": link.confidence,
-            "nil": link.nil,
-            "candidates": [candidate.to_dict() for candidate in link.candidates],
-        }
+        mention = link.mention
+        value: dict[str, Any] = {}
+        if self._located:
+            value |= dict(zip(_PLACE, (link.document_id, mention.start, mention.end), strict=True))
+        value |= {"mention": mention.text, **_found(link)}
+        if link.parts:
+            value["parts"] = [_found(part) for part in link.parts]
         if row is not None:
             value["row"] = dict(zip(self._header, row.fields, strict=True))
         self._out.write(json.dumps(value, ensure_ascii=False) + "\n")
@@ -142,11 +153,29 @@ class CsvWriter:
 FORMATS: Final = ("table", "tsv", "jsonl")
 
 
-def link_writer(format: str, out: TextIO, *, confidence: bool) -> LinkWriter:
-    """The writer of one of :data:`FORMATS`, with a column for confidences or without."""
+def link_writer(format: str, out: TextIO, *, confidence: bool, located: bool = False) -> LinkWriter:
+    """The writer of one of :data:`FORMATS`, with a column for confidences, and columns for places, or without."""
     if format == "jsonl":
-        return JsonWriter(out)
-    return (TableWriter if format == "table" else TsvWriter)(out, confidence=confidence)
+        return JsonWriter(out, located=located)
+    return (TableWriter if format == "table" else TsvWriter)(out, confidence=confidence, located=located)
+
+
+def _written(link: Link) -> tuple[Link, ...]:
+    return (link,) if link.nil or not link.parts else link.parts
+
+
+def _place(link: Link) -> tuple[str, ...]:
+    values = (link.document_id, link.mention.start, link.mention.end)
+    return tuple("" if value is None else str(value) for value in values)
+
+
+def _found(link: Link) -> dict[str, Any]:
+    return {
+        "query": link.query,
+        "confidence": link.confidence,
+        "nil": link.nil,
+        "candidates": [candidate.to_dict() for candidate in link.candidates],
+    }
 
 
 def _columns(confidence: bool) -> tuple[str, ...]:
@@ -155,6 +184,8 @@ def _columns(confidence: bool) -> tuple[str, ...]:
 
 def _cells(link: Link, *, confidence: bool) -> list[tuple[str, ...]]:
     """The cells of each line of a link; the confidence, where it is a column, is that of the first."""
+    if _written(link) != (link,):
+        return [line for part in link.parts for line in _cells(part, confidence=confidence)]
 
     def cells(rank: int, candidate: Candidate) -> tuple[str, ...]:
         named = (candidate.concept_id, candidate.concept_name, candidate.matched.text)

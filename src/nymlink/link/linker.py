@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Protocol, overload
 
 from nymlink.corpus.model import Document, Mention
+from nymlink.errors import InputError
 from nymlink.index.hits import NONE
 from nymlink.index.index import Index
 from nymlink.index.walk import Matches
@@ -22,12 +23,23 @@ if TYPE_CHECKING:
     from nymlink.encode.encoder import Encoder
 
 
+class Reranking(Protocol):
+    """Puts the candidates of mentions into another order: :class:`nymlink.rerank.reranker.Reranker` does."""
+
+    def rerank(self, document: Document, links: Sequence[Link]) -> list[Link]:
+        """The links of a document, one for each mention, with the same candidates in another order."""
+        ...
+
+
 class Linker:
     """Links mentions to the concepts of an index.
 
     Args:
         index: what to link to.
         top_k: how many candidates a link has at most.
+        rerank: puts candidates into another order, by the text around the mention; a mention of no document, or
+            in one without text, is linked as without it.
+        retrieve: how many candidates it is given, where ``top_k`` is not more.
         spelling: misspelt word → right word, applied to whole words of a mention that is no name as it stands.
         composites: which mentions are split into parts that are linked one by one: those whose parts are
             ``"given"``, or ``"always"`` those that look composite ("breast and ovarian cancer").
@@ -35,7 +47,8 @@ class Linker:
             takes. Needs a calibrated index.
 
     Raises:
-        InputError: a confidence is asked for, and the index is not calibrated.
+        InputError: a confidence is asked for, and the index is not calibrated, or candidates are re-ranked: a
+            confidence is that of the index's own first candidate.
         StoreError: the calibration of the index is damaged.
     """
 
@@ -44,6 +57,8 @@ class Linker:
         index: Index,
         *,
         top_k: int = 5,
+        rerank: Reranking | None = None,
+        retrieve: int = 64,
         spelling: Mapping[str, str] = DEFAULT_SPELLING,
         composites: Composites = "given",
         min_confidence: float = 0.0,
@@ -52,8 +67,15 @@ class Linker:
             raise ValueError(f"top_k must be at least 1, not {top_k}")
         if not 0 <= min_confidence <= 1:
             raise ValueError(f"min_confidence must be from 0 to 1, not {min_confidence}")
+        if rerank is not None and min_confidence > 0:
+            raise InputError(
+                "a confidence says how sure the index is of its own first candidate: ask for a least one, or "
+                "re-rank, not both"
+            )
         self.index = index
         self.top_k = top_k
+        self.reranker = rerank
+        self._depth = top_k if rerank is None else max(top_k, retrieve)
         self.spelling = spelling
         self.composites = composites
         self.min_confidence = min_confidence
@@ -97,22 +119,30 @@ class Linker:
     def link_documents(self, documents: Iterable[Document]) -> Iterator[Link]:
         """Link the mentions of documents one document after the other, as they come."""
         for document in documents:
-            prepared = queries(document, self.index.entries, spelling=self.spelling, composites=self.composites)
-            distinct = list(dict.fromkeys(query for parts in prepared for query in parts))
-            found = dict(zip(distinct, self._found(distinct), strict=True))
-            for mention, parts in zip(document.mentions, prepared, strict=True):
-                links = [found[query] for query in parts]
-                link = links[0] if len(links) == 1 else self._composite(links)
-                yield replace(link, mention=mention, document_id=document.id or None)
+            links = self._linked(document)
+            if self.reranker is None:
+                yield from links
+            else:
+                yield from (_cut(link, self.top_k) for link in self.reranker.rerank(document, list(links)))
+
+    def _linked(self, document: Document) -> Iterator[Link]:
+        """The links of a document as the index has them."""
+        prepared = queries(document, self.index.entries, spelling=self.spelling, composites=self.composites)
+        distinct = list(dict.fromkeys(query for parts in prepared for query in parts))
+        found = dict(zip(distinct, self._found(distinct), strict=True))
+        for mention, parts in zip(document.mentions, prepared, strict=True):
+            links = [found[query] for query in parts]
+            link = links[0] if len(links) == 1 else self._composite(links)
+            yield replace(link, mention=mention, document_id=document.id or None)
 
     def _found(self, texts: Sequence[str]) -> list[Link]:
         """The link of each query."""
         if self.calibration is None:
-            matches = self.index.match(texts, self.top_k)
+            matches = self.index.match(texts, self._depth)
             confidences: list[float | None] = [None] * len(texts)
         else:
             # The confidence takes the next concept, whether that is asked for or not.
-            matches = self.index.match(texts, max(self.top_k, DEPTH))
+            matches = self.index.match(texts, max(self._depth, DEPTH))
             confidences = self.calibration.confidence(features_of(matches)).tolist()
         return [
             Link(
@@ -139,7 +169,7 @@ class Linker:
                     score=scores[query][rank],
                     parts={name: values[query][rank] for name, values in parts.items()},
                 )
-                for rank, concept in enumerate(line[: self.top_k])
+                for rank, concept in enumerate(line[: self._depth])
                 if concept != NONE
             )
             for query, line in enumerate(concepts)
@@ -159,3 +189,8 @@ class Linker:
 
     def _doubtful(self, confidence: float | None) -> bool:
         return confidence is not None and confidence < self.min_confidence
+
+
+def _cut(link: Link, top_k: int) -> Link:
+    """A link with the first candidates only; of a composite one, of each part."""
+    return replace(link, candidates=link.candidates[:top_k], parts=tuple(_cut(part, top_k) for part in link.parts))

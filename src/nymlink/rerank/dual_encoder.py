@@ -13,30 +13,24 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, get_args
 
-import numpy as np
-import numpy.typing as npt
-import torch
 from torch import nn
 
 from nymlink.encode.adapter_files import weights_digest
-from nymlink.encode.tokens import Tokens, plan
+from nymlink.encode.tokens import Tokens
 from nymlink.encode.torch_model import Attention, TorchModel
 from nymlink.errors import InputError, StoreError
 from nymlink.manifest import read_manifest, write_directory
+from nymlink.rerank.encoding import Vectors, encode
 from nymlink.rerank.entities import Entity
 from nymlink.rerank.inputs import SHORTEST, Inputs
 from nymlink.rerank.mention_model import MentionModel, MentionStart
 from nymlink.rerank.passages import Passage
-
-Vectors = npt.NDArray[np.float32]
 
 KIND: Final = "reranker"
 VERSION: Final = 1
 
 _MENTION: Final = "mention"
 _ENTITY: Final = "entity"
-_BATCH_TOKENS: Final = 2048
-_PADDING: Final = 0.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,22 +148,12 @@ class DualEncoder(nn.Module):
 
     def encode_passages(self, passages: Sequence[Passage]) -> Vectors:
         """The vectors of N mentions: float32 (N, D)."""
-        return _encode(self.mention, self.passage_tokens(passages))
+        return encode(self.mention, self.passage_tokens(passages))
 
     def encode_entities(self, entities: Sequence[Entity]) -> Vectors:
         """The vectors of N concepts: float32 (N, D)."""
-        return _encode(self.entity, self.entity_tokens(entities))
+        return encode(self.entity, self.entity_tokens(entities))
 
 
 def _load(kind: type[TorchModel], folder: str | Path, settings: DualSettings, attention: Attention) -> Any:
     return kind.load(folder, pooling="cls", max_length=settings.max_length, attention=attention)
-
-
-def _encode(model: TorchModel, tokens: Tokens) -> Vectors:
-    vectors = np.zeros((len(tokens), model.width), np.float32)
-    device = next(model.parameters()).device
-    with torch.inference_mode():
-        for rows in plan(tokens.lengths, budget=_BATCH_TOKENS, padding=_PADDING):
-            ids, real = (torch.from_numpy(one).to(device) for one in tokens.padded(rows, pad_id=model.pad_id))
-            vectors[rows] = model(ids, None if real.all() else real).cpu().numpy()
-    return vectors

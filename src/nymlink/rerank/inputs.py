@@ -1,7 +1,8 @@
 """Passages and entities as token ids.
 
 Le & Nguyen (2023), section 3.2.1: ``[CLS] left [START] mention [END] right [SEP]`` and
-``[CLS] type [SEP] name 1 [SEP] name 2 … [SEP]``.
+``[CLS] type [SEP] name 1 [SEP] name 2 … [SEP]``. A joint input is one after the other,
+with one ``[CLS]``.
 """
 
 from __future__ import annotations
@@ -27,6 +28,16 @@ END: Final = "[END]"
 SHORTEST: Final = 16
 """Tokens below which there is no room for a mention and its context."""
 
+SHORTEST_JOINT: Final = 2 * SHORTEST
+"""The same for a mention and a concept together."""
+
+Ids = Sequence[int]
+PassageIds = tuple[Ids, Ids, Ids]
+"""Of what is before a mention, the mention, and what is after it."""
+
+EntityIds = tuple[Ids, Sequence[Ids]]
+"""Of the type of a concept, and of each of its names."""
+
 _SHARE: Final = 8
 """A side of the context, and the type of an entity, is sure of one eighth of the room."""
 
@@ -49,10 +60,7 @@ class Inputs:
         own.no_truncation()
         own.no_padding()
         own.encode_special_tokens = True
-        around = own.encode("").ids
-        if len(around) != 2:
-            raise InputError("the tokenizer of a re-ranker must put one token before a text and one after it")
-        self._first, self._last = around
+        self._first, self._last = end_ids(own)
         self._tokenizer = own
         self._length = length
 
@@ -62,15 +70,11 @@ class Inputs:
         What stands nearest to a mention is always there, and so is the mention: only of one that leaves too little
         room the middle is left out.
         """
-        start, end = marker_ids(self._tokenizer)
-        lefts, mentions, rights = (
-            self._ids([getattr(one, part) for one in given]) for part in ("left", "mention", "right")
-        )
         made, cut = [], 0
-        for pieces in zip(lefts, mentions, rights, strict=True):
-            left, mention, right = fitted(*pieces, room=self._length - 4)
-            cut += len(mention) < len(pieces[1])
-            made.append([self._first, *left, start, *mention, end, *right, self._last])
+        for one in self.passage_ids(given):
+            ids, whole = self._passage(one, room=self._length)
+            made.append(ids)
+            cut += not whole
         return _tokens(made, cut)
 
     def entities(self, given: Sequence[Entity]) -> Tokens:
@@ -78,27 +82,78 @@ class Inputs:
 
         The first name is there as far as there is room for it, each other one as a whole or not at all.
         """
+        made, cut = [], 0
+        for one in self.entity_ids(given):
+            ids, whole = self._entity(one, room=self._length - 1)
+            made.append([self._first, *ids])
+            cut += not whole
+        return _tokens(made, cut)
+
+    def joint(self, given: Iterable[tuple[PassageIds, EntityIds]]) -> Tokens:
+        """Mentions in their contexts, each with a concept; ``truncated`` counts those of which either was cut.
+
+        Either is sure of half the room, and has of the other half what the other does not need; what is cut is as
+        in an input of its own.
+
+        Args:
+            given: what :meth:`passage_ids` and :meth:`entity_ids` gave: a mention's or concept's may come often.
+        """
+        made, cut = [], 0
+        for passage, entity in given:
+            needed = sum(map(len, passage)) + 4
+            concept, first = self._entity(entity, room=self._length - min(needed, self._length // 2))
+            mention, second = self._passage(passage, room=self._length - len(concept))
+            made.append([*mention, *concept])
+            cut += not (first and second)
+        return _tokens(made, cut)
+
+    def passage_ids(self, given: Sequence[Passage]) -> list[PassageIds]:
+        """The token ids of passages, nothing cut."""
+        parts = (self._ids([getattr(one, part) for one in given]) for part in ("left", "mention", "right"))
+        return list(zip(*parts, strict=True))
+
+    def entity_ids(self, given: Sequence[Entity]) -> list[EntityIds]:
+        """The token ids of entities, nothing cut."""
         types = self._ids([one.type for one in given])
         names = iter(self._ids([name for one in given for name in one.names]))
-        made, cut = [], 0
-        for one, type_ids in zip(given, types, strict=True):
-            ids = [self._first]
-            if type_ids:
-                ids += [*type_ids[: self._length // _SHARE], self._last]
-            for place, name in enumerate(islice(names, len(one.names))):
-                room = self._length - len(ids) - 1
-                if place == 0 and len(name) > room:
-                    cut += 1
-                    name = name[:room]
-                if len(name) <= room:
-                    ids += [*name, self._last]
-            made.append(ids)
-        return _tokens(made, cut)
+        return [(ids, list(islice(names, len(one.names)))) for one, ids in zip(given, types, strict=True)]
+
+    def _passage(self, ids: PassageIds, *, room: int) -> tuple[list[int], bool]:
+        """From the first token to a separator; whether the mention is there as a whole."""
+        start, end = marker_ids(self._tokenizer)
+        left, mention, right = fitted(*ids, room=room - 4)
+        return [self._first, *left, start, *mention, end, *right, self._last], len(mention) == len(ids[1])
+
+    def _entity(self, ids: EntityIds, *, room: int) -> tuple[list[int], bool]:
+        """A separator after the type and each name; whether the first name is there as a whole."""
+        kind, names = ids
+        made = [*kind[: self._length // _SHARE], self._last] if kind else []
+        whole = True
+        for place, name in enumerate(names):
+            free = room - len(made) - 1
+            if place == 0 and len(name) > free:
+                whole, name = False, name[:free]
+            if len(name) <= free:
+                made += [*name, self._last]
+        return made, whole
 
     def _ids(self, texts: Iterable[str]) -> list[list[int]]:
         # The tokenizers library takes no lone surrogates, which undecodable input leaves.
         whole = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
         return [one.ids for one in self._tokenizer.encode_batch_fast(whole, add_special_tokens=False)]
+
+
+def end_ids(tokenizer: Tokenizer) -> tuple[int, int]:
+    """The ids of the token before a text and of the one after it, which also separates texts.
+
+    Raises:
+        InputError: the tokenizer does not put one token before a text and one after it.
+    """
+    around = tokenizer.encode("").ids
+    if len(around) != 2:
+        raise InputError("the tokenizer of a re-ranker must put one token before a text and one after it")
+    first, last = around
+    return first, last
 
 
 def marker_ids(tokenizer: Tokenizer) -> tuple[int, int]:

@@ -2,54 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from nymlink.corpus.model import Document
 from nymlink.errors import UnknownNameError
+from nymlink.index.hits import NONE
 from nymlink.link.model import Link
-from nymlink.rerank.dual_encoder import DualEncoder, Vectors
-from nymlink.rerank.entities import entities
+from nymlink.rerank.combine import Floats, Pool, Weights, elsewhere, log_probabilities, totals
 from nymlink.rerank.passages import passages
+from nymlink.rerank.scorer import ContextScorer
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 CONTEXT: Final = "context"
-"""The score part that a re-ranker adds."""
+DOCUMENT: Final = "document"
+"""The score parts that a re-ranker adds."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scored:
+    """The mentions of a document that have candidates; of a composite one, each of its parts.
+
+    Attributes:
+        pool: their candidates with their scores; a group is the mentions of one type.
+        links: int64 (M): the places of their links.
+        informed: bool (M): whether they have a context that can be used. Others keep the order of the index.
+    """
+
+    pool: Pool
+    links: npt.NDArray[np.int64]
+    informed: npt.NDArray[np.bool_]
 
 
 class Reranker:
-    """Re-orders the candidates of mentions by their distance from the mention in its context.
-
-    Vectors of concepts are kept: each is encoded once.
+    """Re-orders the candidates of mentions by their contexts.
 
     Args:
-        model: encodes mentions and concepts.
+        scorer: says how well concepts fit mentions in their contexts.
         vocabulary: has the concepts: that of the index that gives the candidates.
+        weights: what else counts; without them nothing does.
     """
 
-    def __init__(self, model: DualEncoder, vocabulary: Vocabulary) -> None:
-        self.model = model.eval()
+    def __init__(self, scorer: ContextScorer, vocabulary: Vocabulary, *, weights: Weights | None = None) -> None:
+        self.scorer = scorer
         self.vocabulary = vocabulary
-        self._known: dict[int, Vectors] = {}
+        self.weights = weights or Weights()
+        self._rows: dict[str, int] = {}
 
     @classmethod
     def load(cls, folder: str | Path, vocabulary: Vocabulary) -> Reranker:
-        """A re-ranker of a folder that :meth:`~nymlink.rerank.dual_encoder.DualEncoder.save` or a training wrote.
+        """A re-ranker of a folder that a training wrote, with the weights that were fitted to it, if any.
+
+        It runs on the first CUDA device, or else on the CPU.
 
         Raises:
             StoreError: it is missing, damaged, or of another format version.
+            MissingExtraError: torch or transformers is not installed.
         """
-        return cls(DualEncoder.load(folder), vocabulary)
+        from nymlink.rerank.folder import open_scorer
+
+        scorer, weights = open_scorer(Path(folder), vocabulary)
+        return cls(scorer, vocabulary, weights=weights)
 
     def rerank(self, document: Document, links: Sequence[Link]) -> list[Link]:
-        """The links of a document with their candidates in the order of the context, the likeliest first.
+        """The links of a document with their candidates in another order, the likeliest first.
 
-        Each candidate gets the score part ``context``, minus the Euclidean distance; its score stays what the
-        index gave it. A confidence says how sure the first candidate is: it goes where another one comes first.
+        Each candidate gets the score part ``context``, what the scorer says, and where other mentions count,
+        ``document``: how probably another mention of the document means it. Its score stays what the index gave
+        it. A confidence says how sure the first candidate is: it goes where another one comes first.
+
         A mention without a context that can be used (see :func:`~nymlink.rerank.passages.passages`), and a
         composite one, whose parts are not marked in the text, keep their links as they are.
 
@@ -62,40 +88,66 @@ class Reranker:
             UnknownNameError: a candidate is not in the vocabulary.
             MissingExtraError: the sentence splitter is not installed.
         """
-        found = {
-            place: passage
-            for place, (passage, link) in enumerate(zip(passages(document), links, strict=True))
-            if passage is not None and link.candidates
-        }
-        if not found:
+        scored = self.scored(document, links)
+        if not scored.informed.any():
             return list(links)
-        self._learn(candidate.concept_id for place in found for candidate in links[place].candidates)
-        mentions = self.model.encode_passages(list(found.values()))
-        changed = {
-            place: self._reordered(links[place], mention) for place, mention in zip(found, mentions, strict=True)
-        }
-        return [changed.get(place, link) for place, link in enumerate(links)]
+        own = log_probabilities(scored.pool, self.weights)
+        heard = elsewhere(scored.pool, own)
+        total = totals(own, heard, self.weights)
+        parts = {CONTEXT: scored.pool.context} | ({DOCUMENT: heard} if self.weights.document else {})
+        changed = list(links)
+        for mention in np.flatnonzero(scored.informed).tolist():
+            place = int(scored.links[mention])
+            added = {name: values[mention] for name, values in parts.items()}
+            changed[place] = _reordered(links[place], total[mention], added)
+        return changed
 
-    def _reordered(self, link: Link, mention: Vectors) -> Link:
-        concepts = np.stack([self._known[self._row(one.concept_id)] for one in link.candidates])
-        scores = -np.linalg.norm(concepts - mention, axis=1)
-        scored = [
-            replace(one, parts={**one.parts, CONTEXT: round(float(score), 6)})
-            for one, score in zip(link.candidates, scores, strict=True)
+    def scored(self, document: Document, links: Sequence[Link]) -> Scored:
+        """The candidates of the mentions of a document with all that their order depends on.
+
+        Arguments and errors are those of :meth:`rerank`.
+        """
+        said = zip(passages(document), links, strict=True)
+        mentions = [
+            (place, part, None if link.parts else passage)
+            for place, (passage, link) in enumerate(said)
+            for part in link.parts or (link,)
+            if part.candidates
         ]
-        # Stable: what is equally near stays in the order of the index.
-        order = np.argsort(-scores, kind="stable").tolist()
-        confidence = link.confidence if order[0] == 0 else None
-        return replace(link, candidates=tuple(scored[place] for place in order), confidence=confidence)
-
-    def _learn(self, concept_ids: Iterable[str]) -> None:
-        """Encode the concepts that are not known yet."""
-        rows = dict.fromkeys(map(self._row, concept_ids))
-        new = [row for row in rows if row not in self._known]
-        self._known.update(zip(new, self.model.encode_entities(list(entities(self.vocabulary, new))), strict=True))
+        shape = len(mentions), max((len(part.candidates) for _, part, _ in mentions), default=0)
+        concepts = np.full(shape, NONE, np.int64)
+        context, retrieval = np.zeros(shape), np.zeros(shape)
+        for line, (_, part, _) in enumerate(mentions):
+            concepts[line, : len(part.candidates)] = [self._row(one.concept_id) for one in part.candidates]
+            retrieval[line, : len(part.candidates)] = [one.score for one in part.candidates]
+        informed = {line: passage for line, (_, _, passage) in enumerate(mentions) if passage is not None}
+        if informed:
+            candidates = [concepts[line][concepts[line] != NONE].tolist() for line in informed]
+            found = self.scorer.scores(list(informed.values()), candidates)
+            for line, scores in zip(informed, found, strict=True):
+                context[line, : len(scores)] = scores
+        types = [links[place].mention.type for place, _, _ in mentions]
+        return Scored(
+            Pool(concepts, context, retrieval, groups=np.unique(types, return_inverse=True)[1].astype(np.int64)),
+            links=np.array([place for place, _, _ in mentions], np.int64),
+            informed=np.isin(np.arange(len(mentions)), list(informed)),
+        )
 
     def _row(self, concept_id: str) -> int:
-        row = self.vocabulary.row(concept_id)
-        if row is None:
-            raise UnknownNameError(f"no concept {concept_id!r} in the vocabulary: is it that of the index?")
-        return row
+        if concept_id not in self._rows:
+            row = self.vocabulary.row(concept_id)
+            if row is None:
+                raise UnknownNameError(f"no concept {concept_id!r} in the vocabulary: is it that of the index?")
+            self._rows[concept_id] = row
+        return self._rows[concept_id]
+
+
+def _reordered(link: Link, total: Floats, parts: dict[str, Floats]) -> Link:
+    scored = [
+        replace(one, parts={**one.parts, **{name: round(float(values[at]), 6) for name, values in parts.items()}})
+        for at, one in enumerate(link.candidates)
+    ]
+    # Stable: what is equally likely stays in the order of the index.
+    order = np.argsort(-total[: len(scored)], kind="stable").tolist()
+    confidence = link.confidence if order[0] == 0 else None
+    return replace(link, candidates=tuple(scored[at] for at in order), confidence=confidence)

@@ -7,7 +7,14 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from nymlink.train.config import about
-from nymlink.train.settings import AlignmentSettings, EncoderTrainingSettings, HeldOut, RunSettings, require
+from nymlink.train.settings import (
+    AlignmentSettings,
+    EncoderTrainingSettings,
+    HeldOut,
+    RunSettings,
+    Schedule,
+    require,
+)
 from nymlink.vocabulary.model import KINDS
 
 
@@ -124,18 +131,42 @@ class BioSynSettings(MentionSettings, EncoderTrainingSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RerankSettings(AnnotatedSettings):
-    """Which candidates a mention gets, and how both encoders learn which of them its context means."""
+class ContextSettings(AnnotatedSettings):
+    """Which candidates a mention in its context gets, and what is to learn to re-rank them."""
 
     index: str = field(
         metadata=about("index whose candidates are re-ranked; its vocabulary has the concepts", matters=False)
     )
     base: str = field(
         metadata=about(
-            "the encoder that both begin as: a folder, or the name of a model on the hub", matters=False
+            "the encoder that is started from: a folder, or the name of a model on the hub", matters=False
         )
     )
     candidates: int = field(default=64, metadata=about("concepts that a mention is compared with", paper="64"))
+    graph_tokens: int = field(
+        default=8192,
+        metadata=about(
+            "tokens of mentions, and of concepts, whose computation is held in memory for the gradients. A batch "
+            "with more is encoded twice, piece by piece: slower, but with the same loss. Lower it when memory "
+            "runs out",
+            matters=False,
+        ),
+    )
+    evaluation: dict[str, HeldOut] = field(
+        default_factory=dict,
+        metadata=about("corpora to measure on, by name; the dictionary is an index", flag="--evaluate"),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self.candidates >= 2, "candidates", "at least 2", self.candidates)
+        require(self.graph_tokens >= 1, "graph_tokens", "at least 1", self.graph_tokens)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RerankSettings(ContextSettings):
+    """Which candidates a mention gets, and how both encoders learn which of them its context means."""
+
     loss: Literal["triplet", "triplet-sampled", "prototype", "prototype-srn"] = field(
         default="prototype-srn",
         metadata=about(
@@ -207,27 +238,53 @@ class RerankSettings(AnnotatedSettings):
     weight_decay: float = field(
         default=0.0, metadata=about("weight decay of Adam (L2), on all parameters but the radius")
     )
-    graph_tokens: int = field(
-        default=8192,
-        metadata=about(
-            "tokens of mentions, and of concepts, whose computation is held in memory for the gradients. A batch "
-            "with more is encoded twice, piece by piece: slower, but with the same loss. Lower it when memory "
-            "runs out",
-            matters=False,
-        ),
-    )
-    evaluation: dict[str, HeldOut] = field(
-        default_factory=dict,
-        metadata=about("corpora to measure on, by name; the dictionary is an index", flag="--evaluate"),
-    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(self.candidates >= 2, "candidates", "at least 2", self.candidates)
         for name in ("margin", "radius"):
             value = getattr(self, name)
             require(value is None or 0 < value < math.inf, name, "above 0 and finite", value)
         rate = self.radius_learning_rate
         require(rate is None or 0 <= rate < math.inf, "radius_learning_rate", "at least 0 and finite", rate)
         require(self.batch_groups >= 1, "batch_groups", "at least 1", self.batch_groups)
-        require(self.graph_tokens >= 1, "graph_tokens", "at least 1", self.graph_tokens)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CrossEncoderSettings(ContextSettings):
+    """Which candidates are read with a mention, and how it is learned which of them its context means."""
+
+    candidates: int = field(
+        default=16,
+        metadata=about("first concepts of the index: wrong ones are taken from these, and these are re-ranked"),
+    )
+    negatives: int = field(
+        default=7,
+        metadata=about(
+            "wrong candidates that the right concept is compared with: half of them, rounded up, are the first of "
+            "the index, the others are drawn anew in each epoch from those after these"
+        ),
+    )
+    max_length: int = field(
+        default=128, metadata=about("tokens that a mention with context and a concept together are cut to")
+    )
+    batch_mentions: int = field(default=16, metadata=about("mentions in a batch"))
+    epochs: int = field(default=2, metadata=about("how often all is gone through"))
+    learning_rate: float = field(default=2e-5, metadata=about("learning rate"))
+    weight_decay: float = field(default=0.01, metadata=about("weight decay of AdamW, on all parameters"))
+    schedule: Schedule = field(
+        default="linear",
+        metadata=about("how the learning rate falls after the warm-up: constant, linear or cosine to 0"),
+    )
+    graph_tokens: int = field(
+        default=8192,
+        metadata=about(
+            "tokens whose computation is held in memory for the gradients: a batch with more is gone through "
+            "mention by mention, with the same loss. Lower it when memory runs out",
+            matters=False,
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self.negatives >= 1, "negatives", "at least 1", self.negatives)
+        require(self.batch_mentions >= 1, "batch_mentions", "at least 1", self.batch_mentions)

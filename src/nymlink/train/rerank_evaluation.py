@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from nymlink.corpus.read import read_corpus
-from nymlink.encode.tokens import Tokens
 from nymlink.errors import InputError
 from nymlink.evaluate.metrics import accuracy, as_array
 from nymlink.evaluate.outcomes import Rank, first_rank, worst_rank
 from nymlink.index.hits import NONE, Rows
 from nymlink.index.index import Index
 from nymlink.problems import Problems
-from nymlink.rerank.dual_encoder import DualEncoder
-from nymlink.rerank.entities import entities
-from nymlink.train.cached_gradient import encode
-from nymlink.train.precision import Precision
+from nymlink.rerank.passages import Passage
+from nymlink.rerank.scorer import Scores
 from nymlink.train.rerank_examples import ContextMention, mentions_in_context, retrieved
 from nymlink.train.sap import describe
 from nymlink.train.settings import HeldOut
+from nymlink.vocabulary.vocabulary import Vocabulary
+
+Score = Callable[[Vocabulary, Sequence[Passage], Sequence[Rows]], Sequence[Scores]]
+"""What a :class:`~nymlink.rerank.scorer.ContextScorer` of a vocabulary gives, by the weights as they are."""
 
 
 class RerankEvaluation:
@@ -55,36 +55,25 @@ class RerankEvaluation:
                 f"no mention has a gold id that {held_out.dictionary} has: nothing could be right",
                 path=held_out.corpus,
             )
-        self._found = retrieved(index, (part for one in self._mentions for part in one.parts), candidates)
-        known = np.unique(np.stack(list(self._found.values())))
-        self._concepts = known[known != NONE]
-        self._tokens: tuple[Tokens, Tokens] | None = None
+        found = retrieved(index, (part for one in self._mentions for part in one.parts), candidates)
+        self._found = {query: rows[rows != NONE] for query, rows in found.items()}
 
-    def __call__(self, dual: DualEncoder, precision: Precision, *, at_once: int) -> dict[str, float]:
-        """``acc@1`` and ``acc@5`` when re-ranked, ``retrieved@1`` before it, and ``recall``, which bounds them.
-
-        Args:
-            dual: the re-ranker.
-            precision: what to compute in.
-            at_once: tokens encoded at a time.
-        """
-        passages = [one.passage for one in self._mentions if one.passage is not None]
-        if self._tokens is None:
-            said = list(entities(self._vocabulary, self._concepts.tolist()))
-            self._tokens = dual.passage_tokens(passages), dual.entity_tokens(said)
-        vectors, concepts = (
-            encode(model, tokens, precision, at_once=at_once).cpu().numpy()
-            for model, tokens in zip((dual.mention, dual.entity), self._tokens, strict=True)
-        )
-        known = iter(vectors)
+    def __call__(self, score: Score) -> dict[str, float]:
+        """``acc@1`` and ``acc@5`` when re-ranked, ``retrieved@1`` before it, and ``recall``, which bounds them."""
         before = [[self._found[part] for part in one.parts] for one in self._mentions]
-        after = [
-            parts if one.passage is None else [self._reordered(parts[0], next(known), concepts)]
-            for one, parts in zip(self._mentions, before, strict=True)
-        ]
+        after = list(before)
+        passages = {
+            place: one.passage
+            for place, (one, parts) in enumerate(zip(self._mentions, before, strict=True))
+            if one.passage is not None and len(parts[0])
+        }
+        candidates = [before[place][0] for place in passages]
+        scores = score(self._vocabulary, list(passages.values()), candidates)
+        for place, rows, own in zip(passages, candidates, scores, strict=True):
+            after[place] = [rows[np.argsort(-own, kind="stable")]]
         first, now = (
-            as_array([_rank(one, parts) for one, parts in zip(self._mentions, found, strict=True)])
-            for found in (before, after)
+            as_array([_rank(one, parts) for one, parts in zip(self._mentions, lists, strict=True)])
+            for lists in (before, after)
         )
         return {
             "acc@1": accuracy(now, 1),
@@ -96,11 +85,6 @@ class RerankEvaluation:
     def describe(self) -> Mapping[str, Any]:
         """What is measured on, as JSON values."""
         return {"mentions": len(self._mentions), "vocabulary": describe(self._vocabulary)}
-
-    def _reordered(self, rows: Rows, mention: npt.NDArray[Any], concepts: npt.NDArray[Any]) -> Rows:
-        rows = rows[rows != NONE]
-        away = np.linalg.norm(concepts[np.searchsorted(self._concepts, rows)] - mention, axis=1)
-        return rows[np.argsort(away, kind="stable")]
 
 
 def _rank(mention: ContextMention, parts: list[Rows]) -> Rank:

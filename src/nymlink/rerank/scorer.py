@@ -1,0 +1,26 @@
+"""What scores candidates by the context of their mention."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from nymlink.rerank.passages import Passage
+
+Scores = npt.NDArray[np.float32]
+
+
+class ContextScorer(Protocol):
+    """Says how well concepts of a vocabulary fit mentions in their contexts."""
+
+    def scores(self, passages: Sequence[Passage], candidates: Sequence[Sequence[int]]) -> list[Scores]:
+        """The scores of N mentions' candidates, larger is better: for each an array, float32 (candidates).
+
+        Args:
+            passages: the mentions.
+            candidates: rows of concepts of the vocabulary, of each mention at least one.
+        """
+        ...

@@ -1,0 +1,191 @@
+"""`nymlink link --corpus` and `--context`, with a re-ranker and without, and `nymlink rerank fit`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from nymlink.rerank.combine import Weights
+from nymlink.rerank.dual_encoder import DualEncoder, DualSettings
+from nymlink.rerank.folder import store_weights
+from tests.cli.conftest import Run
+from tests.encode import tiny
+
+PUBTATOR = """\
+7|t|Qq MI in a man.
+7|a|The MI was large, his stature short.
+7\t3\t5\tMI\tDisease\tX:2
+7\t20\t22\tMI\tDisease\tX:2
+7\t0\t2\tQq\tDisease\t
+
+8|t|Two things.
+8|a|Heart attack and short stature.
+8\t12\t42\tHeart attack and short stature\tDisease\tX:1|X:3\theart attack|short stature
+"""
+
+
+@pytest.fixture(scope="module")
+def reranker(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("reranker")
+    torch.manual_seed(0)
+    # One by which the second candidate comes first.
+    DualEncoder.begin(tiny.folder(folder / "base", seed=4), DualSettings(max_length=64)).save(folder / "made")
+    return folder / "made"
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    (tmp_path / "notes.PubTator.txt").write_text(PUBTATOR)
+    return tmp_path / "notes.PubTator.txt"
+
+
+def rows(output: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(output), delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def test_documents_are_linked_with_the_places_of_their_mentions(run: Run, built: Path, corpus: Path) -> None:
+    result = run("link", "--index", built / "index", "--corpus", corpus)
+    assert result.exit_code == 0, result.stderr
+    found = [tuple(row.values())[:6] for row in rows(result.stdout)]
+    assert found == [
+        ("7", "3", "5", "MI", "1", "X:1"),
+        ("7", "20", "22", "MI", "1", "X:1"),
+        ("7", "0", "2", "Qq", "", ""),
+        ("8", "12", "42", "Heart attack and short stature", "1", "X:1"),
+        ("8", "12", "42", "Heart attack and short stature", "1", "X:3"),
+    ]
+    table = run("link", "--index", built / "index", "--corpus", corpus, "--format", "table").stdout.splitlines()
+    assert table[0].split()[:4] == ["document", "start", "end", "mention"]
+    assert table[2].split()[:5] == ["7", "3", "5", "MI", "X:1"]
+    assert all(len(line) <= 120 for line in table)
+
+
+def test_a_re_ranker_changes_the_order_and_says_why(run: Run, built: Path, corpus: Path, reranker: Path) -> None:
+    given = ("link", "--index", built / "index", "--corpus", corpus, "--format", "jsonl", "--top-k", 2)
+    before = [json.loads(line) for line in run(*given).stdout.splitlines()]
+    result = run(*given, "--rerank", reranker)
+    assert result.exit_code == 0, result.stderr
+    after = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [(one["document_id"], one["start"], one["end"]) for one in after] == [
+        ("7", 3, 5),
+        ("7", 20, 22),
+        ("7", 0, 2),
+        ("8", 12, 42),
+    ]
+    for one in after[:2]:
+        scores = [candidate["parts"]["context"] for candidate in one["candidates"]]
+        assert len(scores) == 2
+        assert scores == sorted(scores, reverse=True)
+    orders = [[[one["concept_id"] for one in link["candidates"]] for link in links] for links in (before, after)]
+    assert orders[0] != orders[1]
+    assert after[2:] == before[2:]
+    assert [part["candidates"][0]["concept_id"] for part in after[3]["parts"]] == ["X:1", "X:3"]
+
+
+def test_broken_documents_are_counted_and_the_others_linked(run: Run, built: Path, corpus: Path) -> None:
+    corpus.write_text(PUBTATOR + "\nno document at all\n")
+    result = run("link", "--index", built / "index", "--corpus", corpus)
+    assert result.exit_code == 1
+    assert len(rows(result.stdout)) == 5
+    assert "1 places in the input were rejected" in result.stderr
+    missing = run("link", "--index", built / "index", "--corpus", corpus.parent / "nothing")
+    assert (missing.exit_code, missing.stdout) == (2, "")
+
+
+def test_a_table_of_mentions_is_a_corpus(run: Run, built: Path, tmp_path: Path) -> None:
+    (tmp_path / "terms.tsv").write_text("term\tnote\nheart attack\tx\n")
+    given = ("--corpus", tmp_path / "terms.tsv", "--corpus-format", "table", "--corpus-column", "mention=term")
+    (found,) = rows(run("link", "--index", built / "index", *given).stdout)
+    assert (found["mention"], found["start"], found["concept_id"]) == ("heart attack", "", "X:1")
+
+
+def test_one_mention_with_its_context(run: Run, built: Path, reranker: Path) -> None:
+    given = ("link", "--index", built / "index", "--format", "jsonl", "MI", "--context")
+    found = json.loads(run(*given, "The COMING MI, then MI.", "--rerank", reranker).stdout)
+    assert set(found["candidates"][0]["parts"]) >= {"context"}
+    assert "start" not in found
+    defined = json.loads(run(*given, "Myocardial infarction (MI) is a cause of death.").stdout)
+    assert defined["query"] == "myocardial infarction"
+    absent = run(*given, "He died in 1990.")
+    assert absent.exit_code == 2
+    assert "the mention 'MI' does not occur in the --context" in absent.stderr
+    empty = run(*given, "", "--rerank", reranker)
+    assert empty.exit_code == 2
+    alone = json.loads(run(*given, "MI", "--rerank", reranker).stdout)
+    assert "context" not in alone["candidates"][0]["parts"]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["MI", "--corpus", "x"], "give mentions, --file or --corpus, only one of them"),
+        (["--file", "x", "--corpus", "x"], "give mentions, --file or --corpus, only one of them"),
+        (["MI", "--rerank", "x"], "--rerank goes by the text around a mention"),
+        (["--file", "x", "--rerank", "x"], "--rerank goes by the text around a mention"),
+        (["MI", "fever", "--context", "MI"], "give one MENTION"),
+        (["--corpus", "x", "--context", "MI"], "give one MENTION"),
+        (["MI", "--corpus-format", "table"], "say how a --corpus is read"),
+        (["--corpus", "x", "--columns", "1"], "--columns goes with a table as input"),
+        (["--corpus", "x", "--rerank", "x", "--target-precision", "0.9"], "give one of them"),
+    ],
+)
+def test_what_does_not_go_together_is_said(run: Run, given: list[str], message: str) -> None:
+    result = run("link", *given)
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.replace("│", " ").split())
+
+
+def test_what_cannot_re_rank_is_said(
+    run: Run, built: Path, corpus: Path, reranker: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = ("link", "--index", built / "index", "--corpus", corpus, "--rerank")
+    other = run(*given, built / "index")
+    assert (other.exit_code, other.stdout) == (2, "")
+    assert "this is not a nymlink reranker but a nymlink index" in other.stderr
+    monkeypatch.setitem(sys.modules, "torch", None)
+    missing = run(*given, reranker)
+    assert (missing.exit_code, missing.stdout) == (2, "")
+    assert "pip install 'nymlink[train]'" in missing.stderr
+
+
+def test_weights_are_fitted_and_then_used(
+    run: Run, built: Path, corpus: Path, reranker: Path, tmp_path: Path
+) -> None:
+    own = shutil.copytree(reranker, tmp_path / "own")
+    given = ("rerank", "fit", own, corpus, "--index", built / "index")
+    result = run(*given, "--type", "Disease")
+    assert result.exit_code == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert [line.split("  ")[-1] for line in lines[:5]] == [
+        "retrieval",
+        "context",
+        "context, retrieval",
+        "context, document",
+        "context, retrieval, document",
+    ]
+    assert lines[5].split() == ["100.0", "have", "a", "right", "candidate"]
+    assert f"weightings on 3 mentions → {own}" in lines[6]
+    kept = json.loads((own / "manifest.json").read_text())["weights"]
+    assert set(kept) == {"context", "retrieval", "document"}
+    store_weights(own, Weights(document=1))
+    links = run("link", "--index", built / "index", "--corpus", corpus, "--rerank", own, "--format", "jsonl")
+    assert "document" in json.loads(links.stdout.splitlines()[0])["candidates"][0]["parts"]
+    wrong = run(*given, "--type", "Gene")
+    assert wrong.exit_code == 2
+    assert "no mention has a gold id that the index has" in wrong.stderr
+
+
+def test_where_nothing_is_retrieved_nothing_can_be_fitted(
+    run: Run, built: Path, reranker: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "terms.tsv").write_text("term\tconcept_id\nqqqq\tX:1\n")
+    given = (tmp_path / "terms.tsv", "--index", built / "index", "--format", "table", "--column", "mention=term")
+    result = run("rerank", "fit", reranker, *given)
+    assert (result.exit_code, "no mention has a candidate" in result.stderr) == (2, True), result.output

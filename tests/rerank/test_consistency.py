@@ -1,0 +1,172 @@
+"""What the index's score and the rest of a document change, with a scorer that is a table; and weights on disk."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from nymlink.corpus.model import Document, Mention
+from nymlink.errors import MissingExtraError, StoreError
+from nymlink.index.index import Index
+from nymlink.link.linker import Linker
+from nymlink.link.model import Link
+from nymlink.rerank.combine import Weights
+from nymlink.rerank.cross_encoder import CrossEncoder, CrossSettings
+from nymlink.rerank.cross_scorer import CrossScorer
+from nymlink.rerank.dual_encoder import DualEncoder, DualSettings
+from nymlink.rerank.folder import store_weights
+from nymlink.rerank.passages import Passage
+from nymlink.rerank.reranker import Reranker
+from nymlink.rerank.scorer import Scores
+from tests.encode import tiny
+from tests.train.small import vocabulary
+
+TEXT = "Myocardial infarction was seen. The MI was large. One MI was treated, as was the valve."
+
+
+class Told:
+    """Scores of concepts, by row, that are told for the word before a mention; others for any other word."""
+
+    def __init__(self, *others: float, **told: tuple[float, ...]) -> None:
+        self.others, self.told = others, told
+
+    def scores(self, passages: Sequence[Passage], candidates: Sequence[Sequence[int]]) -> list[Scores]:
+        said = [self.told.get(one.left.split()[-1] if one.left else "", self.others) for one in passages]
+        return [
+            np.array([scores[row] for row in rows], np.float32)
+            for scores, rows in zip(said, candidates, strict=True)
+        ]
+
+
+@pytest.fixture(scope="module")
+def index() -> Index:
+    names = ("X:0", "mitral insufficiency"), ("X:0", "MI"), ("X:1", "myocardial infarction"), ("X:1", "MI")
+    return Index.build(vocabulary(*((concept, name, "en", "exact") for concept, name in names)))
+
+
+def document(*mentions: Mention) -> Document:
+    return Document("1", TEXT, mentions)
+
+
+def at(text: str, occurrence: int = 0, *, type: str = "Disease") -> Mention:
+    start = -1
+    for _ in range(occurrence + 1):
+        start = TEXT.index(text, start + 1)
+    return Mention(text, start, start + len(text), type=type)
+
+
+def first(reranker: Reranker, links: Sequence[Link], given: Document) -> list[str]:
+    return [link.candidates[0].concept_id for link in reranker.rerank(given, links)]
+
+
+def test_the_score_of_the_index_counts_as_much_as_it_is_weighed(index: Index) -> None:
+    given = document(at("Myocardial infarction"))
+    links = Linker(index).link(given)
+    scorer = Told(1.0, 0.0)
+    gap = links[0].candidates[0].score - links[0].candidates[1].score
+    assert links[0].candidates[0].concept_id == "X:1"
+    for retrieval, expected in ((0.0, "X:0"), (0.9 / gap, "X:0"), (1.1 / gap, "X:1")):
+        reranker = Reranker(scorer, index.vocabulary, weights=Weights(retrieval=retrieval))
+        assert first(reranker, links, given) == [expected]
+
+
+def test_a_mention_that_is_sure_informs_those_of_its_type_in_its_document(index: Index) -> None:
+    # By its context "One MI" may mean either, and a little rather X:0; the other one says that it is X:1.
+    scorer = Told(0.0, 0.0, the=(0.0, 5.0), one=(0.5, 0.0))
+    alone, with_document = (Reranker(scorer, index.vocabulary, weights=Weights(document=w)) for w in (0.0, 1.0))
+    linker = Linker(index)
+    same = document(at("MI", 0), at("MI", 1))
+    assert first(alone, linker.link(same), same) == ["X:1", "X:0"]
+    assert first(with_document, linker.link(same), same) == ["X:1", "X:1"]
+    other = document(at("MI", 0), at("MI", 1, type="Gene"))
+    assert first(with_document, linker.link(other), other) == ["X:1", "X:0"]
+    apart = document(at("MI", 1))
+    assert first(with_document, linker.link(apart), apart) == ["X:0"]
+
+
+def test_parts_of_the_score_say_what_the_document_said(index: Index) -> None:
+    scorer = Told(0.0, 0.0, the=(0.0, 5.0))
+    given = document(at("MI", 0), at("MI", 1))
+    links = Linker(index).link(given)
+    _, found = Reranker(scorer, index.vocabulary, weights=Weights(document=1)).rerank(given, links)
+    sure = 1 / (1 + np.exp(-5))
+    assert {one.concept_id: one.parts["document"] for one in found.candidates} == pytest.approx(
+        {"X:1": sure, "X:0": 1 - sure}, abs=1e-6
+    )
+    _, without = Reranker(scorer, index.vocabulary).rerank(given, links)
+    assert all(set(one.parts) == {"exact", "sparse", "context"} for one in without.candidates)
+    assert {one.score for one in found.candidates} == {one.score for one in links[1].candidates}
+
+
+def test_a_mention_without_context_informs_others_and_stays_as_it_is(index: Index) -> None:
+    scorer = Told(0.5, 0.0)
+    placeless = Mention("myocardial infarction", type="Disease")
+    composite = replace(placeless, text="infarction or so", parts=("myocardial infarction", "zzzz"))
+    weights = Weights(retrieval=2, document=1)
+    reranker = Reranker(scorer, index.vocabulary, weights=weights)
+    for helper in (placeless, composite):
+        given = document(at("MI", 1), helper)
+        links = Linker(index).link(given)
+        found = reranker.rerank(given, links)
+        assert [link.candidates[0].concept_id for link in found[:1]] == ["X:1"]
+        assert found[1] == links[1]
+    alone = document(at("MI", 1))
+    assert first(reranker, Linker(index).link(alone), alone) == ["X:0"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    torch.manual_seed(0)
+    DualEncoder.begin(tiny.folder(tmp_path / "base"), DualSettings(max_length=64)).save(tmp_path / "reranker")
+    return tmp_path / "reranker"
+
+
+def test_weights_are_kept_in_the_folder(index: Index, folder: Path) -> None:
+    assert Reranker.load(folder, index.vocabulary).weights == Weights()
+    kept = Weights(context=0.5, retrieval=8, document=0.25)
+    store_weights(folder, kept)
+    assert Reranker.load(folder, index.vocabulary).weights == kept
+    assert DualEncoder.load(folder).width == 32
+    given = document(at("MI", 0))
+    (link,) = Reranker.load(folder, index.vocabulary).rerank(given, Linker(index).link(given))
+    assert set(link.candidates[0].parts) >= {"context", "document"}
+
+
+def test_a_cross_encoder_is_told_by_its_manifest(index: Index, tmp_path: Path) -> None:
+    CrossEncoder.begin(tiny.folder(tmp_path / "base"), CrossSettings(max_length=64)).save(tmp_path / "cross")
+    store_weights(tmp_path / "cross", Weights(document=1))
+    loaded = Reranker.load(tmp_path / "cross", index.vocabulary)
+    assert isinstance(loaded.scorer, CrossScorer)
+    assert loaded.weights == Weights(document=1)
+    given = document(at("MI", 0))
+    (link,) = loaded.rerank(given, Linker(index).link(given))
+    assert set(link.candidates[0].parts) >= {"context", "document"}
+
+
+def test_without_torch_the_extra_is_named(index: Index, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingExtraError, match=r"re-ranking needs .* pip install 'nymlink\[train\]'"):
+        Reranker.load(folder, index.vocabulary)
+
+
+@pytest.mark.parametrize("damage", [{"context": -1.0}, {"other": 1.0}, {"context": "x"}, [1], None])
+def test_damaged_weights_are_said(index: Index, folder: Path, damage: object) -> None:
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps({**manifest, "weights": damage}))
+    with pytest.raises(StoreError, match="its fitted weights are damaged"):
+        Reranker.load(folder, index.vocabulary)
+
+
+def test_folders_of_others_are_refused(index: Index, tmp_path: Path) -> None:
+    index.save(tmp_path / "index")
+    with pytest.raises(StoreError, match="this is not a nymlink reranker but a nymlink index"):
+        Reranker.load(tmp_path / "index", index.vocabulary)
+    with pytest.raises(StoreError, match="no such reranker"):
+        store_weights(tmp_path / "nothing", Weights())
