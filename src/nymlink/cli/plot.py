@@ -1,4 +1,4 @@
-"""`nymlink plot`: pictures of what training does to the space of names."""
+"""`nymlink plot`: pictures of what training learns from, and of what it does to names and mentions."""
 
 from __future__ import annotations
 
@@ -10,15 +10,24 @@ from typing import Any
 
 import click
 
+from nymlink.cli.common import finish, reported_problems
+from nymlink.corpus.read import read_corpus
 from nymlink.encode.encoder import Encoder
 from nymlink.errors import MissingExtraError
+from nymlink.index.index import Index
+from nymlink.plot.clusters import cluster_sizes, draw_clusters
+from nymlink.plot.contexts import MOST, draw_contexts, sample_contexts
 from nymlink.plot.figure import picture_format, save_figure
 from nymlink.plot.sample import sample_batches, sample_names
 from nymlink.plot.similarities import PairSimilarities, draw_similarities
 from nymlink.plot.space import draw_space
+from nymlink.rerank.entities import entities
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _vocabulary = click.argument("vocabulary", type=click.Path(path_type=Path), metavar="VOCAB")
+_corpus = click.option(
+    "--corpus", required=True, type=click.Path(path_type=Path), help="Annotated documents: file or folder."
+)
 _output = click.option(
     "-o",
     "--output",
@@ -35,6 +44,13 @@ def _finite(_: click.Context, option: click.Parameter, value: float) -> float:
     return value
 
 
+def _each_once(_: click.Context, __: click.Parameter, models: tuple[str, ...]) -> tuple[str, ...]:
+    for name in models:
+        if models.count(name) > 1:
+            raise click.BadParameter(f"{name} is given more than once")
+    return models
+
+
 def _encoders(why: str) -> Callable[[Any], Any]:
     return click.option(
         "--encoder",
@@ -42,13 +58,14 @@ def _encoders(why: str) -> Callable[[Any], Any]:
         multiple=True,
         required=True,
         metavar="NAME",
+        callback=_each_once,
         help=f"Folder of an encoder, or its name on the hub. Repeatable: {why}",
     )
 
 
 @click.group()
 def plot() -> None:
-    """Draw what training does to the space of names."""
+    """Draw what training learns from, and what it does to names and mentions."""
 
 
 @plot.command()
@@ -118,13 +135,83 @@ def similarities(
     click.echo(f"{batches:,} batches of {pairs:,} pairs → {output}")
 
 
+@plot.command()
+@click.argument("rerankers", nargs=-1, required=True, metavar="RERANKER...", callback=_each_once)
+@click.option(
+    "--index", required=True, type=click.Path(path_type=Path), help="Index whose vocabulary has the concepts."
+)
+@_corpus
+@_output
+@click.option("--concepts", default=6, show_default=True, type=click.IntRange(2, MOST), help="How many concepts.")
+@click.option(
+    "--mentions", default=20, show_default=True, type=click.IntRange(2, 100), help="How many mentions of each."
+)
+@_seed
+def contexts(
+    rerankers: tuple[str, ...],
+    index: Path,
+    corpus: Path,
+    output: Path,
+    concepts: int,
+    mentions: int,
+    seed: int,
+) -> None:
+    """Draw a map of mentions in their contexts, and of the concepts they mean.
+
+    Mentions and concepts that a re-ranker takes to be near lie near each other (multidimensional scaling). A good
+    one has the mentions of each concept about it. RERANKER is a folder that `nymlink train rerank` wrote; each has
+    a map.
+
+    \b
+    nymlink plot contexts triplet prototype --index mesh-index --corpus CDR_DevelopmentSet.PubTator.txt -o map.png
+    """
+    picture_format(output)
+    _require("matplotlib", "sklearn", extra="plot", purpose="drawing")
+    _require("torch", extra="train", purpose="encoding mentions in their contexts")
+    from nymlink.rerank.dual_encoder import DualEncoder
+
+    problems = reported_problems()
+    vocabulary = Index.load(index).vocabulary
+    annotated = read_corpus(corpus, problems=problems)
+    sample = sample_contexts(vocabulary, annotated, concepts=concepts, mentions=mentions, seed=seed)
+    said = list(entities(vocabulary, sample.concepts))
+    views = {}
+    for title, folder in _titles(rerankers).items():
+        dual = DualEncoder.load(folder)
+        views[title] = dual.encode_passages(sample.passages), dual.encode_entities(said)
+    save_figure(draw_contexts(sample, views), output)
+    click.echo(f"{len(sample.passages):,} mentions of {concepts:,} concepts → {output}")
+    finish(problems)
+
+
+@plot.command()
+@_corpus
+@_output
+def clusters(corpus: Path, output: Path) -> None:
+    """Draw how many mentions a concept has in a document.
+
+    The mentions of one concept in one document are a cluster, from which a re-ranker learns.
+
+    \b
+    nymlink plot clusters --corpus CDR_TrainingSet.PubTator.txt -o clusters.png
+    """
+    picture_format(output)
+    _require("matplotlib", extra="plot", purpose="drawing")
+    problems = reported_problems()
+    annotated = read_corpus(corpus, problems=problems)
+    sizes = cluster_sizes(annotated)
+    save_figure(draw_clusters(sizes, title=annotated.name), output)
+    click.echo(f"{sizes.sum():,} mentions in {len(sizes):,} clusters → {output}")
+    finish(problems)
+
+
 def _require(*modules: str, extra: str, purpose: str) -> None:
-    """See that what a picture needs is installed, before names are encoded for it."""
+    """See that what a picture needs is installed, before anything is encoded for it."""
     if any(find_spec(module) is None for module in modules):
         raise MissingExtraError(extra, purpose=purpose)
 
 
-def _titles(encoders: tuple[str, ...]) -> dict[str, str]:
-    """Encoders by their last name, or by all of it where that would be another's too."""
-    last = [Path(name).name for name in encoders]
-    return {short if last.count(short) == 1 else name: name for short, name in zip(last, encoders, strict=True)}
+def _titles(models: tuple[str, ...]) -> dict[str, str]:
+    """Models by their last name, or by all of it where that would be another's too."""
+    last = [Path(name).name for name in models]
+    return {short if last.count(short) == 1 else name: name for short, name in zip(last, models, strict=True)}

@@ -1,1 +1,1 @@
-"""Pictures of what training does to the space of names."""
+"""Pictures of what training learns from, and of what it does to names and mentions."""

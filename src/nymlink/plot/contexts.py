@@ -1,0 +1,164 @@
+"""A map of mentions in their contexts and of the concepts they mean, as figure 3 of Le & Nguyen (2023)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from nymlink.corpus.model import Corpus
+from nymlink.errors import InputError, MissingExtraError
+from nymlink.evaluate.gold import GoldResolver
+from nymlink.plot.figure import COLOURS, new_figure
+from nymlink.plot.sample import Labels
+from nymlink.plot.space import Flat, Vectors, turned
+from nymlink.rerank.passages import Passage, passages
+from nymlink.vocabulary.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST: Final = len(COLOURS)
+"""Concepts that can be told apart by their colours."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ContextSample:
+    """M mentions of C concepts.
+
+    Attributes:
+        passages: the mentions; those of a concept follow one another.
+        labels: int32 (M): which concept each means, from 0.
+        concepts: the C rows of the concepts in the vocabulary.
+        names: their preferred names.
+    """
+
+    passages: tuple[Passage, ...]
+    labels: Labels
+    concepts: tuple[int, ...]
+    names: tuple[str, ...]
+
+
+def sample_contexts(
+    vocabulary: Vocabulary, corpus: Corpus, *, concepts: int, mentions: int, seed: int = 0
+) -> ContextSample:
+    """Mentions of concepts drawn at random among those that have enough mentions.
+
+    Only mentions that mean one concept and have a context count.
+
+    Args:
+        vocabulary: has the concepts.
+        corpus: has the mentions.
+        concepts: how many concepts.
+        mentions: how many mentions of each; where too few concepts have so many, those with most are taken.
+        seed: of the drawing.
+
+    Raises:
+        InputError: fewer concepts than wanted have two mentions.
+        MissingExtraError: the sentence splitter is not installed.
+    """
+    found = _by_concept(vocabulary, corpus)
+    rows = np.array(sorted(row for row, own in found.items() if len(own) > 1), np.int64)
+    if len(rows) < concepts:
+        raise InputError(
+            f"only {len(rows)} concepts of the vocabulary have two or more mentions with a context in the corpus, "
+            f"not {concepts}"
+        )
+    random = np.random.default_rng(seed)
+    shuffled = random.permutation(rows)
+    counts = np.array([min(len(found[row]), mentions) for row in shuffled.tolist()])
+    # Stable: concepts with enough mentions stay in random order.
+    chosen = np.sort(shuffled[np.argsort(-counts, kind="stable")][:concepts]).tolist()
+    drawn = [
+        [found[row][place] for place in np.sort(random.permutation(len(found[row]))[:mentions]).tolist()]
+        for row in chosen
+    ]
+    return ContextSample(
+        passages=tuple(passage for own in drawn for passage in own),
+        labels=np.repeat(np.arange(concepts, dtype=np.int32), [len(own) for own in drawn]),
+        concepts=tuple(chosen),
+        names=tuple(map(vocabulary.preferred_name, chosen)),
+    )
+
+
+def _by_concept(vocabulary: Vocabulary, corpus: Corpus) -> dict[int, list[Passage]]:
+    resolver = GoldResolver(vocabulary)
+    found: defaultdict[int, list[Passage]] = defaultdict(list)
+    for document in corpus.documents:
+        for mention, passage in zip(document.mentions, passages(document), strict=True):
+            gold = resolver.rows(mention.concept_ids)
+            if passage is not None and len(gold) == 1 and not mention.parts:
+                found[min(gold)].append(passage)
+    return found
+
+
+def draw_contexts(sample: ContextSample, views: Mapping[str, tuple[Vectors, Vectors]]) -> Figure:
+    """One map for each re-ranker: a concept is a colour, its mentions are dots, and it is a star itself.
+
+    Args:
+        sample: M mentions of C concepts, at most :data:`MOST`.
+        views: title → vectors of the mentions (M, D) and of the concepts (C, D), in the order of the sample.
+
+    Raises:
+        MissingExtraError: matplotlib or scikit-learn is not installed.
+    """
+    figure = new_figure(6.4 * len(views), 6.6 + 0.2 * len(sample.names))
+    figure.suptitle(
+        f"{len(sample.passages)} mentions (dots) of {len(sample.names)} concepts (stars), each of one colour",
+        fontsize=13,
+    )
+    panels = figure.subplots(1, len(views), squeeze=False)[0]
+    maps = [scaled(np.concatenate(pair)) for pair in views.values()]
+    for axes, points, (title, (mentions, concepts)) in zip(panels, maps, views.items(), strict=True):
+        share = 100 * meant_nearest(mentions, concepts, sample.labels)
+        axes.set_title(f"{title}\nnearest of these concepts is meant: {share:.0f} % of mentions", fontsize=11)
+        _draw_map(axes, turned(points, like=maps[0]), sample)
+    figure.legend(handles=panels[0].collections[1::2], loc="outside lower center", frameon=False, fontsize=9)
+    return figure
+
+
+def scaled(vectors: Vectors) -> Flat:
+    """Metric multidimensional scaling of Euclidean distances, from principal components: (N, D) → (N, 2).
+
+    By SMACOF (de Leeuw 1977); no random numbers are drawn.
+
+    Raises:
+        MissingExtraError: scikit-learn is not installed.
+    """
+    try:
+        from sklearn.manifold import smacof
+    except ImportError as error:
+        raise MissingExtraError("plot", purpose="a map of mentions") from error
+    centred = (vectors - vectors.mean(0)).astype(np.float64)
+    away = np.linalg.norm(centred[:, None] - centred, axis=2)
+    left, sizes, _ = np.linalg.svd(centred, full_matrices=False)
+    flat = np.asarray(smacof(away, init=left[:, :2] * sizes[:2], n_init=1)[0], np.float64)
+    moved: Flat = flat - flat.mean(0)
+    return moved
+
+
+def meant_nearest(mentions: Vectors, concepts: Vectors, labels: Labels) -> float:
+    """The share of M mentions (M, D) whose nearest of C concepts (C, D) is that of their label (M)."""
+    away = np.linalg.norm(mentions[:, None] - concepts, axis=2)
+    return float(np.mean(away.argmin(1) == labels))
+
+
+def _draw_map(axes: Axes, points: Flat, sample: ContextSample) -> None:
+    mentions, concepts = points[: len(sample.passages)], points[len(sample.passages) :]
+    for concept, (name, colour) in enumerate(zip(sample.names, COLOURS, strict=False)):
+        own = mentions[sample.labels == concept]
+        axes.scatter(own[:, 0], own[:, 1], s=22, c=colour, edgecolors="white", linewidths=0.4)
+        at = concepts[concept]
+        axes.scatter(
+            at[0], at[1], s=260, c=colour, marker="*", edgecolors="black", linewidths=0.8, label=name, zorder=3
+        )
+    axes.margins(0.1)
+    axes.set_aspect("equal", adjustable="datalim")
+    # The unit of distances is the encoders' own.
+    axes.set(xticks=[], yticks=[])
+    for side in axes.spines.values():
+        side.set_color("#bbbbbb")
