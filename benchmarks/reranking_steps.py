@@ -1,0 +1,214 @@
+"""The steps of the benchmark of re-ranking, each run in a process of its own: see ``reranking.py``."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from nymlink.atomic import atomic_file
+
+if TYPE_CHECKING:
+    from nymlink.corpus.model import Corpus
+    from nymlink.evaluate.fit_reranking import RerankingFit
+    from nymlink.index.index import Index
+    from nymlink.link.model import Link
+    from nymlink.rerank.reranker import Reranker
+
+CANDIDATES: Final = 64
+
+
+def cut(corpus: str, output: str, *, first: int) -> dict[str, Any]:
+    """Write the first documents of a PubTator file to another."""
+    documents = re.split(r"\n\s*\n", gzip.decompress(Path(corpus).read_bytes()).decode("utf-8").strip())
+    with atomic_file(Path(output)) as partial:
+        partial.write_text("\n\n".join(documents[:first]) + "\n", encoding="utf-8")
+    return {}
+
+
+def build(dictionary: str, output: str, cache: str, *, encoder: str | None) -> dict[str, Any]:
+    """Build the index: sparse, or of an encoder's vectors alone."""
+    from nymlink.encode.cache import EmbeddingCache
+    from nymlink.encode.encoder import Encoder
+    from nymlink.index.fusion import Fusion
+    from nymlink.index.index import Index
+    from nymlink.vocabulary.read import read_vocabulary
+
+    vocabulary = read_vocabulary(Path(dictionary))
+    if encoder is None:
+        index = Index.build(vocabulary, sparse="le-nguyen", progress=True)
+    else:
+        loaded, kept = Encoder.load(encoder, backend="torch"), EmbeddingCache(Path(cache))
+        index = Index.build(vocabulary, sparse="none", encoder=loaded, cache=kept, progress=True)
+        index = index.with_fusion(Fusion.of(["exact", "dense"], weights={"dense": 1.0}))
+    index.save(output)
+    return {}
+
+
+def train(
+    corpus: str, index: str, encoder: str, output: str, *, loss: str | None, **settings: Any
+) -> dict[str, Any]:
+    """Train a re-ranker, or go on with it, and say the seconds of an epoch; ``None`` where they are unknown.
+
+    Args:
+        corpus: what is learned from.
+        index: gives the candidates.
+        encoder: what it begins as.
+        output: where it is written.
+        loss: of the dual encoder; ``None``: a cross-encoder.
+        settings: others.
+    """
+    from nymlink.train.checkpoint import checkpoints
+    from nymlink.train.cross_encoder import train_cross_encoder
+    from nymlink.train.recipe_settings import CrossEncoderSettings, RerankSettings
+    from nymlink.train.rerank import train_rerank
+
+    common: dict[str, Any] = {"corpora": (corpus,), "index": index, "base": encoder, "output": output, **settings}
+    before = max(checkpoints(Path(output) / "checkpoints"), default=0)
+    start = time.perf_counter()
+    made: CrossEncoderSettings | RerankSettings
+    if loss is None:
+        made = CrossEncoderSettings(**common)
+        result = train_cross_encoder(made, progress=True)
+    else:
+        made = RerankSettings(**common, candidates=CANDIDATES, loss=loss)  # type: ignore[arg-type]  # it says so
+        result = train_rerank(made, progress=True)
+    steps = result["steps"]
+    seconds = time.perf_counter() - start
+    if made.max_steps is not None or steps == before:
+        return {"epoch_seconds": None}
+    return {"epoch_seconds": seconds * steps / (steps - before) / made.epochs}
+
+
+def measure(training: str, corpus: str, index: str, reranker: str) -> dict[str, Any]:
+    """What becomes of every mention that has gold ids, and how fast: each document is re-ranked twice.
+
+    What the first time takes longer is the encoding of concepts, which are known the second time. Ranks are those
+    of the gold concept from 0, ``None`` where it is not a candidate.
+    """
+    from nymlink.corpus.read import read_corpus
+    from nymlink.evaluate.gold import GoldResolver
+    from nymlink.index.index import Index
+    from nymlink.link.linker import Linker
+    from nymlink.progress import track
+    from nymlink.rerank.combine import Weights
+    from nymlink.rerank.reranker import Reranker
+
+    opened = Index.load(index)
+    linker = Linker(opened, top_k=CANDIDATES)
+    model = Reranker.load(reranker, opened.vocabulary)
+    model.weights = Weights()
+    resolver = GoldResolver(opened.vocabulary)
+    trained = {one for _, mention in read_corpus(Path(training)).mentions() for one in mention.concept_ids}
+    seconds, count = [0.0, 0.0], 0
+    found: list[dict[str, Any]] = []
+    read = read_corpus(Path(corpus))
+    for document in track(read.documents, "re-ranking"):
+        links = linker.link(document)
+        count += len(links)
+        for turn in range(2):
+            start = time.perf_counter()
+            ordered = model.rerank(document, links)
+            seconds[turn] += time.perf_counter() - start
+        for before, after in zip(links, ordered, strict=True):
+            mention = before.mention
+            if not mention.concept_ids:
+                continue
+            gold = resolver.rows(mention.concept_ids)
+            seen = all if mention.parts else any
+            found.append(
+                {
+                    "document": document.id,
+                    "start": mention.start,
+                    "end": mention.end,
+                    "gold": list(mention.concept_ids),
+                    "ambiguous": ambiguous(opened, before),
+                    "seen": seen(one in trained for one in mention.concept_ids),
+                    "before": rank(opened, before, gold),
+                    "after": rank(opened, after, gold),
+                    "said": [part.best and part.best.concept_id for part in after.parts or (after,)],
+                }
+            )
+    # Only now: it makes all concepts known.
+    fitted = fits(opened, model, read)
+    known = iter(found)
+    for number, document in enumerate(track(read.documents, "combining")):
+        model.weights = fitted[number % 2].weights
+        for link in model.rerank(document, linker.link(document)):
+            if link.mention.concept_ids:
+                next(known)["combined"] = rank(opened, link, resolver.rows(link.mention.concept_ids))
+    return {
+        "mentions": found,
+        "fits": [one.to_dict() for one in fitted],
+        "entity_seconds": seconds[0] - seconds[1],
+        "mentions_per_second": count / seconds[1],
+    }
+
+
+def fits(index: Index, model: Reranker, corpus: Corpus) -> list[RerankingFit]:
+    """The weights for even documents, fitted on the odd ones, and for odd ones, fitted on the even ones."""
+    from nymlink.evaluate.fit_reranking import fit_reranking
+
+    halves = [replace(corpus, documents=corpus.documents[start::2]) for start in (1, 0)]
+    return [fit_reranking(index, model, half, retrieve=CANDIDATES, progress=True) for half in halves]
+
+
+def examples(corpus: str, index: str, chosen: list[dict[str, Any]]) -> dict[str, Any]:
+    """Mentions with the sentence that each begins in, itself marked, and concepts with their names."""
+    from nymlink.corpus.read import read_corpus
+    from nymlink.evaluate.gold import GoldResolver
+    from nymlink.index.index import Index
+    from nymlink.rerank.sentences import sentence_starts
+
+    vocabulary = Index.load(index).vocabulary
+    resolver = GoldResolver(vocabulary)
+    texts = {document.id: document.text for document in read_corpus(Path(corpus)).documents}
+
+    def named(concept_id: str | None) -> str:
+        rows = [] if concept_id is None else sorted(resolver.rows([concept_id]))
+        return " / ".join(vocabulary.preferred_name(row) for row in rows) or str(concept_id)
+
+    def sentence(document: str, start: int, end: int) -> str:
+        text = texts[document]
+        bounds = [*sentence_starts(text), len(text)]
+        left, right = max(at for at in bounds if at <= start), min(at for at in bounds if at >= end)
+        return f"{text[left:start]}**{text[start:end]}**{text[end:right]}".strip()
+
+    return {
+        "examples": [
+            {
+                "mention": sentence(one["document"], one["start"], one["end"]),
+                "gold": ", ".join(map(named, one["gold"])),
+                "said": {label: ", ".join(map(named, said)) for label, said in one["said"].items()},
+            }
+            for one in chosen
+        ]
+    }
+
+
+def ambiguous(index: Index, link: Link) -> bool:
+    """Whether a mention or a part of it is a name of several concepts, or the first two candidates tie."""
+    owners = index.vocabulary.columns.names["concept"].to_numpy()
+
+    def doubtful(part: Link) -> bool:
+        row = index.entries.find(part.query)
+        shared = row is not None and len(index.entries.concepts(row, owners)) > 1
+        scores = [one.score for one in part.candidates[:2]]
+        return shared or (len(scores) == 2 and scores[0] == scores[1])
+
+    return any(map(doubtful, link.parts or (link,)))
+
+
+def rank(index: Index, link: Link, gold: frozenset[int]) -> int | None:
+    """The rank of the first gold concept, from 0; of a composite mention that of its worst part."""
+    from nymlink.evaluate.outcomes import first_rank, worst_rank
+
+    return worst_rank(
+        [
+            first_rank(index.vocabulary.row(one.concept_id) in gold for one in part.candidates)
+            for part in link.parts or (link,)
+        ]
+    )
