@@ -160,7 +160,7 @@ def test_stopped_it_goes_on_to_the_same_bits(
         train_rerank(given)
     (path,) = checkpoint.checkpoints(tmp_path / "out" / "checkpoints").values()
     held = checkpoint.memory(path)
-    assert set(held) == ({"epoch", "concepts", "unit_length"} if training else set())
+    assert set(held) == ({"epoch", "negatives", "unit_length"} if training else set())
     train_rerank(given)
     assert_same(tmp_path / "out", finished)
     assert train_rerank(given) == record(finished)["result"]

@@ -37,6 +37,9 @@ _MEASURED: Final = 512
 _AT_ONCE: Final = 4096
 """Concepts encoded between two signs of progress."""
 
+_COMPARED: Final = 256
+"""Mentions compared with all their candidates at a time."""
+
 
 class RerankWeights(nn.Module):
     """All that is trained.
@@ -78,8 +81,8 @@ class Reranking:
     """The task of bringing mentions in their contexts nearer to what they mean than to their other candidates.
 
     A group is what one comparison is made of: a mention; or one drawn from a cluster; or a whole cluster. The
-    vectors of all candidates are computed at the beginning of an epoch; by these, the negative of an anchor is
-    found. It is then encoded anew, as is the positive.
+    negative of each mention, if it is an anchor, is found at the beginning of an epoch: the nearest of its wrong
+    candidates, all vectors being of that time. It is then encoded anew, as is the positive.
 
     Args:
         weights: what is trained.
@@ -120,7 +123,7 @@ class Reranking:
         self._precision = precision
         self._progress = progress
         self._epoch: int | None = None
-        self._concepts = torch.zeros(0)
+        self._negatives: Ints = np.zeros(0, np.int64)
         self.unit_length = 1.0
 
     def __len__(self) -> int:
@@ -131,34 +134,27 @@ class Reranking:
         return len(self._examples) if self._settings.loss == "triplet" else self._examples.clusters
 
     def start_epoch(self, epoch: int) -> Mapping[str, float] | None:
-        """Encode all candidates with the weights as they are, unless those of this epoch were recalled."""
+        """Find the negatives of an epoch with the weights as they are, unless they were recalled."""
         if epoch == self._epoch:
             return None
         if epoch == 0 and self._settings.scaling == "auto":
             self.unit_length = self._mean_radius() / self._radius or 1.0
-        # Half of the precision, which checkpoints hold: what was recalled must be what was computed.
-        self._concepts = torch.cat(
-            [
-                self._encoded(self._weights.dual.entity, self._entities, np.arange(start, stop)).half()
-                for start, stop in track(_stretches(len(self._entities)), "encoding", shown=self._progress)
-            ]
-        )
-        if not torch.isfinite(self._concepts).all():
-            raise NymlinkError("the vectors of concepts are no longer finite numbers")
+        self._negatives = self._mined()
         self._epoch = epoch
         return {"with_gold": self._examples.with_gold, "unit_length": self.unit_length}
 
     def memory(self) -> Mapping[str, Tensor]:
-        """The vectors of candidates: those of an epoch can only be found with the weights that it began with."""
+        """The negatives: those of an epoch can only be found with the weights that it began with."""
         if self._epoch is None:
             return {}
         unit = torch.tensor(self.unit_length, dtype=torch.float64)
-        return {"epoch": torch.tensor(self._epoch), "concepts": self._concepts, "unit_length": unit}
+        negatives = torch.from_numpy(self._negatives)
+        return {"epoch": torch.tensor(self._epoch), "negatives": negatives, "unit_length": unit}
 
     def recall(self, memory: Mapping[str, Tensor]) -> None:
         if memory:
             self._epoch = int(memory["epoch"])
-            self._concepts = memory["concepts"].to(self._precision.device)
+            self._negatives = memory["negatives"].cpu().numpy()
             self.unit_length = float(memory["unit_length"])
 
     def batch(self, epoch: int, number: int) -> GroupBatch:
@@ -198,18 +194,14 @@ class Reranking:
             near[anchors] = True
             farthest = largest(away, groups, near, count)
             chosen = batch.mentions[anchors.cpu().numpy()]
-            candidates, allowed = (
-                torch.from_numpy(one[chosen]).to(device)
-                for one in (self._examples.candidates, self._examples.allowed)
-            )
-            negatives = nearest(vectors[anchors], self._concepts, candidates, allowed)
+        negatives = self._negatives[chosen]
         usable = negatives >= 0
-        pairs = np.stack([self._examples.positives[chosen], negatives.cpu().numpy()])[:, usable.cpu().numpy()]
+        pairs = np.stack([self._examples.positives[chosen], negatives])[:, usable]
         rows, places = np.unique(pairs, return_inverse=True)
         entities = Encoding(dual.entity, _chosen(self._entities, rows), self._precision, graph_tokens=limit)
         concepts = _finite(entities.vectors).requires_grad_()
         positive, negative = torch.from_numpy(places.reshape(pairs.shape)).to(device)
-        queries = prototypes(vectors, groups, near, count)[usable]
+        queries = prototypes(vectors, groups, near, count)[torch.from_numpy(usable).to(device)]
         loss = triplet_loss(
             *(one / self.unit_length for one in (queries, concepts[positive], concepts[negative])),
             margin=self._margin,
@@ -231,6 +223,33 @@ class Reranking:
     @property
     def _soft(self) -> bool:
         return self._settings.loss == "prototype-srn"
+
+    def _mined(self) -> Ints:
+        """The nearest wrong candidate of each mention: int64 (M), −1 where there is none.
+
+        Mentions and concepts are both as they are now. Compared with concepts of an earlier time, mentions would
+        soon find near what is so no longer, and learn nothing.
+        """
+        dual, examples = self._weights.dual, self._examples
+        concepts = torch.cat(
+            [
+                self._encoded(dual.entity, self._entities, np.arange(start, stop))
+                for start, stop in track(
+                    _stretches(len(self._entities), _AT_ONCE), "encoding", shown=self._progress
+                )
+            ]
+        )
+        if not torch.isfinite(concepts).all():
+            raise NymlinkError("the vectors of concepts are no longer finite numbers")
+        found = []
+        for start, stop in track(_stretches(len(examples), _COMPARED), "mining", shown=self._progress):
+            mentions = self._encoded(dual.mention, self._mentions, np.arange(start, stop))
+            candidates, allowed = (
+                torch.from_numpy(one[start:stop]).to(concepts.device)
+                for one in (examples.candidates, examples.allowed)
+            )
+            found.append(nearest(_finite(mentions), concepts, candidates, allowed).cpu().numpy())
+        return np.concatenate(found)
 
     def _members(self, number: int, draw: int) -> Ints:
         if self._settings.loss == "triplet":
@@ -267,8 +286,8 @@ def _finite(vectors: Tensor) -> Tensor:
     return vectors
 
 
-def _stretches(total: int) -> Sequence[tuple[int, int]]:
-    return [(start, min(start + _AT_ONCE, total)) for start in range(0, total, _AT_ONCE)]
+def _stretches(total: int, size: int) -> Sequence[tuple[int, int]]:
+    return [(start, min(start + size, total)) for start in range(0, total, size)]
 
 
 def _chosen(tokens: Tokens, rows: Ints) -> Tokens:
