@@ -131,7 +131,7 @@ def test_the_unseen_names_of_a_run_and_the_order_of_the_groups() -> None:
         index,
         corpus(
             Mention("Breast Cancer", concept_ids=("D:1",)),
-            Mention("breast cancers", concept_ids=("D:1",)),
+            Mention("breast cancerr", concept_ids=("D:1",)),
             Mention("ovary cancer", concept_ids=("D:1",)),
             Mention("flu", concept_ids=("D:2",)),
         ),
@@ -164,7 +164,7 @@ def test_a_composite_is_as_hard_as_its_hardest_part() -> None:
     trained = [corpus(*[Mention("x", concept_ids=("D:1",))] * 12)]
     whole = labels(Mention("x", concept_ids=both, parts=("breast cancer", "ovarian cancer")), concepts, trained)
     assert whole == {FORM: SEEN, SHARED: "one", LIKENESS: "equal", WORDS: "4 and more", TRAINING: "0"}
-    part = labels(Mention("x", concept_ids=both, parts=("breast cancer", "ovarian cancers")), concepts)
+    part = labels(Mention("x", concept_ids=both, parts=("breast cancer", "ovarian cancerr")), concepts)
     assert part == {FORM: UNSEEN, LIKENESS: "0.8 and more", WORDS: "4 and more"}
     shared = labels(Mention("x", concept_ids=both, parts=("bc", "ovarian cancer")), concepts)
     assert shared[SHARED] == "several"

@@ -35,7 +35,7 @@ CASES = {
     "nothing left of the mention when prepared": Mention(" ", concept_ids=("M:1",)),
     "name is shared with the gold concept": Mention("flu", concept_ids=("M:5",)),
     "no name is like the mention": Mention("%%%%", concept_ids=("M:1",)),
-    "predicted concept is narrower than gold": Mention("male breast cancers", concept_ids=("1",)),
+    "predicted concept is narrower than gold": Mention("male breast cancerr", concept_ids=("1",)),
     "predicted concept is broader than gold": Mention("cancer", concept_ids=("M:3",)),
     "part of a composite mention is wrong": Mention(
         "x", concept_ids=("M:4", "M:20"), parts=("influenza", "palsy")
@@ -65,7 +65,7 @@ def test_a_mistake_says_what_was_and_what_should_have_been() -> None:
     [narrower] = scored(CASES["predicted concept is narrower than gold"]).mistakes
     # The gold id is written without its prefix: its name is found all the same.
     assert (narrower.gold, narrower.predicted) == ("1 cancer", "M:3 male breast cancer")
-    assert (narrower.query, narrower.matched) == ("male breast cancers", "male breast cancer")
+    assert (narrower.query, narrower.matched) == ("male breast cancerr", "male breast cancer")
     [composite] = scored(CASES["part of a composite mention is wrong"]).mistakes
     assert composite.gold == "M:4 influenza | M:20 ßßß"
     assert composite.predicted == "M:4 influenza | M:21 palsy"

@@ -28,18 +28,18 @@ def queries(
 
     A query that is no name of the index as it stands is mended by the table; if then it is none either, but is one
     in another regular form ("anaemias", "anemia"), it is asked for in that. A vocabulary that writes "tumour" is
-    right to do so.
+    right to do so. What is prepared already is asked for as it is.
     """
     prepared = prepare_document(document, spelling=_NO_SPELLING, composites=composites, as_published=as_published)
 
-    def mended(query: str, table: Mapping[str, str]) -> str:
+    def mended(query: str) -> str:
         if entries.find(query) is not None:
             return query
-        better = correct(query, table)
+        better = correct(query, spelling)
         others = () if as_published else chain(forms(better), forms(query))
         return next((one for one in chain([better], others) if entries.find(one) is not None), better)
 
     return tuple(
-        tuple(mended(part, _NO_SPELLING if mention.prepared else spelling) for part in parts)
+        parts if mention.prepared else tuple(map(mended, parts))
         for mention, parts in zip(document.mentions, prepared, strict=True)
     )
