@@ -230,7 +230,7 @@ class RerankSettings(ContextSettings):
     epochs: int = field(
         default=6,
         metadata=about(
-            "how often all is gone through; the vectors of candidates are computed anew each time",
+            "how often all is gone through; wrong concepts are found anew each time",
             paper="BC5CDR 6, MedMentions 3",
         ),
     )
