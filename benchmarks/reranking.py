@@ -51,8 +51,9 @@ from train_step import base
 RETRIEVALS: Final = ("sparse", "dense")
 LOSSES: Final = ("triplet", "triplet-sampled", "prototype", "prototype-srn")
 CROSS: Final = "cross-encoder"
-OPTIONS: Final = ("epochs", "learning_rate", "max_steps", "anchor", "preset", "scaling")
-"""Settings of trainings; the last three are of dual encoders alone."""
+DUAL: Final = ("anchor", "preset", "scaling")
+OPTIONS: Final = ("epochs", "learning_rate", "max_steps", *DUAL)
+"""Settings of trainings; those of DUAL are of dual encoders alone."""
 
 _NCBI: Final = "corpora/ncbi_disease/original-data"
 _BC5CDR: Final = "corpora/bc5cdr"
@@ -118,7 +119,7 @@ class Workplace:
                 output=str(run),
                 loss=None if loss == CROSS else loss,
                 seed=seed,
-                **self._settings,
+                **{name: value for name, value in self._settings.items() if loss != CROSS or name not in DUAL},
             ),
         )
         # They are as large as six encoders, and a finished training does not need them.
