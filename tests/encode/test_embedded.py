@@ -47,6 +47,11 @@ def test_it_knows_what_lay_words_mean(mini: Encoder, lay: str, name: str) -> Non
     assert NAMES[int(np.argmax(vectors[1:] @ vectors[0]))] == name
 
 
+def test_it_can_be_trained_further(mini: Encoder) -> None:
+    learner = Encoder.load(MINI, backend="torch", precision="fp32")
+    assert (learner.encode(NAMES) * mini.encode(NAMES)).sum(1).min() > 0.99
+
+
 def test_a_folder_of_that_name_is_told_from_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / MINI).mkdir()
     monkeypatch.chdir(tmp_path)

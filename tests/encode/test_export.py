@@ -1,16 +1,19 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from nymlink.encode import export as exporting
 from nymlink.encode import quantise as quantising
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.export import export
 from nymlink.encode.quality import Quality, Sample
+from nymlink.encode.torch_model import TorchModel
 from nymlink.errors import InputError, NymlinkError
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.encode import tiny
@@ -60,6 +63,37 @@ def test_int8_is_small_and_close(coarse: Path, exported: Path) -> None:
     manifest = json.loads((coarse / "manifest.json").read_text())
     assert manifest["export"]["quality"]["queries"] == 600
     assert not (coarse / "onnx" / "model.onnx").exists()
+
+
+def test_an_int8_encoder_can_be_trained_further(saved: Path, synonyms: Vocabulary, tmp_path: Path) -> None:
+    trained = TorchModel.load(saved)
+    torch.manual_seed(0)
+    with torch.no_grad():
+        # A graph keeps weights that are equal once: those of a model that was trained are not.
+        for value in trained.transformer.parameters():
+            value += torch.randn_like(value) / 100
+    trained.save(tmp_path / "trained")
+    coarse = tmp_path / "coarse"
+    export(tmp_path / "trained", coarse, precision="int8", vocabulary=synonyms)
+    learner, exact = TorchModel.load(coarse), trained.transformer.state_dict()
+    found = learner.transformer.state_dict()
+    assert found.keys() == exact.keys()
+    for name, value in exact.items():
+        # A linear layer keeps its outputs in rows, an embedding what is looked up: each has its own step.
+        step = value.abs().amax(-1, keepdim=True) / 127
+        assert ((found[name] - value).abs() <= step * 0.51).all(), name
+    learner.save(tmp_path / "float")
+    rough = Encoder.load(coarse).encode(tiny.NAMES)
+    assert (Encoder.load(tmp_path / "float", precision="fp32").encode(tiny.NAMES) * rough).sum(1).min() > 0.98
+
+
+def test_graphs_that_hold_no_weights_of_ours_are_refused(coarse: Path, exported: Path, tmp_path: Path) -> None:
+    shutil.copytree(coarse, tmp_path / "other")
+    graph = tmp_path / "other" / "onnx" / "model_int8.onnx"
+    for content in (graph.read_bytes()[:-1000], b"", (exported / "onnx" / "model.onnx").read_bytes()):
+        graph.write_bytes(content)
+        with pytest.raises(InputError, match=r"graph in int8 that nymlink exported|tensors are missing"):
+            TorchModel.load(tmp_path / "other")
 
 
 def test_int8_vectors_do_not_depend_on_the_other_names(coarse: Path) -> None:

@@ -14,6 +14,9 @@ _LIGHT: Final = ("*.json", "*.txt", "*.model", "1_Pooling/*.json")
 WEIGHTS: Final = ("*.safetensors", "*.bin")
 """Files that torch reads, the first kind preferred."""
 
+INT8: Final = "onnx/model_int8.onnx"
+"""A graph in int8: torch reads that where a folder has nothing finer (:mod:`nymlink.encode.dequantise`)."""
+
 ADAPTERS: Final = "adapters"
 """The folder of an encoder that holds its adapters (:mod:`nymlink.encode.adapters`)."""
 
@@ -72,7 +75,7 @@ def weight_files(folder: Path) -> list[Path]:
     Raises:
         InputError: there are none.
     """
-    for pattern in WEIGHTS:
+    for pattern in (*WEIGHTS, INT8):
         if files := sorted(folder.glob(pattern)):
             return [*files, *sorted((folder / ADAPTERS).glob("*.safetensors"))]
     raise InputError("the model has no weights (model.safetensors)", path=folder)

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 _RUNTIME: Final = "com.microsoft"
 """The domain of ONNX Runtime's own operators: one multiplies int8 matrices and scales the result."""
 
+PRODUCT: Final = "MatMulIntegerToFloat"
+"""Multiplies activations and weights, both int8."""
+
 _STEPS: Final = 127
 _ZERO: Final = 128
 _SMALLEST: Final = 1e-30
@@ -87,7 +90,7 @@ class _Writer:
         self._quantise_columns(weights)
         self._quantise_tokens(activations, size=len(self._weights[weights]))
         self._node(
-            "MatMulIntegerToFloat",
+            PRODUCT,
             [
                 f"{activations}_int8",
                 f"{weights}_int8",

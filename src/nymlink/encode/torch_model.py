@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
@@ -17,6 +19,7 @@ from transformers.models.auto.modeling_auto import (
 
 from nymlink.encode.adapter_files import load_adapters, save_adapters
 from nymlink.encode.adapters import AdapterSettings, adapter_weights, add_adapters
+from nymlink.encode.dequantise import float_weights
 from nymlink.encode.folder import ADAPTERS, WEIGHTS, model_folder, weight_files
 from nymlink.encode.quiet import quiet_transformers
 from nymlink.encode.saved import FORMAT, KIND
@@ -72,7 +75,7 @@ class TorchModel(nn.Module):
         """Load weights as float32, those of adapters too, in evaluation mode.
 
         Args:
-            name_or_folder: a folder, or the name of a model on the hub.
+            name_or_folder: a folder, or the name of a model on the hub, or of an embedded encoder.
             pooling: overrides what the folder says (see :meth:`EncoderSettings.read`).
             max_length: overrides what the folder says.
             attention: how attention is computed, where the model leaves the choice; see :func:`attention_on`.
@@ -167,18 +170,16 @@ def attention_on(device: str) -> Attention:
 
 
 def _load_transformer(folder: Path, attention: Attention) -> PreTrainedModel:
-    weight_files(folder)
+    file = weight_files(folder)[0]
+    dequantised = float_weights(file) if file.suffix == ".onnx" else None
     with _loading(folder):
         config = AutoConfig.from_pretrained(folder)
     _require_encoder(config, folder)
     with _loading(folder):
         if not getattr(AutoModel._model_mapping[type(config)], "_supports_sdpa", False):
             attention = "eager"
-        model: PreTrainedModel
-        model, found = AutoModel.from_pretrained(
-            folder, config=config, dtype=torch.float32, attn_implementation=attention, output_loading_info=True
-        )
-    missing = sorted(key for key in found["missing_keys"] if not key.startswith("pooler."))
+        model, missing = _filled(folder, dequantised, config, attention)
+    missing = sorted(key for key in missing if not key.startswith("pooler."))
     if missing:
         raise InputError(
             f"weights and configuration do not belong together: {len(missing)} tensors are missing, "
@@ -186,6 +187,27 @@ def _load_transformer(folder: Path, attention: Attention) -> PreTrainedModel:
             path=folder,
         )
     return model
+
+
+def _filled(
+    folder: Path,
+    dequantised: Mapping[str, npt.NDArray[np.float32]] | None,
+    config: PretrainedConfig,
+    attention: Attention,
+) -> tuple[PreTrainedModel, list[str]]:
+    """A model with weights, those of its folder if no others are given, and the names of those not found."""
+    model: PreTrainedModel
+    if dequantised is not None:
+        weights = {name: torch.from_numpy(value) for name, value in dequantised.items()}
+        # transformers leaves this one without types.
+        model = AutoModel.from_config(  # type: ignore[no-untyped-call]
+            config, dtype=torch.float32, attn_implementation=attention
+        )
+        return model, model.load_state_dict(weights, strict=False).missing_keys
+    model, found = AutoModel.from_pretrained(
+        folder, config=config, dtype=torch.float32, attn_implementation=attention, output_loading_info=True
+    )
+    return model, found["missing_keys"]
 
 
 @contextmanager

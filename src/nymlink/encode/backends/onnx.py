@@ -11,6 +11,7 @@ import numpy.typing as npt
 from nymlink.encode.backends import Backend, Precision, Vectors, require_precision
 from nymlink.encode.config import ModelConfig
 from nymlink.encode.fingerprint import digest_of
+from nymlink.encode.folder import INT8
 from nymlink.encode.saved import export_notes
 from nymlink.encode.settings import EncoderSettings
 from nymlink.encode.tokens import Ids
@@ -19,7 +20,7 @@ from nymlink.errors import InputError
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
-FILES: Final[dict[Precision, str]] = {"fp32": "onnx/model.onnx", "int8": "onnx/model_int8.onnx"}
+FILES: Final[dict[Precision, str]] = {"fp32": "onnx/model.onnx", "int8": INT8}
 """Where a folder holds its graphs, the preferred first: the names that models on the hub use too."""
 
 
