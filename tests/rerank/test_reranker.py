@@ -13,6 +13,8 @@ import torch
 
 from nymlink.corpus.model import Document, Mention
 from nymlink.encode.encoder import Encoder
+from nymlink.encode.settings import Pooling
+from nymlink.encode.torch_model import TorchModel
 from nymlink.errors import InputError, StoreError, UnknownNameError
 from nymlink.index.index import Index
 from nymlink.link.linker import Linker
@@ -94,6 +96,33 @@ def test_vectors_are_those_of_the_places_in_the_last_layer(base: Path, mention_s
         ids = model.entity_tokens([entity]).ids.tolist()
         states = model.entity.transformer(torch.tensor([ids])).last_hidden_state[0].detach()
         assert vector == pytest.approx(states[0].numpy(), abs=1e-4)
+
+
+@pytest.mark.parametrize("mention_start", ["marker", "word"])
+def test_means_are_those_of_the_mention_and_of_all_of_a_concept(base: Path, mention_start: str) -> None:
+    settings = DualSettings(max_length=64, mention_start=mention_start)  # type: ignore[arg-type]
+    model = DualEncoder.begin(base, settings, pooling="mean")
+    for passage, vector in zip(PASSAGES, model.encode_passages(PASSAGES), strict=True):
+        ids = model.passage_tokens([passage]).ids.tolist()
+        states = model.mention.transformer(torch.tensor([ids])).last_hidden_state[0].detach()
+        start, end = (ids.index(model.mention.tokenizer.token_to_id(one)) for one in (START, END))
+        start += mention_start == "word"
+        assert vector == pytest.approx(states[start : end + 1].mean(0).numpy(), abs=1e-4)
+    for entity, vector in zip(ENTITIES, model.encode_entities(ENTITIES), strict=True):
+        ids = model.entity_tokens([entity]).ids.tolist()
+        states = model.entity.transformer(torch.tensor([ids])).last_hidden_state[0].detach()
+        assert vector == pytest.approx(states.mean(0).numpy(), abs=1e-4)
+
+
+@pytest.mark.parametrize("pooling", ["cls", "mean"])
+def test_both_encoders_pool_as_the_base_does(base: Path, tmp_path: Path, pooling: Pooling) -> None:
+    TorchModel.load(base, pooling=pooling).save(tmp_path / "base")
+    model = DualEncoder.begin(tmp_path / "base", SHORT)
+    model.save(tmp_path / "saved")
+    for one in (model, DualEncoder.load(tmp_path / "saved")):
+        assert one.mention.settings.pooling == one.entity.settings.pooling == pooling
+    other = DualEncoder.begin(tmp_path / "base", SHORT, pooling="mean" if pooling == "cls" else "cls")
+    assert other.fingerprint != model.fingerprint
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta", "deberta-v2", "modernbert"])

@@ -47,7 +47,7 @@ def test_a_re_ranker_is_trained_and_measured(steps: Any, place: Path, encoder: s
     given = None if encoder is None else str(place / encoder)
     index, corpus, cache = str(place / "index"), str(place / "first.txt"), str(place / "vectors")
     steps.cut(str(place / "corpus.txt.gz"), corpus, first=3)
-    steps.build(str(place / "names.txt"), index, cache, encoder=given)
+    steps.build(str(place / "names.txt"), index, cache, names=None, encoder=given)
     runs: dict[str, dict[int, Any]] = {"triplet": {}, "prototype-srn": {}}
     for loss, seeds in runs.items():
         output = str(place / loss)
@@ -122,7 +122,7 @@ def test_the_tables_say_what_is_right_and_how_sure_that_is() -> None:
 def test_examples_are_mentions_that_two_settings_disagree_about(steps: Any, place: Path) -> None:
     report = importlib.import_module("reranking_report")
     index = str(place / "index")
-    steps.build(str(place / "names.txt"), index, str(place / "vectors"), encoder=None)
+    steps.build(str(place / "names.txt"), index, str(place / "vectors"), names=None, encoder=None)
     at = {"start": 3, "end": 9, "gold": ["X:2"]}
     first = [mention(0, 1) | at | {"document": str(number), "said": ["X:1"]} for number in range(3)]
     last = [first[0], *(one | {"said": [said]} for one, said in zip(first[1:], ("X:2", "X:3"), strict=True))]

@@ -11,11 +11,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final, get_args
+from typing import Any, Final, cast, get_args
 
 from torch import nn
 
 from nymlink.encode.adapter_files import weights_digest
+from nymlink.encode.settings import Pooling
 from nymlink.encode.tokens import Tokens
 from nymlink.encode.torch_model import Attention, TorchModel
 from nymlink.errors import InputError, StoreError
@@ -60,8 +61,8 @@ class DualEncoder(nn.Module):
     """Two encoders of one width, with weights of their own. Near is alike, by the Euclidean distance.
 
     Attributes:
-        mention: encodes passages.
-        entity: encodes concepts: the last layer's vector of the first token.
+        mention: encodes passages; see :class:`~nymlink.rerank.mention_model.MentionModel`.
+        entity: encodes concepts: the last layer's vector of the first token, or the mean of all.
         settings: what it is made with.
     """
 
@@ -75,20 +76,28 @@ class DualEncoder(nn.Module):
         self._entities = Inputs(entity.tokenizer, length=settings.max_length)
 
     @classmethod
-    def begin(cls, base: str | Path, settings: DualSettings, *, attention: Attention = "eager") -> DualEncoder:
+    def begin(
+        cls,
+        base: str | Path,
+        settings: DualSettings,
+        *,
+        pooling: Pooling | None = None,
+        attention: Attention = "eager",
+    ) -> DualEncoder:
         """An encoder of names as both encoders, to be trained.
 
         Args:
             base: an encoder: a folder, or the name of a model on the hub.
             settings: what it is made with.
+            pooling: of both; that of the base if ``None``.
             attention: see :func:`~nymlink.encode.torch_model.attention_on`.
 
         Raises:
             InputError: no such encoder, or its files are damaged, or it takes no such length.
             StoreError: its adapters are damaged.
         """
-        mention, entity = (_load(kind, base, settings, attention) for kind in (MentionModel, TorchModel))
-        return cls(mention, entity, settings)
+        entity = TorchModel.load(base, pooling=pooling, max_length=settings.max_length, attention=attention)
+        return cls(_mention(base, entity, settings, attention), entity, settings)
 
     @classmethod
     def load(cls, folder: str | Path, *, attention: Attention = "eager") -> DualEncoder:
@@ -101,8 +110,8 @@ class DualEncoder(nn.Module):
         manifest = read_manifest(folder, kind=KIND, version=VERSION)
         try:
             settings = DualSettings(**manifest["settings"])
-            mention = _load(MentionModel, folder / _MENTION, settings, attention)
-            entity = _load(TorchModel, folder / _ENTITY, settings, attention)
+            entity = TorchModel.load(folder / _ENTITY, max_length=settings.max_length, attention=attention)
+            mention = _mention(folder / _MENTION, entity, settings, attention)
             if not mention.width == entity.width == manifest["width"]:
                 raise ValueError(f"its widths are {mention.width} and {entity.width}")
         except (InputError, LookupError, TypeError, ValueError) as error:
@@ -133,7 +142,7 @@ class DualEncoder(nn.Module):
     @property
     def fingerprint(self) -> str:
         """What identifies it: 64 hex digits over the weights and tokenizers of both encoders, and the settings."""
-        parts: list[Any] = [self.settings.to_dict()]
+        parts: list[Any] = [self.settings.to_dict(), self.entity.settings.pooling]
         for model in (self.mention, self.entity):
             parts += [weights_digest(model.transformer.state_dict()), model.tokenizer.to_str()]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
@@ -155,5 +164,8 @@ class DualEncoder(nn.Module):
         return encode(self.entity, self.entity_tokens(entities))
 
 
-def _load(kind: type[TorchModel], folder: str | Path, settings: DualSettings, attention: Attention) -> Any:
-    return kind.load(folder, pooling="cls", max_length=settings.max_length, attention=attention)
+def _mention(base: str | Path, entity: TorchModel, settings: DualSettings, attention: Attention) -> MentionModel:
+    """The other encoder: its folder says nothing of pooling, which is the same in both."""
+    pooling = entity.settings.pooling
+    model = MentionModel.load(base, pooling=pooling, max_length=settings.max_length, attention=attention)
+    return cast(MentionModel, model)

@@ -22,7 +22,10 @@ MentionStart = Literal["marker", "word"]
 
 
 class MentionModel(TorchModel):
-    """Token ids with markers → one vector a mention: the mean of the last layer's at two places.
+    """Token ids with markers → one vector a mention: the mean of the last layer's at two places, or between them.
+
+    The pooling of the settings says which. ``"cls"``: at two places, as Le & Nguyen (2023) have it. ``"mean"``:
+    from the first place to the second, which is what a base knows that learned means of names.
 
     Markers that the tokenizer does not know yet are added to it, with random vectors, which are torch's: seed it
     before.
@@ -30,7 +33,7 @@ class MentionModel(TorchModel):
     Args:
         transformer: as for :class:`~nymlink.encode.torch_model.TorchModel`, like what follows.
         tokenizer: its tokenizer.
-        settings: the length of an input; nothing is pooled.
+        settings: the length of an input, and the pooling.
         special: which token is what.
         adapters: how large the transformer's adapters are.
 
@@ -70,6 +73,10 @@ class MentionModel(TorchModel):
         start, end = (input_ids.eq(marker).int().argmax(1) for marker in self._markers)
         if self.mention_start == "word":
             start = start + 1
+        if self.settings.pooling == "mean":
+            places = torch.arange(states.shape[1], device=states.device)
+            inside = ((places >= start[:, None]) & (places <= end[:, None])).unsqueeze(-1).float()
+            return (states.float() * inside).sum(1) / inside.sum(1)
         rows = torch.arange(len(states), device=states.device)
         return (states[rows, start].float() + states[rows, end].float()) / 2
 

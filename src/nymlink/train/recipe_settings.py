@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Literal
 
+from nymlink.encode.settings import Pooling
 from nymlink.train.config import about
 from nymlink.train.settings import (
     AlignmentSettings,
@@ -207,6 +208,14 @@ class RerankSettings(ContextSettings):
             paper="BC5CDR 0.01, MedMentions 0.005",
         ),
     )
+    shortlist: int = field(
+        default=16,
+        metadata=about(
+            "wrong candidates, the nearest at the beginning of an epoch, of which the one is taken in each step "
+            "that is nearest then",
+            paper="all",
+        ),
+    )
     scaling: Literal["auto", "none"] = field(
         default="auto",
         metadata=about(
@@ -218,11 +227,19 @@ class RerankSettings(ContextSettings):
     max_length: int = field(
         default=128, metadata=about("tokens that mentions with context, and concepts, are cut to", paper="128")
     )
+    pooling: Pooling | None = field(
+        default=None,
+        metadata=about(
+            "cls: a mention is the mean of two places, a concept its first token; mean: a mention is the mean "
+            "from one place to the other, a concept that of its tokens; what the base says otherwise",
+            paper="cls",
+        ),
+    )
     mention_start: Literal["marker", "word"] = field(
         default="marker",
         metadata=about(
-            "vector of a mention: mean of those of the marker before it (or its first word piece) and of the "
-            "marker after it",
+            "the first of the two places of a mention: the marker before it, or its first word piece; the second "
+            "is the marker after it",
             paper="marker; release word",
         ),
     )
@@ -247,6 +264,7 @@ class RerankSettings(ContextSettings):
         rate = self.radius_learning_rate
         require(rate is None or 0 <= rate < math.inf, "radius_learning_rate", "at least 0 and finite", rate)
         require(self.batch_groups >= 1, "batch_groups", "at least 1", self.batch_groups)
+        require(self.shortlist >= 1, "shortlist", "at least 1", self.shortlist)
 
 
 @dataclass(frozen=True, kw_only=True)

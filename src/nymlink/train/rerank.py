@@ -42,7 +42,7 @@ def train_rerank(
 
 def _begin(settings: RerankSettings, device: torch.device) -> DualEncoder:
     made = DualSettings(max_length=settings.max_length, mention_start=settings.mention_start)
-    return DualEncoder.begin(settings.base, made, attention=attention_on(device.type))
+    return DualEncoder.begin(settings.base, made, pooling=settings.pooling, attention=attention_on(device.type))
 
 
 def _learner(

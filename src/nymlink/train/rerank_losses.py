@@ -103,21 +103,22 @@ def central(vectors: Tensor, groups: Tensor, count: int) -> Tensor:
     return order[sizes.cumsum(0) - sizes]
 
 
-def nearest(anchors: Tensor, concepts: Tensor, candidates: Tensor, allowed: Tensor) -> Tensor:
-    """The candidate of each anchor that is nearest to it.
+def nearest(anchors: Tensor, concepts: Tensor, candidates: Tensor, allowed: Tensor, *, count: int) -> Tensor:
+    """The candidates of each anchor that are nearest to it.
 
     Args:
         anchors: float (B, D).
         concepts: float (C, D).
         candidates: int64 (B, k): rows of concepts.
         allowed: bool (B, k): which of them may be taken.
+        count: how many; all k where there are fewer.
 
     Returns:
-        int64 (B): rows of concepts; −1 where none is allowed.
+        int64 (B, min(count, k)): rows of concepts, the nearest first; −1 after the last.
     """
     away = distances(anchors.unsqueeze(1), concepts[candidates].float()).masked_fill(~allowed, math.inf)
-    found = candidates.gather(1, away.argmin(1, keepdim=True)).squeeze(1)
-    return found.masked_fill(~allowed.any(1), -1)
+    places = torch.argsort(away, dim=1, stable=True)[:, :count]
+    return candidates.gather(1, places).masked_fill(~allowed.gather(1, places), -1)
 
 
 class SoftRadius(nn.Module):

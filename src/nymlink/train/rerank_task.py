@@ -81,8 +81,8 @@ class Reranking:
     """The task of bringing mentions in their contexts nearer to what they mean than to their other candidates.
 
     A group is what one comparison is made of: a mention; or one drawn from a cluster; or a whole cluster. The
-    negative of each mention, if it is an anchor, is found at the beginning of an epoch: the nearest of its wrong
-    candidates, all vectors being of that time. It is then encoded anew, as is the positive.
+    negative is the wrong candidate that is nearest to the anchor as the weights are. It is sought among those that
+    were the nearest at the beginning of the epoch: encoding all 64 in each step would cost more than the rest.
 
     Args:
         weights: what is trained.
@@ -123,7 +123,7 @@ class Reranking:
         self._precision = precision
         self._progress = progress
         self._epoch: int | None = None
-        self._negatives: Ints = np.zeros(0, np.int64)
+        self._negatives: Ints = np.zeros((0, settings.shortlist), np.int64)
         self.unit_length = 1.0
 
     def __len__(self) -> int:
@@ -194,7 +194,7 @@ class Reranking:
             near[anchors] = True
             farthest = largest(away, groups, near, count)
             chosen = batch.mentions[anchors.cpu().numpy()]
-        negatives = self._negatives[chosen]
+        negatives = self._nearest(vectors.detach()[anchors], self._negatives[chosen])
         usable = negatives >= 0
         pairs = np.stack([self._examples.positives[chosen], negatives])[:, usable]
         rows, places = np.unique(pairs, return_inverse=True)
@@ -224,8 +224,20 @@ class Reranking:
     def _soft(self) -> bool:
         return self._settings.loss == "prototype-srn"
 
+    def _nearest(self, anchors: Tensor, shortlist: Ints) -> Ints:
+        """The nearest wrong candidate of each anchor by the weights as they are: int64 (B), −1 if there is none.
+
+        A single one for a whole epoch would be pushed away in a few steps, and teach nothing in those after them.
+        """
+        rows, places = np.unique(shortlist, return_inverse=True)
+        concepts = self._encoded(self._weights.dual.entity, self._entities, rows.clip(0))
+        candidates = torch.from_numpy(places.reshape(shortlist.shape)).to(anchors.device)
+        allowed = torch.from_numpy(shortlist >= 0).to(anchors.device)
+        found = nearest(anchors, concepts, candidates, allowed, count=1)[:, 0].cpu().numpy()
+        return np.where(found >= 0, rows[found], -1)
+
     def _mined(self) -> Ints:
-        """The nearest wrong candidate of each mention: int64 (M), −1 where there is none.
+        """The nearest wrong candidates of each mention: int64 (M, shortlist), −1 after the last.
 
         Mentions and concepts are both as they are now. Compared with concepts of an earlier time, mentions would
         soon find near what is so no longer, and learn nothing.
@@ -248,7 +260,8 @@ class Reranking:
                 torch.from_numpy(one[start:stop]).to(concepts.device)
                 for one in (examples.candidates, examples.allowed)
             )
-            found.append(nearest(_finite(mentions), concepts, candidates, allowed).cpu().numpy())
+            count = self._settings.shortlist
+            found.append(nearest(_finite(mentions), concepts, candidates, allowed, count=count).cpu().numpy())
         return np.concatenate(found)
 
     def _members(self, number: int, draw: int) -> Ints:
