@@ -1,8 +1,9 @@
 """What contextual re-ranking learns: the four settings of Le & Nguyen (2023) over sparse and dense retrieval.
 
     python benchmarks/reranking.py FOLDER [--only BC5CDR] [--retrieval dense] [--loss prototype-srn] [--seed 0]
-        [--epochs N] [--learning-rate RATE] [--anchor central] [--preset release] [--scaling none]
-        [--encoder MODEL] [--max-steps N] [--first N] [--examples N] [--json FILE]
+        [--epochs N] [--learning-rate RATE] [--candidates N] [--anchor central] [--preset release]
+        [--scaling none] [--pooling cls]
+        [--encoder MODEL] [--augmented] [--max-steps N] [--first N] [--examples N] [--json FILE]
 
 Trained on the training split and measured on the development split of BC5CDR (both types, against MeSH) and of
 NCBI disease (against MEDIC). Sparse retrieval is the preset ``le-nguyen``, dense the vectors of the encoder alone,
@@ -14,6 +15,9 @@ Everything is kept in FOLDER, vectors too: the same command goes on where it was
 the 289,000 names of MeSH are encoded once: a few minutes on two idle cores with all-MiniLM-L6-v2, eight times as
 long with an encoder of BERT's size. Reads $NYMLINK_DATA or ../shared/data and needs ``nymlink[train]``.
 
+The dictionary is bare, or, when --augmented is given, what is measured with has the names of the training mentions
+too. Training is the same with both.
+
 All mentions with gold ids count. One whose gold concept is not among the first 64, or not in the vocabulary, is
 wrong; a composite one is right where all its parts are. In the tables:
 
@@ -24,8 +28,8 @@ wrong; a composite one is right where all its parts are. In the tables:
 - seen, unseen: whether a gold id (of a composite mention, each of them) occurs in the training split.
 - s an epoch: of a training, what it does before its first step included; one that was interrupted is timed from
   where it went on.
-- entities, s: encoding all concepts that are candidates; mentions/s: re-ranking when these are known. Retrieval is
-  in neither.
+- entities, s: encoding all concepts that are candidates; mentions/s: re-ranking when these are known, measured on
+  every fifth document. Retrieval is in neither.
 
 --examples shows mentions in their sentences, drawn among those for which the first and the last setting, with the
 first seed, find different concepts.
@@ -51,8 +55,8 @@ from train_step import base
 RETRIEVALS: Final = ("sparse", "dense")
 LOSSES: Final = ("triplet", "triplet-sampled", "prototype", "prototype-srn")
 CROSS: Final = "cross-encoder"
-DUAL: Final = ("anchor", "preset", "scaling")
-OPTIONS: Final = ("epochs", "learning_rate", "max_steps", *DUAL)
+DUAL: Final = ("anchor", "preset", "scaling", "pooling")
+OPTIONS: Final = ("epochs", "learning_rate", "candidates", "max_steps", *DUAL)
 """Settings of trainings; those of DUAL are of dual encoders alone."""
 
 _NCBI: Final = "corpora/ncbi_disease/original-data"
@@ -104,7 +108,7 @@ class Workplace:
         if before != asked:
             raise SystemExit(f"{folder}: holds results with {before}, not {asked}: choose another folder")
 
-    def outcomes(self, name: str, retrieval: str, loss: str, seed: int) -> dict[str, Any]:
+    def outcomes(self, name: str, retrieval: str, loss: str, seed: int, *, augmented: bool) -> dict[str, Any]:
         """What became of a training and of every mention, found once."""
         run = self._folder / f"{name}-{retrieval}-{loss}-{seed}"
         index = str(self._index(name, retrieval))
@@ -124,8 +128,10 @@ class Workplace:
         )
         # They are as large as six encoders, and a finished training does not need them.
         shutil.rmtree(run / "checkpoints", ignore_errors=True)
+        if augmented:
+            index = str(self._index(name, retrieval, augmented=True))
         found = _kept(
-            run.with_name(f"{run.name}-measured.json"),
+            run.with_name(f"{run.name}-measured{_suffix(augmented)}.json"),
             lambda: apart.run(
                 "reranking_steps:measure", training=training, corpus=measured, index=index, reranker=str(run)
             ),
@@ -142,13 +148,14 @@ class Workplace:
         )["examples"]
         return found
 
-    def _index(self, name: str, retrieval: str) -> Path:
-        output = self._folder / f"{name}-{retrieval}"
+    def _index(self, name: str, retrieval: str, *, augmented: bool = False) -> Path:
+        output = self._folder / f"{name}-{retrieval}{_suffix(augmented)}"
         if not output.exists():
             apart.run(
                 "reranking_steps:build",
                 dictionary=str(data_root() / SETS[name].dictionary),
                 output=str(output),
+                names=self._corpus(SETS[name].training) if augmented else None,
                 cache=str(self._folder / "vectors"),
                 encoder=self._encoder if retrieval == "dense" else None,
             )
@@ -161,6 +168,10 @@ class Workplace:
         if not output.exists():
             apart.run("reranking_steps:cut", corpus=str(data_root() / file), output=str(output), first=self._first)
         return str(output)
+
+
+def _suffix(augmented: bool) -> str:
+    return "-augmented" if augmented else ""
 
 
 def _kept(file: Path, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
@@ -182,10 +193,17 @@ def main() -> None:
     parser.add_argument("--seed", action="append", type=int, help="of the trainings; repeatable")
     parser.add_argument("--epochs", type=int, help="of each training; 6, as published, if not given")
     parser.add_argument("--learning-rate", type=float, help="of each training; as published if not given")
+    parser.add_argument(
+        "--candidates", type=int, help="of each training; always 64 when measured; 64 if not given"
+    )
     parser.add_argument("--anchor", choices=("random", "central"), help="of each cluster; random if not given")
     parser.add_argument("--preset", choices=("paper", "release"), help="whose constants; the paper's if not given")
     parser.add_argument("--scaling", choices=("auto", "none"), help="of lengths; auto if not given")
+    parser.add_argument("--pooling", choices=("cls", "mean"), help="of both encoders; the base's if not given")
     parser.add_argument("--encoder", help="what dense retrieval uses and training begins with")
+    parser.add_argument(
+        "--augmented", action="store_true", help="measure with the names of training mentions in the dictionary"
+    )
     parser.add_argument(
         "--max-steps", type=int, help="end after so many steps, to try it (in a FOLDER of its own)"
     )
@@ -201,12 +219,13 @@ def main() -> None:
         for retrieval in dict.fromkeys(arguments.retrieval or RETRIEVALS):
             runs = {
                 loss: {
-                    seed: place.outcomes(name, retrieval, loss, seed)
+                    seed: place.outcomes(name, retrieval, loss, seed, augmented=arguments.augmented)
                     for seed in dict.fromkeys(arguments.seed or (0,))
                 }
                 for loss in dict.fromkeys(arguments.loss or LOSSES)
             }
-            result[f"{name}, {retrieval}"] = found = reranking_report.summary(runs)
+            title = f"{name}, {retrieval}{', augmented' * arguments.augmented}"
+            result[title] = found = reranking_report.summary(runs)
             if arguments.examples and len(runs) > 1:
                 chosen = reranking_report.disagreements(runs, arguments.examples)
                 found["examples"] = place.examples(name, retrieval, chosen)
