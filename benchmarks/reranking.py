@@ -18,7 +18,7 @@ long with an encoder of BERT's size. Reads $NYMLINK_DATA or ../shared/data and n
 The dictionary is bare, or, when --augmented is given, what is measured with has the names of the training mentions
 too. Training is the same with both.
 
-All mentions with gold ids count. One whose gold concept is not among the first 64, or not in the vocabulary, is
+All mentions with gold ids count. One whose gold concept is not among its candidates, or not in the vocabulary, is
 wrong; a composite one is right where all its parts are. In the tables:
 
 - with index and document: what ``nymlink rerank fit`` adds, fitted on every second document and measured on the
@@ -48,6 +48,7 @@ from typing import Any, Final
 import apart
 import report
 import reranking_report
+import reranking_steps
 from inputs import MEDIC, data_root
 from nymlink.atomic import atomic_file
 from train_step import base
@@ -133,7 +134,12 @@ class Workplace:
         found = _kept(
             run.with_name(f"{run.name}-measured{_suffix(augmented)}.json"),
             lambda: apart.run(
-                "reranking_steps:measure", training=training, corpus=measured, index=index, reranker=str(run)
+                "reranking_steps:measure",
+                training=training,
+                corpus=measured,
+                index=index,
+                reranker=str(run),
+                candidates=self._settings.get("candidates", reranking_steps.CANDIDATES),
             ),
         )
         return {**found, "epoch_seconds": trained["epoch_seconds"]}
@@ -193,9 +199,7 @@ def main() -> None:
     parser.add_argument("--seed", action="append", type=int, help="of the trainings; repeatable")
     parser.add_argument("--epochs", type=int, help="of each training; 6, as published, if not given")
     parser.add_argument("--learning-rate", type=float, help="of each training; as published if not given")
-    parser.add_argument(
-        "--candidates", type=int, help="of each training; always 64 when measured; 64 if not given"
-    )
+    parser.add_argument("--candidates", type=int, help="of each mention; 64, as published, if not given")
     parser.add_argument("--anchor", choices=("random", "central"), help="of each cluster; random if not given")
     parser.add_argument("--preset", choices=("paper", "release"), help="whose constants; the paper's if not given")
     parser.add_argument("--scaling", choices=("auto", "none"), help="of lengths; auto if not given")

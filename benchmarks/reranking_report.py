@@ -96,7 +96,7 @@ def _rows(one: Mapping[str, Any]) -> list[list[str]]:
         ["mentions", *(f"{one['mentions'][group]:,}" for group in GROUPS), *blank],
         *(
             [label, *(_percent([one["retrieval"][key][group]]) for group in GROUPS), *blank]
-            for label, key in (("retrieval alone", "acc@1"), ("gold among the first 64", "recall"))
+            for label, key in (("retrieval alone", "acc@1"), ("gold among the candidates", "recall"))
         ),
     ]
     for loss, found in one["settings"].items():

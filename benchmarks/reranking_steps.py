@@ -98,7 +98,9 @@ def train(
     return {"epoch_seconds": seconds * steps / (steps - before) / made.epochs}
 
 
-def measure(training: str, corpus: str, index: str, reranker: str) -> dict[str, Any]:
+def measure(
+    training: str, corpus: str, index: str, reranker: str, *, candidates: int = CANDIDATES
+) -> dict[str, Any]:
     """What becomes of every mention that has gold ids, and how fast.
 
     Every fifth document is re-ranked twice: the second time its concepts are known, which gives the speed, and by
@@ -114,7 +116,7 @@ def measure(training: str, corpus: str, index: str, reranker: str) -> dict[str, 
     from nymlink.rerank.reranker import Reranker
 
     opened = Index.load(index)
-    linker = Linker(opened, top_k=CANDIDATES)
+    linker = Linker(opened, top_k=candidates)
     bare = Reranker.load(reranker, opened.vocabulary)
     model = Reranker(Remembering(bare.scorer), opened.vocabulary)
     bare.weights = Weights()
@@ -151,7 +153,7 @@ def measure(training: str, corpus: str, index: str, reranker: str) -> dict[str, 
                     "said": [part.best and part.best.concept_id for part in after.parts or (after,)],
                 }
             )
-    fitted = fits(opened, model, read)
+    fitted = fits(opened, model, read, candidates=candidates)
     known = iter(found)
     for number, document in enumerate(track(read.documents, "combining")):
         model.weights = fitted[number % 2].weights
@@ -183,12 +185,12 @@ class Remembering:
         return [self._found[one] for one in asked]
 
 
-def fits(index: Index, model: Reranker, corpus: Corpus) -> list[RerankingFit]:
+def fits(index: Index, model: Reranker, corpus: Corpus, *, candidates: int) -> list[RerankingFit]:
     """The weights for even documents, fitted on the odd ones, and for odd ones, fitted on the even ones."""
     from nymlink.evaluate.fit_reranking import fit_reranking
 
     halves = [replace(corpus, documents=corpus.documents[start::2]) for start in (1, 0)]
-    return [fit_reranking(index, model, half, retrieve=CANDIDATES, progress=True) for half in halves]
+    return [fit_reranking(index, model, half, retrieve=candidates, progress=True) for half in halves]
 
 
 def examples(corpus: str, index: str, chosen: list[dict[str, Any]]) -> dict[str, Any]:
