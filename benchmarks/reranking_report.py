@@ -20,6 +20,8 @@ GROUPS: Final[Mapping[str, Callable[[Mention], bool]]] = {
     "seen": lambda one: bool(one["seen"]),
     "unseen": lambda one: not one["seen"],
 }
+RETRIEVAL: Final = "retrieval alone"
+TOGETHER: Final = ", with index and document"
 SPEEDS: Final = {
     "s an epoch": "epoch_seconds",
     "entities, s": "entity_seconds",
@@ -40,7 +42,7 @@ def summary(runs: Runs) -> dict[str, Any]:
     return {
         "mentions": {group: sum(map(belongs, mentions)) for group, belongs in GROUPS.items()},
         "retrieval": {
-            "acc@1": _shares(mentions, lambda one: one["before"] == 0),
+            "acc@1": _shares(mentions, _retrieved),
             "recall": _shares(mentions, lambda one: one["before"] is not None),
         },
         "settings": {
@@ -53,11 +55,22 @@ def summary(runs: Runs) -> dict[str, Any]:
             for loss, seeds in runs.items()
         },
         "mcnemar": [
-            {
-                "settings": [one, other],
-                "seeds": {seed: _test(runs[one][seed], runs[other][seed]) for seed in runs[one]},
-            }
-            for one, other in combinations(runs, 2)
+            *(
+                {
+                    "settings": [one, other],
+                    "seeds": {
+                        seed: _test(runs[one][seed], runs[other][seed], _right, _right) for seed in runs[one]
+                    },
+                }
+                for one, other in combinations(runs, 2)
+            ),
+            *(
+                {
+                    "settings": [RETRIEVAL, f"{loss}{TOGETHER}"],
+                    "seeds": {seed: _test(run, run, _retrieved, _combined_right) for seed, run in seeds.items()},
+                }
+                for loss, seeds in runs.items()
+            ),
         ],
     }
 
@@ -83,8 +96,7 @@ def text(result: Mapping[str, Any]) -> str:
     tables = []
     for title, one in result.items():
         tables.append(report.table((f"{title}: Acc@1", *GROUPS, *SPEEDS), _rows(one)))
-        if one["mcnemar"]:
-            tables.append(_tests(title, one["mcnemar"]))
+        tables.append(_tests(title, one["mcnemar"]))
         if one.get("examples"):
             tables.append(_examples(title, one["examples"]))
     return "\n\n".join(tables)
@@ -96,14 +108,14 @@ def _rows(one: Mapping[str, Any]) -> list[list[str]]:
         ["mentions", *(f"{one['mentions'][group]:,}" for group in GROUPS), *blank],
         *(
             [label, *(_percent([one["retrieval"][key][group]]) for group in GROUPS), *blank]
-            for label, key in (("retrieval alone", "acc@1"), ("gold among the candidates", "recall"))
+            for label, key in ((RETRIEVAL, "acc@1"), ("gold among the candidates", "recall"))
         ),
     ]
     for loss, found in one["settings"].items():
         shares = (_percent([seed[group] for seed in found["acc@1"]]) for group in GROUPS)
         rows.append([loss, *shares, *(_mean(found["speed"][key]) for key in SPEEDS.values())])
         both = (_percent([seed[group] for seed in found["combined"]]) for group in GROUPS)
-        rows.append([f"{loss}, with index and document", *both, *blank])
+        rows.append([f"{loss}{TOGETHER}", *both, *blank])
     return rows
 
 
@@ -135,6 +147,10 @@ def _right(mention: Mention) -> bool:
     return bool(mention["after"] == 0)
 
 
+def _retrieved(mention: Mention) -> bool:
+    return bool(mention["before"] == 0)
+
+
 def _combined_right(mention: Mention) -> bool:
     return bool(mention["combined"] == 0)
 
@@ -145,12 +161,18 @@ def _shares(mentions: Sequence[Mention], right: Callable[[Mention], bool]) -> di
     return {group: statistics.mean(own) if own else None for group, own in found.items()}
 
 
-def _test(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+def _test(
+    one: Mapping[str, Any],
+    other: Mapping[str, Any],
+    first_right: Callable[[Mention], bool],
+    second_right: Callable[[Mention], bool],
+) -> dict[str, Any]:
     import numpy as np
 
     from nymlink.evaluate.significance import mcnemar
 
-    first, second = (np.array([_right(mention) for mention in run["mentions"]], bool) for run in (one, other))
+    first = np.array([first_right(mention) for mention in one["mentions"]], bool)
+    second = np.array([second_right(mention) for mention in other["mentions"]], bool)
     return mcnemar(first, second).to_dict()
 
 

@@ -108,7 +108,17 @@ def test_the_tables_say_what_is_right_and_how_sure_that_is() -> None:
                 0: {"only_first": 0, "only_second": 2, "p_value": 0.5},
                 1: {"only_first": 0, "only_second": 0, "p_value": 1.0},
             },
-        }
+        },
+        *(
+            {
+                "settings": ["retrieval alone", f"{loss}, with index and document"],
+                "seeds": {
+                    seed: {"only_first": 0, "only_second": gained, "p_value": 0.5 if gained else 1.0}
+                    for seed, gained in enumerate(gains)
+                },
+            }
+            for loss, gains in (("triplet", (0, 2)), ("prototype", (2, 2)))
+        ),
     ]
     said = report.text({"toy": found})
     assert "| triplet | 50.0 ± 35.4 | 50.0 ± 70.7 | 75.0 ± 35.4 | 25.0 ± 35.4 | 3 | 3 | 1,234 |" in said
