@@ -140,7 +140,7 @@ class ContextSettings(AnnotatedSettings):
     )
     base: str = field(
         metadata=about(
-            "the encoder that is started from: a folder, or the name of a model on the hub", matters=False
+            "the encoder that is started from: a folder, nymlink-mini, or a model on the hub", matters=False
         )
     )
     candidates: int = field(default=64, metadata=about("concepts that a mention is compared with", paper="64"))

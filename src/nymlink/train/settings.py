@@ -95,7 +95,7 @@ class EncoderTrainingSettings(RunSettings):
     """What every training has that starts from an encoder of names and ends in one."""
 
     base: str = field(
-        metadata=about("the encoder to start from: a folder, or the name of a model on the hub", matters=False)
+        metadata=about("the encoder to start from: a folder, nymlink-mini, or a model on the hub", matters=False)
     )
     pooling: Pooling | None = field(
         default=None,
