@@ -87,6 +87,12 @@ def test_an_int8_encoder_can_be_trained_further(saved: Path, synonyms: Vocabular
     assert (Encoder.load(tmp_path / "float", precision="fp32").encode(tiny.NAMES) * rough).sum(1).min() > 0.98
 
 
+def test_weights_that_cannot_be_told_apart_are_not_guessed(coarse: Path) -> None:
+    # All biases of a model that was never trained are zero, and its graph has one for all.
+    with pytest.raises(InputError, match="start from the float weights that it was made from"):
+        TorchModel.load(coarse)
+
+
 def test_graphs_that_hold_no_weights_of_ours_are_refused(coarse: Path, exported: Path, tmp_path: Path) -> None:
     shutil.copytree(coarse, tmp_path / "other")
     graph = tmp_path / "other" / "onnx" / "model_int8.onnx"

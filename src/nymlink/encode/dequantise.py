@@ -21,9 +21,8 @@ _ROOT = "model.transformer."
 def float_weights(path: Path) -> dict[str, npt.NDArray[np.float32]]:
     """The weights that :func:`nymlink.encode.quantise.quantise` made int8, and those that it left, by name.
 
-    They are what the graph computes with: each is off from what was quantised by half a step at most, and
-    quantising them again changes nothing. A matrix has no name in a graph: it has that of the bias which is added
-    to its product. One without a bias is not found.
+    They are what the graph computes with: each is off from what was quantised by half a step at most. A matrix has
+    no name in a graph: it has that of the bias which is added to its product. One without a bias is not found.
 
     Args:
         path: a graph of int8 that nymlink exported.
@@ -41,7 +40,8 @@ def float_weights(path: Path) -> dict[str, npt.NDArray[np.float32]]:
         found = {**_stored(constants), **_rows(constants), **_products(graph, constants)}
     except (DecodeError, KeyError, ValueError, OSError) as error:
         raise InputError(
-            f"no graph in int8 that nymlink exported, or a damaged one: {error}", path=path
+            f"no graph in int8 that nymlink exported, or a damaged one: export the model again ({error})",
+            path=path,
         ) from error
     return {name.removeprefix(_ROOT): value for name, value in found.items()}
 

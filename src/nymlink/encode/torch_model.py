@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
@@ -171,15 +169,20 @@ def attention_on(device: str) -> Attention:
 
 def _load_transformer(folder: Path, attention: Attention) -> PreTrainedModel:
     file = weight_files(folder)[0]
-    dequantised = float_weights(file) if file.suffix == ".onnx" else None
     with _loading(folder):
         config = AutoConfig.from_pretrained(folder)
     _require_encoder(config, folder)
     with _loading(folder):
         if not getattr(AutoModel._model_mapping[type(config)], "_supports_sdpa", False):
             attention = "eager"
-        model, missing = _filled(folder, dequantised, config, attention)
-    missing = sorted(key for key in missing if not key.startswith("pooler."))
+    if file.suffix == ".onnx":
+        return _dequantised(file, config, attention)
+    with _loading(folder):
+        model: PreTrainedModel
+        model, found = AutoModel.from_pretrained(
+            folder, config=config, dtype=torch.float32, attn_implementation=attention, output_loading_info=True
+        )
+    missing = sorted(key for key in found["missing_keys"] if not key.startswith("pooler."))
     if missing:
         raise InputError(
             f"weights and configuration do not belong together: {len(missing)} tensors are missing, "
@@ -189,25 +192,27 @@ def _load_transformer(folder: Path, attention: Attention) -> PreTrainedModel:
     return model
 
 
-def _filled(
-    folder: Path,
-    dequantised: Mapping[str, npt.NDArray[np.float32]] | None,
-    config: PretrainedConfig,
-    attention: Attention,
-) -> tuple[PreTrainedModel, list[str]]:
-    """A model with weights, those of its folder if no others are given, and the names of those not found."""
-    model: PreTrainedModel
-    if dequantised is not None:
-        weights = {name: torch.from_numpy(value) for name, value in dequantised.items()}
+def _dequantised(file: Path, config: PretrainedConfig, attention: Attention) -> PreTrainedModel:
+    """A model with the weights that a graph in int8 stands for.
+
+    Raises:
+        InputError: it does not have all of them by name, as of a model without biases, or with equal ones.
+    """
+    weights = {name: torch.from_numpy(value) for name, value in float_weights(file).items()}
+    with quiet_transformers():
         # transformers leaves this one without types.
-        model = AutoModel.from_config(  # type: ignore[no-untyped-call]
+        model: PreTrainedModel = AutoModel.from_config(  # type: ignore[no-untyped-call]
             config, dtype=torch.float32, attn_implementation=attention
         )
-        return model, model.load_state_dict(weights, strict=False).missing_keys
-    model, found = AutoModel.from_pretrained(
-        folder, config=config, dtype=torch.float32, attn_implementation=attention, output_loading_info=True
-    )
-    return model, found["missing_keys"]
+    needed = {name: value for name, value in model.state_dict().items() if not name.startswith("pooler.")}
+    if any(name not in weights or weights[name].shape != value.shape for name, value in needed.items()):
+        raise InputError(
+            "no graph in int8 that nymlink exported, or not all of its weights can be told by name: start from "
+            "the float weights that it was made from",
+            path=file,
+        )
+    model.load_state_dict(weights, strict=False)
+    return model
 
 
 @contextmanager
