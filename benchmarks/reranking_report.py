@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final
 
@@ -59,7 +59,8 @@ def summary(runs: Runs) -> dict[str, Any]:
                 {
                     "settings": [one, other],
                     "seeds": {
-                        seed: _test(runs[one][seed], runs[other][seed], _right, _right) for seed in runs[one]
+                        seed: _test(*(map(_right, runs[loss][seed]["mentions"]) for loss in (one, other)))
+                        for seed in runs[one]
                     },
                 }
                 for one, other in combinations(runs, 2)
@@ -67,7 +68,10 @@ def summary(runs: Runs) -> dict[str, Any]:
             *(
                 {
                     "settings": [RETRIEVAL, f"{loss}{TOGETHER}"],
-                    "seeds": {seed: _test(run, run, _retrieved, _combined_right) for seed, run in seeds.items()},
+                    "seeds": {
+                        seed: _test(*(map(right, run["mentions"]) for right in (_retrieved, _combined_right)))
+                        for seed, run in seeds.items()
+                    },
                 }
                 for loss, seeds in runs.items()
             ),
@@ -161,19 +165,12 @@ def _shares(mentions: Sequence[Mention], right: Callable[[Mention], bool]) -> di
     return {group: statistics.mean(own) if own else None for group, own in found.items()}
 
 
-def _test(
-    one: Mapping[str, Any],
-    other: Mapping[str, Any],
-    first_right: Callable[[Mention], bool],
-    second_right: Callable[[Mention], bool],
-) -> dict[str, Any]:
+def _test(first: Iterable[bool], second: Iterable[bool]) -> dict[str, Any]:
     import numpy as np
 
     from nymlink.evaluate.significance import mcnemar
 
-    first = np.array([first_right(mention) for mention in one["mentions"]], bool)
-    second = np.array([second_right(mention) for mention in other["mentions"]], bool)
-    return mcnemar(first, second).to_dict()
+    return mcnemar(np.array(list(first), bool), np.array(list(second), bool)).to_dict()
 
 
 def _percent(shares: Sequence[float | None]) -> str:
