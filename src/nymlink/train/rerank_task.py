@@ -82,7 +82,7 @@ class Reranking:
 
     A group is what one comparison is made of: a mention; or one drawn from a cluster; or a whole cluster. The
     negative is the wrong candidate that is nearest to the anchor as the weights are. It is sought among those that
-    were the nearest at the beginning of the epoch: encoding all 64 in each step would cost more than the rest.
+    were the nearest at the beginning of the epoch: with all 64 there would be four times as many to encode.
 
     Args:
         weights: what is trained.
