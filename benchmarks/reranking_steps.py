@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from nymlink.atomic import atomic_file
 
 if TYPE_CHECKING:
-    from nymlink.corpus.model import Corpus
+    from nymlink.corpus.model import Corpus, Document
     from nymlink.evaluate.fit_reranking import RerankingFit
     from nymlink.index.index import Index
     from nymlink.link.model import Link
@@ -125,8 +125,12 @@ def measure(
     first, again, count, counted = 0.0, 0.0, 0, 0
     found: list[dict[str, Any]] = []
     read = read_corpus(Path(corpus))
-    for number, document in enumerate(track(read.documents, "re-ranking")):
-        links = linker.link(document)
+
+    def linked(label: str) -> Iterator[tuple[Document, list[Link]]]:
+        found = zip(read.documents, linker.link_documents(read.documents), strict=True)
+        return track(found, label, total=len(read))
+
+    for number, (document, links) in enumerate(linked("re-ranking")):
         start = time.perf_counter()
         ordered = model.rerank(document, links)
         first, count = first + time.perf_counter() - start, count + len(links)
@@ -155,9 +159,9 @@ def measure(
             )
     fitted = fits(opened, model, read, candidates=candidates)
     known = iter(found)
-    for number, document in enumerate(track(read.documents, "combining")):
+    for number, (document, links) in enumerate(linked("combining")):
         model.weights = fitted[number % 2].weights
-        for link in model.rerank(document, linker.link(document)):
+        for link in model.rerank(document, links):
             if link.mention.concept_ids:
                 next(known)["combined"] = rank(opened, link, resolver.rows(link.mention.concept_ids))
     return {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from itertools import chain
 
 import pytest
 
@@ -61,7 +62,7 @@ def test_what_is_measured_is_what_a_linker_says(found: Calibrated) -> None:
     whole = replace(TEST, documents=(*TEST.documents, Document("c", mentions=(composite,))))
     measured = measure(INDEX, found.calibration, whole)
     linker = Linker(INDEX.with_calibration(found.calibration.to_dict()))
-    links = list(linker.link_documents(whole.documents))
+    links = list(chain.from_iterable(linker.link_documents(whole.documents)))
     assert measured.confidences.tolist() == sorted((link.confidence for link in links), reverse=True)
     assert measured.accuracy == evaluate(INDEX, whole).figures["concept_acc@1"]
 

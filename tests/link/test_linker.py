@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from nymlink.corpus.model import Document, Mention
-from nymlink.errors import StoreError
+from nymlink.errors import InputError, StoreError
 from nymlink.index.index import Index
 from nymlink.link.linker import Linker
 from nymlink.link.model import Link
@@ -72,18 +72,44 @@ def test_a_document_gives_a_link_for_each_mention() -> None:
     assert LINKER.link(Document("8", "Nothing.")) == []
 
 
-def test_documents_are_linked_as_they_come() -> None:
+def test_documents_are_linked_a_few_at_a_time_as_they_come() -> None:
     taken = []
 
     def documents():  # type: ignore[no-untyped-def]
-        for number in range(3):
+        for number in range(1000):
             taken.append(number)
-            yield Document(str(number), mentions=(Mention("heart attack"),))
+            yield Document(str(number), mentions=(Mention("heart attack"), Mention("MI")))
 
     links = LINKER.link_documents(documents())
     assert taken == []
-    assert (next(links).document_id, taken) == ("0", [0])
-    assert [link.document_id for link in links] == ["1", "2"]
+    assert [link.document_id for link in next(links)] == ["0", "0"]
+    assert 1 < len(taken) < 500
+    assert [one[0].document_id for one in links] == [str(number) for number in range(1, 1000)]
+
+
+@pytest.mark.parametrize("mentions", [0, 1, 700])
+def test_documents_are_linked_together_as_each_is_by_itself(mentions: int) -> None:
+    names = ["MI", "heart attack", "breast and ovarian cancer", "no such name"]
+    text = "Mitral insufficiency (MI) is not a heart attack."
+    documents = [
+        Document("1", text, (Mention("MI", 22, 24), Mention("heart attack", 35, 47))),
+        Document("2", mentions=tuple(Mention(names[number % 4]) for number in range(mentions))),
+        Document("3", "MI.", (Mention("MI", 0, 2),)),
+    ]
+    linker = Linker(INDEX, composites="always")
+    assert list(linker.link_documents(documents)) == [linker.link(document) for document in documents]
+
+
+def test_a_document_that_cannot_be_had_loses_none_before_it() -> None:
+    def documents():  # type: ignore[no-untyped-def]
+        yield Document("1", mentions=(Mention("heart attack"),))
+        yield Document("2")
+        raise InputError("the third")
+
+    links = LINKER.link_documents(documents())
+    assert [len(next(links)), len(next(links))] == [1, 0]
+    with pytest.raises(InputError, match="the third"):
+        next(links)
 
 
 def test_candidates_are_distinct_concepts_and_no_more_than_asked_for() -> None:

@@ -176,8 +176,8 @@ def _writer(linker: Linker, format: str | None, *, located: bool = False) -> Lin
 
 
 def _write_documents(linker: Linker, documents: Iterable[Document], writer: LinkWriter) -> None:
-    for document in documents:
-        for link in linker.link(document):
+    for links in linker.link_documents(documents):
+        for link in links:
             writer.write(link, None)
         sys.stdout.flush()
     writer.close()

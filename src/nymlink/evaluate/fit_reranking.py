@@ -178,8 +178,8 @@ def _judged(
     complete: list[bool] = []
     scored: list[Scored] = []
     owners: list[int] = []
-    for document in track(corpus.documents, "scoring", shown=progress):
-        links = linker.link(document)
+    linked = zip(corpus.documents, linker.link_documents(corpus.documents), strict=True)
+    for document, links in track(linked, "scoring", total=len(corpus), shown=progress):
         owner = dict.fromkeys(range(len(links)), NONE)
         for place, link in enumerate(links):
             if types is not None and link.mention.type not in types:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, overload
+from typing import TYPE_CHECKING, Final, Protocol, overload
 
 from nymlink.corpus.model import Document, Mention
 from nymlink.errors import InputError
@@ -21,6 +21,11 @@ from nymlink.text.spelling import DEFAULT_SPELLING
 
 if TYPE_CHECKING:
     from nymlink.encode.encoder import Encoder
+
+_MENTIONS: Final = 512
+_CANDIDATES: Final = 2**15
+"""Documents are linked together until they have as many mentions, or would have as many candidates: searching for
+a few mentions costs nearly as much as for many, but what is found takes memory."""
 
 
 class Reranking(Protocol):
@@ -110,30 +115,55 @@ class Linker:
             A link for a string; else a list of links, one for each mention, in order.
         """
         if isinstance(what, str):
-            return next(self.link_documents([Document("", mentions=(Mention(what),))]))
-        if isinstance(what, Document):
-            return list(self.link_documents([what]))
-        mentions = tuple(Mention(item) if isinstance(item, str) else item for item in what)
-        return list(self.link_documents([Document("", mentions=mentions)]))
+            return self.link([what])[0]
+        if not isinstance(what, Document):
+            mentions = tuple(Mention(item) if isinstance(item, str) else item for item in what)
+            what = Document("", mentions=mentions)
+        return next(self.link_documents([what]))
 
-    def link_documents(self, documents: Iterable[Document]) -> Iterator[Link]:
-        """Link the mentions of documents one document after the other, as they come."""
-        for document in documents:
-            links = self._linked(document)
-            if self.reranker is None:
-                yield from links
-            else:
-                yield from (_cut(link, self.top_k) for link in self.reranker.rerank(document, list(links)))
+    def link_documents(self, documents: Iterable[Document]) -> Iterator[list[Link]]:
+        """Link the mentions of documents as they come: a list of links for each document, one for each mention.
 
-    def _linked(self, document: Document) -> Iterator[Link]:
-        """The links of a document as the index has them."""
-        prepared = queries(document, self.index.entries, spelling=self.spelling, composites=self.composites)
-        distinct = list(dict.fromkeys(query for parts in prepared for query in parts))
+        A few documents are taken at a time, as searching for their mentions together is faster. Where the next one
+        cannot be had, those before it are linked before the error is raised.
+        """
+        for group in self._groups(documents):
+            for document, links in zip(group, self._linked(group), strict=True):
+                if self.reranker is not None:
+                    links = [_cut(link, self.top_k) for link in self.reranker.rerank(document, links)]
+                yield links
+
+    def _groups(self, documents: Iterable[Document]) -> Iterator[list[Document]]:
+        """Documents that are linked together."""
+        enough = min(_MENTIONS, _CANDIDATES // self._depth)
+        group: list[Document] = []
+        mentions = 0
+        try:
+            for document in documents:
+                group.append(document)
+                mentions += len(document.mentions) or 1
+                if mentions >= enough:
+                    yield group
+                    group, mentions = [], 0
+        except Exception:
+            yield group
+            raise
+        yield group
+
+    def _linked(self, documents: Sequence[Document]) -> Iterator[list[Link]]:
+        """The links of each document as the index has them."""
+        prepared = [
+            queries(document, self.index.entries, spelling=self.spelling, composites=self.composites)
+            for document in documents
+        ]
+        distinct = list(dict.fromkeys(query for one in prepared for parts in one for query in parts))
         found = dict(zip(distinct, self._found(distinct), strict=True))
-        for mention, parts in zip(document.mentions, prepared, strict=True):
-            links = [found[query] for query in parts]
-            link = links[0] if len(links) == 1 else self._composite(links)
-            yield replace(link, mention=mention, document_id=document.id or None)
+        for document, asked in zip(documents, prepared, strict=True):
+            links = [self._composite([found[query] for query in parts]) for parts in asked]
+            yield [
+                replace(link, mention=mention, document_id=document.id or None)
+                for mention, link in zip(document.mentions, links, strict=True)
+            ]
 
     def _found(self, texts: Sequence[str]) -> list[Link]:
         """The link of each query."""
@@ -176,6 +206,9 @@ class Linker:
         ]
 
     def _composite(self, parts: Sequence[Link]) -> Link:
+        """The link of a mention with these parts: of one, itself."""
+        if len(parts) == 1:
+            return parts[0]
         confidences = [part.confidence for part in parts if part.confidence is not None]
         confidence = None if self.calibration is None else round(prod(confidences), 6)
         query = " | ".join(part.query for part in parts)
