@@ -226,7 +226,8 @@ def test_the_first_candidates_are_read_and_the_others_come_after_them(
         assert scores.shape == (len(rows),)
         known = list(entities(vocabulary, rows[:3]))
         expected = [float(model.scores(joint(model.inputs, passage, one))[0]) for one in known]
-        assert scores[:3].tolist() == pytest.approx(expected, abs=1e-4)
+        # The scorer's transformer may be in bf16.
+        assert scores[:3].tolist() == pytest.approx(expected, abs=5e-3)
         lowest = min(scores[:3])
         assert scores[3:].tolist() == pytest.approx([lowest - at for at in range(1, len(rows) - 2)])
     assert scorer.scores([], []) == []

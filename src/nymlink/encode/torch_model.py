@@ -167,6 +167,14 @@ def attention_on(device: str) -> Attention:
     return "eager" if device == "cpu" else "sdpa"
 
 
+def has_bf16(device: str) -> bool:
+    """Whether a kind of device multiplies bf16 itself: where it does not, fp32 is faster."""
+    if device == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    able = torch.cpu.get_capabilities()
+    return any(able.get(each, False) for each in ("avx512_bf16", "amx_bf16", "arm_bf16"))
+
+
 def _load_transformer(folder: Path, attention: Attention) -> PreTrainedModel:
     file = weight_files(folder)[0]
     with _loading(folder):

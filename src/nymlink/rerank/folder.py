@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from nymlink.atomic import atomic_file
 from nymlink.errors import InputError, MissingExtraError, StoreError
@@ -13,12 +13,19 @@ from nymlink.rerank.combine import Weights
 from nymlink.rerank.scorer import ContextScorer
 from nymlink.vocabulary.vocabulary import Vocabulary
 
+if TYPE_CHECKING:
+    from torch import nn
+
+M = TypeVar("M", bound="nn.Module")
+
 _WEIGHTS: Final = "weights"
 """Where the manifest has them: it is replaced in one step. A training that replaces the re-ranker drops them."""
 
 
 def open_scorer(folder: Path, vocabulary: Vocabulary) -> tuple[ContextScorer, Weights]:
     """The scorer of a folder, on the first CUDA device or else on the CPU, and the weights that were fitted to it.
+
+    Transformers are in bf16 where the device multiplies that itself.
 
     Raises:
         StoreError: it is missing, damaged, or of another format version.
@@ -40,8 +47,8 @@ def open_scorer(folder: Path, vocabulary: Vocabulary) -> tuple[ContextScorer, We
     device = "cuda" if torch.cuda.is_available() else "cpu"
     attention = attention_on(device)
     if manifest["kind"] == KIND:
-        return CrossScorer(CrossEncoder.load(folder, attention=attention).to(device), vocabulary), weights
-    return DualScorer(DualEncoder.load(folder, attention=attention).to(device), vocabulary), weights
+        return CrossScorer(_ready(CrossEncoder.load(folder, attention=attention), device), vocabulary), weights
+    return DualScorer(_ready(DualEncoder.load(folder, attention=attention), device), vocabulary), weights
 
 
 def store_weights(folder: str | Path, weights: Weights) -> None:
@@ -55,6 +62,17 @@ def store_weights(folder: str | Path, weights: Weights) -> None:
     manifest = {**_manifest(folder), _WEIGHTS: weights.to_dict()}
     with atomic_file(folder / MANIFEST) as partial:
         partial.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _ready(model: M, device: str) -> M:
+    from nymlink.encode.torch_model import TorchModel, has_bf16
+
+    if has_bf16(device):
+        for part in model.modules():
+            if isinstance(part, TorchModel):
+                # What is made of its states stays float32: scores of candidates differ by little.
+                part.transformer.bfloat16()
+    return model.to(device)
 
 
 def _manifest(folder: Path) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, cast
 import torch
 from torch import Tensor
 
+from nymlink.encode.torch_model import has_bf16
 from nymlink.errors import InputError
 from nymlink.train.settings import Device, PrecisionName
 
@@ -89,7 +90,6 @@ def find_device(name: Device, *, local_rank: int = 0) -> torch.device:
 
 
 def _fastest(device: torch.device) -> str:
-    if device.type == "cuda":
-        return "bfloat16" if torch.cuda.is_bf16_supported(including_emulation=False) else "float16"
-    able = torch.cpu.get_capabilities()
-    return "bfloat16" if able.get("avx512_bf16") or able.get("amx_bf16") else "float32"
+    if has_bf16(device.type):
+        return "bfloat16"
+    return "float16" if device.type == "cuda" else "float32"

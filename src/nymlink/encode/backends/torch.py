@@ -91,13 +91,13 @@ def open_network(
     try:
         import torch
 
-        from nymlink.encode.torch_model import TorchModel, attention_on
+        from nymlink.encode.torch_model import TorchModel, attention_on, has_bf16
     except ImportError as error:
         raise MissingExtraError("train", purpose="running a model that is not exported to ONNX") from error
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     _require_device(device)
     if precision is None:
-        precision = "bf16" if _has_bf16(device) else "fp32"
+        precision = "bf16" if has_bf16(_kind(device)) else "fp32"
     require_precision(precision, _OFFERED[_kind(device)], where=f"on {device}")
     model = TorchModel.load(
         folder,
@@ -134,16 +134,6 @@ def _require_device(device: str) -> None:
 def _kind(device: str) -> str:
     """``"cuda:1"`` → ``"cuda"``."""
     return device.partition(":")[0]
-
-
-def _has_bf16(device: str) -> bool:
-    """Whether a device multiplies bf16 itself: where it does not, fp32 is faster."""
-    import torch
-
-    if _kind(device) == "cuda":
-        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
-    able = torch.cpu.get_capabilities()
-    return any(able.get(each, False) for each in ("avx512_bf16", "amx_bf16", "arm_bf16"))
 
 
 BACKEND: Final = Backend(
