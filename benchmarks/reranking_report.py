@@ -86,10 +86,10 @@ def disagreements(runs: Runs, count: int) -> list[dict[str, Any]]:
     found = [
         {
             **{key: first[key] for key in ("document", "start", "end", "gold")},
-            "said": {one: first["said"], other: second["said"]},
+            "said": {one: first["first_after"], other: second["first_after"]},
         }
         for first, second in zip(*pairs, strict=True)
-        if first["said"] != second["said"]
+        if first["first_after"] != second["first_after"]
     ]
     drawn = random.Random(0).sample(range(len(found)), min(count, len(found)))
     return [found[place] for place in sorted(drawn)]

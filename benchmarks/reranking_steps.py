@@ -5,18 +5,18 @@ from __future__ import annotations
 import gzip
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from nymlink.atomic import atomic_file
 
 if TYPE_CHECKING:
-    from nymlink.corpus.model import Corpus, Document
+    from nymlink.corpus.model import Corpus
     from nymlink.evaluate.fit_reranking import RerankingFit
     from nymlink.index.index import Index
-    from nymlink.link.model import Link
     from nymlink.rerank.passages import Passage
     from nymlink.rerank.reranker import Reranker
     from nymlink.rerank.scorer import ContextScorer, Scores
@@ -103,80 +103,56 @@ def measure(
 ) -> dict[str, Any]:
     """What becomes of every mention that has gold ids, and how fast.
 
-    Every fifth document is re-ranked twice: the second time its concepts are known, which gives the speed, and by
-    this what of the time went into encoding concepts. Ranks are those of the gold concept from 0, ``None`` where
-    it is not a candidate.
+    Every fifth document is re-ranked once more: then its concepts are known, which gives the speed, and by this
+    what of the time went into encoding concepts.
     """
     from nymlink.corpus.read import read_corpus
-    from nymlink.evaluate.gold import GoldResolver
+    from nymlink.evaluate.reranking import evaluate_reranking
     from nymlink.index.index import Index
     from nymlink.link.linker import Linker
-    from nymlink.progress import track
-    from nymlink.rerank.combine import Weights
     from nymlink.rerank.reranker import Reranker
 
-    opened = Index.load(index)
-    linker = Linker(opened, top_k=candidates)
-    bare = Reranker.load(reranker, opened.vocabulary)
-    model = Reranker(Remembering(bare.scorer), opened.vocabulary)
-    bare.weights = Weights()
-    resolver = GoldResolver(opened.vocabulary)
-    trained = {one for _, mention in read_corpus(Path(training)).mentions() for one in mention.concept_ids}
-    first, again, count, counted = 0.0, 0.0, 0, 0
-    found: list[dict[str, Any]] = []
-    read = read_corpus(Path(corpus))
-
-    def linked(label: str) -> Iterator[tuple[Document, list[Link]]]:
-        found = zip(read.documents, linker.link_documents(read.documents), strict=True)
-        return track(found, label, total=len(read))
-
-    for number, (document, links) in enumerate(linked("re-ranking")):
+    opened, read = Index.load(index), read_corpus(Path(corpus))
+    scorer = Remembering(Reranker.load(reranker, opened.vocabulary).scorer)
+    model = Reranker(scorer, opened.vocabulary)
+    found = evaluate_reranking(
+        opened, model, read, training=[read_corpus(Path(training))], retrieve=candidates, progress=True
+    )
+    known = Reranker(scorer.scorer, opened.vocabulary)
+    linked = zip(read.documents, Linker(opened, top_k=candidates).link_documents(read.documents), strict=True)
+    again, counted = 0.0, 0
+    for document, links in islice(linked, 0, None, 5):
         start = time.perf_counter()
-        ordered = model.rerank(document, links)
-        first, count = first + time.perf_counter() - start, count + len(links)
-        if number % 5 == 0:
-            start = time.perf_counter()
-            bare.rerank(document, links)
-            again, counted = again + time.perf_counter() - start, counted + len(links)
-        for before, after in zip(links, ordered, strict=True):
-            mention = before.mention
-            if not mention.concept_ids:
-                continue
-            gold = resolver.rows(mention.concept_ids)
-            seen = all if mention.parts else any
-            found.append(
-                {
-                    "document": document.id,
-                    "start": mention.start,
-                    "end": mention.end,
-                    "gold": list(mention.concept_ids),
-                    "ambiguous": ambiguous(opened, before),
-                    "seen": seen(one in trained for one in mention.concept_ids),
-                    "before": rank(opened, before, gold),
-                    "after": rank(opened, after, gold),
-                    "said": [part.best and part.best.concept_id for part in after.parts or (after,)],
-                }
-            )
-    fitted = fits(opened, model, read, candidates=candidates)
-    known = iter(found)
-    for number, (document, links) in enumerate(linked("combining")):
-        model.weights = fitted[number % 2].weights
-        for link in model.rerank(document, links):
-            if link.mention.concept_ids:
-                next(known)["combined"] = rank(opened, link, resolver.rows(link.mention.concept_ids))
+        known.rerank(document, links)
+        again, counted = again + time.perf_counter() - start, counted + len(links)
+    halves = [replace(read, documents=read.documents[start::2]) for start in (0, 1)]
+    fitted = fits(opened, model, halves, candidates=candidates)
+    together = []
+    for half, fit in zip(halves, fitted, strict=True):
+        weighted = Reranker(scorer, opened.vocabulary, weights=fit.weights)
+        together.append(iter(evaluate_reranking(opened, weighted, half, retrieve=candidates).mentions))
+    half_of = {document.id: number % 2 for number, document in enumerate(read.documents)}
     return {
-        "mentions": found,
+        "mentions": [
+            {**one.to_dict(), "combined": next(together[half_of[one.document_id]]).after} for one in found.mentions
+        ],
         "fits": [one.to_dict() for one in fitted],
-        "entity_seconds": first - again / counted * count,
+        "entity_seconds": scorer.seconds - again / counted * sum(1 for _ in read.mentions()),
         "mentions_per_second": counted / again,
     }
 
 
 class Remembering:
-    """A scorer that scores the same mention with the same candidates once."""
+    """A scorer that scores the same mention with the same candidates once.
+
+    Attributes:
+        scorer: what scores.
+        seconds: how long that took.
+    """
 
     def __init__(self, scorer: ContextScorer) -> None:
-        self._scorer = scorer
+        self.scorer = scorer
+        self.seconds = 0.0
         self._found: dict[tuple[Passage, tuple[int, ...]], Scores] = {}
 
     def scores(self, passages: Sequence[Passage], candidates: Sequence[Sequence[int]]) -> list[Scores]:
@@ -184,17 +160,18 @@ class Remembering:
         asked = [(passage, tuple(rows)) for passage, rows in zip(passages, candidates, strict=True)]
         new = [one for one in dict.fromkeys(asked) if one not in self._found]
         if new:
-            found = self._scorer.scores([passage for passage, _ in new], [rows for _, rows in new])
+            start = time.perf_counter()
+            found = self.scorer.scores([passage for passage, _ in new], [rows for _, rows in new])
+            self.seconds += time.perf_counter() - start
             self._found.update(zip(new, found, strict=True))
         return [self._found[one] for one in asked]
 
 
-def fits(index: Index, model: Reranker, corpus: Corpus, *, candidates: int) -> list[RerankingFit]:
-    """The weights for even documents, fitted on the odd ones, and for odd ones, fitted on the even ones."""
+def fits(index: Index, model: Reranker, halves: Sequence[Corpus], *, candidates: int) -> list[RerankingFit]:
+    """The weights for each half of a corpus, fitted on the other."""
     from nymlink.evaluate.fit_reranking import fit_reranking
 
-    halves = [replace(corpus, documents=corpus.documents[start::2]) for start in (1, 0)]
-    return [fit_reranking(index, model, half, retrieve=candidates, progress=True) for half in halves]
+    return [fit_reranking(index, model, half, retrieve=candidates, progress=True) for half in reversed(halves)]
 
 
 def examples(corpus: str, index: str, chosen: list[dict[str, Any]]) -> dict[str, Any]:
@@ -228,28 +205,3 @@ def examples(corpus: str, index: str, chosen: list[dict[str, Any]]) -> dict[str,
             for one in chosen
         ]
     }
-
-
-def ambiguous(index: Index, link: Link) -> bool:
-    """Whether a mention or a part of it is a name of several concepts, or the first two candidates tie."""
-    owners = index.vocabulary.columns.names["concept"].to_numpy()
-
-    def doubtful(part: Link) -> bool:
-        row = index.entries.find(part.query)
-        shared = row is not None and len(index.entries.concepts(row, owners)) > 1
-        scores = [one.score for one in part.candidates[:2]]
-        return shared or (len(scores) == 2 and scores[0] == scores[1])
-
-    return any(map(doubtful, link.parts or (link,)))
-
-
-def rank(index: Index, link: Link, gold: frozenset[int]) -> int | None:
-    """The rank of the first gold concept, from 0; of a composite mention that of its worst part."""
-    from nymlink.evaluate.outcomes import first_rank, worst_rank
-
-    return worst_rank(
-        [
-            first_rank(index.vocabulary.row(one.concept_id) in gold for one in part.candidates)
-            for part in link.parts or (link,)
-        ]
-    )

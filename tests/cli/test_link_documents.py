@@ -1,4 +1,4 @@
-"""`nymlink link --corpus` and `--context`, with a re-ranker and without, and `nymlink rerank fit`."""
+"""`nymlink link --corpus` and `--context`, with a re-ranker and without, and `nymlink rerank`."""
 
 from __future__ import annotations
 
@@ -189,3 +189,31 @@ def test_where_nothing_is_retrieved_nothing_can_be_fitted(
     given = (tmp_path / "terms.tsv", "--index", built / "index", "--format", "table", "--column", "mention=term")
     result = run("rerank", "fit", reranker, *given)
     assert (result.exit_code, "no mention has a candidate" in result.stderr) == (2, True), result.output
+
+
+def test_what_a_re_ranker_adds_is_measured(
+    run: Run, built: Path, corpus: Path, reranker: Path, tmp_path: Path
+) -> None:
+    given = ("rerank", "evaluate", reranker, corpus, "--index", built / "index")
+    changes, figures = tmp_path / "changes.tsv", tmp_path / "figures.json"
+    result = run(*given, "--training", corpus, "--changes", changes, "--json", figures)
+    assert result.exit_code == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert [line.split()[0] for line in lines[1:-1]] == ["all", "ambiguous", "seen"]
+    found = json.loads(figures.read_text())
+    assert lines[1].split()[1:] == [
+        "3",
+        *(f"{100 * found['figures']['all'][name]:.1f}" for name in ("before@1", "before@5", "after@1", "after@5")),
+        "100.0",
+    ]
+    assert lines[-1].startswith(f"right only by the index {found['mcnemar']['only_first']}, only re-ranked ")
+    changed = rows(changes.read_text())
+    assert [one["start"] for one in changed] == [
+        str(one["start"]) for one in found["mentions"] if one["first_before"] != one["first_after"]
+    ]
+    assert changed[0]["mention"] == "MI"
+    assert changed[0]["index"].startswith("X:1 ")
+    assert changed[0]["now"] in ("right", "wrong", "")
+    assert changed[0]["sentence"] == "Qq MI in a man."
+    nowhere = run(*given, "--changes", tmp_path / "missing" / "changes.tsv")
+    assert (nowhere.exit_code, "no such directory" in nowhere.stderr) == (2, True)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
 import pytest
 
 from nymlink.corpus.model import Corpus, Document, Mention
@@ -13,43 +10,13 @@ from nymlink.evaluate.fit_reranking import RerankingFit, fit_reranking
 from nymlink.index.index import Index
 from nymlink.link.linker import Linker
 from nymlink.rerank.combine import Weights
-from nymlink.rerank.passages import Passage
 from nymlink.rerank.reranker import Reranker
-from nymlink.rerank.scorer import Scores
-from tests.train.small import vocabulary
-
-NAMES = "mitral insufficiency", "myocardial infarction", "seizure"
-
-
-class Words:
-    """Scores a concept by whether the word before the mention says so; counts the mentions it scored."""
-
-    def __init__(self, **said: tuple[float, float, float]) -> None:
-        self.said = said
-        self.scored = 0
-
-    def scores(self, passages: Sequence[Passage], candidates: Sequence[Sequence[int]]) -> list[Scores]:
-        self.scored += len(passages)
-        return [
-            np.array([self.said[one.left.split()[-1]][row] for row in rows], np.float32)
-            for one, rows in zip(passages, candidates, strict=True)
-        ]
+from tests.evaluate.words import Words, document, two_of_one_name
 
 
 @pytest.fixture(scope="module")
 def index() -> Index:
-    names = [(f"X:{row}", name, "en", "exact") for row, name in enumerate(NAMES)]
-    return Index.build(vocabulary(*names, ("X:0", "MI", "en", "exact"), ("X:1", "MI", "en", "exact")))
-
-
-def document(number: int, *said: tuple[str, str, str]) -> Document:
-    """Sentences of a word and a mention, each with a gold id."""
-    text, mentions = "", []
-    for word, mention, gold in said:
-        start = len(text) + len(word) + 1
-        text += f"{word} {mention} . "
-        mentions.append(Mention(mention, start, start + len(mention), "Disease", (gold,) if gold else ()))
-    return Document(str(number), text, tuple(mentions))
+    return two_of_one_name()
 
 
 def linked(index: Index, reranker: Reranker, corpus: Corpus) -> float:

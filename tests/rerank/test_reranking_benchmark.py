@@ -9,11 +9,7 @@ from typing import Any
 
 import pytest
 
-from nymlink.corpus.model import Document, Mention
-from nymlink.index.index import Index
-from nymlink.link.linker import Linker
 from tests.encode import tiny
-from tests.train.small import vocabulary
 
 DOCUMENTS = 4
 
@@ -63,7 +59,7 @@ def test_a_re_ranker_is_trained_and_measured(steps: Any, place: Path, encoder: s
         # X:1 has the same name and is earlier in the vocabulary; what is not in it is never right.
         assert [(one["before"], one["after"] in (0, 1, 2, 3)) for one in found[::2]] == [(1, True)] * DOCUMENTS
         assert [(one["before"], one["after"]) for one in found[1::2]] == [(None, None)] * DOCUMENTS
-        assert all((one["said"][0] == "X:2") == (one["after"] == 0) for one in found[::2])
+        assert all((one["first_after"][0] == "X:2") == (one["after"] == 0) for one in found[::2])
         assert [one["combined"] is None for one in found] == [False, True] * DOCUMENTS
         assert [fit["mentions"] for fit in seeds[0]["fits"]] == [DOCUMENTS] * 2
     report = importlib.import_module("reranking_report")
@@ -134,8 +130,11 @@ def test_examples_are_mentions_that_two_settings_disagree_about(steps: Any, plac
     index = str(place / "index")
     steps.build(str(place / "names.txt"), index, str(place / "vectors"), names=None, encoder=None)
     at = {"start": 3, "end": 9, "gold": ["X:2"]}
-    first = [mention(0, 1) | at | {"document": str(number), "said": ["X:1"]} for number in range(3)]
-    last = [first[0], *(one | {"said": [said]} for one, said in zip(first[1:], ("X:2", "X:3"), strict=True))]
+    first = [mention(0, 1) | at | {"document": str(number), "first_after": ["X:1"]} for number in range(3)]
+    last = [
+        first[0],
+        *(one | {"first_after": [said]} for one, said in zip(first[1:], ("X:2", "X:3"), strict=True)),
+    ]
     runs = {"triplet": {5: run(*first)}, "prototype": {5: run(*first)}, "prototype-srn": {5: run(*last)}}
     chosen = report.disagreements(runs, 9)
     assert [one["document"] for one in chosen] == ["1", "2"]
@@ -144,16 +143,6 @@ def test_examples_are_mentions_that_two_settings_disagree_about(steps: Any, plac
     said = report.text({"toy": found})
     assert "| toy | gold | triplet | prototype-srn |" in said
     assert "| An **attack** of fever. | attack | attack | short stature |" in said
-
-
-def test_composite_mentions_are_right_where_all_their_parts_are(steps: Any) -> None:
-    names = ("heart attack", "attack", "attack", "seizure")
-    index = Index.build(vocabulary(*((f"X:{at}", name, "en", "exact") for at, name in enumerate(names))))
-    parts = ("heart attack", "attack")
-    both = Mention("heart attack and attack", parts=parts, concept_ids=("X:0", "X:2"))
-    composite, plain = Linker(index, top_k=4).link(Document("1", mentions=(both, Mention("seizure"))))
-    assert (steps.rank(index, composite, frozenset({0, 2})), steps.rank(index, plain, frozenset({3}))) == (1, 0)
-    assert [steps.ambiguous(index, one) for one in (composite, plain)] == [True, False]
 
 
 def test_a_folder_is_of_one_encoder_and_one_way_of_training(place: Path) -> None:

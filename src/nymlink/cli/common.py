@@ -37,6 +37,17 @@ def finish(problems: Problems) -> None:
         click.get_current_context().exit(1)
 
 
+def require_folders(*files: Path | None) -> None:
+    """See that what is to be written has a place, before any work is done.
+
+    Raises:
+        click.BadParameter: it has none.
+    """
+    for file in files:
+        if file is not None and not file.absolute().parent.is_dir():
+            raise click.BadParameter(f"no such directory: {file.absolute().parent}")
+
+
 def mapping(values: Iterable[str]) -> dict[str, str]:
     """``["name=label"]`` → ``{"name": "label"}``.
 

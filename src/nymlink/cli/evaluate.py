@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from nymlink.atomic import atomic_file
-from nymlink.cli.common import column_option, finish, mapping, reported_problems
+from nymlink.cli.common import column_option, finish, mapping, reported_problems, require_folders
 from nymlink.corpus.model import Corpus
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
@@ -111,9 +111,7 @@ def evaluate(
     def read(path: Path, format: str | None = None) -> Corpus:
         return read_corpus(path, format=format, options=options, problems=problems)
 
-    for target in (json_file, errors):
-        if target is not None and not target.absolute().parent.is_dir():
-            raise click.BadParameter(f"no such directory: {target.absolute().parent}")
+    require_folders(json_file, errors)
     opened = Index.load(index, encoder=encoder)
     other = None if compare is None else _read_run(compare)
     gold = read(corpus, format)

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import csv
+import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from nymlink.cli.common import annotated_corpus, finish, mapping, reported_problems
+from nymlink.atomic import atomic_file
+from nymlink.cli.common import annotated_corpus, finish, mapping, reported_problems, require_folders
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
 from nymlink.index.index import Index
+
+if TYPE_CHECKING:
+    from nymlink.evaluate.reranking import RerankingEvaluation
+    from nymlink.vocabulary.vocabulary import Vocabulary
 
 
 @click.group()
@@ -55,3 +64,95 @@ def fit(
     weights = ", ".join(f"{name} {weight:.3g}" for name, weight in found.weights.to_dict().items())
     click.echo(f"{weights}: the best of {found.tried:,} weightings on {found.mentions:,} mentions → {reranker}")
     finish(problems)
+
+
+@rerank.command()
+@click.argument("reranker", type=click.Path(path_type=Path), metavar="RERANKER")
+@annotated_corpus
+@click.option("--index", required=True, type=click.Path(path_type=Path), help="The index that gives candidates.")
+@click.option(
+    "--training",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="What RERANKER was trained on: concepts seen and unseen there apart. Repeatable.",
+)
+@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write figures and ranks to this file.")
+@click.option(
+    "--changes",
+    type=click.Path(path_type=Path),
+    help="Write every mention that means another concept when re-ranked to this TSV file.",
+)
+def evaluate(
+    reranker: Path,
+    corpus: Path,
+    format: str | None,
+    types: tuple[str, ...],
+    columns: tuple[str, ...],
+    encoder: str | None,
+    index: Path,
+    training: tuple[Path, ...],
+    json_file: Path | None,
+    changes: Path | None,
+) -> None:
+    """Measure what a re-ranker adds to its index.
+
+    All mentions of CORPUS that have gold ids count, by concept: a composite one is right when each of its parts
+    is. RERANKER goes by the weights that `nymlink rerank fit` stored. Ambiguous mentions are names of several
+    concepts, or such as the index cannot tell the first two candidates of apart.
+
+    \b
+    nymlink rerank evaluate reranker CDR_TestSet.PubTator.txt --index mesh-index \\
+        --training CDR_TrainingSet.PubTator.txt --changes changes.tsv
+    """
+    from nymlink.evaluate.reranking import evaluate_reranking
+    from nymlink.rerank.reranker import Reranker
+
+    require_folders(json_file, changes)
+    problems = reported_problems()
+    options = CorpusOptions(columns=mapping(columns))
+    gold = read_corpus(corpus, format=format, options=options, problems=problems)
+    seen = [read_corpus(path, options=options, problems=problems) for path in training]
+    opened = Index.load(index, encoder=encoder)
+    loaded = Reranker.load(reranker, opened.vocabulary)
+    found = evaluate_reranking(opened, loaded, gold, types=set(types) or None, training=seen, progress=True)
+    click.echo(_report(found))
+    if json_file is not None:
+        with atomic_file(json_file) as partial:
+            partial.write_text(json.dumps(found.to_dict(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    if changes is not None:
+        _write_changes(changes, found, opened.vocabulary)
+    finish(problems)
+
+
+def _report(found: RerankingEvaluation) -> str:
+    lines = [f"{'accuracy (%)':12}{'n':>8}{'index @1':>12}{'@5':>8}{'re-ranked @1':>16}{'@5':>8}{'recall':>10}"]
+    for name, one in found.figures.items():
+        shares = zip((12, 8, 16, 8, 10), (*one.before, *one.after, one.recall), strict=True)
+        lines.append(f"{name:12}{one.n:8,}" + "".join(f"{100 * share:{width}.1f}" for width, share in shares))
+    test = found.test
+    return "\n".join(
+        [
+            *lines,
+            f"right only by the index {test.only_first:,}, only re-ranked {test.only_second:,}, "
+            f"McNemar's exact p = {test.p_value:.3g}",
+        ]
+    )
+
+
+def _write_changes(path: Path, found: RerankingEvaluation, vocabulary: Vocabulary) -> None:
+    def named(ids: Sequence[str | None]) -> str:
+        told = []
+        for one in ids:
+            row = None if one is None else vocabulary.row(one)
+            told.append(one or "nothing" if row is None else f"{one} {vocabulary.preferred_name(row)}")
+        return " | ".join(told)
+
+    with atomic_file(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
+        writer.writerow(["document", "start", "end", "mention", "gold", "index", "re-ranked", "now", "sentence"])
+        for one in found.changed:
+            now = {(True, False): "wrong", (False, True): "right"}.get((one.before == 0, one.after == 0), "")
+            mention = one.mention
+            place = [one.document_id, mention.start, mention.end, mention.text]
+            said = map(named, (mention.concept_ids, one.first_before, one.first_after))
+            writer.writerow([*place, *said, now, one.sentence])

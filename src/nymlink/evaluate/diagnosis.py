@@ -100,7 +100,7 @@ def _mistake(vocabulary: Vocabulary, outcome: Outcome, resolver: GoldResolver, t
         predicted_names=" | ".join(_names(vocabulary, [] if row is None else [row]) for row in predicted),
         matched=" | ".join("" if row is None else vocabulary.name(row).text for row in matched),
         why=_why(vocabulary, outcome),
-        context=_sentence(text, query.mention),
+        context=sentence(text, query.mention),
     )
 
 
@@ -114,7 +114,7 @@ def _names(vocabulary: Vocabulary, rows: Sequence[int]) -> str:
     return "; ".join(told)
 
 
-def _sentence(text: str, mention: Mention) -> str:
+def sentence(text: str, mention: Mention) -> str:
     """The sentence around a mention, or the whole text where its place is not known, on one line."""
     start, end = (0, len(text)) if mention.start is None or mention.end is None else (mention.start, mention.end)
     breaks = [found.span() for found in _BREAK.finditer(text)]
