@@ -63,6 +63,7 @@ def settings(place: Path, output: Path, **changes: Any) -> RerankSettings:
         "base": str(place / "base"),
         "output": str(output),
         "candidates": 5,
+        "shortlist": 2,
         "batch_groups": 4,
         "epochs": EPOCHS,
         "learning_rate": 1e-3,

@@ -237,12 +237,14 @@ class Reranking:
         return np.where(found >= 0, rows[found], -1)
 
     def _mined(self) -> Ints:
-        """The nearest wrong candidates of each mention: int64 (M, shortlist), −1 after the last.
+        """The nearest wrong candidates of each mention: int64 (M, min(shortlist, k)), −1 for none.
 
         Mentions and concepts are both as they are now. Compared with concepts of an earlier time, mentions would
-        soon find near what is so no longer, and learn nothing.
+        soon find near what is so no longer, and learn nothing. Where all candidates fit the list, none is encoded.
         """
         dual, examples = self._weights.dual, self._examples
+        if examples.candidates.shape[1] <= self._settings.shortlist:
+            return np.where(examples.allowed, examples.candidates, -1)
         concepts = torch.cat(
             [
                 self._encoded(dual.entity, self._entities, np.arange(start, stop))
