@@ -14,6 +14,16 @@ def test_build_needs_no_vocabulary_afterwards(run: Run, built: Path, tmp_path: P
     assert run("link", "--index", tmp_path / "i", "heart attack").exit_code == 0
 
 
+def test_a_source_file_is_as_good_as_its_vocabulary(run: Run, built: Path, tmp_path: Path) -> None:
+    given = ("index", "build", built / "table.tsv.gz", "-o")
+    assert run(*given, tmp_path / "i").stdout == f"6 distinct names of 3 concepts → {tmp_path / 'i'}\n"
+    (tmp_path / "names.txt").write_text("X:1||heart attack\nno name at all\n")
+    partly = run("index", "build", tmp_path / "names.txt", "-o", tmp_path / "j")
+    assert (partly.exit_code, partly.stdout) == (1, f"1 distinct names of 1 concepts → {tmp_path / 'j'}\n")
+    assert f"{tmp_path / 'names.txt'}:2" in partly.stderr
+    assert "X:1" in run("link", "--index", tmp_path / "j", "heart attack").stdout
+
+
 def test_published_settings_can_be_chosen(run: Run, built: Path, tmp_path: Path) -> None:
     for setting in ("biosyn", "le-nguyen"):
         assert run("index", "build", built / "vocab", "-o", tmp_path / setting, "--sparse", setting).exit_code == 0
@@ -40,7 +50,8 @@ def test_names_in_one_language_only(run: Run, built: Path, tmp_path: Path) -> No
 
 
 def test_what_is_no_vocabulary_is_refused(run: Run, built: Path, tmp_path: Path) -> None:
-    for source in (built / "table.tsv.gz", built / "index", tmp_path / "missing"):
+    (tmp_path / "notes.txt").write_text("No vocabulary at all.\n")
+    for source in (tmp_path / "notes.txt", built / "index", tmp_path / "missing"):
         result = run("index", "build", source, "-o", tmp_path / "i")
         assert result.exit_code == 2
         assert "Traceback" not in result.output

@@ -16,7 +16,7 @@ from nymlink.index.fusion import METHODS, WEIGHTED, Fusion
 from nymlink.index.index import Index, store_fusion
 from nymlink.index.neighbours import EXACTLY, KINDS
 from nymlink.index.presets import DEFAULT_PRESET, PRESETS
-from nymlink.vocabulary.vocabulary import Vocabulary
+from nymlink.vocabulary.read import open_vocabulary
 
 
 @click.group()
@@ -77,15 +77,17 @@ def build(
 ) -> None:
     """Build the index of a vocabulary.
 
-    VOCAB is a directory that `nymlink vocab build` wrote. The index holds all it needs but the encoder: the
-    vocabulary can be removed afterwards. Equal names are found by every index.
+    VOCAB is a directory that `nymlink vocab build` wrote, or a file in any format that it reads. The index holds
+    all it needs but the encoder: the vocabulary can be removed afterwards. Equal names are found by every index.
 
     \b
+    nymlink index build hp.obo -o hpo-index
     nymlink index build mondo -o mondo-index
     nymlink index build mondo -o mondo-index --encoder my-encoder
     """
     if encoder == "none" and (dense != EXACTLY or device is not None or cache is not None):
         raise click.UsageError("--dense, --device and --cache are for dense search: give an --encoder too")
+    problems = reported_problems()
     loaded, kept = None, None
     if encoder != "none":
         from nymlink.encode.cache import EmbeddingCache
@@ -95,7 +97,7 @@ def build(
         kept = EmbeddingCache.of_user() if cache is None else EmbeddingCache(cache)
     built = Index.write(
         output,
-        Vocabulary.load(vocabulary),
+        open_vocabulary(vocabulary, problems=problems),
         sparse=sparse,
         encoder=loaded,
         dense=dense,
@@ -105,6 +107,7 @@ def build(
         progress=True,
     )
     click.echo(f"{len(built.entries):,} distinct names of {len(built.vocabulary):,} concepts → {output}")
+    finish(problems)
 
 
 @index.command()
