@@ -60,31 +60,33 @@ def read_queries(path: str, count: int | None = None) -> list[str]:
     return queries[:count]
 
 
-def build(source: str, directory: str, *, encoder: str | None = None) -> dict[str, Any]:
-    """Build ``vocabulary`` and ``index`` in a directory from a source file, and say how long each took.
+def build(source: str, directory: str) -> dict[str, Any]:
+    """Build ``vocabulary`` and ``index``, without an encoder, in a directory from a source file; see below."""
+    return build_vocabulary(source, directory) | build_index(directory, "index")
 
-    With an encoder the index is built once more, with the vectors that were kept the first time.
-    """
-    from nymlink.index.index import Index
+
+def build_vocabulary(source: str, directory: str) -> dict[str, Any]:
+    """Build ``vocabulary`` in a directory from a source file, and say how long that took."""
     from nymlink.vocabulary.read import read_vocabulary
+
+    start = time.perf_counter()
+    read_vocabulary(source).save(Path(directory) / "vocabulary")
+    return {"vocabulary_seconds": time.perf_counter() - start}
+
+
+def build_index(directory: str, name: str, *, encoder: str | None = None) -> dict[str, Any]:
+    """Build an index of the vocabulary of a directory, with the vectors kept there, and say how long that took."""
+    from nymlink.encode.cache import EmbeddingCache
+    from nymlink.index.index import Index
     from nymlink.vocabulary.vocabulary import Vocabulary
 
     folder = Path(directory)
     start = time.perf_counter()
-    read_vocabulary(source).save(folder / "vocabulary")
-    middle = time.perf_counter()
-    found = {"vocabulary_seconds": middle - start}
-    for name in ("index",) if encoder is None else ("index", "again"):
-        start = time.perf_counter()
-        vocabulary = Vocabulary.load(folder / "vocabulary")
-        if encoder is None:
-            index = Index.build(vocabulary)
-        else:
-            from nymlink.encode.cache import EmbeddingCache
-            from nymlink.encode.encoder import Encoder
-
-            cache = EmbeddingCache(folder / "vectors")
-            index = Index.build(vocabulary, encoder=Encoder.load(encoder), cache=cache)
-        index.save(folder / name)
-        found[f"{name}_seconds"] = time.perf_counter() - start
-    return {"concepts": len(index.vocabulary), "entries": len(index.entries), **found}
+    vocabulary = Vocabulary.load(folder / "vocabulary")
+    cache = None if encoder is None else EmbeddingCache(folder / "vectors")
+    index = Index.write(folder / name, vocabulary, encoder=encoder, cache=cache)
+    return {
+        "concepts": len(index.vocabulary),
+        "entries": len(index.entries),
+        "index_seconds": time.perf_counter() - start,
+    }
