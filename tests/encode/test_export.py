@@ -87,6 +87,14 @@ def test_an_int8_encoder_can_be_trained_further(saved: Path, synonyms: Vocabular
     assert (Encoder.load(tmp_path / "float", precision="fp32").encode(tiny.NAMES) * rough).sum(1).min() > 0.98
 
 
+def test_a_configuration_of_another_shape_is_said(coarse: Path, tmp_path: Path) -> None:
+    shutil.copytree(coarse, tmp_path / "other")
+    config = json.loads((tmp_path / "other" / "config.json").read_text())
+    (tmp_path / "other" / "config.json").write_text(json.dumps(config | {"num_attention_heads": 7}))
+    with pytest.raises(InputError, match="multiple of the number of attention heads"):
+        TorchModel.load(tmp_path / "other")
+
+
 def test_weights_that_cannot_be_told_apart_are_not_guessed(coarse: Path) -> None:
     # All biases of a model that was never trained are zero, and its graph has one for all.
     with pytest.raises(InputError, match="start from the float weights that it was made from"):

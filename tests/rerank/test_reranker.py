@@ -22,6 +22,7 @@ from nymlink.link.model import Link
 from nymlink.rerank.dual_encoder import DualEncoder, DualSettings
 from nymlink.rerank.dual_scorer import DualScorer
 from nymlink.rerank.entities import Entity
+from nymlink.rerank.folder import open_scorer
 from nymlink.rerank.inputs import END, START
 from nymlink.rerank.passages import Passage
 from nymlink.rerank.reranker import Reranker
@@ -199,6 +200,29 @@ def test_candidates_come_in_the_order_of_their_distances(model: DualEncoder, ind
             own = kept[one.concept_id]
             assert one == replace(own, parts={**own.parts, "context": one.parts["context"]})
         assert (after.mention, after.query) == (before.mention, before.query)
+
+
+@pytest.mark.parametrize(
+    ("able", "kind", "tolerance"), [({}, torch.float32, 1e-5), ({"avx512_bf16": True}, torch.bfloat16, 0.02)]
+)
+def test_a_loaded_one_scores_in_what_the_device_is_fastest_in(
+    model: DualEncoder,
+    index: Index,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    able: dict[str, bool],
+    kind: torch.dtype,
+    tolerance: float,
+) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: able)
+    model.save(tmp_path / "saved")
+    scorer, _ = open_scorer(tmp_path / "saved", index.vocabulary)
+    assert isinstance(scorer, DualScorer)
+    assert {one.dtype for one in scorer.model.parameters()} == {kind}
+    expected = DualScorer(model, index.vocabulary).scores(PASSAGES, [[0, 3], [2]])
+    for own, one in zip(scorer.scores(PASSAGES, [[0, 3], [2]]), expected, strict=True):
+        assert own.dtype == np.float32
+        assert own.tolist() == pytest.approx(one.tolist(), rel=tolerance)
 
 
 def test_concepts_are_encoded_once(model: DualEncoder, index: Index, monkeypatch: pytest.MonkeyPatch) -> None:

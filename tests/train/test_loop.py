@@ -363,6 +363,11 @@ def test_a_gpu_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_the_fastest_precision_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
-    for able, expected in (({"avx512_bf16": True}, "bfloat16"), ({"amx_bf16": True}, "bfloat16"), ({}, "float32")):
+    for able, expected in (
+        ({"avx512_bf16": True}, "bfloat16"),
+        ({"amx_bf16": True}, "bfloat16"),
+        ({"arm_bf16": True}, "bfloat16"),
+        ({}, "float32"),
+    ):
         monkeypatch.setattr(torch.cpu, "get_capabilities", lambda able=able: able)
         assert Precision.of("auto", CPU).name == expected

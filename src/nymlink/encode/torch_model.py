@@ -168,8 +168,8 @@ def attention_on(device: str) -> Attention:
 
 
 def has_bf16(device: str) -> bool:
-    """Whether a kind of device multiplies bf16 itself: where it does not, fp32 is faster."""
-    if device == "cuda":
+    """Whether a device multiplies bf16 itself: where it does not, fp32 is faster."""
+    if torch.device(device).type == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     able = torch.cpu.get_capabilities()
     return any(able.get(each, False) for each in ("avx512_bf16", "amx_bf16", "arm_bf16"))
@@ -184,7 +184,7 @@ def _load_transformer(folder: Path, attention: Attention) -> PreTrainedModel:
         if not getattr(AutoModel._model_mapping[type(config)], "_supports_sdpa", False):
             attention = "eager"
     if file.suffix == ".onnx":
-        return _dequantised(file, config, attention)
+        return _dequantised(folder, file, config, attention)
     with _loading(folder):
         model: PreTrainedModel
         model, found = AutoModel.from_pretrained(
@@ -200,14 +200,14 @@ def _load_transformer(folder: Path, attention: Attention) -> PreTrainedModel:
     return model
 
 
-def _dequantised(file: Path, config: PretrainedConfig, attention: Attention) -> PreTrainedModel:
+def _dequantised(folder: Path, file: Path, config: PretrainedConfig, attention: Attention) -> PreTrainedModel:
     """A model with the weights that a graph in int8 stands for.
 
     Raises:
         InputError: it does not have all of them by name, as of a model without biases, or with equal ones.
     """
     weights = {name: torch.from_numpy(value) for name, value in float_weights(file).items()}
-    with quiet_transformers():
+    with _loading(folder):
         # transformers leaves this one without types.
         model: PreTrainedModel = AutoModel.from_config(  # type: ignore[no-untyped-call]
             config, dtype=torch.float32, attn_implementation=attention

@@ -97,7 +97,7 @@ def open_network(
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     _require_device(device)
     if precision is None:
-        precision = "bf16" if has_bf16(_kind(device)) else "fp32"
+        precision = "bf16" if has_bf16(device) else "fp32"
     require_precision(precision, _OFFERED[_kind(device)], where=f"on {device}")
     model = TorchModel.load(
         folder,
