@@ -60,6 +60,9 @@ DUAL: Final = ("anchor", "preset", "scaling", "pooling")
 OPTIONS: Final = ("epochs", "learning_rate", "candidates", "max_steps", *DUAL)
 """Settings of trainings; those of DUAL are of dual encoders alone."""
 
+_FORM: Final = 2
+"""Of what is kept in a folder: what was measured in another is not mixed with it."""
+
 _NCBI: Final = "corpora/ncbi_disease/original-data"
 _BC5CDR: Final = "corpora/bc5cdr"
 
@@ -104,7 +107,8 @@ class Workplace:
         self._encoder = encoder
         self._first = first
         self._settings = settings
-        asked = {"encoder": Encoder.load(encoder, backend="torch").fingerprint, "first": first, **settings}
+        fingerprint = Encoder.load(encoder, backend="torch").fingerprint
+        asked = {"form": _FORM, "encoder": fingerprint, "first": first, **settings}
         before = _kept(self._folder / "settings.json", lambda: asked)
         if before != asked:
             raise SystemExit(f"{folder}: holds results with {before}, not {asked}: choose another folder")

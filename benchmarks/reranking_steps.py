@@ -118,7 +118,8 @@ def measure(
     found = evaluate_reranking(
         opened, model, read, training=[read_corpus(Path(training))], retrieve=candidates, progress=True
     )
-    known = Reranker(scorer.scorer, opened.vocabulary)
+    timed = Remembering(scorer.scorer)
+    known = Reranker(timed, opened.vocabulary)
     linked = zip(read.documents, Linker(opened, top_k=candidates).link_documents(read.documents), strict=True)
     again, counted = 0.0, 0
     for document, links in islice(linked, 0, None, 5):
@@ -131,13 +132,19 @@ def measure(
     for half, fit in zip(halves, fitted, strict=True):
         weighted = Reranker(scorer, opened.vocabulary, weights=fit.weights)
         together.append(iter(evaluate_reranking(opened, weighted, half, retrieve=candidates).mentions))
-    half_of = {document.id: number % 2 for number, document in enumerate(read.documents)}
+    half_of = [
+        number % 2
+        for number, document in enumerate(read.documents)
+        for mention in document.mentions
+        if mention.concept_ids
+    ]
     return {
         "mentions": [
-            {**one.to_dict(), "combined": next(together[half_of[one.document_id]]).after} for one in found.mentions
+            {**one.to_dict(), "combined": next(together[half]).after}
+            for one, half in zip(found.mentions, half_of, strict=True)
         ],
         "fits": [one.to_dict() for one in fitted],
-        "entity_seconds": scorer.seconds - again / counted * sum(1 for _ in read.mentions()),
+        "entity_seconds": scorer.seconds - timed.seconds / counted * sum(1 for _ in read.mentions()),
         "mentions_per_second": counted / again,
     }
 

@@ -30,6 +30,10 @@ class InputError(NymlinkError):
     """Input that cannot be read at all: missing, empty, truncated, or not in the format expected."""
 
 
+class UnknownFormatError(InputError):
+    """Input in no format that is told by its content."""
+
+
 class StoreError(NymlinkError):
     """A vocabulary or index directory that is missing, damaged, or of another format version."""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from nymlink.errors import InputError
+from nymlink.errors import InputError, UnknownFormatError
 from nymlink.files import read_head
 from nymlink.registry import Registry
 
@@ -65,7 +65,7 @@ def find_format(
     if otherwise is not None and not path.is_dir():
         return registry.get(otherwise)
     known = ", ".join(registry.names())
-    raise InputError(f"unknown {registry.noun}: say which with --format (known: {known})", path=path)
+    raise UnknownFormatError(f"unknown {registry.noun}: say which with --format (known: {known})", path=path)
 
 
 def _is_stream(path: Path) -> bool:

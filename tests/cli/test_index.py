@@ -55,6 +55,7 @@ def test_what_is_no_vocabulary_is_refused(run: Run, built: Path, tmp_path: Path)
         result = run("index", "build", source, "-o", tmp_path / "i")
         assert result.exit_code == 2
         assert "Traceback" not in result.output
+        assert ("nymlink vocab build" in result.stderr) == (source == tmp_path / "notes.txt"), result.stderr
         assert not (tmp_path / "i").exists()
 
 

@@ -86,6 +86,15 @@ def test_figures_are_those_of_groups(index: Index, scorer: Words, corpus: Corpus
     }
 
 
+def test_what_was_seen_is_a_concept_however_its_id_is_written(index: Index, scorer: Words, corpus: Corpus) -> None:
+    unknown = Mention("a", concept_ids=("Y:1",))
+    training = Corpus("train", (document(1, ("valve", "MI", "0")), Document("2", mentions=(unknown,))))
+    found = evaluated(index, scorer, corpus, training=[training])
+    assert [one.seen for one in found.mentions] == [True, False, True, False, False, True]
+    with pytest.raises(InputError, match="no mention of the training corpora has a gold id"):
+        evaluated(index, scorer, corpus, training=[Corpus("train", (Document("3"),))])
+
+
 def test_only_what_is_asked_for_counts(index: Index, scorer: Words, corpus: Corpus) -> None:
     found = evaluated(index, scorer, corpus, types={"Disease"})
     assert [one.mention.text for one in found.mentions] == ["MI", "MI", "MI", "so", "qqqq"]

@@ -77,8 +77,9 @@ def build(
 ) -> None:
     """Build the index of a vocabulary.
 
-    VOCAB is a directory that `nymlink vocab build` wrote, or a file in any format that it reads. The index holds
-    all it needs but the encoder: the vocabulary can be removed afterwards. Equal names are found by every index.
+    VOCAB is a directory that `nymlink vocab build` wrote, or a source whose format and columns it would know
+    without being told. The index holds all it needs but the encoder: the vocabulary can be removed afterwards.
+    Equal names are found by every index.
 
     \b
     nymlink index build hp.obo -o hpo-index

@@ -1,4 +1,4 @@
-"""`nymlink rerank`: what a re-ranker goes by."""
+"""`nymlink rerank`: fit and measure re-rankers."""
 
 from __future__ import annotations
 
@@ -140,12 +140,15 @@ def _report(found: RerankingEvaluation) -> str:
 
 
 def _write_changes(path: Path, found: RerankingEvaluation, vocabulary: Vocabulary) -> None:
+    from nymlink.evaluate.diagnosis import told
+    from nymlink.evaluate.gold import GoldResolver
+
+    resolver = GoldResolver(vocabulary)
+
     def named(ids: Sequence[str | None]) -> str:
-        told = []
-        for one in ids:
-            row = None if one is None else vocabulary.row(one)
-            told.append(one or "nothing" if row is None else f"{one} {vocabulary.preferred_name(row)}")
-        return " | ".join(told)
+        return " | ".join(
+            "nothing" if one is None else told(vocabulary, one, sorted(resolver.rows([one]))) for one in ids
+        )
 
     with atomic_file(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter="\t", lineterminator="\n")

@@ -118,15 +118,8 @@ def letter_pairs(text: str) -> frozenset[str]:
 
 def _forms(index: Index, outcomes: Sequence[Outcome]) -> dict[str, Sequence[str | None]]:
     """Whether each prepared form is a name, and if so whether of several concepts (else ``None``)."""
-    owners = index.vocabulary.columns.names["concept"].to_numpy()
-
-    @cache
-    def named(part: str) -> int:
-        """How many concepts a part is the name of."""
-        row = index.entries.find(part)
-        return 0 if row is None else len(index.entries.concepts(row, owners))
-
-    found = [[named(part) for part in outcome.query.parts] for outcome in outcomes]
+    named = cache(index.named)
+    found = [[len(named(part)) for part in outcome.query.parts] for outcome in outcomes]
     return {
         FORM: [SEEN if all(counts) else UNSEEN for counts in found],
         SHARED: [None if not all(counts) else "one" if max(counts) == 1 else "several" for counts in found],

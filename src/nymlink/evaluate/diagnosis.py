@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -79,6 +79,11 @@ def drawn(mistakes: Sequence[Mistake], count: int | None, *, seed: int) -> list[
     return [mistakes[place] for place in sorted(places)]
 
 
+def told(vocabulary: Vocabulary, concept_id: str, rows: Iterable[int]) -> str:
+    """An id with the preferred names of the concepts that it stands for."""
+    return f"{concept_id} {', '.join(map(vocabulary.preferred_name, rows))}".strip()
+
+
 def _mistake(vocabulary: Vocabulary, outcome: Outcome, resolver: GoldResolver, text: str) -> Mistake:
     query = outcome.query
     golds = {gold_id: sorted(resolver.rows([gold_id])) for gold_id in query.mention.concept_ids}
@@ -88,14 +93,10 @@ def _mistake(vocabulary: Vocabulary, outcome: Outcome, resolver: GoldResolver, t
         document_id=query.document_id,
         mention=query.mention.text,
         query=" | ".join(query.parts),
-        gold=" | ".join(
-            f"{gold_id} {', '.join(map(vocabulary.preferred_name, rows))}".strip()
-            for gold_id, rows in golds.items()
-        ),
+        gold=" | ".join(told(vocabulary, gold_id, rows) for gold_id, rows in golds.items()),
         gold_names=" | ".join(_names(vocabulary, rows) for rows in golds.values()),
         predicted=" | ".join(
-            "nothing" if row is None else f"{vocabulary.concept_id(row)} {vocabulary.preferred_name(row)}"
-            for row in predicted
+            "nothing" if row is None else told(vocabulary, vocabulary.concept_id(row), [row]) for row in predicted
         ),
         predicted_names=" | ".join(_names(vocabulary, [] if row is None else [row]) for row in predicted),
         matched=" | ".join("" if row is None else vocabulary.name(row).text for row in matched),

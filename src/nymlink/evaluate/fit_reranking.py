@@ -174,6 +174,7 @@ def _judged(
     progress: bool,
 ) -> _Judged:
     linker, resolver = Linker(index, top_k=retrieve), GoldResolver(index.vocabulary)
+    resolver.require(corpus, types)
     golds: list[frozenset[int]] = []
     complete: list[bool] = []
     scored: list[Scored] = []
@@ -188,11 +189,9 @@ def _judged(
             elif link.mention.concept_ids:
                 owner[place] = len(golds)
                 golds.append(resolver.rows(link.mention.concept_ids))
-                complete.append(all(part.candidates for part in link.parts or (link,)))
+                complete.append(all(part.candidates for part in link.singles))
         scored.append(reranker.scored(document, links))
         owners += [owner[place] for place in scored[-1].links.tolist()]
-    if not any(golds):
-        raise InputError("no mention has a gold id that the index has: nothing could be right")
     if not owners:
         raise InputError("no mention has a candidate: nothing can be put in order")
     pool = joined([one.pool for one in scored])

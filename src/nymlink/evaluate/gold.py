@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cached_property
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nymlink.corpus.model import Corpus
+from nymlink.errors import InputError
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 
@@ -27,6 +29,19 @@ class GoldResolver:
     def rows(self, concept_ids: Iterable[str]) -> frozenset[int]:
         """The rows of all concepts that any of the ids stands for."""
         return frozenset().union(*(self._rows(concept_id) for concept_id in concept_ids))
+
+    def require(self, corpus: Corpus, types: Collection[str] | None) -> None:
+        """See that there is something to score.
+
+        Raises:
+            InputError: no mention of a corpus, of these types if any are given, has a gold id that is known.
+        """
+        if not any(
+            self.rows(mention.concept_ids)
+            for _, mention in corpus.mentions()
+            if types is None or mention.type in types
+        ):
+            raise InputError("no mention has a gold id that the index has: nothing could be right")
 
     def _rows(self, concept_id: str) -> frozenset[int]:
         if concept_id not in self._known:

@@ -175,11 +175,20 @@ def evaluate_reranking(
         progress: whether to show progress when standard error is a terminal.
 
     Raises:
-        InputError: no mention has a gold id that the vocabulary has.
+        InputError: no mention has a gold id that the vocabulary has, or no training mention has any.
         MissingExtraError: the sentence splitter is not installed.
     """
     linker, resolver = Linker(index, top_k=retrieve), GoldResolver(index.vocabulary)
-    trained = {one for split in training for _, mention in split.mentions() for one in mention.concept_ids}
+    resolver.require(corpus, types)
+    trained = {
+        concept
+        for split in training
+        for _, mention in split.mentions()
+        for gold_id in mention.concept_ids
+        for concept in _concepts(resolver, gold_id)
+    }
+    if training and not trained:
+        raise InputError("no mention of the training corpora has a gold id: what was seen there cannot be told")
     found: list[RerankedMention] = []
     linked = zip(corpus.documents, linker.link_documents(corpus.documents), strict=True)
     for document, links in track(linked, "re-ranking", total=len(corpus), shown=progress):
@@ -194,42 +203,38 @@ def evaluate_reranking(
                     mention=mention,
                     sentence=sentence(document.text, mention),
                     ambiguous=_ambiguous(index, before),
-                    seen=(all if mention.parts else any)(one in trained for one in mention.concept_ids),
+                    seen=(all if mention.parts else any)(
+                        trained & _concepts(resolver, one) for one in mention.concept_ids
+                    ),
                     before=_rank(index, before, gold),
                     after=_rank(index, after, gold),
                     first_before=_firsts(before),
                     first_after=_firsts(after),
                 )
             )
-    if not any(resolver.rows(one.mention.concept_ids) for one in found):
-        raise InputError("no mention has a gold id that the index has: nothing could be right")
-    return RerankingEvaluation(found, trained=bool(trained))
+    return RerankingEvaluation(found, trained=bool(training))
+
+
+def _concepts(resolver: GoldResolver, concept_id: str) -> frozenset[int | str]:
+    """What an id stands for, however it is written; for itself where the vocabulary does not know it."""
+    return resolver.rows([concept_id]) or frozenset([concept_id])
 
 
 def _ambiguous(index: Index, link: Link) -> bool:
     """Whether a mention or a part of it is a name of several concepts, or the first two candidates tie."""
-    owners = index.vocabulary.columns.names["concept"].to_numpy()
 
     def doubtful(part: Link) -> bool:
-        row = index.entries.find(part.query)
-        shared = row is not None and len(index.entries.concepts(row, owners)) > 1
         scores = [one.score for one in part.candidates[:2]]
-        return shared or (len(scores) == 2 and scores[0] == scores[1])
+        return len(index.named(part.query)) > 1 or (len(scores) == 2 and scores[0] == scores[1])
 
-    return any(map(doubtful, _parts(link)))
+    return any(map(doubtful, link.singles))
 
 
 def _rank(index: Index, link: Link, gold: frozenset[int]) -> Rank:
     """The rank of the first gold concept; of a composite mention that of its worst part."""
-    rows = index.vocabulary.row
-    return worst_rank(
-        [first_rank(rows(one.concept_id) in gold for one in part.candidates) for part in _parts(link)]
-    )
+    rows = [[index.vocabulary.row(one.concept_id) for one in part.candidates] for part in link.singles]
+    return worst_rank([first_rank(row in gold for row in part) for part in rows])
 
 
 def _firsts(link: Link) -> tuple[str | None, ...]:
-    return tuple(None if part.best is None else part.best.concept_id for part in _parts(link))
-
-
-def _parts(link: Link) -> tuple[Link, ...]:
-    return link.parts or (link,)
+    return tuple(None if part.best is None else part.best.concept_id for part in link.singles)

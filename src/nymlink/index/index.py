@@ -293,6 +293,11 @@ class Index:
         """
         return Index(self.vocabulary, self.entries, self._searches, self.settings, calibration)
 
+    def named(self, query: str) -> frozenset[int]:
+        """The concepts that have exactly this prepared name."""
+        row = self.entries.find(query)
+        return frozenset() if row is None else self.entries.concepts(row, self._owners)
+
     def match(self, queries: Sequence[str], k: int) -> Matches:
         """The k best distinct concepts of each query; see :func:`nymlink.index.walk.match`."""
         return match(self.search, self.entries, self._owners, queries, k)

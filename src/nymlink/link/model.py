@@ -64,6 +64,11 @@ class Link:
     nil: bool = False
 
     @property
+    def singles(self) -> tuple[Link, ...]:
+        """The links of its parts; of a mention that is not composite, itself."""
+        return self.parts or (self,)
+
+    @property
     def best(self) -> Candidate | None:
         """The first candidate, if any."""
         return self.candidates[0] if self.candidates else None

@@ -47,8 +47,8 @@ def open_scorer(folder: Path, vocabulary: Vocabulary) -> tuple[ContextScorer, We
     device = "cuda" if torch.cuda.is_available() else "cpu"
     attention = attention_on(device)
     if manifest["kind"] == KIND:
-        return CrossScorer(_ready(CrossEncoder.load(folder, attention=attention), device), vocabulary), weights
-    return DualScorer(_ready(DualEncoder.load(folder, attention=attention), device), vocabulary), weights
+        return CrossScorer(_on_device(CrossEncoder.load(folder, attention=attention), device), vocabulary), weights
+    return DualScorer(_on_device(DualEncoder.load(folder, attention=attention), device), vocabulary), weights
 
 
 def store_weights(folder: str | Path, weights: Weights) -> None:
@@ -64,7 +64,7 @@ def store_weights(folder: str | Path, weights: Weights) -> None:
         partial.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _ready(model: M, device: str) -> M:
+def _on_device(model: M, device: str) -> M:
     from nymlink.encode.torch_model import TorchModel, has_bf16
 
     if has_bf16(device):

@@ -111,7 +111,7 @@ class Reranker:
         mentions = [
             (place, part, None if link.parts else passage)
             for place, (passage, link) in enumerate(said)
-            for part in link.parts or (link,)
+            for part in link.singles
             if part.candidates
         ]
         shape = len(mentions), max((len(part.candidates) for _, part, _ in mentions), default=0)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nymlink.errors import InputError
+from nymlink.errors import InputError, UnknownFormatError
 from nymlink.files import sha256
 from nymlink.formats import find_format
 from nymlink.manifest import MANIFEST
@@ -85,7 +85,15 @@ def open_vocabulary(path: str | Path, *, problems: Problems | None = None) -> Vo
     """
     if (Path(path) / MANIFEST).is_file():
         return Vocabulary.load(path)
-    return read_vocabulary(path, problems=problems)
+    try:
+        return read_vocabulary(path, problems=problems)
+    except UnknownFormatError as error:
+        # Who asks for this has no option that says the format.
+        raise InputError(
+            "neither a folder that `nymlink vocab build` wrote nor a source whose format shows: give it to that "
+            "first, with its --format",
+            path=path,
+        ) from error
 
 
 def _check_heeded(sources: Sequence[tuple[Path, VocabularyFormat]], options: ReadOptions) -> None:
