@@ -90,8 +90,8 @@ def open_vocabulary(path: str | Path, *, problems: Problems | None = None) -> Vo
     except UnknownFormatError as error:
         # Who asks for this has no option that says the format.
         raise InputError(
-            "neither a folder that `nymlink vocab build` wrote nor a source whose format shows: give it to that "
-            "first, with its --format",
+            "neither a vocabulary nor a source whose format shows: build the vocabulary first, with "
+            "`nymlink vocab build --format …`",
             path=path,
         ) from error
 
