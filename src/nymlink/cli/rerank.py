@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,7 +18,6 @@ from nymlink.index.index import Index
 
 if TYPE_CHECKING:
     from nymlink.evaluate.reranking import RerankingEvaluation
-    from nymlink.vocabulary.vocabulary import Vocabulary
 
 
 @click.group()
@@ -104,7 +103,7 @@ def evaluate(
     nymlink rerank evaluate reranker CDR_TestSet.PubTator.txt --index mesh-index \\
         --training CDR_TrainingSet.PubTator.txt --changes changes.tsv
     """
-    from nymlink.evaluate.reranking import evaluate_reranking
+    from nymlink.evaluate.reranking import evaluate_reranking, told_changes
     from nymlink.rerank.reranker import Reranker
 
     require_folders(json_file, changes)
@@ -120,7 +119,7 @@ def evaluate(
         with atomic_file(json_file) as partial:
             partial.write_text(json.dumps(found.to_dict(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     if changes is not None:
-        _write_changes(changes, found, opened.vocabulary)
+        _write_changes(changes, told_changes(found, opened.vocabulary))
     finish(problems)
 
 
@@ -139,23 +138,9 @@ def _report(found: RerankingEvaluation) -> str:
     )
 
 
-def _write_changes(path: Path, found: RerankingEvaluation, vocabulary: Vocabulary) -> None:
-    from nymlink.evaluate.diagnosis import told
-    from nymlink.evaluate.gold import GoldResolver
-
-    resolver = GoldResolver(vocabulary)
-
-    def named(ids: Sequence[str | None]) -> str:
-        return " | ".join(
-            "nothing" if one is None else told(vocabulary, one, sorted(resolver.rows([one]))) for one in ids
-        )
-
+def _write_changes(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     with atomic_file(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
-        writer.writerow(["document", "start", "end", "mention", "gold", "index", "re-ranked", "now", "sentence"])
-        for one in found.changed:
-            now = {(True, False): "wrong", (False, True): "right"}.get((one.before == 0, one.after == 0), "")
-            mention = one.mention
-            place = [one.document_id, mention.start, mention.end, mention.text]
-            said = map(named, (mention.concept_ids, one.first_before, one.first_after))
-            writer.writerow([*place, *said, now, one.sentence])
+        columns = ("document", "start", "end", "mention", "gold", "index", "re-ranked", "now", "sentence")
+        writer = csv.DictWriter(file, columns, delimiter="\t", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)

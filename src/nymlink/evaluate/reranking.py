@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from nymlink.corpus.model import Corpus, Mention
 from nymlink.errors import InputError
-from nymlink.evaluate.diagnosis import sentence
+from nymlink.evaluate.diagnosis import sentence, told
 from nymlink.evaluate.gold import GoldResolver
 from nymlink.evaluate.metrics import accuracy, as_array
 from nymlink.evaluate.outcomes import Rank, first_rank, worst_rank
@@ -22,6 +22,7 @@ from nymlink.link.linker import Linker
 from nymlink.link.model import Link
 from nymlink.progress import track
 from nymlink.rerank.reranker import Reranker
+from nymlink.vocabulary.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +214,34 @@ def evaluate_reranking(
                 )
             )
     return RerankingEvaluation(found, trained=bool(training))
+
+
+def told_changes(found: RerankingEvaluation, vocabulary: Vocabulary) -> list[dict[str, Any]]:
+    """The mentions that mean another concept when re-ranked, for a person to read: concepts with their names.
+
+    ``now`` says whether a first candidate that was wrong is right now, or the contrary; it is empty otherwise.
+    """
+    resolver = GoldResolver(vocabulary)
+
+    def named(ids: Iterable[str | None]) -> str:
+        return " | ".join(
+            "nothing" if one is None else told(vocabulary, one, sorted(resolver.rows([one]))) for one in ids
+        )
+
+    return [
+        {
+            "document": one.document_id,
+            "start": one.mention.start,
+            "end": one.mention.end,
+            "mention": one.mention.text,
+            "gold": named(one.mention.concept_ids),
+            "index": named(one.first_before),
+            "re-ranked": named(one.first_after),
+            "now": {(True, False): "wrong", (False, True): "right"}.get((one.before == 0, one.after == 0), ""),
+            "sentence": one.sentence,
+        }
+        for one in found.changed
+    ]
 
 
 def _concepts(resolver: GoldResolver, concept_id: str) -> frozenset[int | str]:
