@@ -14,7 +14,7 @@ from nymlink.encode.torch_model import TorchModel
 from nymlink.train import cached_gradient
 from nymlink.train.cached_gradient import Encoding, encode
 from nymlink.train.precision import Precision
-from nymlink.train.speed import densify, quicken
+from nymlink.train.sparse_gradients import densify, sparsify
 from tests.encode import tiny
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -31,7 +31,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def load(base: Path) -> TorchModel:
     model = TorchModel.load(base).train()
-    quicken(model, CPU)
+    sparsify(model)
     return model
 
 

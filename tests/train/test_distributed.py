@@ -30,7 +30,7 @@ from nymlink.train.precision import Precision
 from nymlink.train.recipe_settings import SapSettings
 from nymlink.train.sap import train_sap
 from nymlink.train.settings import HeldOut
-from nymlink.train.speed import densify, quicken
+from nymlink.train.sparse_gradients import densify, sparsify
 from nymlink.train.task import Outcome
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.train.runs import same, sap_settings, weights
@@ -64,7 +64,7 @@ def step(processes: Processes, folder: Path, place: Path, changes: dict[str, Any
     """One step without dropout; its loss and gradients into files."""
     settings = sap_settings(place, folder / "out", **changes)
     model = TorchModel.load(settings.base).eval()
-    quicken(model, CPU)
+    sparsify(model)
     pairs = VocabularyPairs(Pairs.of(Vocabulary.load(settings.vocab or "")))
     batches = NameBatches(pairs, size=19, tokenizer=model.tokenizer, processes=processes)
     loss = make_loss(settings.loss, settings.loss_settings)

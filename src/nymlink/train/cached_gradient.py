@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from nymlink.encode.tokens import Rows, Tokens, plan, tokenise
 from nymlink.encode.torch_model import TorchModel
 from nymlink.errors import NymlinkError
+from nymlink.train.dropout import cheap_dropout
 from nymlink.train.precision import Precision
 
 _PADDING: Final = 0.25
@@ -118,7 +119,8 @@ def _run(model: TorchModel, tokens: Tokens, rows: Rows, device: torch.device) ->
     ids, real = tokens.padded(rows, pad_id=model.pad_id)
     # No mask where nothing is padding: there is then nothing to add to the attention.
     mask = None if np.all(real) else torch.from_numpy(real).to(device)
-    output: Tensor = model(torch.from_numpy(ids).to(device), mask)
+    with cheap_dropout(device):
+        output: Tensor = model(torch.from_numpy(ids).to(device), mask)
     return output
 
 

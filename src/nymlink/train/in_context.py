@@ -32,7 +32,7 @@ from nymlink.train.rerank_evaluation import RerankEvaluation, Score
 from nymlink.train.rerank_examples import Examples, mentions_in_context
 from nymlink.train.run_folder import FINISHED, RunFolder
 from nymlink.train.sap import describe
-from nymlink.train.speed import quicken
+from nymlink.train.sparse_gradients import sparsify
 from nymlink.train.task import Figures, Task
 from nymlink.train.training import finish, restore_best, run
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -105,7 +105,7 @@ def train_in_context(
         found = _material(settings, problems or Problems())
         folder = RunFolder(recipe, settings, {"base": model.fingerprint, **found.origin})
         with fitting(f"the model does not fit onto {device}: choose a smaller base, or the device cpu"):
-            quicken(model, device)
+            sparsify(model)
             model.to(device).train()
         start = folder.open(SINGLE, device, restart=restart)
         if start == FINISHED:

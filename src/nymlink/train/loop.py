@@ -27,7 +27,7 @@ from nymlink.train.optimise import LearningRate
 from nymlink.train.precision import Precision
 from nymlink.train.reporting import Reporter
 from nymlink.train.settings import MEASURE, RunSettings
-from nymlink.train.speed import densify
+from nymlink.train.sparse_gradients import densify
 from nymlink.train.task import Evaluated, Figures, Remembering, State, Task
 
 B = TypeVar("B")

@@ -31,7 +31,7 @@ from nymlink.train.precision import Precision, find_device
 from nymlink.train.reporting import Reporter
 from nymlink.train.run_folder import FINISHED, RunFolder
 from nymlink.train.settings import EncoderTrainingSettings, RunSettings
-from nymlink.train.speed import quicken
+from nymlink.train.sparse_gradients import sparsify
 from nymlink.train.task import Figures, State, Task
 from nymlink.train.tuning import add_tuning, write_tuned
 
@@ -240,7 +240,7 @@ def _load(settings: EncoderTrainingSettings, device: torch.device) -> TorchModel
 def _prepare(model: TorchModel, settings: EncoderTrainingSettings, device: torch.device) -> None:
     torch.manual_seed(settings.seed)
     add_tuning(model, settings)
-    quicken(model, device)
+    sparsify(model)
     with fitting(f"the model does not fit onto {device}: choose a smaller base, or the device cpu"):
         model.to(device).train()
 
