@@ -168,6 +168,7 @@ def _search(vectors: np.ndarray, neighbours: Any) -> DenseSearch:
 
     from nymlink.index.dense import DenseSearch
     from nymlink.index.entries import Entries
+    from nymlink.index.heads import Heads
 
     class Nothing:
         """No query is encoded here."""
@@ -177,7 +178,8 @@ def _search(vectors: np.ndarray, neighbours: Any) -> DenseSearch:
 
     # Their texts are only asked for what need not be encoded.
     texts = Entries(pa.array([], pa.large_string()), np.zeros(1, np.int64), np.zeros(0, np.int32))
-    return DenseSearch(texts, Nothing(), vectors, neighbours)
+    heads = Heads.of(vectors) if neighbours is None and Heads.worthwhile(vectors) else None
+    return DenseSearch(texts, Nothing(), vectors, neighbours, heads=heads)
 
 
 def _timed(search: Callable[[Any], object], queries: np.ndarray, batch: int) -> dict[str, Any]:

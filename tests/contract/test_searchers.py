@@ -11,6 +11,7 @@ from tests.index.small import entries, many_names
 
 from nymlink.index.dense import DenseSearch
 from nymlink.index.exact import ExactSearch
+from nymlink.index.heads import Heads
 from nymlink.index.hits import NONE, Hits, Rows, Scores, Searcher
 from nymlink.index.hybrid import HybridSearch
 from nymlink.index.neighbours import KINDS
@@ -70,6 +71,20 @@ class _OnlyHits:
         return np.sum(scores, axis=0, dtype=np.float32)
 
 
+class _OneByOne:
+    """A search that is asked a single query at a time."""
+
+    def __init__(self, search: Searcher) -> None:
+        self._search = search
+
+    def search(self, queries: Sequence[str], k: int) -> Hits:
+        found = [self._search.search([query], k) for query in queries] or [self._search.search([], k)]
+        return Hits(np.concatenate([one.rows for one in found]), np.concatenate([one.scores for one in found]))
+
+    def score(self, queries: Sequence[str], rows: Rows) -> Scores:
+        return self._search.score(queries, rows)
+
+
 class _Trigrams:
     """An encoder that knows three letters at a time."""
 
@@ -88,6 +103,9 @@ def _searches() -> dict[str, Searcher]:
     searches: dict[str, Searcher] = {"exact": exact}
     for kind in ("exact", *(KINDS if find_spec("faiss") else ())):
         searches[f"dense {kind}"] = DenseSearch.build(ENTRIES, _Trigrams(), width=64, kind=kind)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Heads, "worthwhile", lambda _: True)
+        searches["dense heads"] = _OneByOne(DenseSearch.build(ENTRIES, _Trigrams(), width=64))
     for preset, settings in PRESETS.items():
         parts: dict[str, Searcher] = {name: SparseSearch.build(ENTRIES, own) for name, own in settings.items()}
         searches |= {f"{preset} {name}": part for name, part in parts.items()}

@@ -39,7 +39,7 @@ class Candidates:
             first: the row of the first.
             scores: float32 (n): their scores.
         """
-        lowest = self._lowest or _reached(scores, self._fetched) - _EQUAL
+        lowest = self._lowest or reached(scores, self._fetched) - _EQUAL
         found = np.flatnonzero(scores >= lowest if lowest > 0 else scores > 0)
         self.rows = np.concatenate([self.rows, (first + found).astype(np.int32)])
         self._scores = np.concatenate([self._scores, scores[found]])
@@ -50,7 +50,7 @@ class Candidates:
             self.rows, self._scores = self.rows[kept], self._scores[kept]
 
 
-def _reached(scores: Scores, count: int) -> float:
+def reached(scores: Scores, count: int) -> float:
     """A score that at least ``count`` of many reach, found without sorting them; 0 where there are fewer."""
     highest = scores[: len(scores) // _COLUMNS * _COLUMNS].reshape(_COLUMNS, -1).max(axis=0)
     return float(np.partition(highest, -count)[-count]) if len(highest) >= count else 0.0

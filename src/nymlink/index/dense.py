@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
-from nymlink.arrays import map_array
+from nymlink.arrays import map_array, save_array
 from nymlink.encode.cuts import Cuts
 from nymlink.index.entries import Entries
+from nymlink.index.heads import Heads
 from nymlink.index.hits import NONE, Hits, Rows, Scores, best
 from nymlink.index.nearest import Kept, StoredVectors, Vectors, nearest
 from nymlink.index.neighbours import EXACTLY, Neighbours
@@ -21,8 +23,13 @@ if TYPE_CHECKING:
     from nymlink.encode.cache import EmbeddingCache
 
 _UNPACKED_BYTES: Final = 128 << 20
-"""Vectors up to this size are kept as float32 too: turning them from float16 takes longer than a search for a
-single query."""
+"""Vectors up to this size are kept as float32 too where there are many queries: turning them from float16 takes a
+part of the time of a search."""
+
+_FEW: Final = 16
+_FEW_PACKED: Final = 64
+"""Up to so many queries are looked for by heads; more of them are worth the product of all coordinates, many more
+where all vectors are to be turned to float32 for it."""
 
 _MARGIN: Final = 16
 """Entries fetched beyond k: a product of blocks rounds otherwise than that of single vectors, by which hits are
@@ -49,15 +56,23 @@ class DenseSearch:
         entries: E entries.
         encoder: makes the vectors of queries; the one that made those of the entries.
         vectors: float16 (E, D): the unit vectors of the entries.
-        neighbours: finds entries near to a vector; if ``None``, all are looked at.
+        neighbours: finds entries near to a vector; if ``None``, the search is exact.
+        heads: makes an exact search for few vectors faster.
     """
 
     def __init__(
-        self, entries: Entries, encoder: Encodes, vectors: Kept, neighbours: Neighbours | None = None
+        self,
+        entries: Entries,
+        encoder: Encodes,
+        vectors: Kept,
+        neighbours: Neighbours | None = None,
+        *,
+        heads: Heads | None = None,
     ) -> None:
         self._entries = entries
         self.vectors = vectors
         self.neighbours = neighbours
+        self._heads = heads
         self.encoder = encoder
         self._last: dict[str, Vectors] = {}
 
@@ -88,7 +103,7 @@ class DenseSearch:
         """
         blocks = list(_encoded(entries, encoder, width, cache, progress=progress))
         vectors: Kept = np.concatenate([np.zeros((0, width), np.float16), *blocks])
-        return cls(entries, encoder, vectors, _neighbours(vectors, kind, progress=progress))
+        return cls._over(entries, encoder, vectors, kind, progress=progress)
 
     @classmethod
     def write(
@@ -110,15 +125,24 @@ class DenseSearch:
             np.lib.format.write_array_header_1_0(file, header)
             for block in _encoded(entries, encoder, width, cache, progress=progress):
                 file.write(block.data)
-        vectors = map_array(directory, _FILE)
-        neighbours = _neighbours(vectors, kind, progress=progress)
-        if neighbours is not None:
-            neighbours.save(directory)
-        return cls(entries, encoder, vectors, neighbours)
+        made = cls._over(entries, encoder, map_array(directory, _FILE), kind, progress=progress)
+        made._save_parts(directory)
+        return made
+
+    @classmethod
+    def _over(cls, entries: Entries, encoder: Encodes, vectors: Kept, kind: str, *, progress: bool) -> DenseSearch:
+        if kind != EXACTLY:
+            return cls(entries, encoder, vectors, Neighbours.build(vectors, kind, progress=progress))
+        heads = Heads.of(vectors) if Heads.worthwhile(vectors) else None
+        return cls(entries, encoder, vectors, heads=heads)
+
+    @property
+    def _unpacks(self) -> bool:
+        return self.vectors.size * 4 <= _UNPACKED_BYTES
 
     @cached_property
     def _unpacked(self) -> StoredVectors:
-        return self.vectors.astype(np.float32) if self.vectors.size * 4 <= _UNPACKED_BYTES else self.vectors
+        return self.vectors.astype(np.float32) if self._unpacks else self.vectors
 
     def search(self, queries: Sequence[str], k: int) -> Hits:
         """The k nearest entries of each query; see :class:`~nymlink.index.hits.Searcher`.
@@ -143,9 +167,11 @@ class DenseSearch:
         return best(rows, self._cosines(vectors, rows), k)
 
     def _near(self, vectors: Vectors, k: int) -> Rows:
-        if self.neighbours is None:
-            return nearest(vectors, self._unpacked, k).rows
-        return self.neighbours.search(vectors, k)
+        if self.neighbours is not None:
+            return self.neighbours.search(vectors, k)
+        if self._heads is not None and len(vectors) <= (_FEW if self._unpacks else _FEW_PACKED):
+            return self._heads.search(vectors, k)
+        return nearest(vectors, self._unpacked, k).rows
 
     def recall(self, k: int, *, names: int = 1000, seed: int = 0) -> float:
         """The share of the k entries nearest to a name of the index, itself left out, that a search gives.
@@ -172,7 +198,7 @@ class DenseSearch:
         scores = np.zeros(rows.shape, np.float32)
         for query, vector in enumerate(vectors):
             found = rows[query] != NONE
-            own = self._unpacked[rows[query, found]].astype(np.float32, copy=False)
+            own = self.vectors[rows[query, found]].astype(np.float32)
             # Not a matrix product: that rounds differently with the number of rows.
             scores[query, found] = np.einsum("rd,d->r", own, vector)
         return scores
@@ -202,14 +228,19 @@ class DenseSearch:
     def save(self, directory: Path) -> None:
         """Write the search into a new directory."""
         directory.mkdir()
-        np.save(directory / f"{_FILE}.npy", self.vectors, allow_pickle=False)
-        if self.neighbours is not None:
-            self.neighbours.save(directory)
+        save_array(directory, _FILE, self.vectors)
+        self._save_parts(directory)
+
+    def _save_parts(self, directory: Path) -> None:
+        for part in (self.neighbours, self._heads):
+            if part is not None:
+                part.save(directory)
 
     @property
     def files(self) -> list[str]:
         """The names of the files that the search is saved as."""
-        return [f"{_FILE}.npy", *(Neighbours.FILES if self.neighbours is not None else ())]
+        parts = [part.FILES for part in (self.neighbours, self._heads) if part is not None]
+        return [f"{_FILE}.npy", *chain(*parts)]
 
     @classmethod
     def load(
@@ -226,8 +257,10 @@ class DenseSearch:
             raise ValueError(
                 f"its vectors are {vectors.dtype} {vectors.shape}, not {len(entries)} of width {width}"
             )
-        neighbours = None if kind == EXACTLY else Neighbours.load(directory, kind, len(entries))
-        return cls(entries, encoder, vectors, neighbours)
+        if kind != EXACTLY:
+            return cls(entries, encoder, vectors, Neighbours.load(directory, kind, len(entries)))
+        heads = Heads.load(directory, vectors) if Heads.worthwhile(vectors) else None
+        return cls(entries, encoder, vectors, heads=heads)
 
 
 def _unit(vector: Vectors) -> Vectors:
@@ -251,7 +284,3 @@ def _encoded(
             )
         yield np.ascontiguousarray(vectors.astype(np.float16))
     cuts.say(stacklevel=1)
-
-
-def _neighbours(vectors: Kept, kind: str, *, progress: bool) -> Neighbours | None:
-    return None if kind == EXACTLY else Neighbours.build(vectors, kind, progress=progress)

@@ -1,0 +1,100 @@
+"""Heads rule out entries, and never one of the best."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nymlink.index import heads as module
+from nymlink.index.heads import Heads
+from nymlink.index.hits import NONE
+from nymlink.index.nearest import Kept, Vectors
+
+
+def drawn(count: int, width: int, *, spread: float, seed: int) -> Vectors:
+    """Unit vectors whose coordinates matter the less the later they come, and are turned."""
+    draw = np.random.default_rng(seed)
+    turn = np.linalg.qr(draw.normal(size=(width, width)))[0]
+    vectors = draw.normal(size=(count, width)) * spread ** np.arange(width) @ turn
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+
+
+def naive(queries: Vectors, vectors: Kept, k: int) -> list[list[int]]:
+    """Every product, sorted in full."""
+    found = []
+    for query in queries:
+        products = [round(float(query @ vector.astype(np.float32)), 6) for vector in vectors]
+        order = sorted(range(len(vectors)), key=lambda row: (-products[row], row))[:k]
+        found.append(order + [NONE] * (k - len(order)))
+    return found
+
+
+def close(found: list[int], expected: list[int], query: Vectors, vectors: Kept) -> bool:
+    """Whether two lists have the same products, but for their rounding."""
+    one, other = (vectors[rows].astype(np.float32) @ query for rows in (found, expected))
+    return len(set(found)) == len(found) == len(expected) and bool(np.allclose(one, other, atol=2e-6))
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    count=st.sampled_from([1, 7, 300, 900]),
+    width=st.sampled_from([2, 5, 16]),
+    spread=st.sampled_from([1.0, 0.7, 0.2]),
+    k=st.sampled_from([1, 3, 12]),
+    seed=st.integers(0, 1000),
+)
+def test_what_is_found_is_what_a_full_sort_finds(count: int, width: int, spread: float, k: int, seed: int) -> None:
+    all_of_them = drawn(count + 5, width, spread=spread, seed=seed)
+    vectors, queries = all_of_them[:count].astype(np.float16), all_of_them[count:]
+    found = Heads.of(vectors).search(queries, k).tolist()
+    for query, own, expected in zip(queries, found, naive(queries, vectors, k), strict=True):
+        given = expected.index(NONE) if NONE in expected else k
+        assert own[given:] == expected[given:]
+        assert close(own[:given], expected[:given], query, vectors)
+
+
+def test_equal_entries_come_by_rising_row() -> None:
+    vectors = np.repeat(np.eye(4, dtype=np.float16), 200, axis=0)
+    found = Heads.of(vectors).search(np.eye(4, dtype=np.float32)[[2, 0]], 5)
+    assert found.tolist() == [[400, 401, 402, 403, 404], [0, 1, 2, 3, 4]]
+
+
+def test_few_entries_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors = drawn(20_001, 32, spread=0.8, seed=3)
+    heads = Heads.of(vectors[:-1].astype(np.float16))
+    looked_at: list[int] = []
+    products = Heads._products
+
+    def counted(self: Heads, query: Vectors, rows: np.ndarray) -> np.ndarray:
+        looked_at.append(len(rows))
+        return products(self, query, rows)
+
+    monkeypatch.setattr(Heads, "_products", counted)
+    heads.search(vectors[-1:], 10)
+    assert sum(looked_at) < 500
+
+
+def test_a_vector_of_zeros_is_as_near_to_all() -> None:
+    vectors = drawn(500, 8, spread=0.5, seed=0).astype(np.float16)
+    assert Heads.of(vectors).search(np.zeros((1, 8), np.float32), 3).tolist() == [[0, 1, 2]]
+    assert Heads.of(vectors).search(np.zeros((0, 8), np.float32), 3).shape == (0, 3)
+
+
+def test_they_are_saved_and_mapped(tmp_path: Path) -> None:
+    vectors = drawn(400, 6, spread=0.7, seed=1).astype(np.float16)
+    made, queries = Heads.of(vectors), drawn(4, 6, spread=0.7, seed=2)
+    made.save(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(Heads.FILES)
+    assert np.array_equal(Heads.load(tmp_path, vectors).search(queries, 9), made.search(queries, 9))
+    with pytest.raises(ValueError, match=r"heads are float32 \(400, 4\)"):
+        Heads.load(tmp_path, vectors[:-1])
+
+
+def test_they_are_for_vocabularies_that_are_neither_small_nor_huge(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_BYTES", (4 * 3 * 100, 4 * 3 * 200))
+    counts = (99, 100, 200, 201)
+    assert [Heads.worthwhile(np.zeros((count, 4), np.float16)) for count in counts] == [False, True, True, False]
