@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from nymlink.ahead import made_ahead
@@ -30,6 +32,12 @@ def test_one_is_made_while_the_one_before_is_used() -> None:
     assert list(items) == [None] * 8
     assert started == list(range(9))
     assert list(made_ahead(started.append, [])) == []
+
+
+def test_a_single_item_is_made_where_it_is_asked_for() -> None:
+    asking = threading.get_ident()
+    assert list(made_ahead(lambda _: threading.get_ident(), [0])) == [asking]
+    assert asking not in made_ahead(lambda _: threading.get_ident(), [0, 1])
 
 
 def test_closed_early_it_makes_no_more() -> None:
