@@ -178,7 +178,7 @@ def _search(vectors: np.ndarray, neighbours: Any) -> DenseSearch:
 
     # Their texts are only asked for what need not be encoded.
     texts = Entries(pa.array([], pa.large_string()), np.zeros(1, np.int64), np.zeros(0, np.int32))
-    heads = Heads.of(vectors) if neighbours is None and Heads.worthwhile(vectors) else None
+    heads = Heads.of(vectors) if neighbours is None else None
     return DenseSearch(texts, Nothing(), vectors, neighbours, heads=heads)
 
 

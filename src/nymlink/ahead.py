@@ -13,7 +13,7 @@ Made = TypeVar("Made")
 
 
 def made_ahead(make: Callable[[Item], Made], items: Iterable[Item], *, ahead: int = 1) -> Iterator[Made]:
-    """``map(make, items)``, made in one thread a few items ahead; an error is raised where its item would be.
+    """``map(make, items)``, made in a thread a few items ahead; an error is raised where its item would be.
 
     A thread suffices: tokenising and Arrow's work are done outside of Python's lock. Closed early, it ends. For a
     single item there is none: to start it can take longer than the work.
@@ -24,6 +24,7 @@ def made_ahead(make: Callable[[Item], Made], items: Iterable[Item], *, ahead: in
         ahead: how many items are made before they are asked for.
     """
     items = iter(items)
+    # Two, as by the first alone nothing says whether there are more.
     first = list(islice(items, 2))
     if len(first) < 2:
         yield from map(make, first)

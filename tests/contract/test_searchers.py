@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from tests.index.small import entries, many_names
 
+from nymlink.index import heads
 from nymlink.index.dense import DenseSearch
 from nymlink.index.exact import ExactSearch
-from nymlink.index.heads import Heads
 from nymlink.index.hits import NONE, Hits, Rows, Scores, Searcher
 from nymlink.index.hybrid import HybridSearch
 from nymlink.index.neighbours import KINDS
@@ -104,7 +104,8 @@ def _searches() -> dict[str, Searcher]:
     for kind in ("exact", *(KINDS if find_spec("faiss") else ())):
         searches[f"dense {kind}"] = DenseSearch.build(ENTRIES, _Trigrams(), width=64, kind=kind)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Heads, "worthwhile", lambda _: True)
+        patch.setattr(heads, "_BYTES", (0, 1 << 40))
+        patch.setattr(heads, "_LONGEST_REST", 2)
         searches["dense heads"] = _OneByOne(DenseSearch.build(ENTRIES, _Trigrams(), width=64))
     for preset, settings in PRESETS.items():
         parts: dict[str, Searcher] = {name: SparseSearch.build(ENTRIES, own) for name, own in settings.items()}

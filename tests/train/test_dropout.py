@@ -36,25 +36,33 @@ def test_it_is_repeated_by_its_seed_and_has_its_gradient() -> None:
     assert torch.equal(first, second)
     first.sum().backward()
     assert torch.equal(values.grad * values.detach(), first.detach())
-    assert dropout(values, 0.3, training=False) is values
 
 
 def test_half_precision_stays_half_precision() -> None:
     assert dropout(torch.ones(6, dtype=torch.bfloat16), 0.1).dtype == torch.bfloat16
 
 
-@pytest.mark.parametrize("training", [True, False])
-def test_within_it_modules_drop_out_so_and_not_after_it(training: bool) -> None:
-    layer, values = nn.Dropout(0.5).train(training), torch.rand(50)
+def test_within_it_modules_drop_out_so_and_not_after_it() -> None:
+    layer, values = nn.Dropout(0.5), torch.rand(50)
     torch.manual_seed(2)
     with cheap_dropout(CPU):
         within = layer(values)
     torch.manual_seed(2)
-    assert torch.equal(within, dropout(values, 0.5, training))
+    assert torch.equal(within, dropout(values, 0.5))
     torch.manual_seed(2)
     after = layer(values)
     torch.manual_seed(2)
-    assert torch.equal(after, nn.functional.dropout(values, 0.5, training))
+    assert torch.equal(after, nn.functional.dropout(values, 0.5))
+
+
+def test_what_is_not_by_chance_is_left_to_torch() -> None:
+    values = torch.rand(50)
+    with cheap_dropout(CPU):
+        assert torch.equal(nn.Dropout(0.5).eval()(values), values)
+        assert torch.equal(nn.Dropout(0.0)(values), values)
+        assert not nn.functional.dropout(values, 1.0).any()
+        with pytest.raises(ValueError, match="between 0 and 1"):
+            nn.functional.dropout(values, -1.0)
 
 
 def test_all_dropout_of_a_transformer_is_by_it(monkeypatch: pytest.MonkeyPatch) -> None:

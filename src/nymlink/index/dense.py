@@ -28,8 +28,8 @@ part of the time of a search."""
 
 _FEW: Final = 16
 _FEW_PACKED: Final = 64
-"""Up to so many queries are looked for by heads; more of them are worth the product of all coordinates, many more
-where all vectors are to be turned to float32 for it."""
+"""Up to so many queries are looked for by heads. From about these numbers on the product of all coordinates is the
+quicker way, as measured for MEDIC and for MeSH, whose vectors have to be turned to float32 for it."""
 
 _MARGIN: Final = 16
 """Entries fetched beyond k: a product of blocks rounds otherwise than that of single vectors, by which hits are
@@ -103,7 +103,7 @@ class DenseSearch:
         """
         blocks = list(_encoded(entries, encoder, width, cache, progress=progress))
         vectors: Kept = np.concatenate([np.zeros((0, width), np.float16), *blocks])
-        return cls._over(entries, encoder, vectors, kind, progress=progress)
+        return cls._of_vectors(entries, encoder, vectors, kind, progress=progress)
 
     @classmethod
     def write(
@@ -117,7 +117,7 @@ class DenseSearch:
         cache: EmbeddingCache | None = None,
         progress: bool = False,
     ) -> DenseSearch:
-        """What :meth:`build` and :meth:`save` do, but memory holds only a block of vectors at a time."""
+        """What :meth:`build` and :meth:`save` do, but memory has a block of vectors at a time, and heads."""
         directory.mkdir()
         with open(directory / f"{_FILE}.npy", "wb") as file:
             shape = (len(entries), width)
@@ -125,16 +125,17 @@ class DenseSearch:
             np.lib.format.write_array_header_1_0(file, header)
             for block in _encoded(entries, encoder, width, cache, progress=progress):
                 file.write(block.data)
-        made = cls._over(entries, encoder, map_array(directory, _FILE), kind, progress=progress)
+        made = cls._of_vectors(entries, encoder, map_array(directory, _FILE), kind, progress=progress)
         made._save_parts(directory)
         return made
 
     @classmethod
-    def _over(cls, entries: Entries, encoder: Encodes, vectors: Kept, kind: str, *, progress: bool) -> DenseSearch:
+    def _of_vectors(
+        cls, entries: Entries, encoder: Encodes, vectors: Kept, kind: str, *, progress: bool
+    ) -> DenseSearch:
         if kind != EXACTLY:
             return cls(entries, encoder, vectors, Neighbours.build(vectors, kind, progress=progress))
-        heads = Heads.of(vectors) if Heads.worthwhile(vectors) else None
-        return cls(entries, encoder, vectors, heads=heads)
+        return cls(entries, encoder, vectors, heads=Heads.of(vectors))
 
     @property
     def _unpacks(self) -> bool:
@@ -162,14 +163,20 @@ class DenseSearch:
             vectors: float32 (Q, D).
             k: how many.
         """
-        rows = self._near(vectors, k + _MARGIN)
-        rows[~vectors.any(axis=1)] = NONE
+        rows = np.full((len(vectors), k + _MARGIN), NONE, np.int32)
+        some = vectors.any(axis=1)
+        if some.any():
+            found = self._near(vectors[some], k + _MARGIN)
+            # Approximate search gives more than it is asked for.
+            rows = np.full((len(vectors), found.shape[1]), NONE, np.int32)
+            rows[some] = found
         return best(rows, self._cosines(vectors, rows), k)
 
     def _near(self, vectors: Vectors, k: int) -> Rows:
         if self.neighbours is not None:
             return self.neighbours.search(vectors, k)
-        if self._heads is not None and len(vectors) <= (_FEW if self._unpacks else _FEW_PACKED):
+        few = len(vectors) <= (_FEW if self._unpacks else _FEW_PACKED)
+        if few and self._heads is not None and k <= self._heads.deepest:
             return self._heads.search(vectors, k)
         return nearest(vectors, self._unpacked, k).rows
 
@@ -259,7 +266,8 @@ class DenseSearch:
             )
         if kind != EXACTLY:
             return cls(entries, encoder, vectors, Neighbours.load(directory, kind, len(entries)))
-        heads = Heads.load(directory, vectors) if Heads.worthwhile(vectors) else None
+        # The manifest says whether a file is missing that was there.
+        heads = Heads.load(directory, vectors) if (directory / Heads.FILES[0]).is_file() else None
         return cls(entries, encoder, vectors, heads=heads)
 
 

@@ -2,14 +2,15 @@
 
 Along orthonormal axes a product is q · v = q₁ · v₁ + q₂ · v₂, where v₁, the head of v, are its first
 coordinates and v₂ the others; so it is at most q₁ · v₁ + |q₂| |v₂| (Cauchy and Schwarz). With principal axes half
-of the coordinates have most of the length of a name's vector, and the few hundred entries that can be among the
-best by this bound are all that have to be looked at as a whole. What is read for a query is half of what all
+of the coordinates have most of the length of a name's vector, and some hundred entries that can be among the best
+by this bound are all that have to be looked at as a whole. What is read for a query is half of what all
 vectors are as float32, and is there as such: for a single query nearly all there is to do is to read vectors and
 to turn them from float16.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import ClassVar, Final
 
@@ -24,6 +25,16 @@ from nymlink.index.nearest import Kept, Vectors
 _BYTES: Final = (8 << 20, 256 << 20)
 """Heads are made where they take so much: of fewer entries all are looked at as quickly; of more, they are too
 large to be read for each query."""
+
+_LONGEST_REST: Final = 0.5
+"""They are made where this is more than what they leave of the length of a vector, on average: where it is much,
+little is ruled out. It is 0.27 for nymlink-mini's vectors of MeSH and MEDIC."""
+
+_BOUNDS_BYTES: Final = 32 << 20
+"""Bounds that are held at a time."""
+
+_COLUMNS: Final = 64
+"""What is asked for is at most one in so many entries: of more, a bound that they reach is not found quickly."""
 
 _LEARNED_FROM: Final = 1 << 14
 """Vectors that the axes are those of: the choice makes the search faster or slower, not its result another one."""
@@ -57,14 +68,11 @@ class Heads:
         self._heads = heads
         self._axes = axes
 
-    @staticmethod
-    def worthwhile(vectors: Kept) -> bool:
-        """Whether so many vectors of this width are searched faster with them."""
-        return _BYTES[0] <= 4 * len(vectors) * (_size(vectors) + 1) <= _BYTES[1]
-
     @classmethod
-    def of(cls, vectors: Kept) -> Heads:
-        """Find the axes of vectors, and their heads."""
+    def of(cls, vectors: Kept) -> Heads | None:
+        """Find the axes of vectors, and their heads; ``None`` where these would not help."""
+        if not _BYTES[0] <= 4 * len(vectors) * (_size(vectors) + 1) <= _BYTES[1]:
+            return None
         drawn = np.random.default_rng(0).permutation(len(vectors))[:_LEARNED_FROM]
         some = vectors[np.sort(drawn)].astype(np.float32)
         axes = np.linalg.eigh(some.T @ some)[1][:, ::-1][:, : _size(vectors)]
@@ -72,8 +80,13 @@ class Heads:
         heads = np.zeros((len(vectors), axes.shape[1] + 1), np.float32)
         for start in range(0, len(vectors), _AT_ONCE):
             part = slice(start, start + _AT_ONCE)
-            heads[part] = _heads(vectors[part].astype(np.float32), axes)
-        return cls(vectors, heads, axes)
+            heads[part] = _split(vectors[part].astype(np.float32), axes)
+        return cls(vectors, heads, axes) if heads[:, -1].mean() < _LONGEST_REST else None
+
+    @property
+    def deepest(self) -> int:
+        """The largest k that is searched for faster with them."""
+        return len(self._vectors) // _COLUMNS
 
     def search(self, queries: Vectors, k: int) -> Rows:
         """The k entries with the largest product with each query, in the order of ``hits.best``.
@@ -85,12 +98,20 @@ class Heads:
         Returns:
             int32 (Q, k): rows; :data:`~nymlink.index.hits.NONE` where there are fewer.
         """
-        bounds = _heads(queries, self._axes) @ self._heads.T
-        found = [self._best(query, bound, k) for query, bound in zip(queries, bounds, strict=True)]
+        size = max(_BOUNDS_BYTES // (4 * max(len(self._heads), 1)), 1)
+        found = [
+            self._best(query, bounds, k)
+            for start in range(0, len(queries), size)
+            for query, bounds in self._bounded(queries[start : start + size])
+        ]
         return np.array(found, np.int32).reshape(-1, k)
 
+    def _bounded(self, queries: Vectors) -> Iterable[tuple[Vectors, Scores]]:
+        """Each query with what the products of the entries are at most: float32 (E)."""
+        return zip(queries, _split(queries, self._axes) @ self._heads.T, strict=True)
+
     def _best(self, query: Vectors, bounds: Scores, k: int) -> Rows:
-        """The k best entries for a query, given what their products are at most."""
+        """The k best entries for a query, given what the products are at most."""
         likely = np.flatnonzero(bounds >= reached(bounds, k))
         lowest = -np.inf
         if len(likely) >= k:
@@ -125,8 +146,8 @@ def _size(vectors: Kept) -> int:
     return int(vectors.shape[1]) // 2
 
 
-def _heads(vectors: Vectors, axes: Vectors) -> Vectors:
-    """Heads, and what is left of the lengths: float32 (n, H + 1)."""
+def _split(vectors: Vectors, axes: Vectors) -> Vectors:
+    """Heads, and the length of what is left of each vector: float32 (n, H + 1)."""
     heads = vectors @ axes
-    rest = np.square(vectors).sum(1) - np.square(heads).sum(1)
-    return np.column_stack([heads, np.sqrt(np.maximum(rest, 0))])
+    # Not by the difference of squares: where little is left, that is mostly rounding, and would be no bound.
+    return np.column_stack([heads, np.linalg.norm(vectors - heads @ axes.T, axis=1)])

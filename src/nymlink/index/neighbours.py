@@ -21,7 +21,7 @@ from nymlink.index.nearest import Kept, Vectors
 from nymlink.progress import track
 
 EXACTLY: Final = "exact"
-"""The kind of dense search that needs no faiss: all vectors are looked at."""
+"""The kind of dense search that needs no faiss: it finds what is the nearest of all."""
 
 _LINKS: Final = 32
 """HNSW: links of an entry to others."""

@@ -17,20 +17,21 @@ from torch.overrides import TorchFunctionMode
 
 
 def cheap_dropout(device: torch.device) -> AbstractContextManager[Any]:
-    """Within it, on a CPU, whatever drops out does so by :func:`dropout`: modules, and attention without one."""
+    """Within it, on a CPU, each call of torch's ``dropout`` is :func:`dropout`, in modules and in attention.
+
+    Attention that torch computes in one step draws for itself; on a CPU ours is not such, see
+    :func:`~nymlink.encode.torch_model.attention_on`.
+    """
     return _CheapDropout() if device.type == "cpu" else nullcontext()
 
 
-def dropout(input: Tensor, p: float, training: bool = True) -> Tensor:
-    """What torch's ``dropout`` does, with four decisions from each random number.
+def dropout(input: Tensor, p: float) -> Tensor:
+    """What torch's ``dropout`` does in training, with four decisions from each random number.
 
     Args:
         input: what some values of are set to 0, the others being divided by 1 − p.
-        p: the probability of that; met to within 1/65,536.
-        training: otherwise the input is given back as it is.
+        p: the probability of that, above 0 and below 1 − 2⁻¹⁶; met to within 2⁻¹⁶.
     """
-    if not training or p == 0:
-        return input
     draws = torch.empty(-(-input.numel() // 4), dtype=torch.int64).random_(-(2**63), None)
     decisions = draws.view(torch.int16)[: input.numel()].view(input.shape)
     kept = decisions >= round(p * 65536) - 32768
@@ -46,8 +47,7 @@ class _CheapDropout(TorchFunctionMode):
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
         given = dict(kwargs or {})
-        if func is functional.dropout:
-            # Only the result is asked for, not where it is.
-            given.pop("inplace", None)
-            return dropout(*args, **given)
+        # All other probabilities are torch's to refuse, or to do nothing for.
+        if func is functional.dropout and given["training"] and 0 < given["p"] < 1 - 2**-16:
+            return dropout(args[0], given["p"])
         return func(*args, **given)
