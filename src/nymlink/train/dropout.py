@@ -1,7 +1,7 @@
 """Dropout that costs little on a CPU.
 
-There torch draws a 64-bit random number for each value, one value after the other. Of a small encoder that reads
-passages this is a third of a step, most of it for the attention between all pairs of tokens.
+There torch draws a 64-bit random number for each value, one value after the other. Of the way of passages through
+a small encoder and back this is a third, most of it for the attention between all pairs of tokens.
 """
 
 from __future__ import annotations
