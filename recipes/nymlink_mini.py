@@ -1,10 +1,10 @@
 """Makes nymlink-mini, the encoder that comes with nymlink.
 
-    python recipes/nymlink_mini.py FOLDER [--base MODEL] [--data DATA] [--ship]
+    python recipes/nymlink_mini.py FOLDER [--base MODEL] [--data DATA] [--seed N] [--ship]
 
 Everything is kept in FOLDER: the pairs, the training, which goes on where it was interrupted, and the encoder with
-its float weights, ``FOLDER/nymlink-mini``. With --ship, its int8 form is written into the package; then run
-``recipes/calibration.py``. Needs ``nymlink[train]``; about half an hour on two cores.
+its float weights, ``FOLDER/nymlink-mini``. Another seed draws other pairs in another order, and wants a FOLDER of its
+own. With --ship, its int8 form is written into the package; then run ``recipes/calibration.py``. Needs ``nymlink[train]``; about half an hour on two cores.
 """
 
 from __future__ import annotations
@@ -45,17 +45,20 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="where everything is kept")
     parser.add_argument("--base", default="sentence-transformers/all-MiniLM-L6-v2", help="what it starts from")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="vocabularies/ and native/")
+    parser.add_argument("--seed", type=int, default=0, help="of the pairs and of their order; 0 is shipped")
     parser.add_argument("--ship", action="store_true", help="write the int8 form into the package")
     arguments = parser.parse_args()
     folder: Path = arguments.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     # Another mixture makes other pairs.
-    pairs = folder / f"pairs-{sha256(Path(mixture.__file__))[:8]}.parquet"
+    seed: int = arguments.seed
+    pairs = folder / f"pairs-{sha256(Path(mixture.__file__))[:8]}-{seed}.parquet"
     if not pairs.exists():
         with atomic_file(pairs) as partial:
-            pq.write_table(mixture.mixture(mixture.merged(arguments.data)), partial)
+            pq.write_table(mixture.mixture(mixture.merged(arguments.data), seed=seed), partial)
     trained = folder / "trained"
-    train_sap(SapSettings(pairs=str(pairs), base=arguments.base, output=str(trained), **SETTINGS), progress=True)
+    settings = SapSettings(pairs=str(pairs), base=arguments.base, output=str(trained), seed=seed, **SETTINGS)
+    train_sap(settings, progress=True)
     between(arguments.base, trained, SHARE).save(folder / MINI)
     target = embedded(MINI)
     if arguments.ship and target is not None:
