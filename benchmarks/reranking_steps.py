@@ -110,10 +110,15 @@ def measure(
     from nymlink.evaluate.reranking import evaluate_reranking
     from nymlink.index.index import Index
     from nymlink.link.linker import Linker
+    from nymlink.rerank.dual_scorer import DualScorer
     from nymlink.rerank.reranker import Reranker
 
     opened, read = Index.load(index), read_corpus(Path(corpus))
-    scorer = Remembering(Reranker.load(reranker, opened.vocabulary).scorer)
+    loaded = Reranker.load(reranker, opened.vocabulary).scorer
+    if isinstance(loaded, DualScorer):
+        # Without the user's cache: encoding concepts is timed.
+        loaded = DualScorer(loaded.model, opened.vocabulary)
+    scorer = Remembering(loaded)
     model = Reranker(scorer, opened.vocabulary)
     found = evaluate_reranking(
         opened, model, read, training=[read_corpus(Path(training))], retrieve=candidates, progress=True

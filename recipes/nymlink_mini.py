@@ -3,8 +3,9 @@
     python recipes/nymlink_mini.py FOLDER [--base MODEL] [--data DATA] [--seed N] [--ship]
 
 Everything is kept in FOLDER: the pairs, the training, which goes on where it was interrupted, and the encoder with
-its float weights, ``FOLDER/nymlink-mini``. Another seed draws other pairs in another order, and wants a FOLDER of its
-own. With --ship, its int8 form is written into the package; then run ``recipes/calibration.py``. Needs ``nymlink[train]``; about half an hour on two cores.
+its float weights, ``FOLDER/nymlink-mini``. Another seed draws other pairs, in another order, and wants a FOLDER of
+its own. With --ship, its int8 form is written into the package; then run ``recipes/calibration.py``. Needs
+``nymlink[train]``; about half an hour on two cores.
 """
 
 from __future__ import annotations

@@ -147,6 +147,19 @@ class DualEncoder(nn.Module):
             parts += [weights_digest(model.transformer.state_dict()), model.tokenizer.to_str()]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
+    @property
+    def entity_fingerprint(self) -> str:
+        """What identifies the vectors of concepts: 64 hex digits over the entity encoder and its precision."""
+        model = self.entity
+        parts = [
+            self.settings.max_length,
+            model.settings.pooling,
+            str(next(model.transformer.parameters()).dtype),
+            weights_digest(model.transformer.state_dict()),
+            model.tokenizer.to_str(),
+        ]
+        return hashlib.sha256(json.dumps(["entities", *parts]).encode()).hexdigest()
+
     def passage_tokens(self, passages: Sequence[Passage]) -> Tokens:
         """The inputs of the mention encoder."""
         return self._passages.passages(passages)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from itertools import chain
 from typing import Final
 
 import numpy as np
 
+from nymlink.encode.cache import EmbeddingCache
+from nymlink.rerank.concept_vectors import ConceptVectors
 from nymlink.rerank.dual_encoder import DualEncoder
-from nymlink.rerank.encoding import Vectors
-from nymlink.rerank.entities import entities
 from nymlink.rerank.passages import Passage
 from nymlink.rerank.scorer import Scores
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -21,17 +22,16 @@ _AT_ONCE: Final = 256
 class DualScorer:
     """Scores are minus the Euclidean distance between mention and concept.
 
-    Vectors of concepts are kept: each is encoded once.
-
     Args:
         model: encodes mentions and concepts; put into evaluation mode.
         vocabulary: has the concepts.
+        cache: where vectors of concepts are kept; if ``None``, each is encoded once as long as this lives.
     """
 
-    def __init__(self, model: DualEncoder, vocabulary: Vocabulary) -> None:
+    def __init__(self, model: DualEncoder, vocabulary: Vocabulary, *, cache: EmbeddingCache | None = None) -> None:
         self.model = model.eval()
         self.vocabulary = vocabulary
-        self._known: dict[int, Vectors] = {}
+        self._concepts = ConceptVectors(model, vocabulary, cache)
 
     def scores(self, passages: Sequence[Passage], candidates: Sequence[Sequence[int]]) -> list[Scores]:
         """See :meth:`nymlink.rerank.scorer.ContextScorer.scores`."""
@@ -42,14 +42,9 @@ class DualScorer:
         return found
 
     def _compared(self, passages: Sequence[Passage], candidates: Sequence[Sequence[int]]) -> list[Scores]:
-        self._learn(row for rows in candidates for row in rows)
+        self._concepts.learn(chain.from_iterable(candidates))
         mentions = self.model.encode_passages(passages)
         return [
-            -np.linalg.norm(np.stack([self._known[row] for row in rows]) - mention, axis=1)
+            -np.linalg.norm(self._concepts.of(rows) - mention, axis=1)
             for mention, rows in zip(mentions, candidates, strict=True)
         ]
-
-    def _learn(self, rows: Iterable[int]) -> None:
-        """Encode the concepts that are not known yet."""
-        new = [row for row in dict.fromkeys(rows) if row not in self._known]
-        self._known.update(zip(new, self.model.encode_entities(list(entities(self.vocabulary, new))), strict=True))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from nymlink.atomic import atomic_file
+from nymlink.encode.cache import EmbeddingCache
 from nymlink.errors import InputError, MissingExtraError, StoreError
 from nymlink.manifest import MANIFEST, read_manifest
 from nymlink.rerank.combine import Weights
@@ -25,7 +26,7 @@ _WEIGHTS: Final = "weights"
 def open_scorer(folder: Path, vocabulary: Vocabulary) -> tuple[ContextScorer, Weights]:
     """The scorer of a folder, on the first CUDA device or else on the CPU, and the weights that were fitted to it.
 
-    Transformers are in bf16 where the device multiplies that itself.
+    Transformers are in bf16 where the device multiplies that itself. Vectors of concepts go to the user's cache.
 
     Raises:
         StoreError: it is missing, damaged, or of another format version.
@@ -48,7 +49,8 @@ def open_scorer(folder: Path, vocabulary: Vocabulary) -> tuple[ContextScorer, We
     attention = attention_on(device)
     if manifest["kind"] == KIND:
         return CrossScorer(_on_device(CrossEncoder.load(folder, attention=attention), device), vocabulary), weights
-    return DualScorer(_on_device(DualEncoder.load(folder, attention=attention), device), vocabulary), weights
+    dual = _on_device(DualEncoder.load(folder, attention=attention), device)
+    return DualScorer(dual, vocabulary, cache=EmbeddingCache.of_user()), weights
 
 
 def store_weights(folder: str | Path, weights: Weights) -> None:

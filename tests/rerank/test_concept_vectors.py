@@ -1,0 +1,138 @@
+"""Vectors of concepts from one process to the next."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from nymlink.encode.cache import EmbeddingCache
+from nymlink.errors import OutputError
+from nymlink.rerank.concept_vectors import ConceptVectors
+from nymlink.rerank.dual_encoder import DualEncoder, DualSettings
+from nymlink.rerank.dual_scorer import DualScorer
+from nymlink.rerank.entities import Entity
+from nymlink.rerank.passages import Passage
+from nymlink.vocabulary.vocabulary import Vocabulary
+from tests.encode import tiny
+from tests.train.small import vocabulary
+
+NAMES = ("heart attack", "seizure", "short stature", "fever", "attack")
+
+
+def made(base: Path, seed: int = 0, *, length: int = 64) -> DualEncoder:
+    torch.manual_seed(seed)
+    model = DualEncoder.begin(base, DualSettings(max_length=length))
+    with torch.no_grad():
+        for weight in model.entity.parameters():
+            weight += 0.01 * torch.randn(weight.shape)
+    return model
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.folder(tmp_path_factory.mktemp("model") / "base")
+
+
+@pytest.fixture
+def encoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The first names of the concepts that were encoded, as they are."""
+    names: list[str] = []
+    original = DualEncoder.encode_entities
+
+    def counted(self: DualEncoder, given: Sequence[Entity]) -> object:
+        names.extend(one.names[0] for one in given)
+        return original(self, given)
+
+    monkeypatch.setattr(DualEncoder, "encode_entities", counted)
+    return names
+
+
+def of(*names: str) -> Vocabulary:
+    return vocabulary(*((f"X:{at}", name, "en", "preferred") for at, name in enumerate(names)))
+
+
+def learned(
+    model: DualEncoder, known: Vocabulary, rows: Sequence[int], cache: EmbeddingCache | None
+) -> list[object]:
+    """What a process has that encodes these concepts and ends."""
+    vectors = ConceptVectors(model, known, cache)
+    vectors.learn(rows)
+    found: list[object] = vectors.of(rows).tolist()
+    del vectors
+    gc.collect()
+    return found
+
+
+def test_another_process_finds_just_the_same(base: Path, tmp_path: Path, encoded: list[str]) -> None:
+    model, known = made(base), of(*NAMES)
+    expected = learned(model, known, [0, 1, 2, 3, 4], None)
+    encoded.clear()
+    assert np.allclose(learned(model, known, [0, 1], EmbeddingCache(tmp_path)), expected[:2], atol=1e-5)
+    first = learned(model, known, [3, 1, 0, 4], EmbeddingCache(tmp_path))
+    assert encoded == ["heart attack", "seizure", "fever", "attack"]
+    assert learned(made(base), known, [3, 1, 0, 4], EmbeddingCache(tmp_path)) == first
+    assert len(encoded) == 4
+
+
+def test_other_names_models_and_lengths_are_others(base: Path, tmp_path: Path, encoded: list[str]) -> None:
+    learned(made(base), of(*NAMES), [0, 1], EmbeddingCache(tmp_path))
+    encoded.clear()
+    # Rows mean nothing from one vocabulary to the other, what a concept is called does.
+    learned(made(base), of("seizure", "fits"), [0, 1], EmbeddingCache(tmp_path))
+    assert encoded == ["fits"]
+    for model in (made(base, seed=1), made(base, length=32), made(base).bfloat16()):
+        encoded.clear()
+        learned(model, of(*NAMES), [0, 1], EmbeddingCache(tmp_path))
+        assert encoded == ["heart attack", "seizure"]
+
+
+def test_what_is_encoded_is_written_before_the_end(
+    base: Path, tmp_path: Path, encoded: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nymlink.rerank.concept_vectors._BLOCK", 2)
+    model, known = made(base), of(*NAMES)
+    running = ConceptVectors(model, known, EmbeddingCache(tmp_path))
+    running.learn([0])
+    running.learn([1])
+    running.learn([2])
+    encoded.clear()
+    learned(model, known, [0, 1, 2], EmbeddingCache(tmp_path))
+    assert encoded == ["short stature"]
+    running.learn([0, 2])
+    assert encoded == ["short stature"]
+
+
+def test_a_full_disk_does_not_stop_the_scoring(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OutputError("no space left")
+
+    monkeypatch.setattr("nymlink.rerank.concept_vectors._BLOCK", 1)
+    monkeypatch.setattr("nymlink.encode.cache.Shelf.add", full)
+    model, known = made(base), of(*NAMES)
+    scorer = DualScorer(model, known, cache=EmbeddingCache(tmp_path))
+    passages = [Passage("fever of ", "heart attack", ""), Passage("x ", "seizure", "")]
+    with pytest.warns(UserWarning, match="not kept for the next time: no space left"):
+        found = scorer.scores(passages, [[0, 3], [1]])
+    # Said once.
+    found += scorer.scores(passages[:1], [[2, 4]])
+    plain = DualScorer(model, known)
+    expected = plain.scores(passages, [[0, 3], [1]]) + plain.scores(passages[:1], [[2, 4]])
+    assert [one.tolist() for one in found] == [one.tolist() for one in expected]
+
+
+def test_a_damaged_block_is_encoded_again(base: Path, tmp_path: Path, encoded: list[str]) -> None:
+    model, known = made(base), of(*NAMES)
+    first = learned(model, known, [0, 1], EmbeddingCache(tmp_path))
+    (block,) = tmp_path.rglob("*.npy")
+    block.write_bytes(block.read_bytes()[:-8])
+    encoded.clear()
+    with pytest.warns(UserWarning, match="damaged"):
+        assert np.allclose(learned(model, known, [0, 1], EmbeddingCache(tmp_path)), first, atol=1e-5)
+    assert encoded == ["heart attack", "seizure"]
