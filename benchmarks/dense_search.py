@@ -41,7 +41,8 @@ LINES: Final[tuple[tuple[str, str, int, dict[str, Any]], ...]] = (
     ("NumPy, one product, `argpartition` of each row", "plain", 1, {"whole_sort": False}),
     ("nymlink, exact", "ours", 1, {"kind": "exact"}),
     ("nymlink, exact, one query at a time", "ours", 4, {"kind": "exact", "batch": 1}),
-    ("the same, no entry ruled out", "ours", 4, {"kind": "exact", "batch": 1, "heads": False}),
+    ("nymlink, exact, no entry ruled out", "ours", 1, {"kind": "exact", "codes": False}),
+    ("the same, one query at a time", "ours", 4, {"kind": "exact", "batch": 1, "codes": False}),
     ("nymlink, hnsw", "ours", 1, {"kind": "hnsw"}),
     ("nymlink, hnsw, one query at a time", "ours", 1, {"kind": "hnsw", "batch": 1}),
     ("nymlink, ivf-pq", "ours", 1, {"kind": "ivf-pq"}),
@@ -106,7 +107,7 @@ def plain(folder: str, *, count: int, k: int, whole_sort: bool) -> dict[str, Any
     return _timed(search, queries, len(queries))
 
 
-def ours(folder: str, *, count: int, k: int, kind: str, batch: int = 0, heads: bool = True) -> dict[str, Any]:
+def ours(folder: str, *, count: int, k: int, kind: str, batch: int = 0, codes: bool = True) -> dict[str, Any]:
     """Dense search with nymlink, given vectors of queries; an approximate one is built first, its recall taken."""
     import numpy as np
 
@@ -119,7 +120,7 @@ def ours(folder: str, *, count: int, k: int, kind: str, batch: int = 0, heads: b
     start = time.perf_counter()
     neighbours = None if kind == "exact" else Neighbours.build(names, kind)
     built = time.perf_counter() - start
-    search = _search(names, neighbours, heads=heads and neighbours is None)
+    search = _search(names, neighbours, codes=codes and neighbours is None)
     found = _timed(lambda vectors: search.nearest(vectors, k), queries, batch or len(queries))
     if neighbours is not None:
         exact, given = nearest(queries, names, k).rows, search.nearest(queries, k).rows
@@ -153,7 +154,7 @@ def million(folder: str, *, queries: int, k: int) -> dict[str, Any]:
     draw = np.random.default_rng(1)
     vectors = draw.standard_normal((queries, names.shape[1]), np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    search = _search(names, None, heads=True)
+    search = _search(names, None, codes=True)
     found = _timed(lambda some: search.nearest(some, k), vectors, queries)
     milliseconds = []
     for vector in vectors[:10]:
@@ -163,13 +164,13 @@ def million(folder: str, *, queries: int, k: int) -> dict[str, Any]:
     return {**found, "single_ms": statistics.median(milliseconds), "file_mb": names.nbytes / 1e6}
 
 
-def _search(vectors: np.ndarray, neighbours: Any, *, heads: bool) -> DenseSearch:
+def _search(vectors: np.ndarray, neighbours: Any, *, codes: bool) -> DenseSearch:
     import numpy as np
     import pyarrow as pa
 
+    from nymlink.index.codes import Codes
     from nymlink.index.dense import DenseSearch
     from nymlink.index.entries import Entries
-    from nymlink.index.heads import Heads
 
     class Nothing:
         """No query is encoded here."""
@@ -179,7 +180,7 @@ def _search(vectors: np.ndarray, neighbours: Any, *, heads: bool) -> DenseSearch
 
     # Their texts are only asked for what need not be encoded.
     texts = Entries(pa.array([], pa.large_string()), np.zeros(1, np.int64), np.zeros(0, np.int32))
-    return DenseSearch(texts, Nothing(), vectors, neighbours, heads=Heads.of(vectors) if heads else None)
+    return DenseSearch(texts, Nothing(), vectors, neighbours, codes=Codes.of(vectors) if codes else None)
 
 
 def _timed(search: Callable[[Any], object], queries: np.ndarray, batch: int) -> dict[str, Any]:

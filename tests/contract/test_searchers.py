@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.index.small import entries, many_names
 
-from nymlink.index import heads
+from nymlink.index import codes
 from nymlink.index.dense import DenseSearch
 from nymlink.index.exact import ExactSearch
 from nymlink.index.hits import NONE, Hits, Rows, Scores, Searcher
@@ -71,15 +71,17 @@ class _OnlyHits:
         return np.sum(scores, axis=0, dtype=np.float32)
 
 
-class _OneByOne:
-    """A search that is asked a single query at a time."""
+class _WithCodes:
+    """A search whose codes are used however little they rule out."""
 
     def __init__(self, search: Searcher) -> None:
         self._search = search
 
     def search(self, queries: Sequence[str], k: int) -> Hits:
-        found = [self._search.search([query], k) for query in queries] or [self._search.search([], k)]
-        return Hits(np.concatenate([one.rows for one in found]), np.concatenate([one.scores for one in found]))
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in (("_ENTRIES", 64), ("_SHARE", 1), ("_GROUP", 2)):
+                patch.setattr(codes, name, value)
+            return self._search.search(queries, k)
 
     def score(self, queries: Sequence[str], rows: Rows) -> Scores:
         return self._search.score(queries, rows)
@@ -104,9 +106,8 @@ def _searches() -> dict[str, Searcher]:
     for kind in ("exact", *(KINDS if find_spec("faiss") else ())):
         searches[f"dense {kind}"] = DenseSearch.build(ENTRIES, _Trigrams(), width=64, kind=kind)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(heads, "_BYTES", (0, 1 << 40))
-        patch.setattr(heads, "_LONGEST_REST", 2)
-        searches["dense heads"] = _OneByOne(DenseSearch.build(ENTRIES, _Trigrams(), width=64))
+        patch.setattr(codes, "_ENTRIES", 64)
+        searches["dense codes"] = _WithCodes(DenseSearch.build(ENTRIES, _Trigrams(), width=64))
     for preset, settings in PRESETS.items():
         parts: dict[str, Searcher] = {name: SparseSearch.build(ENTRIES, own) for name, own in settings.items()}
         searches |= {f"{preset} {name}": part for name, part in parts.items()}

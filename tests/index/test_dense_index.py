@@ -16,11 +16,11 @@ from nymlink.encode.cache import EmbeddingCache
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.export import export
 from nymlink.errors import InputError, MissingExtraError, StoreError, UnknownNameError
+from nymlink.index import codes as codes_module
 from nymlink.index import dense as dense_module
-from nymlink.index import heads as heads_module
+from nymlink.index.codes import Codes
 from nymlink.index.dense import DenseSearch
 from nymlink.index.fusion import Fusion
-from nymlink.index.heads import Heads
 from nymlink.index.index import Index, store_fusion
 from tests.encode import tiny
 from tests.index.small import many_names, vocabulary
@@ -224,44 +224,35 @@ def test_an_index_without_dense_search_needs_no_encoder(encoder: Encoder, tmp_pa
         Index.load(tmp_path / "i", encoder=encoder)
 
 
-@pytest.fixture
-def heads_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let few vectors have heads, too."""
-    monkeypatch.setattr(heads_module, "_BYTES", (0, 1 << 40))
-    monkeypatch.setattr(heads_module, "_LONGEST_REST", 2)
-    monkeypatch.setattr(heads_module, "_COLUMNS", 1)
-
-
-@pytest.mark.usefixtures("heads_for_all")
-def test_few_queries_are_searched_by_heads(
-    model: Path, saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_codes_find_what_the_vectors_say(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Index.build(VOCABULARY, encoder=model).save(tmp_path / "saved")
     Index.write(tmp_path / "written", VOCABULARY, encoder=model)
-    counted: list[int] = []
-    search = Heads.search
-    monkeypatch.setattr(
-        Heads, "search", lambda self, queries, k: counted.append(len(queries)) or search(self, queries, k)
-    )
-    expected = Index.load(saved).search.parts["dense"].search(QUERIES, 9)
-    assert not counted
+    counted: list[bool] = []
+    original = Codes.candidates
+
+    def candidates(self: Codes, queries: Any, k: int) -> Any:
+        found = original(self, queries, k)
+        counted.append(found is not None)
+        return found
+
+    monkeypatch.setattr(Codes, "candidates", candidates)
     for name in ("saved", "written"):
-        assert {path.name for path in (tmp_path / name / "dense").iterdir()} == {"vectors.npy", *Heads.FILES}
+        assert {path.name for path in (tmp_path / name / "dense").iterdir()} == {"vectors.npy", *Codes.FILES}
         dense = Index.load(tmp_path / name).search.parts["dense"]
-        for place, query in enumerate(QUERIES):
-            hits = dense.search([query], 9)
-            np.testing.assert_allclose(hits.scores[0], expected.scores[place], atol=2e-6)
-        # Neither for a query of which the encoder knows nothing, nor for many, nor where more is asked for.
-        assert counted == [1] * (len(QUERIES) - 2)
+        monkeypatch.setattr(codes_module, "_SHARE", 320)
+        expected = dense.search(QUERIES, 9)
+        monkeypatch.setattr(codes_module, "_SHARE", 1)
+        hits = dense.search(QUERIES, 9)
+        # Nor are they of use where more is asked for than there are groups.
+        dense.search(QUERIES[:1], 21)
+        assert counted == [False, True, False]
         counted.clear()
-        dense.search(NAMES[:100], 9)
-        dense.search(QUERIES[:1], 400)
-        assert not counted
+        assert hits.rows.tolist() == expected.rows.tolist()
+        assert hits.scores.tolist() == expected.scores.tolist()
 
 
-@pytest.mark.usefixtures("heads_for_all")
-@pytest.mark.parametrize("file", Heads.FILES)
-def test_heads_that_are_damaged_or_gone_are_noticed(model: Path, tmp_path: Path, file: str) -> None:
+@pytest.mark.parametrize("file", Codes.FILES)
+def test_codes_that_are_damaged_or_gone_are_noticed(model: Path, tmp_path: Path, file: str) -> None:
     directory = tmp_path / "i"
     Index.write(directory, VOCABULARY, encoder=model)
     path = directory / "dense" / file
@@ -269,7 +260,7 @@ def test_heads_that_are_damaged_or_gone_are_noticed(model: Path, tmp_path: Path,
     manifest = json.loads((directory / "manifest.json").read_text())
     manifest["files"][f"dense/{file}"] = path.stat().st_size
     (directory / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(StoreError, match="its heads are"):
+    with pytest.raises(StoreError, match="its codes are"):
         Index.load(directory)
     path.unlink()
     with pytest.raises(StoreError, match=f"{file}"):

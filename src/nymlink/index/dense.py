@@ -3,33 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
-from nymlink.arrays import map_array, save_array
+from nymlink.arrays import as_float32, map_array, save_array
 from nymlink.encode.cuts import Cuts
+from nymlink.index.codes import Codes, Owners
 from nymlink.index.entries import Entries
-from nymlink.index.heads import Heads
-from nymlink.index.hits import NONE, Hits, Rows, Scores, best
-from nymlink.index.nearest import Kept, StoredVectors, Vectors, nearest
+from nymlink.index.hits import NONE, Hits, Rows, Scores, best_of
+from nymlink.index.nearest import Kept, Vectors, nearest
 from nymlink.index.neighbours import EXACTLY, Neighbours
 from nymlink.progress import track
 
 if TYPE_CHECKING:
     from nymlink.encode.cache import EmbeddingCache
-
-_UNPACKED_BYTES: Final = 128 << 20
-"""Vectors up to this size are kept as float32 too where there are many queries: turning them from float16 takes a
-part of the time of a search."""
-
-_FEW: Final = 16
-_FEW_PACKED: Final = 64
-"""Up to so many queries are looked for by heads. From 16 on the product of all coordinates is as quick for MEDIC;
-where vectors have to be turned to float32 for it, as those of MeSH, it takes three times as long for 32."""
 
 _MARGIN: Final = 16
 """Entries fetched beyond k: a product of blocks rounds otherwise than that of single vectors, by which hits are
@@ -57,7 +47,7 @@ class DenseSearch:
         encoder: makes the vectors of queries; the one that made those of the entries.
         vectors: float16 (E, D): the unit vectors of the entries.
         neighbours: finds entries near to a vector; if ``None``, the search is exact.
-        heads: makes an exact search for few vectors faster.
+        codes: make an exact search faster.
     """
 
     def __init__(
@@ -67,12 +57,12 @@ class DenseSearch:
         vectors: Kept,
         neighbours: Neighbours | None = None,
         *,
-        heads: Heads | None = None,
+        codes: Codes | None = None,
     ) -> None:
         self._entries = entries
         self.vectors = vectors
         self.neighbours = neighbours
-        self._heads = heads
+        self._codes = codes
         self.encoder = encoder
         self._last: dict[str, Vectors] = {}
 
@@ -103,7 +93,9 @@ class DenseSearch:
         """
         blocks = list(_encoded(entries, encoder, width, cache, progress=progress))
         vectors: Kept = np.concatenate([np.zeros((0, width), np.float16), *blocks])
-        return cls._of_vectors(entries, encoder, vectors, kind, progress=progress)
+        if kind == EXACTLY:
+            return cls(entries, encoder, vectors, codes=Codes.of(vectors))
+        return cls(entries, encoder, vectors, Neighbours.build(vectors, kind, progress=progress))
 
     @classmethod
     def write(
@@ -117,7 +109,7 @@ class DenseSearch:
         cache: EmbeddingCache | None = None,
         progress: bool = False,
     ) -> DenseSearch:
-        """What :meth:`build` and :meth:`save` do, but memory has a block of vectors at a time, and heads."""
+        """What :meth:`build` and :meth:`save` do, but memory has a block of vectors at a time."""
         directory.mkdir()
         with open(directory / f"{_FILE}.npy", "wb") as file:
             shape = (len(entries), width)
@@ -125,25 +117,12 @@ class DenseSearch:
             np.lib.format.write_array_header_1_0(file, header)
             for block in _encoded(entries, encoder, width, cache, progress=progress):
                 file.write(block.data)
-        made = cls._of_vectors(entries, encoder, map_array(directory, _FILE), kind, progress=progress)
-        made._save_parts(directory)
-        return made
-
-    @classmethod
-    def _of_vectors(
-        cls, entries: Entries, encoder: Encodes, vectors: Kept, kind: str, *, progress: bool
-    ) -> DenseSearch:
-        if kind != EXACTLY:
-            return cls(entries, encoder, vectors, Neighbours.build(vectors, kind, progress=progress))
-        return cls(entries, encoder, vectors, heads=Heads.of(vectors))
-
-    @property
-    def _unpacks(self) -> bool:
-        return self.vectors.size * 4 <= _UNPACKED_BYTES
-
-    @cached_property
-    def _unpacked(self) -> StoredVectors:
-        return self.vectors.astype(np.float32) if self._unpacks else self.vectors
+        vectors = map_array(directory, _FILE)
+        if kind == EXACTLY:
+            return cls(entries, encoder, vectors, codes=Codes.write(directory, vectors))
+        neighbours = Neighbours.build(vectors, kind, progress=progress)
+        neighbours.save(directory)
+        return cls(entries, encoder, vectors, neighbours)
 
     def search(self, queries: Sequence[str], k: int) -> Hits:
         """The k nearest entries of each query; see :class:`~nymlink.index.hits.Searcher`.
@@ -163,22 +142,22 @@ class DenseSearch:
             vectors: float32 (Q, D).
             k: how many.
         """
-        rows = np.full((len(vectors), k + _MARGIN), NONE, np.int32)
-        some = vectors.any(axis=1)
-        if some.any():
-            found = self._near(vectors[some], k + _MARGIN)
-            # Approximate search gives more than it is asked for.
-            rows = np.full((len(vectors), found.shape[1]), NONE, np.int32)
-            rows[some] = found
-        return best(rows, self._cosines(vectors, rows), k)
+        some = np.flatnonzero(vectors.any(axis=1))
+        owners, rows = self._near(vectors[some], k)
+        owners = some[owners]
+        return best_of(owners, rows, self._cosines(vectors, owners, rows), queries=len(vectors), k=k)
 
-    def _near(self, vectors: Vectors, k: int) -> Rows:
+    def _near(self, vectors: Vectors, k: int) -> tuple[Owners, Rows]:
+        """Entries among which the k nearest are, or are looked for, and the vector that each is near to."""
+        found = None if self._codes is None else self._codes.candidates(vectors, k)
+        if found is not None:
+            return found
         if self.neighbours is not None:
-            return self.neighbours.search(vectors, k)
-        few = len(vectors) <= (_FEW if self._unpacks else _FEW_PACKED)
-        if few and self._heads is not None and k <= self._heads.deepest:
-            return self._heads.search(vectors, k)
-        return nearest(vectors, self._unpacked, k).rows
+            rows = self.neighbours.search(vectors, k + _MARGIN)
+        else:
+            rows = nearest(vectors, self.vectors, k + _MARGIN).rows
+        owners, places = np.nonzero(rows != NONE)
+        return owners, rows[owners, places]
 
     def recall(self, k: int, *, names: int = 1000, seed: int = 0) -> float:
         """The share of the k entries nearest to a name of the index, itself left out, that a search gives.
@@ -191,7 +170,7 @@ class DenseSearch:
         count = len(self.vectors)
         drawn = np.random.default_rng(seed).choice(count, min(names, count), replace=False).astype(np.int32)
         vectors = self.vectors[drawn].astype(np.float32)
-        exact = nearest(vectors, self._unpacked, k + 1).rows
+        exact = nearest(vectors, self.vectors, k + 1).rows
         wanted = (exact != NONE) & (exact != drawn[:, None])
         given = self.nearest(vectors, k + 1).rows
         right = (exact[:, :, None] == given[:, None, :]).any(axis=2) & wanted
@@ -199,15 +178,19 @@ class DenseSearch:
 
     def score(self, queries: Sequence[str], rows: Rows) -> Scores:
         """The cosines of given entries; see :class:`~nymlink.index.hits.Searcher`."""
-        return self._cosines(self._encode(queries), rows)
-
-    def _cosines(self, vectors: Vectors, rows: Rows) -> Scores:
         scores = np.zeros(rows.shape, np.float32)
-        for query, vector in enumerate(vectors):
-            found = rows[query] != NONE
-            own = self.vectors[rows[query, found]].astype(np.float32)
+        owners, places = np.nonzero(rows != NONE)
+        scores[owners, places] = self._cosines(self._encode(queries), owners, rows[owners, places])
+        return scores
+
+    def _cosines(self, vectors: Vectors, owners: Owners, rows: Rows) -> Scores:
+        """The cosine of each row with the vector that it is for, the owners of rows ascending."""
+        scores = np.zeros(len(rows), np.float32)
+        bounds = np.searchsorted(owners, np.arange(len(vectors) + 1)).tolist()
+        for vector, (start, end) in zip(vectors, pairwise(bounds), strict=True):
+            own = as_float32(self.vectors[rows[start:end]])
             # Not a matrix product: that rounds differently with the number of rows.
-            scores[query, found] = np.einsum("rd,d->r", own, vector)
+            scores[start:end] = np.einsum("rd,d->r", own, vector)
         return scores
 
     def _encode(self, queries: Sequence[str]) -> Vectors:
@@ -236,17 +219,14 @@ class DenseSearch:
         """Write the search into a new directory."""
         directory.mkdir()
         save_array(directory, _FILE, self.vectors)
-        self._save_parts(directory)
-
-    def _save_parts(self, directory: Path) -> None:
-        for part in (self.neighbours, self._heads):
+        for part in (self.neighbours, self._codes):
             if part is not None:
                 part.save(directory)
 
     @property
     def files(self) -> list[str]:
         """The names of the files that the search is saved as."""
-        parts = [part.FILES for part in (self.neighbours, self._heads) if part is not None]
+        parts = [part.FILES for part in (self.neighbours, self._codes) if part is not None]
         return [f"{_FILE}.npy", *chain(*parts)]
 
     @classmethod
@@ -266,9 +246,7 @@ class DenseSearch:
             )
         if kind != EXACTLY:
             return cls(entries, encoder, vectors, Neighbours.load(directory, kind, len(entries)))
-        # The manifest says whether a file is missing that was there.
-        heads = Heads.load(directory, vectors) if (directory / Heads.FILES[0]).is_file() else None
-        return cls(entries, encoder, vectors, heads=heads)
+        return cls(entries, encoder, vectors, codes=Codes.load(directory, vectors))
 
 
 def _unit(vector: Vectors) -> Vectors:

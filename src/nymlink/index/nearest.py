@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from nymlink.arrays import as_float32
 from nymlink.index.hits import NONE, Hits, Rows, Scores
 
 Vectors = npt.NDArray[np.float32]
@@ -45,7 +46,7 @@ def _nearest(queries: Vectors, vectors: StoredVectors, k: int) -> Hits:
     scores = np.full((len(queries), k), -np.inf, np.float32)
     rows = np.full((len(queries), k), NONE, np.int32)
     for start in range(0, len(vectors), _VECTORS):
-        block = vectors[start : start + _VECTORS].astype(np.float32, copy=False)
+        block = as_float32(vectors[start : start + _VECTORS])
         products = queries @ block.T
         if start == 0 and len(block) > k:
             # There is no k-th best yet to cut the first block down with.
