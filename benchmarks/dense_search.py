@@ -50,11 +50,12 @@ LINES: Final[tuple[tuple[str, str, int, dict[str, Any]], ...]] = (
 
 
 def encode(source: str, queries: str, model: str, folder: str) -> dict[str, Any]:
-    """Write ``names.npy`` (float16) and ``queries.npy`` (float32) into a folder, unless they are there."""
+    """Write ``names.npy`` (float16), codes and ``queries.npy`` (float32) into a folder, unless they are there."""
     import numpy as np
 
     from nymlink.arrays import map_array, save_array
     from nymlink.encode.encoder import Encoder
+    from nymlink.index.codes import Codes
     from nymlink.index.entries import Entries
     from nymlink.vocabulary.read import read_vocabulary
 
@@ -63,6 +64,7 @@ def encode(source: str, queries: str, model: str, folder: str) -> dict[str, Any]
         encoder = Encoder.load(model)
         entries = Entries.of(read_vocabulary(source))
         save_array(target, "names", encoder.encode(entries.texts.to_pylist(), progress=True).astype(np.float16))
+        Codes.write(target, map_array(target, "names"))
         save_array(target, "queries", encoder.encode(inputs.read_queries(queries)))
     return {"names": len(map_array(target, "names")), "width": map_array(target, "names").shape[1]}
 
@@ -120,7 +122,7 @@ def ours(folder: str, *, count: int, k: int, kind: str, batch: int = 0, codes: b
     start = time.perf_counter()
     neighbours = None if kind == "exact" else Neighbours.build(names, kind)
     built = time.perf_counter() - start
-    search = _search(names, neighbours, codes=codes and neighbours is None)
+    search = _search(names, neighbours, Path(folder) if codes and neighbours is None else None)
     found = _timed(lambda vectors: search.nearest(vectors, k), queries, batch or len(queries))
     if neighbours is not None:
         exact, given = nearest(queries, names, k).rows, search.nearest(queries, k).rows
@@ -130,8 +132,11 @@ def ours(folder: str, *, count: int, k: int, kind: str, batch: int = 0, codes: b
 
 
 def write_million(folder: str, *, count: int, width: int) -> dict[str, Any]:
-    """Write random unit vectors, float16, to ``million.npy``."""
+    """Write random unit vectors, float16, to ``million.npy``, and their codes."""
     import numpy as np
+
+    from nymlink.arrays import map_array
+    from nymlink.index.codes import Codes
 
     draw = np.random.default_rng(0)
     with open(Path(folder) / "million.npy", "wb") as file:
@@ -141,6 +146,7 @@ def write_million(folder: str, *, count: int, width: int) -> dict[str, Any]:
             block = draw.standard_normal((min(_BLOCK, count - start), width), np.float32)
             block /= np.linalg.norm(block, axis=1, keepdims=True)
             file.write(block.astype(np.float16).data)
+    Codes.write(Path(folder), map_array(Path(folder), "million"))
     return {"count": count, "width": width}
 
 
@@ -154,7 +160,7 @@ def million(folder: str, *, queries: int, k: int) -> dict[str, Any]:
     draw = np.random.default_rng(1)
     vectors = draw.standard_normal((queries, names.shape[1]), np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    search = _search(names, None, codes=True)
+    search = _search(names, None, Path(folder))
     found = _timed(lambda some: search.nearest(some, k), vectors, queries)
     milliseconds = []
     for vector in vectors[:10]:
@@ -164,7 +170,7 @@ def million(folder: str, *, queries: int, k: int) -> dict[str, Any]:
     return {**found, "single_ms": statistics.median(milliseconds), "file_mb": names.nbytes / 1e6}
 
 
-def _search(vectors: np.ndarray, neighbours: Any, *, codes: bool) -> DenseSearch:
+def _search(vectors: np.ndarray, neighbours: Any, codes: Path | None) -> DenseSearch:
     import numpy as np
     import pyarrow as pa
 
@@ -180,7 +186,7 @@ def _search(vectors: np.ndarray, neighbours: Any, *, codes: bool) -> DenseSearch
 
     # Their texts are only asked for what need not be encoded.
     texts = Entries(pa.array([], pa.large_string()), np.zeros(1, np.int64), np.zeros(0, np.int32))
-    return DenseSearch(texts, Nothing(), vectors, neighbours, codes=Codes.of(vectors) if codes else None)
+    return DenseSearch(texts, Nothing(), vectors, neighbours, codes=codes and Codes.load(codes, vectors))
 
 
 def _timed(search: Callable[[Any], object], queries: np.ndarray, batch: int) -> dict[str, Any]:

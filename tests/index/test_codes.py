@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from nymlink.index import codes as module
 from nymlink.index.codes import Codes
-from nymlink.index.integer_product import _GRAPH, LARGEST_LEFT, product
+from nymlink.index.integer_product import _GRAPH, LARGEST_LEFT, is_exact, product
 from nymlink.index.nearest import Kept, Vectors
 
 
@@ -25,10 +25,9 @@ def drawn(count: int, width: int, *, spread: float, seed: int) -> Vectors:
 
 
 @contextmanager
-def small_blocks(*, entries: int = 64, queries: int = 3, share: int = 1) -> Iterator[None]:
+def small_blocks(*, entries: int = 64, share: int = 1) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_ENTRIES", entries)
-        patch.setattr(module, "_QUERIES", queries)
         patch.setattr(module, "_AT_ONCE", 24)
         patch.setattr(module, "_SHARE", share)
         yield
@@ -120,6 +119,55 @@ def test_they_are_saved_written_and_mapped(tmp_path: Path) -> None:
     assert len(list((tmp_path / "saved").iterdir())) == len(Codes.FILES)
     with pytest.raises(ValueError, match=r"codes are of 2,400 coordinates, its vectors have 2,394"):
         Codes.load(tmp_path / "saved", vectors[:-1])
+
+
+def rounded_entries() -> tuple[Vectors, Vectors]:
+    """What rounding does to the best entry, and to all others, stands along the query."""
+    query = np.full((1, 16), 0.25, np.float32)
+    codes = np.full((1000, 16), 20, np.float32)
+    codes[1:, :14] += 1
+    codes[0] += 0.49
+    codes[1:] -= 0.49
+    # Half of them are not rounded at all, and the step is 1 / 128.
+    codes[500:] = 0
+    codes[999, 0] = 127
+    return query, codes
+
+
+def rounded_query() -> tuple[Vectors, Vectors]:
+    """What rounding does to the query stands along the best entry, and against all others."""
+    query = np.zeros((1, 17), np.float32)
+    query[0, 0] = 63
+    query[0, 1:9], query[0, 9:] = 10.49, 9.51
+    codes = np.zeros((1000, 17), np.float32)
+    codes[0, 1:9], codes[0, 9:] = 32, -32
+    codes[1:, 1:9], codes[1:, 9:] = -29, 34
+    codes[500:] = 0
+    codes[500:, 0] = -20
+    codes[999] = 0
+    codes[999, 0] = -127
+    return query / 63, codes
+
+
+@pytest.mark.parametrize("worst", [rounded_entries, rounded_query])
+def test_the_bound_is_wide_enough(worst: Callable[[], tuple[Vectors, Vectors]]) -> None:
+    query, codes = worst()
+    vectors = (codes / 128).astype(np.float16)
+    assert int((vectors.astype(float) @ query[0].astype(float)).argmax()) == 0
+    with small_blocks(entries=1 << 16):
+        found = Codes.of(vectors).candidates(query, 1)
+    assert found is not None
+    assert 0 in found[1]
+
+
+def test_wrong_products_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert is_exact()
+    vectors = drawn(900, 16, spread=0.5, seed=0).astype(np.float16)
+    codes = Codes.of(vectors)
+    with small_blocks():
+        assert codes.candidates(vectors[:1].astype(np.float32), 3) is not None
+        monkeypatch.setattr(module, "is_exact", lambda: False)
+        assert codes.candidates(vectors[:1].astype(np.float32), 3) is None
 
 
 @pytest.mark.parametrize(

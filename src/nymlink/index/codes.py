@@ -20,11 +20,11 @@ import numpy.typing as npt
 
 from nymlink.arrays import as_float32, map_array, save_array
 from nymlink.index.hits import Rows
-from nymlink.index.integer_product import LARGEST_LEFT, product
+from nymlink.index.integer_product import LARGEST_LEFT, is_exact, product
 from nymlink.index.nearest import Kept, Vectors
 
 _ENTRIES: Final = 1 << 16
-_QUERIES: Final = 1 << 7
+QUERIES: Final = 1 << 7
 """A block of products is at most 128 × 65,536 int32, 32 MB. For few queries fewer, larger blocks are faster."""
 
 _AT_ONCE: Final = 1 << 13
@@ -33,13 +33,13 @@ _AT_ONCE: Final = 1 << 13
 _GROUP: Final = 16
 """Entries whose best product is looked at first: most groups have none that is good enough."""
 
-_SHARE: Final = 32
+_SHARE: Final = 64
 """Where more than one entry in so many can be among the best, the codes say too little to be worth their while."""
 
 _LARGEST: Final = 127
 
 _ROUNDING: Final = 1e-5
-"""More than the rounding of products of unit vectors, and than what counts as equal."""
+"""More than the rounding of products of unit vectors, and than what counts as equal among them."""
 
 _NEVER: Final = np.iinfo(np.int32).min
 
@@ -74,8 +74,12 @@ class Codes:
     def of(cls, vectors: Kept) -> Self:
         """The codes of unit vectors, float16 (E, D), in memory."""
         made = _Maker(vectors)
-        codes = [np.zeros(0, np.int8), *(block.ravel() for block in made.blocks())]
-        return cls(np.concatenate(codes), made.bounds, width=vectors.shape[1])
+        codes = np.empty(vectors.size, np.int8)
+        done = 0
+        for block in made.blocks():
+            codes[done : done + block.size] = block.ravel()
+            done += block.size
+        return cls(codes, made.bounds, width=vectors.shape[1])
 
     @classmethod
     def write(cls, directory: Path, vectors: Kept) -> Self:
@@ -93,25 +97,15 @@ class Codes:
         """All entries that may be among the k with the largest product with a query, or among those equal to them.
 
         Args:
-            queries: float32 (Q, D).
+            queries: float32 (Q, D), of unit length: :data:`QUERIES` at a time, or less, for the memory this takes.
             k: how many, at least 1.
 
         Returns:
             Which query, int64 (n), ascending, and which entry, int32 (n); ``None`` where it is quicker to look at
             every entry.
         """
-        found = []
-        for start in range(0, len(queries), _QUERIES):
-            some = self._candidates(queries[start : start + _QUERIES], k)
-            if some is None:
-                return None
-            found.append((some[0] + start, some[1]))
-        owners, rows = zip((np.zeros(0, np.int64), np.zeros(0, np.int32)), *found, strict=True)
-        return np.concatenate(owners), np.concatenate(rows)
-
-    def _candidates(self, queries: Vectors, k: int) -> tuple[Owners, Rows] | None:
         entries = self._codes.size // max(self._width, 1)
-        if k > entries // _GROUP:
+        if k > entries // _GROUP or not is_exact():
             return None
         asked, slack = self._asked(queries)
         # Of each query the largest products of k groups, so that as many entries reach the least of them.
@@ -125,12 +119,13 @@ class Codes:
             lowest = reached.min(axis=1) - slack
             owner, group = np.nonzero(highest >= lowest[:, None])
             picked = groups[owner, :, group]
-            pair, place = np.nonzero(picked >= lowest[owner, None])
-            rows = (first + place * groups.shape[2] + group[pair]).astype(np.int32)
-            found.append((owner[pair], rows, picked[pair, place]))
-            count += len(pair)
+            close = picked >= lowest[owner, None]
+            count += int(np.count_nonzero(close))
             if count > len(queries) * entries // _SHARE:
                 return None
+            pair, place = np.nonzero(close)
+            rows = (first + place * groups.shape[2] + group[pair]).astype(np.int32)
+            found.append((owner[pair], rows, picked[pair, place]))
         owners, rows, products = (np.concatenate(column) for column in zip(*found, strict=True))
         enough = np.flatnonzero(products >= lowest[owners])
         order = enough[np.argsort(owners[enough], kind="stable")]
@@ -155,7 +150,7 @@ class Codes:
         missing = -(last - first) % _GROUP
         if missing:
             products = np.pad(products, ((0, 0), (0, missing)), constant_values=_NEVER)
-        return products.reshape(len(asked), _GROUP, -1)
+        return products.reshape(len(asked), _GROUP, products.shape[1] // _GROUP)
 
     def save(self, directory: Path) -> None:
         """Write them into a directory."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from nymlink.arrays import as_float32, map_array, save_array
 from nymlink.encode.cuts import Cuts
-from nymlink.index.codes import Codes, Owners
+from nymlink.index.codes import QUERIES, Codes, Owners
 from nymlink.index.entries import Entries
 from nymlink.index.hits import NONE, Hits, Rows, Scores, best_of
 from nymlink.index.nearest import Kept, Vectors, nearest
@@ -27,6 +27,9 @@ ordered in the end."""
 
 _ENCODED: Final = 1 << 14
 """Entries encoded in one go, those of like length together: bounds the memory of their vectors as float32."""
+
+_SCORED: Final = 1 << 13
+"""Entries scored in one go: a query that is like all or none of them may have to be compared with them all."""
 
 _FILE: Final = "vectors"
 
@@ -142,6 +145,13 @@ class DenseSearch:
             vectors: float32 (Q, D).
             k: how many.
         """
+        found = [self._nearest(vectors[start : start + QUERIES], k) for start in range(0, len(vectors), QUERIES)]
+        return Hits(
+            np.concatenate([np.zeros((0, k), np.int32), *(hits.rows for hits in found)]),
+            np.concatenate([np.zeros((0, k), np.float32), *(hits.scores for hits in found)]),
+        )
+
+    def _nearest(self, vectors: Vectors, k: int) -> Hits:
         some = np.flatnonzero(vectors.any(axis=1))
         owners, rows = self._near(vectors[some], k)
         owners = some[owners]
@@ -188,9 +198,10 @@ class DenseSearch:
         scores = np.zeros(len(rows), np.float32)
         bounds = np.searchsorted(owners, np.arange(len(vectors) + 1)).tolist()
         for vector, (start, end) in zip(vectors, pairwise(bounds), strict=True):
-            own = as_float32(self.vectors[rows[start:end]])
-            # Not a matrix product: that rounds differently with the number of rows.
-            scores[start:end] = np.einsum("rd,d->r", own, vector)
+            for first in range(start, end, _SCORED):
+                some = slice(first, min(first + _SCORED, end))
+                # Not a matrix product: that rounds differently with the number of rows.
+                scores[some] = np.einsum("rd,d->r", as_float32(self.vectors[rows[some]]), vector)
         return scores
 
     def _encode(self, queries: Sequence[str]) -> Vectors:
