@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gc
+import shutil
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -85,7 +88,9 @@ def test_other_names_models_and_lengths_are_others(base: Path, tmp_path: Path, e
     # Rows mean nothing from one vocabulary to the other, what a concept is called does.
     learned(made(base), of("seizure", "fits"), [0, 1], EmbeddingCache(tmp_path))
     assert encoded == ["fits"]
-    for model in (made(base, seed=1), made(base, length=32), made(base).bfloat16()):
+    fewer_heads = made(base)
+    fewer_heads.entity.transformer.config.num_attention_heads = 1
+    for model in (made(base, seed=1), made(base, length=32), made(base).bfloat16(), fewer_heads):
         encoded.clear()
         learned(model, of(*NAMES), [0, 1], EmbeddingCache(tmp_path))
         assert encoded == ["heart attack", "seizure"]
@@ -125,6 +130,37 @@ def test_a_full_disk_does_not_stop_the_scoring(
     plain = DualScorer(model, known)
     expected = plain.scores(passages, [[0, 3], [1]]) + plain.scores(passages[:1], [[2, 4]])
     assert [one.tolist() for one in found] == [one.tolist() for one in expected]
+
+
+def test_an_emptied_cache_is_noticed(base: Path, tmp_path: Path, encoded: list[str]) -> None:
+    model, known = made(base), of(*NAMES)
+    first = learned(model, known, [0, 1], EmbeddingCache(tmp_path))
+    running = ConceptVectors(model, known, EmbeddingCache(tmp_path))
+    shutil.rmtree(next(tmp_path.iterdir()))
+    encoded.clear()
+    with pytest.warns(UserWarning, match="not used"):
+        running.learn([0, 1])
+    assert encoded == ["heart attack", "seizure"]
+    assert np.allclose(running.of([0, 1]), first, atol=1e-5)
+
+
+def test_what_waits_is_written_when_the_process_ends(base: Path, tmp_path: Path) -> None:
+    script = """
+import sys, torch
+from nymlink.encode.cache import EmbeddingCache
+from nymlink.rerank.concept_vectors import ConceptVectors
+from nymlink.rerank.dual_encoder import DualEncoder, DualSettings
+from tests.train.small import vocabulary
+torch.manual_seed(0)
+vectors = ConceptVectors(
+    DualEncoder.begin(sys.argv[1], DualSettings(max_length=64)),
+    vocabulary(("X:0", "seizure", "en", "preferred")),
+    EmbeddingCache(sys.argv[2]),
+)
+vectors.learn([0])
+"""
+    subprocess.run([sys.executable, "-c", script, str(base), str(tmp_path)], check=True)
+    assert len(list(tmp_path.rglob("*.npy"))) == 1
 
 
 def test_a_damaged_block_is_encoded_again(base: Path, tmp_path: Path, encoded: list[str]) -> None:

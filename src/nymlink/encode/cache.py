@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from nymlink.arrays import map_array
 from nymlink.atomic import atomic_file
-from nymlink.errors import OutputError
+from nymlink.errors import OutputError, StoreError
 from nymlink.user_cache import vector_cache
 
 Keys = npt.NDArray[np.uint64]
@@ -99,14 +99,22 @@ class Shelf:
         return np.where((self._keys[rows] == keys).all(1), self._places[rows], ABSENT)
 
     def vectors(self, places: Places) -> Kept:
-        """float16 (N, D): the vectors at these places."""
+        """float16 (N, D): the vectors at these places.
+
+        Raises:
+            StoreError: they were there, and are gone or damaged now.
+        """
         vectors = np.empty((len(places), self._width), np.float16)
-        ends = np.cumsum(list(self._blocks.values()))
+        blocks = list(self._blocks.items())
+        ends = np.cumsum([size for _, size in blocks])
         of_block = np.searchsorted(ends, places, side="right")
         for number in np.unique(of_block).tolist():
             rows = np.flatnonzero(of_block == number)
-            name, size = list(self._blocks.items())[number]
-            vectors[rows] = self._block(name)[1][places[rows] - (ends[number] - size)]
+            name, size = blocks[number]
+            block = self._block(name)[1]
+            if len(block) != size:
+                raise StoreError("vectors of the cache are gone or damaged: try again", path=self._folder)
+            vectors[rows] = block[places[rows] - (ends[number] - size)]
         return vectors
 
     def add(self, keys: Keys, vectors: Kept) -> None:

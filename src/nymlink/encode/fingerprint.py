@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from nymlink.encode.config import read_json
 from nymlink.encode.folder import weight_files
@@ -28,9 +28,13 @@ def model_digest(folder: Path) -> str:
     Raises:
         InputError: the folder has no weights, or its configuration is damaged.
     """
-    config = {key: value for key, value in read_json(folder / "config.json", dict).items() if key not in _IDLE}
-    said = json.dumps(config, sort_keys=True)
+    said = heeded(read_json(folder / "config.json", dict))
     return hashlib.sha256((digest_of(weight_files(folder)) + said).encode()).hexdigest()
+
+
+def heeded(config: Mapping[str, Any]) -> str:
+    """What of a model's configuration its vectors depend on, as JSON."""
+    return json.dumps({key: value for key, value in config.items() if key not in _IDLE}, sort_keys=True)
 
 
 def fingerprint(*, weights: str, tokenizer: str, settings: EncoderSettings, precision: str) -> str:

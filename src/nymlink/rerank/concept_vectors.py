@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 import weakref
 from collections.abc import Iterable
@@ -10,8 +11,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from nymlink.encode.cache import ABSENT, EmbeddingCache, Keys, Shelf, keys_of
-from nymlink.errors import OutputError
+from nymlink.encode.cache import ABSENT, EmbeddingCache, Keys, keys_of
+from nymlink.errors import OutputError, StoreError
 from nymlink.rerank.dual_encoder import DualEncoder
 from nymlink.rerank.encoding import Vectors
 from nymlink.rerank.entities import Entity, entities
@@ -51,7 +52,7 @@ class ConceptVectors:
         return np.stack([self._known[row] for row in rows])
 
     def _recalled(self, store: _Store, given: list[Entity]) -> Vectors:
-        keys = keys_of(["\x1f".join((one.type, *one.names)) for one in given])
+        keys = keys_of([json.dumps([one.type, *one.names]) for one in given])
         kept, vectors = store.read(keys)
         missing = np.flatnonzero(~kept)
         if len(missing):
@@ -66,17 +67,20 @@ class _Store:
     def __init__(self, cache: EmbeddingCache, model: DualEncoder) -> None:
         self._width = model.width
         # A shelf keeps values of 16 bits, of which two are one of ours: nothing is rounded.
-        self._shelf: Shelf | None = cache.shelf(model.entity_fingerprint, width=2 * self._width)
+        self._shelf = cache.shelf(model.entity_fingerprint, width=2 * self._width)
+        self._writable = True
         self._waiting: list[tuple[Keys, Vectors]] = []
 
     def read(self, keys: Keys) -> tuple[npt.NDArray[np.bool_], Vectors]:
         """Which of N vectors are there, bool (N), and these, float32 (N, D)."""
         vectors = np.zeros((len(keys), self._width), np.float32)
-        kept = np.zeros(len(keys), bool)
-        if self._shelf is not None:
-            places = self._shelf.places(keys)
-            kept = places != ABSENT
+        places = self._shelf.places(keys)
+        kept = places != ABSENT
+        try:
             vectors[kept] = self._shelf.vectors(places[kept]).view(np.float32)
+        except StoreError:
+            # Someone emptied the cache.
+            kept[:] = False
         return kept, vectors
 
     def add(self, keys: Keys, vectors: Vectors) -> None:
@@ -86,13 +90,13 @@ class _Store:
             self.write()
 
     def write(self) -> None:
-        """Write what waits. Where that fails nothing more is kept, with a warning: re-ranking does without."""
+        """Write what waits. Where that fails nothing more is written, with a warning: re-ranking does without."""
         waiting, self._waiting = self._waiting, []
-        if self._shelf is None or not waiting:
+        if not self._writable or not waiting:
             return
         keys, vectors = (np.concatenate(column) for column in zip(*waiting, strict=True))
         try:
             self._shelf.add(keys, vectors.view(np.float16))
         except OutputError as error:
+            self._writable = False
             warnings.warn(f"vectors of concepts are not kept for the next time: {error}", stacklevel=2)
-            self._shelf = None

@@ -16,6 +16,7 @@ from typing import Any, Final, cast, get_args
 from torch import nn
 
 from nymlink.encode.adapter_files import weights_digest
+from nymlink.encode.fingerprint import heeded
 from nymlink.encode.settings import Pooling
 from nymlink.encode.tokens import Tokens
 from nymlink.encode.torch_model import Attention, TorchModel
@@ -29,6 +30,9 @@ from nymlink.rerank.passages import Passage
 
 KIND: Final = "reranker"
 VERSION: Final = 1
+
+_READS: Final = "entity 1"
+"""How a concept becomes tokens. To be another where that changes: vectors of concepts are kept from run to run."""
 
 _MENTION: Final = "mention"
 _ENTITY: Final = "entity"
@@ -152,13 +156,15 @@ class DualEncoder(nn.Module):
         """What identifies the vectors of concepts: 64 hex digits over the entity encoder and its precision."""
         model = self.entity
         parts = [
+            _READS,
+            heeded(model.transformer.config.to_dict()),
             self.settings.max_length,
             model.settings.pooling,
             str(next(model.transformer.parameters()).dtype),
             weights_digest(model.transformer.state_dict()),
             model.tokenizer.to_str(),
         ]
-        return hashlib.sha256(json.dumps(["entities", *parts]).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     def passage_tokens(self, passages: Sequence[Passage]) -> Tokens:
         """The inputs of the mention encoder."""
