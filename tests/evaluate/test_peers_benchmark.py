@@ -89,6 +89,20 @@ def test_every_linker_is_measured_and_scored(
     assert "| exact match | 66.7/66.7 | 0.0/0.0 |" in text
 
 
+@pytest.mark.usefixtures("peers")
+def test_no_pass_finds_what_the_last_one_remembers(tmp_path: Path) -> None:
+    linkers = importlib.import_module("peer_linkers")
+    (tmp_path / "queries.json").write_text('["flu", "fits"]')
+    asked: list[list[str]] = []
+
+    def search(block: list[str]) -> list[list[int]]:
+        asked.append(block)
+        return [[0] for _ in block]
+
+    linkers._measured(str(tmp_path), 0.0, search)
+    assert asked[1:5] == [["pass 0"], ["flu", "fits"], ["pass 1"], ["flu", "fits"]]
+
+
 def test_a_comparison_runs_in_separate_processes(
     peers: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
