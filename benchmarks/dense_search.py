@@ -14,7 +14,7 @@ import argparse
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -135,17 +135,18 @@ def write_million(folder: str, *, count: int, width: int) -> dict[str, Any]:
     """Write random unit vectors, float16, to ``million.npy``, and their codes."""
     import numpy as np
 
-    from nymlink.arrays import map_array
+    from nymlink.arrays import map_array, save_blocks
     from nymlink.index.codes import Codes
 
     draw = np.random.default_rng(0)
-    with open(Path(folder) / "million.npy", "wb") as file:
-        header = {"descr": "<f2", "fortran_order": False, "shape": (count, width)}
-        np.lib.format.write_array_header_1_0(file, header)
+
+    def blocks() -> Iterator[np.ndarray]:
         for start in range(0, count, _BLOCK):
             block = draw.standard_normal((min(_BLOCK, count - start), width), np.float32)
             block /= np.linalg.norm(block, axis=1, keepdims=True)
-            file.write(block.astype(np.float16).data)
+            yield block.astype(np.float16)
+
+    save_blocks(Path(folder), "million", blocks(), dtype=np.float16, shape=(count, width))
     Codes.write(Path(folder), map_array(Path(folder), "million"))
     return {"count": count, "width": width}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, cast
 
@@ -30,6 +31,25 @@ def as_float32(values: npt.NDArray[np.float16] | npt.NDArray[np.float32]) -> npt
 def save_array(directory: Path, name: str, array: npt.NDArray[Any]) -> None:
     """Write an array to ``name.npy``."""
     np.save(directory / f"{name}.npy", array, allow_pickle=False)
+
+
+def save_blocks(
+    directory: Path, name: str, blocks: Iterable[npt.NDArray[Any]], *, dtype: npt.DTypeLike, shape: tuple[int, ...]
+) -> None:
+    """Write an array to ``name.npy`` of which a block is there at a time.
+
+    Args:
+        directory: where it goes.
+        name: its name.
+        blocks: contiguous arrays of this type, which one after the other are the array.
+        dtype: its type.
+        shape: its shape.
+    """
+    header = {"descr": np.lib.format.dtype_to_descr(np.dtype(dtype)), "fortran_order": False, "shape": shape}
+    with open(directory / f"{name}.npy", "wb") as file:
+        np.lib.format.write_array_header_1_0(file, header)
+        for block in blocks:
+            file.write(block.data)
 
 
 def map_array(directory: Path, name: str) -> npt.NDArray[Any]:

@@ -142,6 +142,7 @@ class Encoder:
         Raises:
             NymlinkError: memory does not suffice, not even for one name at a time.
             OutputError: the cache cannot be written.
+            StoreError: vectors that were in the cache are gone or damaged.
         """
         row_of = {name: row for row, name in enumerate(dict.fromkeys(names))}
         distinct = list(row_of)

@@ -8,6 +8,7 @@ from typing import Final, Self
 
 import numpy as np
 
+from nymlink.arrays import as_float32
 from nymlink.encode.backends import Vectors
 from nymlink.encode.cache import ABSENT, Kept, Shelf, keys_of
 from nymlink.encode.tokens import Rows
@@ -70,6 +71,6 @@ class Keeper:
 
 def _restored(kept: Kept) -> Vectors:
     """Unit vectors from rounded ones."""
-    vectors = kept.astype(np.float32)
+    vectors = as_float32(kept)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors

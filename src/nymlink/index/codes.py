@@ -18,7 +18,7 @@ from typing import ClassVar, Final, Self
 import numpy as np
 import numpy.typing as npt
 
-from nymlink.arrays import as_float32, map_array, save_array
+from nymlink.arrays import as_float32, map_array, save_array, save_blocks
 from nymlink.index.hits import Rows
 from nymlink.index.integer_product import LARGEST_LEFT, is_exact, product
 from nymlink.index.nearest import Kept, Vectors
@@ -85,11 +85,7 @@ class Codes:
     def write(cls, directory: Path, vectors: Kept) -> Self:
         """What :meth:`of` and :meth:`save` do, but memory holds a block at a time."""
         made = _Maker(vectors)
-        with open(directory / cls.FILES[0], "wb") as file:
-            header = {"descr": "|i1", "fortran_order": False, "shape": (vectors.size,)}
-            np.lib.format.write_array_header_1_0(file, header)
-            for block in made.blocks():
-                file.write(block.data)
+        save_blocks(directory, "codes", made.blocks(), dtype=np.int8, shape=(vectors.size,))
         save_array(directory, "code_bounds", made.bounds)
         return cls.load(directory, vectors)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
-from nymlink.arrays import as_float32, map_array, save_array
+from nymlink.arrays import as_float32, map_array, save_array, save_blocks
 from nymlink.encode.cuts import Cuts
 from nymlink.index.codes import QUERIES, Codes, Owners
 from nymlink.index.entries import Entries
@@ -114,12 +114,8 @@ class DenseSearch:
     ) -> DenseSearch:
         """What :meth:`build` and :meth:`save` do, but memory has a block of vectors at a time."""
         directory.mkdir()
-        with open(directory / f"{_FILE}.npy", "wb") as file:
-            shape = (len(entries), width)
-            header = {"descr": "<f2", "fortran_order": False, "shape": shape}
-            np.lib.format.write_array_header_1_0(file, header)
-            for block in _encoded(entries, encoder, width, cache, progress=progress):
-                file.write(block.data)
+        blocks = _encoded(entries, encoder, width, cache, progress=progress)
+        save_blocks(directory, _FILE, blocks, dtype=np.float16, shape=(len(entries), width))
         vectors = map_array(directory, _FILE)
         if kind == EXACTLY:
             return cls(entries, encoder, vectors, codes=Codes.write(directory, vectors))
@@ -179,7 +175,7 @@ class DenseSearch:
         """
         count = len(self.vectors)
         drawn = np.random.default_rng(seed).choice(count, min(names, count), replace=False).astype(np.int32)
-        vectors = self.vectors[drawn].astype(np.float32)
+        vectors = as_float32(self.vectors[drawn])
         exact = nearest(vectors, self.vectors, k + 1).rows
         wanted = (exact != NONE) & (exact != drawn[:, None])
         given = self.nearest(vectors, k + 1).rows
@@ -221,9 +217,7 @@ class DenseSearch:
         """The vectors of different texts; one that equals an entry has been encoded before."""
         rows = {text: self._entries.find(text) for text in distinct}
         new = [text for text, row in rows.items() if row is None]
-        known = {
-            text: _unit(self.vectors[row].astype(np.float32)) for text, row in rows.items() if row is not None
-        }
+        known = {text: _unit(as_float32(self.vectors[row])) for text, row in rows.items() if row is not None}
         return known | dict(zip(new, self.encoder.encode(new), strict=True))
 
     def save(self, directory: Path) -> None:
