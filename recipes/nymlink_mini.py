@@ -51,8 +51,8 @@ def main() -> None:
     arguments = parser.parse_args()
     folder: Path = arguments.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    # Another mixture makes other pairs.
     seed: int = arguments.seed
+    # Another mixture makes other pairs.
     pairs = folder / f"pairs-{sha256(Path(mixture.__file__))[:8]}-{seed}.parquet"
     if not pairs.exists():
         with atomic_file(pairs) as partial:
