@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import torch
 from torch import Tensor, nn
@@ -144,17 +144,16 @@ class TorchModel(nn.Module):
         save_tokenizer(self.tokenizer, folder, max_length=self.settings.max_length, special=self._special)
         self.settings.write(folder, width=self.width)
 
-    def save(self, folder: Path, *, notes: dict[str, Any] | None = None) -> None:
+    def save(self, folder: Path) -> None:
         """Write a folder of its own (see :meth:`write`) atomically, with a manifest.
 
         Args:
             folder: where it goes; an encoder that nymlink saved there before is replaced.
-            notes: what else the manifest says, for instance how the model was trained.
 
         Raises:
             OutputError: something else is there, or it cannot be written.
         """
-        body = {"settings": self.settings.to_dict(), **(notes or {})}
+        body = {"settings": self.settings.to_dict()}
         with write_directory(folder, kind=KIND, version=FORMAT, body=body) as partial:
             self.write(partial)
 

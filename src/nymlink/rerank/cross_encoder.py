@@ -113,18 +113,17 @@ class CrossEncoder(nn.Module):
             found.model.head.copy_(head)
         return found.eval()
 
-    def save(self, folder: Path, *, notes: dict[str, Any] | None = None) -> None:
+    def save(self, folder: Path) -> None:
         """Write transformer and head, with a manifest, atomically.
 
         Args:
             folder: where they go; a cross-encoder that is there is replaced.
-            notes: what else the manifest says, as JSON values.
 
         Raises:
             OutputError: something else is there, or it cannot be written.
         """
         body = {"settings": self.settings.to_dict(), "fingerprint": self.fingerprint}
-        with write_directory(folder, kind=KIND, version=VERSION, body={**body, **(notes or {})}) as partial:
+        with write_directory(folder, kind=KIND, version=VERSION, body=body) as partial:
             (partial / _MODEL).mkdir()
             self.model.write(partial / _MODEL)
             save_file({_WEIGHTS: self.model.head.detach()}, partial / _HEAD)

@@ -122,18 +122,17 @@ class DualEncoder(nn.Module):
             raise StoreError(f"the re-ranker is damaged ({error}): train it again", path=folder) from error
         return cls(mention, entity, settings)
 
-    def save(self, folder: Path, *, notes: dict[str, Any] | None = None) -> None:
+    def save(self, folder: Path) -> None:
         """Write both encoders, with a manifest, atomically.
 
         Args:
             folder: where they go; a re-ranker that is there is replaced.
-            notes: what else the manifest says, as JSON values.
 
         Raises:
             OutputError: something else is there, or it cannot be written.
         """
         body = {"settings": self.settings.to_dict(), "width": self.width, "fingerprint": self.fingerprint}
-        with write_directory(folder, kind=KIND, version=VERSION, body={**body, **(notes or {})}) as partial:
+        with write_directory(folder, kind=KIND, version=VERSION, body=body) as partial:
             for name, model in ((_MENTION, self.mention), (_ENTITY, self.entity)):
                 (partial / name).mkdir()
                 model.write(partial / name)
