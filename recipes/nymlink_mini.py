@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import Final
 
 import pyarrow.parquet as pq
-import torch
 
 import mixture
 from nymlink.atomic import atomic_file
+from nymlink.encode.average import average
 from nymlink.encode.embedded import MINI, embedded
 from nymlink.encode.export import export
-from nymlink.encode.torch_model import TorchModel
 from nymlink.files import sha256
 from nymlink.train.recipe_settings import SapSettings
 from nymlink.train.sap import train_sap
@@ -60,21 +59,11 @@ def main() -> None:
     trained = folder / "trained"
     settings = SapSettings(pairs=str(pairs), base=arguments.base, output=str(trained), seed=seed, **SETTINGS)
     train_sap(settings, progress=True)
-    between(arguments.base, trained, SHARE).save(folder / MINI)
+    average([trained, arguments.base], weights=[SHARE, 1 - SHARE]).save(folder / MINI)
     target = embedded(MINI)
     if arguments.ship and target is not None:
         checked_with = read_vocabulary(arguments.data / "vocabularies" / "doid.tsv.gz")
         print(export(folder / MINI, target, precision="int8", vocabulary=checked_with))
-
-
-def between(one: str | Path, other: str | Path, share: float) -> TorchModel:
-    """The model whose weights are a share of the way from those of one to those of the other."""
-    model, start = TorchModel.load(other), TorchModel.load(one).state_dict()
-    with torch.no_grad():
-        for name, weight in model.state_dict().items():
-            if weight.is_floating_point():
-                weight.lerp_(start[name], 1 - share)
-    return model
 
 
 if __name__ == "__main__":

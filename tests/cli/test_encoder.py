@@ -56,6 +56,21 @@ def test_export_int8_says_what_it_costs(run: Run, model: Path, tmp_path: Path) -
     assert "export       quality: {'queries': 600" in info
 
 
+def test_average(run: Run, model: Path, tmp_path: Path) -> None:
+    other = tiny.folder(tmp_path / "base", seed=1)
+    TorchModel.load(other, pooling="mean").save(tmp_path / "other")
+    arguments = ("encoder", "average", model, tmp_path / "other", "-o", tmp_path / "mean")
+    result = run(*arguments, "--weight", 3, "--weight", 1)
+    assert (result.exit_code, result.stdout) == (0, f"the mean of 2 encoders → {tmp_path / 'mean'}\n")
+    found, one, two = (TorchModel.load(place).state_dict() for place in (tmp_path / "mean", model, other))
+    name = next(iter(found))
+    assert np.allclose(found[name], 0.75 * one[name] + 0.25 * two[name], atol=1e-6)
+    refused = run(*arguments[:3], "-o", tmp_path / "one")
+    assert refused.exit_code == 2
+    assert "two encoders or more" in refused.stderr
+    assert not (tmp_path / "one").exists()
+
+
 def test_export_refuses(run: Run, model: Path, built: Path, tmp_path: Path) -> None:
     for arguments, message in (
         (("--precision", "int8", "--vocab", built / "vocab"), "choose a larger one"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -18,6 +19,7 @@ from nymlink.encode.embedded import embedded
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.saved import export_notes
 from nymlink.encode.settings import Pooling
+from nymlink.errors import MissingExtraError
 from nymlink.files import read_lines
 from nymlink.link.default import default_index
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -102,6 +104,33 @@ def export(
         )
     size = sum(path.stat().st_size for path in output.rglob("*") if path.is_file())
     click.echo(f"{size / 1e6:,.0f} MB → {output}")
+
+
+@encoder.command()
+@click.argument("models", nargs=-1, required=True, metavar="MODEL...")
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Folder to write.")
+@click.option(
+    "--weight",
+    "weights",
+    multiple=True,
+    type=click.FloatRange(min=0),
+    help="How much a model counts: one for each, in their order. Without it all count the same.",
+)
+def average(models: tuple[str, ...], output: Path, weights: tuple[float, ...]) -> None:
+    """Write the mean of models that were trained from the same start, or of one and its start.
+
+    Halfway between an encoder and what a small corpus made of it is often better than either.
+
+    \b
+    nymlink train finetune --base nymlink-mini --corpus train.PubTator.txt --vocab mondo -o tuned
+    nymlink encoder average tuned nymlink-mini -o ours
+    """
+    if find_spec("torch") is None or find_spec("transformers") is None:
+        raise MissingExtraError("train", purpose="the mean of encoders")
+    from nymlink.encode.average import average as mean
+
+    mean(models, weights=weights or None).save(output)
+    click.echo(f"the mean of {len(models)} encoders → {output}")
 
 
 @encoder.command()
