@@ -14,12 +14,15 @@ import pytest
 import torch
 
 from nymlink.encode.cache import EmbeddingCache
+from nymlink.encode.torch_model import TorchModel
 from nymlink.errors import OutputError
 from nymlink.rerank.concept_vectors import ConceptVectors
 from nymlink.rerank.dual_encoder import DualEncoder, DualSettings
 from nymlink.rerank.dual_scorer import DualScorer
 from nymlink.rerank.entities import Entity
 from nymlink.rerank.passages import Passage
+from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.encode import tiny
 from tests.train.small import vocabulary
@@ -83,17 +86,40 @@ def test_another_process_finds_just_the_same(base: Path, tmp_path: Path, encoded
 
 
 def test_other_names_models_and_lengths_are_others(base: Path, tmp_path: Path, encoded: list[str]) -> None:
-    learned(made(base), of(*NAMES), [0, 1], EmbeddingCache(tmp_path))
+    learned(made(base), of(*NAMES), [0, 1], EmbeddingCache(tmp_path / "cache"))
     encoded.clear()
     # Rows mean nothing from one vocabulary to the other, what a concept is called does.
-    learned(made(base), of("seizure", "fits"), [0, 1], EmbeddingCache(tmp_path))
+    learned(made(base), of("seizure", "fits"), [0, 1], EmbeddingCache(tmp_path / "cache"))
     assert encoded == ["fits"]
     fewer_heads = made(base)
     fewer_heads.entity.transformer.config.num_attention_heads = 1
-    for model in (made(base, seed=1), made(base, length=32), made(base).bfloat16(), fewer_heads):
+    other_tokens = shutil.copytree(base, tmp_path / "base") / "tokenizer.json"
+    other_tokens.write_text(other_tokens.read_text().replace('"##q"', '"##ß"'))
+    mean = DualEncoder(
+        made(base).mention, TorchModel.load(base, pooling="mean", max_length=64), made(base).settings
+    )
+    mean.entity.load_state_dict(made(base).entity.state_dict())
+    for model in (
+        made(base, seed=1),
+        made(base, length=32),
+        made(base).bfloat16(),
+        fewer_heads,
+        made(other_tokens.parent),
+        mean,
+    ):
         encoded.clear()
-        learned(model, of(*NAMES), [0, 1], EmbeddingCache(tmp_path))
+        learned(model, of(*NAMES), [0, 1], EmbeddingCache(tmp_path / "cache"))
         assert encoded == ["heart attack", "seizure"]
+
+
+def test_a_concept_of_another_type_is_another(base: Path, tmp_path: Path, encoded: list[str]) -> None:
+    for types in ((), ("disease",), ("symptom",), ("disease",)):
+        builder = TableBuilder()
+        builder.concept("X:1", semantic_types=types)
+        builder.name("X:1", "fever", lang="en", kind="preferred")
+        source = Source("small", "table", licence="CC0")
+        learned(made(base), Vocabulary.of((source, builder.build())), [0], EmbeddingCache(tmp_path))
+    assert encoded == ["fever"] * 3
 
 
 def test_what_is_encoded_is_written_before_the_end(
@@ -148,6 +174,7 @@ def test_what_waits_is_written_when_the_process_ends(base: Path, tmp_path: Path)
     script = """
 import sys, torch
 from nymlink.encode.cache import EmbeddingCache
+from nymlink.encode.torch_model import TorchModel
 from nymlink.rerank.concept_vectors import ConceptVectors
 from nymlink.rerank.dual_encoder import DualEncoder, DualSettings
 from tests.train.small import vocabulary
