@@ -119,7 +119,7 @@ def export(
 def average(models: tuple[str, ...], output: Path, weights: tuple[float, ...]) -> None:
     """Write the mean of models that were trained from the same start, or of one and its start.
 
-    Halfway between an encoder and what a small corpus made of it is often better than either.
+    Halfway between an encoder and what a small corpus made of it lies one that keeps more of what it knew before.
 
     \b
     nymlink train finetune --base nymlink-mini --corpus train.PubTator.txt --vocab mondo -o tuned

@@ -15,10 +15,9 @@ from nymlink.errors import InputError
 def average(encoders: Sequence[str | Path], *, weights: Sequence[float] | None = None) -> TorchModel:
     """The encoder whose weights are the mean of those of others.
 
-    Of an encoder and what it became in training, that keeps what the start knows and the training did not teach
-    (Wortsman et al., "Robust fine-tuning of zero-shot models", CVPR 2022, section 3: WiSE-FT). Of trainings of one
-    start, it often is better than each (Wortsman et al., "Model soups", ICML 2022). Encoders that were not made of
-    one start have no useful mean.
+    Of an encoder and what it became in training, that keeps more of what the start knew (Wortsman et al., "Robust
+    fine-tuning of zero-shot models", CVPR 2022, section 3: WiSE-FT); of several trainings of one start it is a model
+    soup (Wortsman et al., ICML 2022). Encoders that were not made of one start have no useful mean.
 
     Args:
         encoders: folders, names of models on the hub, or of an embedded encoder; at least two. Pooling and length
