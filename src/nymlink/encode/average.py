@@ -16,8 +16,8 @@ def average(encoders: Sequence[str | Path], *, weights: Sequence[float] | None =
     """The encoder whose weights are the mean of those of others.
 
     Of an encoder and what it became in training, that keeps more of what the start knew (Wortsman et al., "Robust
-    fine-tuning of zero-shot models", CVPR 2022, section 3: WiSE-FT); of several trainings of one start it is a model
-    soup (Wortsman et al., ICML 2022). Encoders that were not made of one start have no useful mean.
+    fine-tuning of zero-shot models", CVPR 2022, section 3: WiSE-FT); of several trainings of one start it is a
+    model soup (Wortsman et al., ICML 2022). Encoders that were not made of one start have no useful mean.
 
     Args:
         encoders: folders, names of models on the hub, or of an embedded encoder; at least two. Pooling and length
