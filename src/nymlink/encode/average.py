@@ -38,7 +38,9 @@ def average(encoders: Sequence[str | Path], *, weights: Sequence[float] | None =
     for other, share in zip(others, shares[1:], strict=True):
         one = TorchModel.load(other)
         if difference := _difference(model, one):
-            raise InputError(f"{other} and {found} have no mean: they differ in {difference}")
+            raise InputError(
+                f"{other} and {found} have no mean: they differ in {difference}; average encoders of one start"
+            )
         for tensor, own in zip(_floats(mean), _floats(one.state_dict()), strict=True):
             tensor.add_(own, alpha=share)
     model.load_state_dict(mean)
