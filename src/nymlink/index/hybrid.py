@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import isfinite
 from types import MappingProxyType
@@ -67,10 +68,16 @@ class HybridSearch:
 
     def collect(self, queries: Sequence[str], k: int) -> Collected:
         """What the parts find when each gives its k best entries, and what each says of all of them."""
-        found = {name: part.search(queries, k) for name, part in self.parts.items()}
+        found = self._found(queries, k)
         rows = union([hits.rows for hits in found.values()])
         scores = {name: self._scores(name, queries, rows, hits) for name, hits in found.items()}
         return Collected(rows, values=scores, scores=scores)
+
+    def _found(self, queries: Sequence[str], k: int) -> dict[str, Hits]:
+        """What each part finds; they search at the same time: where one follows addresses, another multiplies."""
+        with ThreadPoolExecutor(len(self.parts)) as pool:
+            hits = pool.map(lambda part: part.search(queries, k), self.parts.values())
+            return dict(zip(self.parts, hits, strict=True))
 
     def _scores(self, name: str, queries: Sequence[str], rows: Rows, hits: Hits) -> Scores:
         """The scores of one part: its own hits' are known, only the others' are computed."""

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
+from nymlink.runtime import open_session
+
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
@@ -58,8 +60,4 @@ def is_exact() -> bool:
 
 @cache
 def _session() -> InferenceSession:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    return onnxruntime.InferenceSession(_GRAPH, options, providers=["CPUExecutionProvider"])
+    return open_session(_GRAPH)

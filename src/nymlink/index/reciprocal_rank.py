@@ -34,7 +34,7 @@ class ReciprocalRankSearch(HybridSearch):
 
     def collect(self, queries: Sequence[str], k: int) -> Collected:
         """What the parts find when each gives its k best entries, and the place that each gives them."""
-        found = {name: part.search(queries, k) for name, part in self.parts.items()}
+        found = self._found(queries, k)
         rows = union([hits.rows for hits in found.values()])
         return Collected(
             rows,

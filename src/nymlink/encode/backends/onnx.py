@@ -16,6 +16,7 @@ from nymlink.encode.saved import export_notes
 from nymlink.encode.settings import EncoderSettings
 from nymlink.encode.tokens import Ids
 from nymlink.errors import InputError
+from nymlink.runtime import open_session
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -37,7 +38,7 @@ class OnnxNetwork:
         self._path = folder / FILES[precision]
         self._settings = settings
         self._exported = export_notes(folder)
-        self._session = _open_session(self._path)
+        self._session = _session(self._path)
         self._inputs = [one.name for one in self._session.get_inputs()]
         output = self._session.get_outputs()[0]
         if not {"input_ids", "attention_mask"} <= set(self._inputs) or not isinstance(output.shape[-1], int):
@@ -82,20 +83,9 @@ def open_network(
     return OnnxNetwork(folder, settings, precision or offered[0])
 
 
-def _open_session(path: Path) -> InferenceSession:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    # What goes wrong is said by the errors that are raised.
-    options.log_severity_level = 4
+def _session(path: Path) -> InferenceSession:
     try:
-        return onnxruntime.InferenceSession(
-            path,
-            options,
-            providers=["CPUExecutionProvider"],
-            # Its operator for a sum and its normalisation takes longer than the two by themselves.
-            disabled_optimizers=["SkipLayerNormFusion"],
-        )
+        return open_session(path)
     # What the runtime raises has no public base.
     except Exception as error:
         raise InputError(f"this graph cannot be loaded, export or fetch it again: {error}", path=path) from error

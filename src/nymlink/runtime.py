@@ -1,0 +1,31 @@
+"""Sessions of ONNX Runtime, in which encoders run, and products of integers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+
+
+def open_session(graph: Path | bytes) -> InferenceSession:
+    """A graph ready to be run on the CPU.
+
+    Raises:
+        Exception: it cannot be loaded; what the runtime raises has no public base.
+    """
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    # What goes wrong is said by the errors that are raised.
+    options.log_severity_level = 4
+    # By default its threads wait for each other by turning round, at the cost of whatever else could run.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return onnxruntime.InferenceSession(
+        graph,
+        options,
+        providers=["CPUExecutionProvider"],
+        # Its operator for a sum and its normalisation takes longer than the two by themselves.
+        disabled_optimizers=["SkipLayerNormFusion"],
+    )
