@@ -64,22 +64,37 @@ def merged(data: Path) -> Vocabulary:
     return merge(tables, [read_mappings(path) for path in mappings]).vocabulary
 
 
-def mixture(vocabulary: Vocabulary, *, seed: int = 0) -> pa.Table:
-    """Pairs of English names, in the form in which they are searched, with the columns of :data:`PAIRS`."""
-    pairs = Pairs.of(vocabulary, cap=CAP, seed=seed, languages=["en"])
+def mixture(
+    vocabulary: Vocabulary,
+    *,
+    seed: int = 0,
+    cap: int = CAP,
+    kinds: Collection[str] | None = None,
+    modified: float = MODIFIED,
+) -> pa.Table:
+    """Pairs of English names, in the form in which they are searched, with the columns of :data:`PAIRS`.
+
+    Args:
+        vocabulary: whose names.
+        seed: of all that is drawn.
+        cap: most pairs of a concept.
+        kinds: names of these kinds only; all but narrow and broad if ``None``.
+        modified: see :data:`MODIFIED`.
+    """
+    pairs = Pairs.of(vocabulary, cap=cap, seed=seed, languages=["en"], kinds=kinds)
     seen = dict[tuple[str, str, str], None]()
     for concept, one, other in _rows(pairs, fragments(vocabulary)):
         if one and other and one != other and (concept, other, one) not in seen:
             seen[concept, one, other] = None
     names = {name for _, *pair in seen for name in pair}
     draw = random.Random(seed)
-    rows = [(concept, one, _modified(concept, other, names, draw)) for concept, one, other in seen]
+    rows = [(concept, one, _modified(concept, other, names, modified, draw)) for concept, one, other in seen]
     return pa.table([list(column) for column in zip(*rows, strict=True)], schema=PAIRS)
 
 
-def _modified(concept: str, name: str, names: Collection[str], draw: random.Random) -> str:
+def _modified(concept: str, name: str, names: Collection[str], share: float, draw: random.Random) -> str:
     """A name, now and then with a word before it, unless that makes another name."""
-    if concept.partition(":")[0] not in _CLINICAL or draw.random() >= MODIFIED:
+    if concept.partition(":")[0] not in _CLINICAL or draw.random() >= share:
         return name
     modified = f"{draw.choice(_MODIFIERS).replace('-', ' ')} {name}"
     return name if modified in names else modified

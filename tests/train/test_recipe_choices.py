@@ -1,0 +1,84 @@
+"""The choices of the recipe are trained and measured, on a toy encoder; what they give here means nothing."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nymlink.text.normalise import normalise
+from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.tables import TableBuilder
+from nymlink.vocabulary.vocabulary import Vocabulary
+from tests.train.runs import names
+
+
+@pytest.fixture
+def recipes(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "recipes"))
+    return importlib.import_module("choices")
+
+
+@pytest.fixture
+def data(place: Path, tmp_path: Path, recipes: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data folder with the archives and the dictionary, and one merged vocabulary with a definition."""
+    root = tmp_path / "data"
+    for archive in recipes.ARCHIVES:
+        (root / archive).parent.mkdir(parents=True, exist_ok=True)
+        with tarfile.open(root / archive, "w:gz") as tar:
+            for split in recipes.SPLITS:
+                tar.add(place / "processed_dev", f"{Path(archive).name.partition('_')[0]}/{split}")
+    builder = TableBuilder()
+    for number in range(32):
+        concept = f"X:{number}"
+        builder.concept(concept, definition="A pain. In the heart, e.g. of men." if number == 3 else None)
+        for name in names(number):
+            builder.name(concept, name, lang="en")
+    merged = Vocabulary.of((Source("toy", "table", licence="CC0"), builder.build()))
+    (root / recipes.MEDIC).parent.mkdir(parents=True, exist_ok=True)
+    (root / recipes.MEDIC).symlink_to(place / "vocab")
+    monkeypatch.setattr(sys.modules["mixture"], "merged", lambda _: merged)
+    monkeypatch.setattr(recipes, "STEPS", 2)
+    monkeypatch.setitem(recipes.SETTINGS, "batch_pairs", 16)
+    return root
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_choices_are_trained_and_measured_once(
+    recipes: Any,
+    data: Path,
+    place: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    chosen = ["recipe", "definitions as names", "misspelt names", "InfoNCE"]
+    folder = tmp_path / "folder"
+    only = [argument for name in chosen for argument in ("--only", name)]
+    base = str(place / "base")
+    monkeypatch.setattr(sys, "argv", ["choices.py", str(folder), "--base", base, "--data", str(data), *only])
+    recipes.main()
+    table = capsys.readouterr().out
+    assert [line.split("|")[1].strip() for line in table.splitlines()[2:]] == ["base", *chosen]
+    assert table.splitlines()[0].count("processed_") == 4
+    written = {path: path.stat().st_mtime_ns for path in folder.glob("*.json")}
+    recipes.main()
+    assert capsys.readouterr().out == table
+    assert {path: path.stat().st_mtime_ns for path in folder.glob("*.json")} == written
+
+
+def test_pairs_of_definitions_and_misspelt_names(recipes: Any, data: Path, place: Path, tmp_path: Path) -> None:
+    workplace = recipes.Workplace(tmp_path / "folder", data, str(place / "base"))
+    recipe = workplace.pairs("recipe").to_pylist()
+    defined = workplace.pairs("definitions as names").to_pylist()
+    assert defined[:-1] == recipe
+    assert defined[-1] == {"concept": "X:3", "name1": normalise(names(3)[0]), "name2": "a pain"}
+    misspelt = workplace.pairs("misspelt names").to_pylist()
+    changed = [(one["name2"], other["name2"]) for one, other in zip(recipe, misspelt, strict=True) if one != other]
+    assert 0 < len(changed) < len(recipe) // 4
+    assert all(abs(len(one) - len(other)) <= 1 for one, other in changed)
+    assert len(workplace.pairs("no modifiers")) == len(recipe)
