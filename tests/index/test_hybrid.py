@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from threading import Barrier
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.index.hits import NONE
+from nymlink.errors import StoreError
+from nymlink.index.hits import NONE, Hits
 from nymlink.index.hybrid import HybridSearch
 from tests.index.fixed import FixedSearch
 
@@ -17,6 +20,7 @@ SCORE = st.integers(-8, 8).map(lambda value: value / 8)
 TABLE = st.dictionaries(st.integers(0, 9), SCORE, max_size=8)
 QUERIES = ("p", "q", "r")
 PART = st.fixed_dictionaries(dict.fromkeys(QUERIES, TABLE))
+MANY = 16
 WEIGHTS = st.sampled_from([(1, 1, 2), (1, 3, 0), (0, 0, 1), (2, 1, 1), (4, 8, 4)])
 
 
@@ -70,6 +74,46 @@ def test_parts_explain_the_score() -> None:
         "exact": [[1, 0]],
         "dense": [[0.5, -0.25]],
     }
+
+
+class Meeting(FixedSearch):
+    """Finds nothing until another search does the same."""
+
+    def __init__(self, meeting: Barrier) -> None:
+        super().__init__({"q": {}})
+        self._meeting = meeting
+
+    def search(self, queries: Sequence[str], k: int) -> Hits:
+        self._meeting.wait(timeout=60)
+        return super().search(queries, k)
+
+
+class Broken(FixedSearch):
+    def search(self, queries: Sequence[str], k: int) -> Hits:
+        raise StoreError("the index is damaged")
+
+
+def test_parts_search_for_many_queries_at_the_same_time() -> None:
+    meeting = Barrier(2)
+    found = HybridSearch({"a": Meeting(meeting), "b": Meeting(meeting)}, {"a": 1, "b": 1}).search(["q"] * MANY, 2)
+    assert (found.hits.rows == NONE).all()
+
+
+@pytest.mark.parametrize("queries", [1, MANY])
+def test_an_error_of_a_part_is_raised(queries: int) -> None:
+    search = HybridSearch({"a": FixedSearch({"q": {}}), "b": Broken({})}, {"a": 1, "b": 1})
+    with pytest.raises(StoreError, match="damaged"):
+        search.search(["q"] * queries, 2)
+
+
+@given(first=PART, second=PART, k=st.integers(1, 12))
+def test_many_queries_find_what_each_finds(
+    first: dict[str, dict[int, float]], second: dict[str, dict[int, float]], k: int
+) -> None:
+    search = HybridSearch({"first": FixedSearch(first), "second": FixedSearch(second)}, {"first": 1, "second": 3})
+    few, many = search.search(QUERIES, k), search.search(QUERIES * MANY, k)
+    assert np.array_equal(many.hits.rows, np.tile(few.hits.rows, (MANY, 1)))
+    assert np.array_equal(many.hits.scores, np.tile(few.hits.scores, (MANY, 1)))
 
 
 def test_no_queries() -> None:

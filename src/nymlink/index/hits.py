@@ -34,7 +34,10 @@ class Hits:
 
 
 class Searcher(Protocol):
-    """One way of searching the entries of an index. Queries are prepared texts, like the entries."""
+    """One way of searching the entries of an index. Queries are prepared texts, like the entries.
+
+    Several threads may search at the same time.
+    """
 
     def search(self, queries: Sequence[str], k: int) -> Hits:
         """The k best entries of each query: by falling score, equal scores by rising row."""

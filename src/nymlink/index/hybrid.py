@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from math import isfinite
 from types import MappingProxyType
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from nymlink.index.hits import NONE, Hits, Rows, Scores, Searcher, best
+
+_TOGETHER: Final = 16
+"""Fewer queries are searched for sooner than threads for them are started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +80,12 @@ class HybridSearch:
 
     def _found(self, queries: Sequence[str], k: int) -> dict[str, Hits]:
         """What each part finds; they search at the same time: where one follows addresses, another multiplies."""
-        with ThreadPoolExecutor(len(self.parts)) as pool:
-            hits = pool.map(lambda part: part.search(queries, k), self.parts.values())
-            return dict(zip(self.parts, hits, strict=True))
+        searches = [partial(part.search, queries, k) for part in self.parts.values()]
+        if len(queries) < _TOGETHER:
+            return dict(zip(self.parts, [search() for search in searches], strict=True))
+        with ThreadPoolExecutor(len(searches)) as pool:
+            waiting = [pool.submit(search) for search in searches]
+            return dict(zip(self.parts, [each.result() for each in waiting], strict=True))
 
     def _scores(self, name: str, queries: Sequence[str], rows: Rows, hits: Hits) -> Scores:
         """The scores of one part: its own hits' are known, only the others' are computed."""
