@@ -44,7 +44,7 @@ def test_info_says_what_it_was_built_with(run: Run, dense: Path, model: Path, tm
     (copy / "manifest.json").write_text(json.dumps(manifest))
     # No encoder is needed to say so.
     said = run("index", "info", copy).stdout
-    assert "search    dense, weight 0.65" in said
+    assert "search    dense, weight 0.75" in said
     assert "setting   encoder name: /nowhere" in said
     assert "setting   encoder width: 32" in said
     assert "setting   dense: exact" in said
@@ -127,7 +127,7 @@ def test_an_augmented_dictionary_is_searched_densely_too(
     assert result.exit_code == 0, result.stderr
     found = json.loads((tmp_path / "run.json").read_text())
     assert found["acc@1"] == pytest.approx(2 / 3)
-    assert found["settings"]["index"]["fusion"]["weights"]["dense"] == pytest.approx(0.65)
+    assert found["settings"]["index"]["fusion"]["weights"]["dense"] == pytest.approx(0.75)
 
 
 def test_the_encoder_that_comes_with_nymlink_is_the_default(run: Run, built: Path, tmp_path: Path) -> None:

@@ -12,10 +12,10 @@ from nymlink.index.fusion import Fusion
         (["exact"], {"exact": 1}),
         (["exact", "sparse"], {"exact": 0.1, "sparse": 0.9}),
         (["exact", "dense"], {"exact": 0.1, "dense": 0.9}),
-        (["exact", "sparse", "dense"], {"exact": 0.1, "sparse": 0.25, "dense": 0.65}),
+        (["exact", "sparse", "dense"], {"exact": 0.1, "sparse": 0.15, "dense": 0.75}),
         (
             ["exact", "characters", "words", "dense"],
-            {"exact": 0.1, "characters": 0.125, "words": 0.125, "dense": 0.65},
+            {"exact": 0.1, "characters": 0.075, "words": 0.075, "dense": 0.75},
         ),
     ],
 )

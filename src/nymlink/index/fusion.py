@@ -25,8 +25,9 @@ METHODS: Final[Mapping[str, type[HybridSearch]]] = MappingProxyType(
 _EXACT_WEIGHT: Final = 0.1
 """Enough to put the equal name before any other, small enough that a score says how alike two names are."""
 
-_SPARSE_WEIGHT: Final = 0.25
-"""Of sparse search beside dense search; chosen on development sets, see docs/searching.md."""
+_SPARSE_WEIGHT: Final = 0.15
+"""Of sparse search beside dense search by nymlink-mini; chosen on training and development sets, see
+docs/searching.md."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class Fusion:
             parts: the searches.
             method: how they are joined.
             weights: search → weight, 0 for those not named. If ``None``, scores count by what did well on
-                development sets (exact 0.1, sparse 0.25, dense 0.65), and ranks all alike, as published.
+                development sets (exact 0.1, sparse 0.15, dense 0.75), and ranks all alike, as published.
 
         Raises:
             UnknownNameError: there is no such method, or no such search.
