@@ -35,7 +35,7 @@ INDEX = Index.build(
 QUERIES = ["heart attack", "MI", "heart atack", "zzzz", "", *(name[1:] for name in NAMES[:20])]
 CALIBRATION = Calibration(
     -4.0,
-    {"score": 5.0, "lead": 3.0, "alone": 1.0, "exact": 0.5},
+    {"score": 5.0, "ahead": 3.0, "alone": 1.0, "exact": 0.5},
     ((0.0, 0.75), (0.25, 0.8), (0.5, 0.9), (0.9, 0.97)),
 )
 CALIBRATED = INDEX.with_calibration(CALIBRATION.to_dict())
@@ -59,12 +59,13 @@ def test_confidence_is_a_probability_and_never_falls_with_the_score(
     second, score, higher = sorted((score, higher, second))
 
     def confidence(first: float, lead: float) -> float:
-        return float(calibration.confidence(np.array([[first, lead, lead > 0, exact]]))[0])
+        return float(calibration.confidence(np.array([[first, 1 - math.exp(-lead / 0.1), lead > 0, exact]]))[0])
 
     low, high = confidence(score, score - second), confidence(higher, higher - second)
     assert 0 <= low <= high <= 1
     assert confidence(score, score - second) <= confidence(higher, score - second)
-    odds = intercept + named[0] * score + named[1] * (score - second) + named[2] * (score > second)
+    ahead = 1 - math.exp(-(score - second) / 0.1)
+    odds = intercept + named[0] * score + named[1] * ahead + named[2] * (score > second)
     assert low == pytest.approx(1 / (1 + math.exp(-(odds + named[3] * exact))), abs=1e-6)
 
 
@@ -78,7 +79,8 @@ def test_features_are_those_of_the_first_two_concepts() -> None:
             continue
         first = candidates[0].score
         second = candidates[1].score if len(candidates) > 1 else 0.0
-        expected = [first, first - second, float(first > second), candidates[0].parts["exact"]]
+        ahead = 1 - math.exp(-(first - second) / 0.1)
+        expected = [first, ahead, float(first > second), candidates[0].parts["exact"]]
         assert line == pytest.approx(expected, abs=1e-9)
     assert found[0].tolist()[2:] == [1, 1]
     assert found[1].tolist() == [1, 0, 0, 1]

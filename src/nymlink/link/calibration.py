@@ -26,9 +26,12 @@ from nymlink.index.walk import Matches
 Features = npt.NDArray[np.float64]
 Confidences = npt.NDArray[np.float64]
 
-FEATURES: Final = ("score", "lead", "alone", "exact")
-"""Of the first concept of a query: its score, by how much it is above that of the next, whether it is above it at
+FEATURES: Final = ("score", "ahead", "alone", "exact")
+"""Of the first concept of a query: its score, how clearly it is above that of the next, whether it is above it at
 all (the name is no other concept's too), and whether its name equals the query."""
+
+_CLEAR: Final = 0.1
+"""A lead over the next score that is clear; twice of it is but a little clearer."""
 
 DEPTH: Final = 2
 """How many concepts of a query the features are read off."""
@@ -143,6 +146,6 @@ def features_of(matches: Matches) -> Features:
     first, second = np.round(matches.scores[:, :DEPTH].astype(np.float64), 6).T
     lead = first - second
     exact = np.round(matches.parts[EXACT][:, 0].astype(np.float64), 6)
-    features = np.stack([first, lead, lead > 0, exact], axis=1)
+    features = np.stack([first, 1 - np.exp(-lead / _CLEAR), lead > 0, exact], axis=1)
     features[matches.concepts[:, 0] == NONE] = np.nan
     return features
