@@ -119,10 +119,8 @@ def measure(
         # Without the user's cache: encoding concepts is timed.
         loaded = DualScorer(loaded.model, opened.vocabulary)
     scorer = Remembering(loaded)
-    model = Reranker(scorer, opened.vocabulary)
-    found = evaluate_reranking(
-        opened, model, read, training=[read_corpus(Path(training))], retrieve=candidates, progress=True
-    )
+    model = Reranker(scorer, opened.vocabulary, candidates=candidates)
+    found = evaluate_reranking(opened, model, read, training=[read_corpus(Path(training))], progress=True)
     timed = Remembering(scorer.scorer)
     known = Reranker(timed, opened.vocabulary)
     linked = zip(read.documents, Linker(opened, top_k=candidates).link_documents(read.documents), strict=True)
@@ -132,11 +130,11 @@ def measure(
         known.rerank(document, links)
         again, counted = again + time.perf_counter() - start, counted + len(links)
     halves = [replace(read, documents=read.documents[start::2]) for start in (0, 1)]
-    fitted = fits(opened, model, halves, candidates=candidates)
+    fitted = fits(opened, model, halves)
     together = []
     for half, fit in zip(halves, fitted, strict=True):
-        weighted = Reranker(scorer, opened.vocabulary, weights=fit.weights)
-        together.append(iter(evaluate_reranking(opened, weighted, half, retrieve=candidates).mentions))
+        weighted = Reranker(scorer, opened.vocabulary, weights=fit.weights, candidates=candidates)
+        together.append(iter(evaluate_reranking(opened, weighted, half).mentions))
     half_of = [
         number % 2
         for number, document in enumerate(read.documents)
@@ -179,11 +177,11 @@ class Remembering:
         return [self._found[one] for one in asked]
 
 
-def fits(index: Index, model: Reranker, halves: Sequence[Corpus], *, candidates: int) -> list[RerankingFit]:
+def fits(index: Index, model: Reranker, halves: Sequence[Corpus]) -> list[RerankingFit]:
     """The weights for each half of a corpus, fitted on the other."""
     from nymlink.evaluate.fit_reranking import fit_reranking
 
-    return [fit_reranking(index, model, half, retrieve=candidates, progress=True) for half in reversed(halves)]
+    return [fit_reranking(index, model, half, progress=True) for half in reversed(halves)]
 
 
 def examples(corpus: str, index: str, chosen: list[dict[str, Any]]) -> dict[str, Any]:

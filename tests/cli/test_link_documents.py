@@ -14,7 +14,7 @@ import torch
 
 from nymlink.rerank.combine import Weights
 from nymlink.rerank.dual_encoder import DualEncoder, DualSettings
-from nymlink.rerank.folder import store_weights
+from nymlink.rerank.folder import Fitted, store_fitted
 from tests.cli.conftest import Run
 from tests.encode import tiny
 
@@ -172,11 +172,17 @@ def test_weights_are_fitted_and_then_used(
     ]
     assert lines[5].split() == ["100.0", "have", "a", "right", "candidate"]
     assert f"weightings on 3 mentions → {own}" in lines[6]
-    kept = json.loads((own / "manifest.json").read_text())["weights"]
-    assert set(kept) == {"context", "retrieval", "document"}
-    store_weights(own, Weights(document=1))
-    links = run("link", "--index", built / "index", "--corpus", corpus, "--rerank", own, "--format", "jsonl")
+    kept = json.loads((own / "manifest.json").read_text())["fitted"]
+    assert set(kept["weights"]) == {"context", "retrieval", "document"}
+    assert kept["candidates"] == 64
+    assert run(*given, "--candidates", "1").exit_code == 0
+    assert json.loads((own / "manifest.json").read_text())["fitted"]["candidates"] == 1
+    linked = ("link", "--index", built / "index", "--corpus", corpus, "--format", "jsonl", "--rerank")
+    store_fitted(own, Fitted(weights=Weights(document=1), candidates=64))
+    links = run(*linked, own)
     assert "document" in json.loads(links.stdout.splitlines()[0])["candidates"][0]["parts"]
+    assert "run `nymlink rerank fit`" not in links.stderr
+    assert "run `nymlink rerank fit`" in run(*linked, reranker).stderr
     wrong = run(*given, "--type", "Gene")
     assert wrong.exit_code == 2
     assert "no mention has a gold id that the index has" in wrong.stderr

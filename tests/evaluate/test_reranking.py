@@ -38,8 +38,11 @@ def corpus() -> Corpus:
     return Corpus("test", (one, Document("8", mentions=others)))
 
 
-def evaluated(index: Index, scorer: Words, corpus: Corpus, **how: object) -> RerankingEvaluation:
-    return evaluate_reranking(index, Reranker(scorer, index.vocabulary), corpus, **how)  # type: ignore[arg-type]
+def evaluated(
+    index: Index, scorer: Words, corpus: Corpus, *, candidates: int = 64, **how: object
+) -> RerankingEvaluation:
+    reranker = Reranker(scorer, index.vocabulary, candidates=candidates)
+    return evaluate_reranking(index, reranker, corpus, **how)  # type: ignore[arg-type]
 
 
 def test_mentions_are_ranked_before_and_after(index: Index, scorer: Words, corpus: Corpus) -> None:
@@ -98,7 +101,7 @@ def test_what_was_seen_is_a_concept_however_its_id_is_written(index: Index, scor
 def test_only_what_is_asked_for_counts(index: Index, scorer: Words, corpus: Corpus) -> None:
     found = evaluated(index, scorer, corpus, types={"Disease"})
     assert [one.mention.text for one in found.mentions] == ["MI", "MI", "MI", "so", "qqqq"]
-    alone = evaluated(index, scorer, corpus, retrieve=1)
+    alone = evaluated(index, scorer, corpus, candidates=1)
     assert alone.changed == []
     assert alone.figures["all"].recall == alone.figures["all"].before[0] == 2 / 6
     with pytest.raises(InputError, match="no mention has a gold id that the index has"):

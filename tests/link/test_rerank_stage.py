@@ -18,6 +18,8 @@ from tests.train.small import vocabulary
 class Backwards:
     """Turns candidates round, and remembers how many there were."""
 
+    candidates = 6
+
     def __init__(self) -> None:
         self.given: list[int] = []
 
@@ -36,7 +38,7 @@ MENTIONS = Mention("heart attack 3"), Mention("both", parts=("heart attack 1", "
 
 def test_more_candidates_are_retrieved_than_are_asked_for(index: Index) -> None:
     stage = Backwards()
-    found = Linker(index, top_k=2, rerank=stage, retrieve=6).link(Document("1", mentions=MENTIONS))
+    found = Linker(index, top_k=2, rerank=stage).link(Document("1", mentions=MENTIONS))
     assert stage.given == [6, 6, 6, 0]
     before = Linker(index, top_k=6).link(Document("1", mentions=MENTIONS))
     assert found[0].candidates == before[0].candidates[:-3:-1]
@@ -46,7 +48,7 @@ def test_more_candidates_are_retrieved_than_are_asked_for(index: Index) -> None:
 
 def test_what_is_asked_for_is_retrieved_at_least(index: Index) -> None:
     stage = Backwards()
-    (found,) = Linker(index, top_k=8, rerank=stage, retrieve=6).link(["heart attack 3"])
+    (found,) = Linker(index, top_k=8, rerank=stage).link(["heart attack 3"])
     assert (stage.given, len(found.candidates)) == ([8], 8)
 
 

@@ -21,7 +21,7 @@ from nymlink.rerank.combine import Weights
 from nymlink.rerank.cross_encoder import CrossEncoder, CrossSettings
 from nymlink.rerank.cross_scorer import CrossScorer
 from nymlink.rerank.dual_encoder import DualEncoder, DualSettings
-from nymlink.rerank.folder import store_weights
+from nymlink.rerank.folder import Fitted, fitted, store_fitted
 from nymlink.rerank.passages import Passage
 from nymlink.rerank.reranker import Reranker
 from nymlink.rerank.scorer import Scores
@@ -128,11 +128,15 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "reranker"
 
 
-def test_weights_are_kept_in_the_folder(index: Index, folder: Path) -> None:
-    assert Reranker.load(folder, index.vocabulary).weights == Weights()
-    kept = Weights(context=0.5, retrieval=8, document=0.25)
-    store_weights(folder, kept)
-    assert Reranker.load(folder, index.vocabulary).weights == kept
+def test_what_was_fitted_is_kept_in_the_folder(index: Index, folder: Path) -> None:
+    assert fitted(folder) is None
+    loaded = Reranker.load(folder, index.vocabulary)
+    assert (loaded.weights, loaded.candidates) == (Weights(), 64)
+    kept = Fitted(weights=Weights(context=0.5, retrieval=8, document=0.25), candidates=16)
+    store_fitted(folder, kept)
+    assert fitted(folder) == kept
+    loaded = Reranker.load(folder, index.vocabulary)
+    assert (loaded.weights, loaded.candidates) == (kept.weights, 16)
     assert DualEncoder.load(folder).width == 32
     given = document(at("MI", 0))
     (link,) = Reranker.load(folder, index.vocabulary).rerank(given, Linker(index).link(given))
@@ -141,7 +145,7 @@ def test_weights_are_kept_in_the_folder(index: Index, folder: Path) -> None:
 
 def test_a_cross_encoder_is_told_by_its_manifest(index: Index, tmp_path: Path) -> None:
     CrossEncoder.begin(tiny.folder(tmp_path / "base"), CrossSettings(max_length=64)).save(tmp_path / "cross")
-    store_weights(tmp_path / "cross", Weights(document=1))
+    store_fitted(tmp_path / "cross", Fitted(weights=Weights(document=1), candidates=64))
     loaded = Reranker.load(tmp_path / "cross", index.vocabulary)
     assert isinstance(loaded.scorer, CrossScorer)
     assert loaded.weights == Weights(document=1)
@@ -156,11 +160,24 @@ def test_without_torch_the_extra_is_named(index: Index, folder: Path, monkeypatc
         Reranker.load(folder, index.vocabulary)
 
 
-@pytest.mark.parametrize("damage", [{"context": -1.0}, {"other": 1.0}, {"context": "x"}, [1], None])
-def test_damaged_weights_are_said(index: Index, folder: Path, damage: object) -> None:
+@pytest.mark.parametrize(
+    "damage",
+    [
+        *(
+            {"weights": weights, "candidates": 64}
+            for weights in ({"context": -1.0}, {"other": 1.0}, {"context": "x"})
+        ),
+        *({"weights": {}, "candidates": candidates} for candidates in (0, "many", None)),
+        {"weights": None, "candidates": 64},
+        {"weights": {}},
+        [1],
+        3,
+    ],
+)
+def test_what_was_fitted_and_is_damaged_is_said(index: Index, folder: Path, damage: object) -> None:
     manifest = json.loads((folder / "manifest.json").read_text())
-    (folder / "manifest.json").write_text(json.dumps({**manifest, "weights": damage}))
-    with pytest.raises(StoreError, match="its fitted weights are damaged"):
+    (folder / "manifest.json").write_text(json.dumps({**manifest, "fitted": damage}))
+    with pytest.raises(StoreError, match=r"what was fitted to it is damaged .*: run `nymlink rerank fit` again"):
         Reranker.load(folder, index.vocabulary)
 
 
@@ -169,4 +186,4 @@ def test_folders_of_others_are_refused(index: Index, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="this is not a nymlink reranker but a nymlink index"):
         Reranker.load(tmp_path / "index", index.vocabulary)
     with pytest.raises(StoreError, match="no such reranker"):
-        store_weights(tmp_path / "nothing", Weights())
+        store_fitted(tmp_path / "nothing", Fitted(weights=Weights(), candidates=64))

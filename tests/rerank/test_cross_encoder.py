@@ -225,7 +225,7 @@ def test_the_first_candidates_are_read_and_the_others_come_after_them(
     torch.manual_seed(0)
     model = CrossEncoder.begin(base, CrossSettings(max_length=64, first=3)).eval()
     model.save(tmp_path / "saved")
-    scorer, _ = open_scorer(tmp_path / "saved", vocabulary)
+    scorer = open_scorer(tmp_path / "saved", vocabulary)
     candidates = [[9, 0, 4, 8, 2, 1], [5], [7, 3]]
     found = scorer.scores(PASSAGES, candidates)
     for passage, rows, scores in zip(PASSAGES, candidates, found, strict=True):

@@ -216,7 +216,7 @@ def test_a_loaded_one_scores_in_what_the_device_is_fastest_in(
 ) -> None:
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: able)
     model.save(tmp_path / "saved")
-    scorer, _ = open_scorer(tmp_path / "saved", index.vocabulary)
+    scorer = open_scorer(tmp_path / "saved", index.vocabulary)
     assert isinstance(scorer, DualScorer)
     assert {one.dtype for one in scorer.model.parameters()} == {kind}
     expected = DualScorer(model, index.vocabulary).scores(PASSAGES, [[0, 3], [2]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import warnings
 from collections.abc import Iterable
 from itertools import repeat
 from pathlib import Path
@@ -24,6 +25,7 @@ from nymlink.link.calibration import Calibration
 from nymlink.link.default import default_index
 from nymlink.link.linker import Linker
 from nymlink.problems import Problems
+from nymlink.rerank.folder import fitted
 from nymlink.rerank.reranker import Reranker
 
 _CANDIDATES: Final = 10_000
@@ -125,6 +127,12 @@ def link(
     # Now: an encoder that is missing is to be said before any output.
     opened.load_encoder()
     least = 0.0 if target_precision is None else Calibration.of(opened).threshold(target_precision)
+    if rerank is not None and fitted(rerank) is None:
+        warnings.warn(
+            f"{rerank}: what the index says counts nothing yet beside the context, which alone is a worse guide: "
+            "run `nymlink rerank fit`",
+            stacklevel=1,
+        )
     reranker = None if rerank is None else Reranker.load(rerank, opened.vocabulary)
     linker = Linker(opened, top_k=top_k, rerank=reranker, min_confidence=least)
     problems = reported_problems()

@@ -29,6 +29,12 @@ def rerank() -> None:
 @click.argument("reranker", type=click.Path(path_type=Path), metavar="RERANKER")
 @annotated_corpus
 @click.option("--index", required=True, type=click.Path(path_type=Path), help="The index that gives candidates.")
+@click.option(
+    "--candidates",
+    type=click.IntRange(min=1),
+    help="Candidates of each mention that are put in order, here and from now on; without it as many as before, "
+    "64 the first time.",
+)
 def fit(
     reranker: Path,
     corpus: Path,
@@ -37,17 +43,19 @@ def fit(
     columns: tuple[str, ...],
     encoder: str | None,
     index: Path,
+    candidates: int | None,
 ) -> None:
     """Fit what counts beside the context: the score of the index, and the other mentions of a document.
 
     RERANKER is a folder that `nymlink train` wrote. CORPUS holds development mentions, never those that it was
-    trained on or that are to be reported. The weights of the highest Acc@1 are stored in the folder.
+    trained on or that are to be reported. The weights of the highest Acc@1 are stored in the folder: without them
+    the context alone decides.
 
     \b
     nymlink rerank fit reranker CDR_DevelopmentSet.PubTator.txt --index mesh-index
     """
     from nymlink.evaluate.fit_reranking import fit_reranking
-    from nymlink.rerank.folder import store_weights
+    from nymlink.rerank.folder import Fitted, store_fitted
     from nymlink.rerank.reranker import Reranker
 
     problems = reported_problems()
@@ -55,8 +63,9 @@ def fit(
     gold = read_corpus(corpus, format=format, options=options, problems=problems)
     opened = Index.load(index, encoder=encoder)
     loaded = Reranker.load(reranker, opened.vocabulary)
+    loaded.candidates = candidates or loaded.candidates
     found = fit_reranking(opened, loaded, gold, types=set(types) or None, progress=True)
-    store_weights(reranker, found.weights)
+    store_fitted(reranker, Fitted(weights=found.weights, candidates=loaded.candidates))
     for name, accuracy in found.figures.items():
         click.echo(f"Acc@1 {100 * accuracy:5.1f}  {name}")
     click.echo(f"      {100 * found.recall:5.1f}  have a right candidate")
@@ -96,7 +105,7 @@ def evaluate(
     """Measure what a re-ranker adds to its index.
 
     All mentions of CORPUS that have gold ids count, by concept: a composite one is right when each of its parts
-    is. RERANKER goes by the weights that `nymlink rerank fit` stored. Ambiguous mentions are names of several
+    is. RERANKER goes by what `nymlink rerank fit` stored. Ambiguous mentions are names of several
     concepts, or such as the index cannot tell the first two candidates of apart.
 
     \b

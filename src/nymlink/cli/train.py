@@ -60,6 +60,9 @@ def _run(cls: type[Any], recipe: str, config: Path | None, restart: bool, flags:
             click.echo(f"sparse weight {result['sparse_weight']:.3g}; in an index:")
             click.echo(f"  nymlink index build VOCAB -o INDEX --sparse biosyn --encoder {settings.output}")
             click.echo(f"  nymlink index fuse INDEX {weights}")
+        if cls in (RerankSettings, CrossEncoderSettings):
+            click.echo("beside the context, what the index says should count; with development mentions:")
+            click.echo(f"  nymlink rerank fit {settings.output} CORPUS --index {settings.index}")
     finish(problems)
 
 

@@ -56,7 +56,6 @@ def fit_reranking(
     corpus: Corpus,
     *,
     types: Collection[str] | None = None,
-    retrieve: int = 64,
     progress: bool = False,
 ) -> RerankingFit:
     """Find the weights by which a re-ranker orders the candidates of a corpus best.
@@ -76,14 +75,13 @@ def fit_reranking(
         reranker: orders its candidates; its own weights do not matter.
         corpus: documents with gold ids.
         types: mentions of these types only.
-        retrieve: candidates of each mention.
         progress: whether to show progress when standard error is a terminal.
 
     Raises:
         InputError: no mention has a gold id that the vocabulary has, or none has a candidate.
         MissingExtraError: the sentence splitter is not installed.
     """
-    found = _judged(index, reranker, corpus, types=types, retrieve=retrieve, progress=progress)
+    found = _judged(index, reranker, corpus, types=types, progress=progress)
     context = max(CONTEXT, key=lambda one: (found.likelihood(Weights(context=one)), -one))
     accuracies = found.accuracies(context)
     grid = list(accuracies)
@@ -170,10 +168,9 @@ def _judged(
     corpus: Corpus,
     *,
     types: Collection[str] | None,
-    retrieve: int,
     progress: bool,
 ) -> _Judged:
-    linker, resolver = Linker(index, top_k=retrieve), GoldResolver(index.vocabulary)
+    linker, resolver = Linker(index, top_k=reranker.candidates), GoldResolver(index.vocabulary)
     resolver.require(corpus, types)
     golds: list[frozenset[int]] = []
     complete: list[bool] = []

@@ -158,7 +158,6 @@ def evaluate_reranking(
     *,
     types: Collection[str] | None = None,
     training: Sequence[Corpus] = (),
-    retrieve: int = 64,
     progress: bool = False,
 ) -> RerankingEvaluation:
     """Link a corpus with the candidates of an index as they are, and re-ranked by the re-ranker's own weights.
@@ -170,16 +169,15 @@ def evaluate_reranking(
         index: what to link to.
         reranker: orders its candidates.
         corpus: documents with gold ids.
-        types: score mentions of these types only; others inform them all the same.
+        types: score mentions of these types only.
         training: what the re-ranker was trained on.
-        retrieve: candidates of each mention.
         progress: whether to show progress when standard error is a terminal.
 
     Raises:
         InputError: no mention has a gold id that the vocabulary has, or no training mention has any.
         MissingExtraError: the sentence splitter is not installed.
     """
-    linker, resolver = Linker(index, top_k=retrieve), GoldResolver(index.vocabulary)
+    linker, resolver = Linker(index, top_k=reranker.candidates), GoldResolver(index.vocabulary)
     resolver.require(corpus, types)
     trained = {
         concept

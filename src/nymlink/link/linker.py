@@ -29,7 +29,13 @@ a few mentions costs nearly as much as for many, but what is found takes memory.
 
 
 class Reranking(Protocol):
-    """Puts the candidates of mentions into another order: :class:`nymlink.rerank.reranker.Reranker` does."""
+    """Puts the candidates of mentions into another order: :class:`nymlink.rerank.reranker.Reranker` does.
+
+    Attributes:
+        candidates: how many it is to be given.
+    """
+
+    candidates: int
 
     def rerank(self, document: Document, links: Sequence[Link]) -> list[Link]:
         """The links of a document, one for each mention, with the same candidates in another order."""
@@ -44,7 +50,6 @@ class Linker:
         top_k: how many candidates a link has at most.
         rerank: puts candidates into another order, by the text around the mention; a mention of no document, or
             in one without text, is linked as without it.
-        retrieve: how many candidates it is given, where ``top_k`` is not more.
         spelling: misspelt word → right word, applied to whole words of a mention that is no name as it stands.
         composites: which mentions are split into parts that are linked one by one: those whose parts are
             ``"given"``, or ``"always"`` those that look composite ("breast and ovarian cancer").
@@ -63,7 +68,6 @@ class Linker:
         *,
         top_k: int = 5,
         rerank: Reranking | None = None,
-        retrieve: int = 64,
         spelling: Mapping[str, str] = DEFAULT_SPELLING,
         composites: Composites = "given",
         min_confidence: float = 0.0,
@@ -80,7 +84,7 @@ class Linker:
         self.index = index
         self.top_k = top_k
         self.reranker = rerank
-        self._depth = top_k if rerank is None else max(top_k, retrieve)
+        self._depth = top_k if rerank is None else max(top_k, rerank.candidates)
         self.spelling = spelling
         self.composites = composites
         self.min_confidence = min_confidence

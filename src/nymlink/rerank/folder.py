@@ -1,8 +1,9 @@
-"""The folders of re-rankers: which scorer is in one, and the weights that were fitted to it."""
+"""The folders of re-rankers: which scorer is in one, and what was fitted to it."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -19,12 +20,32 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound="nn.Module")
 
-_WEIGHTS: Final = "weights"
-"""Where the manifest has them: it is replaced in one step. A training that replaces the re-ranker drops them."""
+_FITTED: Final = "fitted"
+"""Where the manifest has it: it is replaced in one step. A training that replaces the re-ranker drops it."""
 
 
-def open_scorer(folder: Path, vocabulary: Vocabulary) -> tuple[ContextScorer, Weights]:
-    """The scorer of a folder, on the first CUDA device or else on the CPU, and the weights that were fitted to it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fitted:
+    """What ``nymlink rerank fit`` found.
+
+    Attributes:
+        weights: what each piece of evidence counts.
+        candidates: of each mention, with so many.
+
+    Raises:
+        InputError: there are no candidates.
+    """
+
+    weights: Weights
+    candidates: int
+
+    def __post_init__(self) -> None:
+        if self.candidates < 1:
+            raise InputError(f"candidates must be at least 1, not {self.candidates}")
+
+
+def open_scorer(folder: Path, vocabulary: Vocabulary) -> ContextScorer:
+    """The scorer of a folder, on the first CUDA device or else on the CPU.
 
     Transformers are in bf16 where the device multiplies that itself. Vectors of concepts go to the user's cache.
 
@@ -43,25 +64,42 @@ def open_scorer(folder: Path, vocabulary: Vocabulary) -> tuple[ContextScorer, We
     from nymlink.rerank.dual_encoder import DualEncoder
     from nymlink.rerank.dual_scorer import DualScorer
 
-    manifest = _manifest(folder)
-    weights = _weights(manifest, folder)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     attention = attention_on(device)
-    if manifest["kind"] == KIND:
-        return CrossScorer(_on_device(CrossEncoder.load(folder, attention=attention), device), vocabulary), weights
+    if _manifest(folder)["kind"] == KIND:
+        return CrossScorer(_on_device(CrossEncoder.load(folder, attention=attention), device), vocabulary)
     dual = _on_device(DualEncoder.load(folder, attention=attention), device)
-    return DualScorer(dual, vocabulary, cache=EmbeddingCache.of_user()), weights
+    return DualScorer(dual, vocabulary, cache=EmbeddingCache.of_user())
 
 
-def store_weights(folder: str | Path, weights: Weights) -> None:
-    """Change the weights of a re-ranker, in one step.
+def fitted(folder: str | Path) -> Fitted | None:
+    """What was fitted to the re-ranker of a folder, if anything.
+
+    Raises:
+        StoreError: it is missing, damaged, or of another format version.
+    """
+    folder = Path(folder)
+    found = _manifest(folder).get(_FITTED)
+    if found is None:
+        return None
+    try:
+        return Fitted(weights=Weights(**found["weights"]), candidates=int(found["candidates"]))
+    except (InputError, LookupError, TypeError, ValueError) as error:
+        raise StoreError(
+            f"what was fitted to it is damaged ({error}): run `nymlink rerank fit` again", path=folder
+        ) from error
+
+
+def store_fitted(folder: str | Path, fitted: Fitted) -> None:
+    """Change what is fitted to a re-ranker, in one step.
 
     Raises:
         StoreError: it is missing, damaged, or of another format version.
         OutputError: it cannot be written; nothing was changed.
     """
     folder = Path(folder)
-    manifest = {**_manifest(folder), _WEIGHTS: weights.to_dict()}
+    found = {"weights": fitted.weights.to_dict(), "candidates": fitted.candidates}
+    manifest = {**_manifest(folder), _FITTED: found}
     with atomic_file(folder / MANIFEST) as partial:
         partial.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
@@ -91,12 +129,3 @@ def _kind(folder: Path) -> Any:
     except (OSError, ValueError):
         return None
     return manifest.get("kind") if isinstance(manifest, dict) else None
-
-
-def _weights(manifest: dict[str, Any], folder: Path) -> Weights:
-    try:
-        return Weights(**manifest.get(_WEIGHTS, {}))
-    except (InputError, TypeError) as error:
-        raise StoreError(
-            f"its fitted weights are damaged ({error}): run `nymlink rerank fit` again", path=folder
-        ) from error

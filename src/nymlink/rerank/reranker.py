@@ -23,6 +23,9 @@ CONTEXT: Final = "context"
 DOCUMENT: Final = "document"
 """The score parts that a re-ranker adds."""
 
+CANDIDATES: Final = 64
+"""As many as in the paper."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scored:
@@ -46,17 +49,26 @@ class Reranker:
         scorer: says how well concepts fit mentions in their contexts.
         vocabulary: has the concepts: that of the index that gives the candidates.
         weights: what else counts; without them nothing does.
+        candidates: how many candidates of a mention are to be put in order.
     """
 
-    def __init__(self, scorer: ContextScorer, vocabulary: Vocabulary, *, weights: Weights | None = None) -> None:
+    def __init__(
+        self,
+        scorer: ContextScorer,
+        vocabulary: Vocabulary,
+        *,
+        weights: Weights | None = None,
+        candidates: int = CANDIDATES,
+    ) -> None:
         self.scorer = scorer
         self.vocabulary = vocabulary
         self.weights = weights or Weights()
+        self.candidates = candidates
         self._rows: dict[str, int] = {}
 
     @classmethod
     def load(cls, folder: str | Path, vocabulary: Vocabulary) -> Reranker:
-        """A re-ranker of a folder that a training wrote, with the weights that were fitted to it, if any.
+        """A re-ranker of a folder that a training wrote, with what was fitted to it, if anything.
 
         It runs on the first CUDA device, or else on the CPU.
 
@@ -64,10 +76,13 @@ class Reranker:
             StoreError: it is missing, damaged, or of another format version.
             MissingExtraError: torch or transformers is not installed.
         """
-        from nymlink.rerank.folder import open_scorer
+        from nymlink.rerank.folder import fitted, open_scorer
 
-        scorer, weights = open_scorer(Path(folder), vocabulary)
-        return cls(scorer, vocabulary, weights=weights)
+        found = fitted(folder)
+        scorer = open_scorer(Path(folder), vocabulary)
+        if found is None:
+            return cls(scorer, vocabulary)
+        return cls(scorer, vocabulary, weights=found.weights, candidates=found.candidates)
 
     def rerank(self, document: Document, links: Sequence[Link]) -> list[Link]:
         """The links of a document with their candidates in another order, the likeliest first.

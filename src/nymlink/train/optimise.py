@@ -25,11 +25,11 @@ def adam(
     weight_decay: float,
     of_weight: float,
 ) -> Adam:
-    """Adam as the release of Sung et al. (2020) uses it: weight decay is added to the gradients (L2).
+    """Adam as Sung et al. (2020) and Le & Nguyen (2023) use it: weight decay is added to the gradients (L2).
 
     Args:
         parameters: the encoder's.
-        weight: that of the sparse scores, which does not decay.
+        weight: one number that is learned beside them and does not decay: the weight of sparse scores, a radius.
         learning_rate: of the encoder.
         weight_decay: of the encoder.
         of_weight: the learning rate of the weight.

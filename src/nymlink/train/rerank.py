@@ -32,7 +32,7 @@ def train_rerank(
     """Train, or go on with a training that was stopped; see :func:`~nymlink.train.in_context.train_in_context`.
 
     Two encoders are trained, and a folder of kind ``reranker`` is written. The result also says the
-    ``unit_length`` that was found and the ``radius`` that was learned, in that unit.
+    ``unit_length`` that was found and, if one was learned, the ``radius`` in that unit.
     """
     learner = partial(_learner, progress=progress)
     return train_in_context(
@@ -52,11 +52,8 @@ def _learner(
     margin = constants.margin if settings.margin is None else settings.margin
     radius = constants.radius if settings.radius is None else settings.radius
     rate = settings.radius_learning_rate
-    weights = RerankWeights(
-        dual,
-        SoftRadius(constants, radius=radius, device=precision.device),
-        learned=settings.loss == "prototype-srn",
-    )
+    learned = settings.loss == "prototype-srn"
+    weights = RerankWeights(dual, SoftRadius(constants, radius=radius, device=precision.device), learned=learned)
     task = Reranking(
         weights,
         found.examples,
@@ -79,5 +76,7 @@ def _learner(
         weights,
         optimiser,
         scoring(DualScorer, dual, precision),
-        lambda: {"unit_length": task.unit_length, "radius": weights.radius.lengths[0].item()},
+        lambda: (
+            {"unit_length": task.unit_length} | ({"radius": weights.radius.lengths[0].item()} if learned else {})
+        ),
     )
