@@ -73,6 +73,7 @@ def measure(
     made_of = {
         "task": task,
         "dictionary": _stamp(data_root() / chosen.dictionary),
+        "metathesaurus": which["metathesaurus"] and _stamp(Path(which["metathesaurus"])),
         "encoder": None if loaded is None else [loaded.fingerprint, joined.to_dict()],
         "limit": limit,
     }

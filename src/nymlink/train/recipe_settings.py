@@ -198,7 +198,9 @@ class RerankSettings(ContextSettings):
     radius: float | None = field(
         default=None,
         metadata=about(
-            "prototype-srn: where the radius begins; what the preset says otherwise", paper="11; release 10"
+            "prototype-srn: where the radius begins; all: the width of clusters that scaling auto goes by; what "
+            "the preset says otherwise",
+            paper="11; release 10",
         ),
     )
     radius_learning_rate: float | None = field(
