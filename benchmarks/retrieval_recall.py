@@ -3,7 +3,8 @@
     python benchmarks/retrieval_recall.py [--encoder MODEL] [--first N]
 
 Le & Nguyen (2023), table 2: BC5CDR training and development sets, both types, against MeSH, 64 distinct concepts.
-Sparse is the merge of two TF-IDF searches (preset ``le-nguyen``), dense (with ``--encoder``) that encoder alone.
+Sparse are two TF-IDF searches (preset ``le-nguyen``), what either finds ordered by the mean of both scores, equal
+names first; dense (with ``--encoder``) is that encoder alone.
 A mention whose concept is not retrieved counts as wrong, also where MeSH as it lies in $NYMLINK_DATA does not have
 its id: coverage is the share of the mentions that have one it knows. A composite mention is right where all its
 parts are.

@@ -17,7 +17,7 @@ PRESETS: Final[Mapping[str, Mapping[str, SparseSettings]]] = MappingProxyType(
         "nymlink": {"sparse": SparseSettings(chars=(1, 2), word_chars=(3, 4), search_share=0.15)},
         # Sung et al. 2020 (BioSyn), section 3.2.
         "biosyn": {"sparse": SparseSettings(chars=(1, 2))},
-        # Le & Nguyen 2023, section 3.1: two searches whose lists are merged.
+        # Le & Nguyen 2023, section 3.1: two searches whose lists are merged, here by the mean of their scores.
         "le-nguyen": {
             "characters": SparseSettings(chars=(2, 5)),
             "words": SparseSettings(words=True, shortest_word=2, stop_words=False),
