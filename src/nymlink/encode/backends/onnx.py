@@ -16,7 +16,7 @@ from nymlink.encode.saved import export_notes
 from nymlink.encode.settings import EncoderSettings
 from nymlink.encode.tokens import Ids
 from nymlink.errors import InputError
-from nymlink.runtime import open_session
+from nymlink.onnx_session import open_session
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
