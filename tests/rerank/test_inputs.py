@@ -112,9 +112,13 @@ def test_concepts_without_names_or_type_are_entities() -> None:
     builder.concept("X:1", semantic_types=["Disease", "Sign"])
     for name in ("Heart Attack", "MI", "heart attack"):
         builder.name("X:1", name, lang="en")
+    builder.name("X:1", "STEMI", lang="en", kind="narrow")
     builder.concept("X:2")
+    builder.concept("X:3")
+    builder.name("X:3", "Stroke", lang="en", kind="broad")
     vocabulary = Vocabulary.of((Source("small", "table"), builder.build()))
-    assert list(entities(vocabulary, [1, 0])) == [
+    assert list(entities(vocabulary, [1, 0, 2])) == [
         Entity("", ("x:2",)),
         Entity("disease, sign", ("heart attack", "mi")),
+        Entity("", ("stroke",)),
     ]

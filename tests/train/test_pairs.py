@@ -17,9 +17,8 @@ from scipy import stats
 
 from nymlink.errors import InputError
 from nymlink.train import names
-from nymlink.train.pair_settings import SYNONYM_KINDS
 from nymlink.train.pairs import Pairs
-from nymlink.vocabulary.model import KINDS
+from nymlink.vocabulary.model import KINDS, SYNONYM_KINDS
 from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.train.small import crowd, naive_pairs, spelt, vocabulary

@@ -9,9 +9,9 @@ import click
 
 from nymlink.errors import InputError
 from nymlink.train.pair_files import write_lines, write_pairs
-from nymlink.train.pair_settings import SYNONYM_KINDS, Part
+from nymlink.train.pair_settings import Part
 from nymlink.train.pairs import Pairs
-from nymlink.vocabulary.model import KINDS
+from nymlink.vocabulary.model import KINDS, SYNONYM_KINDS
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 

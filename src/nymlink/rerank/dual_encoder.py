@@ -31,7 +31,7 @@ from nymlink.rerank.passages import Passage
 KIND: Final = "reranker"
 VERSION: Final = 1
 
-_READS: Final = "entity 1"
+_READS: Final = "entity 2"
 """How a concept becomes tokens. To be another where that changes: vectors of concepts are kept from run to run."""
 
 _MENTION: Final = "mention"

@@ -12,8 +12,8 @@ from nymlink.errors import InputError
 from nymlink.text.normalise import normalise
 from nymlink.train.annotated import annotated_queries
 from nymlink.train.pair_sequence import NamedPairs
-from nymlink.train.pair_settings import SYNONYM_KINDS
 from nymlink.train.permutation import permute, seeded_keys
+from nymlink.vocabulary.model import SYNONYM_KINDS
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 

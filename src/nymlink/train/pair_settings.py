@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
-from typing import Any, Final, Literal, get_args
+from typing import Any, Literal, get_args
 
-from nymlink.vocabulary.model import KINDS
+from nymlink.vocabulary.model import KINDS, SYNONYM_KINDS
 
 Part = Literal["train", "held-out"]
-
-SYNONYM_KINDS: Final = tuple(kind for kind in KINDS if kind not in ("narrow", "broad"))
-"""The kinds of names that pairs are made of. A narrow or broad name says itself that it means something else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,8 +19,9 @@ import pyarrow as pa
 
 from nymlink.errors import InputError
 from nymlink.train.names import Rows, distinct_names, prepare
-from nymlink.train.pair_settings import SYNONYM_KINDS, PairSettings, Part
+from nymlink.train.pair_settings import PairSettings, Part
 from nymlink.train.permutation import Keys, permute, seeded_keys
+from nymlink.vocabulary.model import SYNONYM_KINDS
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 Ints = npt.NDArray[np.int64]

@@ -10,6 +10,9 @@ from typing import Any, Final
 KINDS: Final = ("preferred", "exact", "abbreviation", "tradename", "related", "narrow", "broad")
 """The kinds a name can be of, from the surest synonym to the loosest."""
 
+SYNONYM_KINDS: Final = tuple(kind for kind in KINDS if kind not in ("narrow", "broad"))
+"""The kinds of names that mean their concept. A narrow or broad one says itself that it means something else."""
+
 UNKNOWN_LANGUAGE: Final = "und"
 """BCP 47 for a language that is not known."""
 
