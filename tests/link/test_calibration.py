@@ -148,13 +148,13 @@ class TestStore:
         assert Calibration.of(Index.load(saved)) == CALIBRATION
         assert Calibration.from_dict(json.loads(json.dumps(CALIBRATION.to_dict()))) == CALIBRATION
         other = Calibration(1.0, CALIBRATION.weights, ((0.0, 0.5),))
-        store_calibration(saved, other.to_dict())
+        store_calibration(saved, other.to_dict(), fusion=INDEX.fusion)
         assert Linker.load(saved).calibration == other
 
     def test_in_a_directory_it_is_what_it_is_in_memory(self, saved: Path, tmp_path: Path) -> None:
         INDEX.save(tmp_path / "other")
         assert Index.load(tmp_path / "other").calibration is None
-        store_calibration(tmp_path / "other", CALIBRATION.to_dict())
+        store_calibration(tmp_path / "other", CALIBRATION.to_dict(), fusion=INDEX.fusion)
         manifests = [json.loads((path / "manifest.json").read_text()) for path in (saved, tmp_path / "other")]
         assert manifests[0] == manifests[1]
         assert Linker.load(saved).link(QUERIES) == Linker(CALIBRATED).link(QUERIES)
@@ -167,6 +167,8 @@ class TestStore:
         assert Index.load(saved).calibration is not None
         fusion = Fusion.of(index.search.parts, weights={"exact": 0.5, "sparse": 0.5})
         assert index.with_fusion(fusion).calibration is None
+        with pytest.raises(StoreError, match="joined in another way meanwhile: run `nymlink calibrate` again"):
+            store_calibration(saved, CALIBRATION.to_dict(), fusion=fusion)
         with pytest.warns(UserWarning, match="its calibration was of other scores and is removed"):
             store_fusion(saved, fusion)
         assert Index.load(saved).calibration is None
@@ -195,7 +197,7 @@ class TestStore:
         ],
     )
     def test_damage_is_an_error(self, saved: Path, damage: dict[str, Any]) -> None:
-        store_calibration(saved, CALIBRATION.to_dict() | damage)
+        store_calibration(saved, CALIBRATION.to_dict() | damage, fusion=INDEX.fusion)
         with pytest.raises(StoreError, match=r"the calibration is damaged .*: run `nymlink calibrate` again"):
             Linker.load(saved)
 
@@ -209,4 +211,4 @@ class TestStore:
 
     def test_where_there_is_no_index_nothing_is_stored(self, tmp_path: Path) -> None:
         with pytest.raises(StoreError):
-            store_calibration(tmp_path / "nowhere", CALIBRATION.to_dict())
+            store_calibration(tmp_path / "nowhere", CALIBRATION.to_dict(), fusion=INDEX.fusion)

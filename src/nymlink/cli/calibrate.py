@@ -73,7 +73,7 @@ def calibrate(
     measured = {f"{corpus} (cross-validated)": found.reliability}
     if test is not None:
         measured[f"{test} (not fitted to)"] = measure(opened, found.calibration, corpora[1], types=of_types)
-    store_calibration(index, found.calibration.to_dict())
+    store_calibration(index, found.calibration.to_dict(), fusion=opened.fusion)
     try:
         threshold = found.calibration.threshold(target_precision)
     except InputError as error:

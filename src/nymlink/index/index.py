@@ -323,18 +323,25 @@ def store_fusion(directory: str | Path, fusion: Fusion) -> None:
         )
 
 
-def store_calibration(directory: str | Path, calibration: Mapping[str, Any]) -> None:
+def store_calibration(directory: str | Path, calibration: Mapping[str, Any], *, fusion: Fusion) -> None:
     """Calibrate an index directory, or calibrate it anew, in one step.
 
     Args:
         directory: the index.
         calibration: JSON values, :meth:`nymlink.link.calibration.Calibration.to_dict`.
+        fusion: how the searches were joined that it was fitted to.
 
     Raises:
-        StoreError: the index is missing, damaged, or of another format version.
+        StoreError: the index is missing, damaged, or of another format version; or its searches are now joined in
+            another way.
         OutputError: it cannot be written; nothing was changed.
     """
     with _changed_manifest(Path(directory)) as manifest:
+        if manifest["settings"]["fusion"] != fusion.to_dict():
+            raise StoreError(
+                "its searches have been joined in another way meanwhile: run `nymlink calibrate` again",
+                path=directory,
+            )
         manifest["calibration"] = dict(calibration)
 
 
