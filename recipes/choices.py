@@ -61,22 +61,6 @@ def _turned(name: str, at: int) -> str:
     return name[:at] + name[at : at + 2][::-1] + name[at + 2 :]
 
 
-def defined(place: Workplace) -> pa.Table:
-    """The recipe's pairs, and each preferred name with the first sentence of the concept's definition."""
-    vocabulary = place.vocabulary()
-    concepts = vocabulary.columns.concepts
-    rows = [
-        (concept, normalise(vocabulary.preferred_name(row)), normalise(definition.partition(". ")[0]))
-        for row, (concept, definition, obsolete) in enumerate(
-            zip(*(concepts[name].to_pylist() for name in ("id", "definition", "obsolete")), strict=True)
-        )
-        if definition and not obsolete
-    ]
-    rows = [row for row in rows if all(row)]
-    more = pa.table([list(column) for column in zip(*rows, strict=True)], schema=PAIRS)
-    return pa.concat_tables([place.pairs("recipe"), more])
-
-
 @dataclass(frozen=True)
 class Choice:
     """What is done in another way: the pairs (as in the recipe if ``None``), the settings."""
@@ -95,7 +79,6 @@ CHOICES: Final[Mapping[str, Choice]] = {
     "no modifiers": mixed(modified=0.0),
     "fifty pairs a concept": mixed(cap=50),
     "no related names": mixed(kinds=["preferred", "exact", "abbreviation", "tradename"]),
-    "definitions as names": Choice(defined),
     "misspelt names": Choice(misspelt),
     "first token": Choice(settings={"pooling": "cls"}),
     "batches of 1,024 pairs": Choice(

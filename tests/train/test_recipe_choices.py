@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from nymlink.text.normalise import normalise
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -25,7 +24,7 @@ def recipes(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @pytest.fixture
 def data(place: Path, tmp_path: Path, recipes: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A data folder with the archives and the dictionary, and one merged vocabulary with a definition."""
+    """A data folder with the archives and the dictionary, and one merged vocabulary."""
     root = tmp_path / "data"
     for archive in recipes.ARCHIVES:
         (root / archive).parent.mkdir(parents=True, exist_ok=True)
@@ -35,7 +34,7 @@ def data(place: Path, tmp_path: Path, recipes: Any, monkeypatch: pytest.MonkeyPa
     builder = TableBuilder()
     for number in range(32):
         concept = f"X:{number}"
-        builder.concept(concept, definition="A pain. In the heart, e.g. of men." if number == 3 else None)
+        builder.concept(concept)
         for name in names(number):
             builder.name(concept, name, lang="en")
     merged = Vocabulary.of((Source("toy", "table", licence="CC0"), builder.build()))
@@ -56,7 +55,7 @@ def test_choices_are_trained_and_measured_once(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    chosen = ["recipe", "definitions as names", "misspelt names", "InfoNCE"]
+    chosen = ["recipe", "misspelt names", "InfoNCE"]
     folder = tmp_path / "folder"
     only = [argument for name in chosen for argument in ("--only", name)]
     base = str(place / "base")
@@ -71,12 +70,9 @@ def test_choices_are_trained_and_measured_once(
     assert {path: path.stat().st_mtime_ns for path in folder.glob("*.json")} == written
 
 
-def test_pairs_of_definitions_and_misspelt_names(recipes: Any, data: Path, place: Path, tmp_path: Path) -> None:
+def test_pairs_of_misspelt_names(recipes: Any, data: Path, place: Path, tmp_path: Path) -> None:
     workplace = recipes.Workplace(tmp_path / "folder", data, str(place / "base"))
     recipe = workplace.pairs("recipe").to_pylist()
-    defined = workplace.pairs("definitions as names").to_pylist()
-    assert defined[:-1] == recipe
-    assert defined[-1] == {"concept": "X:3", "name1": normalise(names(3)[0]), "name2": "a pain"}
     misspelt = workplace.pairs("misspelt names").to_pylist()
     changed = [(one["name2"], other["name2"]) for one, other in zip(recipe, misspelt, strict=True) if one != other]
     assert 0 < len(changed) < len(recipe) // 4
