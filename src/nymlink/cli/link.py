@@ -25,7 +25,6 @@ from nymlink.link.calibration import Calibration
 from nymlink.link.default import default_index
 from nymlink.link.linker import Linker
 from nymlink.problems import Problems
-from nymlink.rerank.folder import fitted
 from nymlink.rerank.reranker import Reranker
 
 _CANDIDATES: Final = 10_000
@@ -127,13 +126,7 @@ def link(
     # Now: an encoder that is missing is to be said before any output.
     opened.load_encoder()
     least = 0.0 if target_precision is None else Calibration.of(opened).threshold(target_precision)
-    if rerank is not None and fitted(rerank) is None:
-        warnings.warn(
-            f"{rerank}: what the index says counts nothing yet beside the context, which alone is a worse guide: "
-            "run `nymlink rerank fit`",
-            stacklevel=1,
-        )
-    reranker = None if rerank is None else Reranker.load(rerank, opened.vocabulary)
+    reranker = None if rerank is None else _reranker(rerank, opened)
     linker = Linker(opened, top_k=top_k, rerank=reranker, min_confidence=least)
     problems = reported_problems()
     if document is not None:
@@ -152,6 +145,18 @@ def link(
             with open_bytes(source) as stream:
                 _link_stream(linker, stream, source, columns, format, problems)
     finish(problems)
+
+
+def _reranker(folder: Path, index: Index) -> Reranker:
+    from nymlink.rerank.folder import fitted
+
+    if fitted(folder) is None:
+        warnings.warn(
+            f"{folder}: what the index says counts nothing yet beside the context, which alone is a worse guide: "
+            "run `nymlink rerank fit`",
+            stacklevel=1,
+        )
+    return Reranker.load(folder, index.vocabulary)
 
 
 def _link_stream(
