@@ -4,9 +4,10 @@
 
 Each encoder is trained as the recipe has it but for one thing, on 38,400 pairs (larger batches at twice the rate),
 and not averaged with its base. It is measured by its vectors on the training and development mentions of NCBI
-disease and BC5CDR disease, with bare MEDIC: Acc@1/@5, prepared queries, by name. No test set is read. Seeds differ
-by 0.2 points: less says nothing. Everything is kept in FOLDER: the same command goes on where it was interrupted.
-Needs ``nymlink[train]``; some minutes for the pairs and five for each change, on two cores.
+disease and BC5CDR disease, with bare MEDIC: Acc@1/@5, prepared queries, by name. No test set is read. Each is
+trained with one seed; those of the whole recipe differ by 0.2 points or so. Everything is kept in FOLDER: the same
+command goes on where it was interrupted. Needs ``nymlink[train]``; some minutes for the pairs and five for each
+change, on two cores.
 """
 
 from __future__ import annotations

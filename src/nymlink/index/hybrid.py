@@ -79,7 +79,7 @@ class HybridSearch:
         return Collected(rows, values=scores, scores=scores)
 
     def _found(self, queries: Sequence[str], k: int) -> dict[str, Hits]:
-        """What each part finds; they search at the same time: where one follows addresses, another multiplies."""
+        """What each part finds; for many queries all at once: where one follows addresses, another multiplies."""
         searches = [partial(part.search, queries, k) for part in self.parts.values()]
         if len(queries) < _TOGETHER:
             return dict(zip(self.parts, [search() for search in searches], strict=True))
