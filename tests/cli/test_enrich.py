@@ -50,6 +50,18 @@ def test_languages_can_be_chosen(run: Run, folder: Path) -> None:
     assert Vocabulary.load(folder / "out").find("néphropathie")
 
 
+def test_a_source_can_be_left_out(run: Run, folder: Path) -> None:
+    (folder / "more.tsv").write_text(
+        "concept_id\tname\txrefs\nX:1\tkidney disorder\tMESH:D007674\nX:1\tRenal illness\t\n", encoding="utf-8"
+    )
+    both = (folder / "meta.tsv", folder / "more.tsv")
+    assert run("vocab", "build", *both, "-o", folder / "both").exit_code == 0
+    arguments = ("vocab", "enrich", folder / "medic.txt", "--with", folder / "both", "-o", folder / "out")
+    assert "3 names added" in run(*arguments).stdout
+    assert "2 names added" in run(*arguments, "--without", "more").stdout
+    assert not Vocabulary.load(folder / "out").find("renal illness")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -57,6 +69,10 @@ def test_languages_can_be_chosen(run: Run, folder: Path) -> None:
         (("medic.txt", "--with", "meta", "-o", "meta"), "is what is read: choose another place"),
         (("medic.txt", "--with", "nowhere", "-o", "out"), "no such file"),
         (("medic.txt", "--with", "meta", "-o", "out", "--language", "xx"), "no language 'xx'"),
+        (
+            ("medic.txt", "--with", "meta", "-o", "out", "--without", "xx"),
+            "no source 'xx' to leave out; there are: meta",
+        ),
         (("other.txt", "--with", "meta", "-o", "out"), "ids such as X1 here, ids such as MONDO:1 to borrow from"),
         (("medic.txt", "-o", "out"), "Missing option '--with'"),
     ],

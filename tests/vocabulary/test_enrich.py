@@ -180,6 +180,16 @@ def test_languages_are_those_of_the_target_or_those_asked_for() -> None:
         enrich(target, meta, languages=["xx"])
 
 
+def test_what_a_source_left_out_would_lend_is_in_nobodys_way() -> None:
+    target = make("t", {"D:1": "a", "D:2": "b"})
+    lenders = make("m", {"D:1": "c"}), make("n", {"D:2": "c, d"})
+    both = Vocabulary.of(*(part for lender in lenders for part in lender.parts()))
+    assert texts(enrich(target, both).vocabulary, "D:1") == ["a"]
+    assert texts(enrich(target, both, without=["n"]).vocabulary, "D:1") == ["a", "c"]
+    with pytest.raises(InputError, match="no source 'x' to leave out; there are: m, n"):
+        enrich(target, both, without=["x"])
+
+
 def test_a_concept_without_a_name_is_called_as_its_equal_is() -> None:
     enriched = enrich(make("t", {"D:1": ""}), make("m", {"D:1": "b, c@de"})).vocabulary
     assert enriched["D:1"].name == "b"

@@ -24,22 +24,24 @@ from nymlink.vocabulary.read import open_vocabulary
     multiple=True,
     help="Borrow names in this language only; not given: in those that TARGET has. Repeatable.",
 )
-def enrich(target: Path, meta: Path, output: Path, languages: tuple[str, ...]) -> None:
+@click.option("--without", multiple=True, metavar="SOURCE", help="Borrow no names of this source. Repeatable.")
+def enrich(target: Path, meta: Path, output: Path, languages: tuple[str, ...], without: tuple[str, ...]) -> None:
     """Add to the concepts of TARGET the names that another vocabulary has for the same ones.
 
     TARGET and the other are directories that `nymlink vocab build` or `merge` wrote, or sources that build reads.
     Concepts are the same by an id that they share, alternate and old ids among them (those of its members, in a
     merged vocabulary), or by a cross-reference that is one-to-one. The concepts of TARGET stay as they are, and a
-    name that would be ambiguous is not added. Added names say which source they are from.
+    name that would be ambiguous is not added. Added names say which source they are from; one whose names are
+    not to be trusted can be left out.
 
     \b
-    nymlink vocab enrich CTD_diseases.tsv --with meta -o medic-enriched
+    nymlink vocab enrich CTD_diseases.tsv --with meta --without wikidata_medical -o medic-enriched
     """
     if output.resolve() in (target.resolve(), meta.resolve()):
         raise click.BadParameter(f"{output} is what is read: choose another place", param_hint="-o")
     problems = reported_problems()
     opened, lender = (open_vocabulary(path, problems=problems) for path in (target, meta))
-    enriched = enrich_vocabulary(opened, lender, languages=languages)
+    enriched = enrich_vocabulary(opened, lender, languages=languages, without=without)
     enriched.vocabulary.save(output)
     click.echo(_report(enriched))
     click.echo(f"{enriched.added:,} names added → {output}")

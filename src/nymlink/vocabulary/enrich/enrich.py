@@ -38,7 +38,9 @@ class Enriched:
     ambiguous: int
 
 
-def enrich(target: Vocabulary, meta: Vocabulary, *, languages: Collection[str] = ()) -> Enriched:
+def enrich(
+    target: Vocabulary, meta: Vocabulary, *, languages: Collection[str] = (), without: Collection[str] = ()
+) -> Enriched:
     """Add to each concept of a vocabulary the names of what a metathesaurus holds equal to it.
 
     A borrowed name keeps its source, which is listed with its licence. It is preferred for concepts only that have
@@ -51,16 +53,20 @@ def enrich(target: Vocabulary, meta: Vocabulary, *, languages: Collection[str] =
         meta: the metathesaurus, or any other vocabulary.
         languages: BCP 47 codes of the languages to borrow names in; by default those in which the target has
             names, and all if it has none.
+        without: sources of the metathesaurus to borrow nothing from.
 
     Raises:
-        InputError: nothing in the metathesaurus is equal to a concept of the target, or it has no name in one of
-            the languages.
+        InputError: nothing in the metathesaurus is equal to a concept of the target, it has no name in one of the
+            languages, or it has no such source to leave out.
     """
     there = list(meta.counts("lang"))
     if unknown := sorted(one for one in {*languages} if not _with_regions([one], there)):
         raise InputError(
             f"no language {unknown[0]!r} among the names to borrow; there are: {', '.join(there) or 'none'}"
         )
+    sources = [source.name for source in meta.sources]
+    if strange := sorted({*without}.difference(sources)):
+        raise InputError(f"no source {strange[0]!r} to leave out; there are: {', '.join(sources) or 'none'}")
     borrowed = {name for once in target.settings.get("enriched", ()) for name in once["sources"]}
     parts = target.parts()
     own = [part for part in parts if part[0].name not in borrowed]
@@ -78,7 +84,11 @@ def enrich(target: Vocabulary, meta: Vocabulary, *, languages: Collection[str] =
         target,
         meta,
         pairs,
-        lenders=[source.name for source in meta.sources if _same(source, [one for one, _ in own]) is None],
+        lenders=[
+            source.name
+            for source in meta.sources
+            if source.name not in without and _same(source, [one for one, _ in own]) is None
+        ],
         languages=_with_regions(wanted, there) if wanted else None,
     )
     lent = _lent(target, meta, loan)
