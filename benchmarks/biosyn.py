@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import tarfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,14 +62,6 @@ SETS: Final[Mapping[str, Set]] = {
         f"{_BC5CDR}_dev_dictionary.txt.gz",
     ),
 }
-
-
-def unpack(archive: str, folder: str, *, parts: list[str]) -> dict[str, Any]:
-    """Unpack some folders of an archive, and nothing else of it."""
-    with tarfile.open(archive) as tar:
-        members = [one for one in tar if any(f"{one.name}/".startswith(f"{part}/") for part in parts)]
-        tar.extractall(folder, members, filter="data")
-    return {}
 
 
 def train(corpora: list[str], dictionary: str, encoder: str, output: str, **settings: Any) -> dict[str, Any]:
@@ -125,7 +116,7 @@ class Workplace:
         self._settings = settings
         parts = [*self._set.splits, self._set.measured]
         archive = str(data_root() / self._set.archive)
-        apart.run("biosyn:unpack", archive=archive, folder=str(self._folder / "corpora"), parts=parts)
+        apart.run("inputs:unpack", archive=archive, folder=str(self._folder / "corpora"), parts=parts)
 
     def rows(self, encoder: str) -> dict[str, Any]:
         """The figures before and after the training: label → dictionary → figures."""

@@ -151,7 +151,7 @@ class Workplace:
     def prepare(self, ones: Sequence[Set], *, labels: str | None = None) -> None:
         """Unpack the corpora and, where the labels of AskAPatient are given, write the dictionaries."""
         apart.run(
-            "biosyn:unpack",
+            "inputs:unpack",
             archive=str(data_root() / ones[0].archive),
             folder=str(self._folder / "corpora"),
             parts=[part for one in ones for part in (*one.splits, one.measured)],

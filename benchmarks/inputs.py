@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, Final
 
 MEDIC: Final = "corpora/ncbi_disease/biosyn_form/ncbi-disease_train_dictionary.txt.gz"
-_PREPARED: Final = (
-    "corpora/ncbi_disease/biosyn_form/ncbi-disease_processed_concepts.tar.gz",
-    "corpora/bc5cdr/bc5cdr-disease_processed_train_dev.tar.gz",
-)
+_PREPARED: Final = {
+    "ncbi-disease": "corpora/ncbi_disease/biosyn_form/ncbi-disease_processed_concepts.tar.gz",
+    "bc5cdr-disease": "corpora/bc5cdr/bc5cdr-disease_processed_train_dev.tar.gz",
+}
 _SPLITS: Final = ("processed_train", "processed_dev")
 
 
@@ -26,6 +26,14 @@ def data_root() -> Path:
     if not root.is_dir():
         raise SystemExit(f"{root}: no such folder: set NYMLINK_DATA")
     return root
+
+
+def unpack(archive: str, folder: str, *, parts: list[str]) -> dict[str, Any]:
+    """Unpack some files or folders of an archive, and nothing else of it."""
+    with tarfile.open(archive) as tar:
+        members = [one for one in tar if any(f"{one.name}/".startswith(f"{part}/") for part in parts)]
+        tar.extractall(folder, members, filter="data")
+    return {}
 
 
 def ontology() -> Path:
@@ -41,11 +49,12 @@ def write_queries(data: str, output: str, *, seed: int) -> dict[str, Any]:
     from nymlink.corpus.read import read_documents
 
     found: set[str] = set()
-    for archive in _PREPARED:
-        with tempfile.TemporaryDirectory() as folder, tarfile.open(Path(data) / archive) as tar:
-            tar.extractall(folder, filter="data")
-            for split in (path for path in Path(folder).rglob("*") if path.name in _SPLITS):
-                for document in read_documents(split):
+    for corpus, archive in _PREPARED.items():
+        splits = [f"{corpus}/{split}" for split in _SPLITS]
+        with tempfile.TemporaryDirectory() as folder:
+            unpack(str(Path(data) / archive), folder, parts=splits)
+            for split in splits:
+                for document in read_documents(Path(folder) / split):
                     for mention in document.mentions:
                         found.update(mention.parts or (mention.text,))
     queries = sorted(found)

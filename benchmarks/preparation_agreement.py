@@ -10,7 +10,6 @@ says what share of the mentions is found in the training dictionary by equality 
 from __future__ import annotations
 
 import os
-import tarfile
 import tempfile
 import time
 from collections import Counter
@@ -21,6 +20,7 @@ from typing import Final
 
 import click
 
+from inputs import unpack
 from nymlink.corpus import read_documents
 from nymlink.corpus.model import Document, Mention
 from nymlink.files import read_lines
@@ -53,11 +53,23 @@ class Split:
 
 
 SPLITS: Final = (
-    Split("NCBI train", _NCBI.format("train"), _NCBI_QUERIES, "processed_train", _NCBI_NAMES, _TABLE),
-    Split("NCBI devel", _NCBI.format("develop"), _NCBI_QUERIES, "processed_dev", _NCBI_NAMES, _TABLE),
-    Split("NCBI test", _NCBI.format("test"), _NCBI_QUERIES, "processed_test", _NCBI_NAMES, _TABLE),
-    Split("BC5CDR train", _BC5CDR.format("Training"), _BC5CDR_QUERIES, "processed_train", _BC5CDR_NAMES),
-    Split("BC5CDR devel", _BC5CDR.format("Development"), _BC5CDR_QUERIES, "processed_dev", _BC5CDR_NAMES),
+    Split("NCBI train", _NCBI.format("train"), _NCBI_QUERIES, "ncbi-disease/processed_train", _NCBI_NAMES, _TABLE),
+    Split("NCBI devel", _NCBI.format("develop"), _NCBI_QUERIES, "ncbi-disease/processed_dev", _NCBI_NAMES, _TABLE),
+    Split("NCBI test", _NCBI.format("test"), _NCBI_QUERIES, "ncbi-disease/processed_test", _NCBI_NAMES, _TABLE),
+    Split(
+        "BC5CDR train",
+        _BC5CDR.format("Training"),
+        _BC5CDR_QUERIES,
+        "bc5cdr-disease/processed_train",
+        _BC5CDR_NAMES,
+    ),
+    Split(
+        "BC5CDR devel",
+        _BC5CDR.format("Development"),
+        _BC5CDR_QUERIES,
+        "bc5cdr-disease/processed_dev",
+        _BC5CDR_NAMES,
+    ),
 )
 
 Place = tuple[str, int | None, int | None]
@@ -112,10 +124,9 @@ def _prepared(documents: list[Document], *, spelling: Mapping[str, str], as_publ
 
 
 def _published(archive: Path, folder: str) -> Queries:
-    with tempfile.TemporaryDirectory() as temporary, tarfile.open(archive) as tar:
-        members = [one for one in tar.getmembers() if one.isfile() and Path(one.name).parent.name == folder]
-        tar.extractall(temporary, members, filter="data")
-        documents = list(read_documents(Path(temporary) / Path(members[0].name).parent))
+    with tempfile.TemporaryDirectory() as temporary:
+        unpack(str(archive), temporary, parts=[folder])
+        documents = list(read_documents(Path(temporary) / folder))
     # A few published parts end in a blank.
     return {
         _place(document, mention): tuple(part.strip() for part in mention.parts or (mention.text,))

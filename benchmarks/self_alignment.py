@@ -14,14 +14,13 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-import tarfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import apart
 import report
-from inputs import MEDIC, data_root
+from inputs import MEDIC, data_root, unpack
 from merge_gain import ORDER
 from train_step import base
 
@@ -76,9 +75,7 @@ def prepare(data: str, folder: str) -> dict[str, Any]:
 
     root, target = Path(data), Path(folder)
     for archive, split in CORPORA.values():
-        with tarfile.open(root / archive) as tar:
-            members = [member for member in tar if f"{split}/" in f"{member.name}/"]
-            tar.extractall(target / "corpora", members, filter="data")
+        unpack(str(root / archive), str(target / "corpora"), parts=[split])
     pairs = target / "pairs.parquet"
     if not pairs.exists():
         tables = [root / "vocabularies" / f"{name}.tsv.gz" for name in ORDER if name not in UNUSED]

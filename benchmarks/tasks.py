@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -19,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from inputs import unpack
 from nymlink.corpus.model import Corpus, Mention
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
@@ -126,9 +126,8 @@ def _corpora(task: Task, path: Path) -> Iterator[Corpus]:
     if not task.parts:
         yield read_corpus(path, options=options)
         return
-    with tempfile.TemporaryDirectory() as folder, tarfile.open(path) as archive:
-        wanted = [one for one in archive if any(f"{one.name}/".startswith(f"{part}/") for part in task.parts)]
-        archive.extractall(folder, wanted, filter="data")
+    with tempfile.TemporaryDirectory() as folder:
+        unpack(str(path), folder, parts=list(task.parts))
         for part in task.parts:
             yield read_corpus(Path(folder) / part, options=options)
 

@@ -28,10 +28,10 @@ from nymlink.evaluate.calibration import COVERAGES, Reliability
 from nymlink.index.index import Index
 from nymlink.vocabulary.read import read_vocabulary
 
-ARCHIVES: Final = (
-    "corpora/ncbi_disease/biosyn_form/ncbi-disease_processed_concepts.tar.gz",
-    "corpora/bc5cdr/bc5cdr-disease_processed_train_dev.tar.gz",
-)
+ARCHIVES: Final = {
+    "ncbi-disease": "corpora/ncbi_disease/biosyn_form/ncbi-disease_processed_concepts.tar.gz",
+    "bc5cdr-disease": "corpora/bc5cdr/bc5cdr-disease_processed_train_dev.tar.gz",
+}
 SPLITS: Final = ("processed_train", "processed_dev")
 MEDIC: Final = "corpora/ncbi_disease/biosyn_form/ncbi-disease_train_dictionary.txt.gz"
 MONDO: Final = ("vocabularies/mondo.tsv.gz", "corpora/medmentions_mondo/mondo_dev.csv")
@@ -63,14 +63,19 @@ def main() -> None:
 def annotated(data: Path) -> Corpus:
     """The documents of all splits; those of two corpora may have one id."""
     documents = []
-    for archive in ARCHIVES:
-        with tempfile.TemporaryDirectory() as folder, tarfile.open(data / archive) as tar:
+    with tempfile.TemporaryDirectory() as folder:
+        for split in unpacked(data, Path(folder)):
+            documents += read_corpus(split).documents
+    return Corpus("NCBI disease and BC5CDR disease", tuple(documents))
+
+
+def unpacked(data: Path, folder: Path) -> list[Path]:
+    """The splits of each corpus, each a folder below ``folder``; of the archives nothing else is unpacked."""
+    for archive in ARCHIVES.values():
+        with tarfile.open(data / archive) as tar:
             wanted = [one for one in tar if Path(one.name).parent.name in SPLITS]
             tar.extractall(folder, wanted, filter="data")
-            for split in SPLITS:
-                (path,) = Path(folder).rglob(split)
-                documents += read_corpus(path).documents
-    return Corpus("NCBI disease and BC5CDR disease", tuple(documents))
+    return [folder / corpus / split for corpus in ARCHIVES for split in SPLITS]
 
 
 def say(title: str, measured: Reliability) -> None:

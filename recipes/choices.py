@@ -16,7 +16,6 @@ import argparse
 import json
 import random
 import statistics
-import tarfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import mixture
-from calibration import ARCHIVES, MEDIC, SPLITS
+from calibration import MEDIC, unpacked
 from nymlink.atomic import atomic_file
 from nymlink.encode.encoder import Encoder
 from nymlink.files import sha256
@@ -114,10 +113,7 @@ class Workplace:
         before = _kept(folder / "made_of.json", lambda: asked)
         if before != asked:
             raise SystemExit(f"{folder}: holds figures of {before}, not of {asked}: choose another folder")
-        for archive in ARCHIVES:
-            with tarfile.open(data / archive) as tar:
-                wanted = [one for one in tar if Path(one.name).parent.name in SPLITS]
-                tar.extractall(folder / "corpora", wanted, filter="data")
+        self._splits = unpacked(data, folder / "corpora")
 
     def figures(self, name: str) -> dict[str, Any]:
         """What an encoder with this change is worth, trained and measured once."""
@@ -135,7 +131,7 @@ class Workplace:
         dictionary = str(self._data / MEDIC)
         held_out = {
             f"{split.parent.name} {split.name}": HeldOut(corpus=str(split), dictionary=dictionary)
-            for split in sorted(self._folder.glob("corpora/*/processed_*"))
+            for split in self._splits
         }
 
         def measure() -> dict[str, Any]:

@@ -56,7 +56,7 @@ def test_folds_are_trained_and_measured_once(run: Run, tmp_path: Path, capsys: p
     result = json.loads(found.read_text())["AskAPatient"]
     # The mention that is measured is among those that are trained on.
     assert result["fine-tuned"][0]["hybrid"]["augmented"]["acc@1"] == 1
-    assert run(*options) == ["biosyn:unpack", "finetune:write_dictionaries"]
+    assert run(*options) == ["inputs:unpack", "finetune:write_dictionaries"]
     assert json.loads(found.read_text())["AskAPatient"] == result
     # Of other settings there is no training yet.
     assert "finetune:train" in run("--only", "AskAPatient", "--folds", "1", "--learning-rate", "1e-3")

@@ -26,11 +26,12 @@ def recipes(monkeypatch: pytest.MonkeyPatch) -> Any:
 def data(place: Path, tmp_path: Path, recipes: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A data folder with the archives and the dictionary, and one merged vocabulary."""
     root = tmp_path / "data"
-    for archive in recipes.ARCHIVES:
+    calibration = sys.modules["calibration"]
+    for corpus, archive in calibration.ARCHIVES.items():
         (root / archive).parent.mkdir(parents=True, exist_ok=True)
         with tarfile.open(root / archive, "w:gz") as tar:
-            for split in recipes.SPLITS:
-                tar.add(place / "processed_dev", f"{Path(archive).name.partition('_')[0]}/{split}")
+            for split in calibration.SPLITS:
+                tar.add(place / "processed_dev", f"{corpus}/{split}")
     builder = TableBuilder()
     for number in range(32):
         concept = f"X:{number}"
