@@ -7,6 +7,7 @@ import contextlib
 import gzip
 import hashlib
 import io
+import os
 import re
 import zlib
 from collections.abc import Iterable, Iterator
@@ -191,6 +192,11 @@ def _decoded(lines: Iterable[tuple[int, bytes]], path: Path, problems: Problems)
             line = raw.decode("cp1252", errors="replace")
             problems.repair(path, number, "not UTF-8; read as Windows-1252")
         yield number, line.rstrip("\r")
+
+
+def name_of(path: Path) -> str:
+    """The name of a file with what is not UTF-8 in it replaced, so that it can be written down."""
+    return os.fsencode(path.name).decode("utf-8", errors="replace")
 
 
 def sha256(path: Path) -> str:

@@ -44,6 +44,7 @@ class Problems:
         self.rejected = 0
         self.repaired = 0
         self.first: list[Problem] = []
+        self.last: Problem | None = None
         self._keep = keep
         self._on_problem = on_problem
 
@@ -58,6 +59,7 @@ class Problems:
         self._add(Problem(fspath(path), line, message, False))
 
     def _add(self, problem: Problem) -> None:
+        self.last = problem
         if len(self.first) < self._keep:
             self.first.append(problem)
         if self._on_problem is not None:

@@ -116,6 +116,13 @@ def test_each_line_has_a_row(run: Run, graph: Path, tmp_path: Path) -> None:
     assert np.allclose(vectors[[0, 4]], Encoder.load(graph).encode(["seizure", "short stature"]), atol=1e-6)
 
 
+def test_a_rejected_last_line_has_a_row_too(run: Run, graph: Path, tmp_path: Path) -> None:
+    file = lines(tmp_path, "seizure", "x" * (MAX_LINE + 1), "fever", "x" * (MAX_LINE + 1))
+    result = run("encoder", "encode", graph, "--file", file, "-o", tmp_path / "vectors.npy")
+    assert result.exit_code == 1
+    assert np.linalg.norm(np.load(tmp_path / "vectors.npy"), axis=1).round(5).tolist() == [1, 0, 1, 0]
+
+
 def test_a_cache_is_gone_on_with(run: Run, graph: Path, tmp_path: Path) -> None:
     cache, output = tmp_path / "cache", tmp_path / "vectors.npy"
 
@@ -203,7 +210,14 @@ def test_bad_input_is_said_in_a_line(run: Run, model: Path, graph: Path, tmp_pat
 
 def test_files_that_cannot_be_used(run: Run, graph: Path, tmp_path: Path) -> None:
     names = lines(tmp_path, "x")
-    for file, output in ((tmp_path / "missing", tmp_path / "v.npy"), (names, names / "v.npy")):
-        result = run("encoder", "encode", graph, "--file", file, "-o", output)
+    for file, output in (
+        (tmp_path / "missing", tmp_path / "v.npy"),
+        (names, names / "v.npy"),
+        (names, tmp_path / "nowhere" / "v.npy"),
+        (names, tmp_path),
+    ):
+        cache = tmp_path / "cache"
+        result = run("encoder", "encode", graph, "--file", file, "-o", output, "--cache", cache)
         assert result.exit_code == 2
+        assert not cache.exists()
         assert "Traceback" not in result.output

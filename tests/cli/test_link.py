@@ -136,7 +136,7 @@ def test_columns_of_the_same_name_are_told_apart(run: Run, built: Path) -> None:
 
 
 def test_many_candidates_come_in_portions(run: Run, built: Path) -> None:
-    many = run("link", "--index", built / "index", "--top-k", 6000, input="mi\nshort stature\n")
+    many = run("link", "--index", built / "index", "--top-k", 10**12, input="mi\nshort stature\n")
     few = run("link", "--index", built / "index", "--top-k", 3, input="mi\nshort stature\n")
     assert many.stdout == few.stdout
 
@@ -151,6 +151,7 @@ def test_unusable_arguments(run: Run, built: Path, tmp_path: Path) -> None:
         (*index, "--columns", "a", "x"),
         (*index, "--file", tmp_path / "t.csv", "--columns", "a", "--format", "table"),
         (*index, "--file", tmp_path / "t.csv", "--columns", "c"),
+        (*index, "--file", tmp_path / "t.csv", "--columns", "²"),
         ("--index", tmp_path / "missing", "x"),
         ("--index", built / "vocab", "x"),
     ):

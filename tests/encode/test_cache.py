@@ -141,7 +141,14 @@ def test_damaged_blocks_are_left_out(encoder: Encoder, tmp_path: Path) -> None:
     encoder.encode(tiny.NAMES, cache=EmbeddingCache(tmp_path))
     (block,) = tmp_path.rglob("*.npy")
     whole = block.read_bytes()
-    for broken in (whole[:-8], whole[:20], b"", b"nonsense"):
+    for broken in (
+        whole[:-8],
+        whole[:20],
+        b"",
+        b"nonsense",
+        whole.replace(b"), }", b",   "),
+        whole.replace(b"}", b" "),
+    ):
         block.write_bytes(broken)
         ours, network = counted(encoder)
         with pytest.warns(UserWarning, match=r"\.npy: this block of the cache is damaged and not used"):

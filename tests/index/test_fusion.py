@@ -37,6 +37,17 @@ def test_it_is_kept_as_json_values() -> None:
     assert Fusion.from_dict(fusion.to_dict(), ["exact", "sparse"]) == fusion
 
 
+def test_what_is_kept_stays_what_it_was_to_the_last_digit() -> None:
+    """Or what goes by it, a calibration, would be of other scores."""
+    parts = ["exact", "characters", "words", "dense"]
+    steps = range(21)
+    for shares in ((a, b, c, 20 - a - b - c) for a in steps for b in steps for c in steps if a + b + c <= 20):
+        fusion = Fusion.of(parts, weights=dict(zip(parts, (share / 20 for share in shares), strict=True)))
+        for _ in range(2):
+            kept, fusion = fusion, Fusion.from_dict(fusion.to_dict(), parts)
+            assert fusion == kept
+
+
 def test_nonsense_is_refused() -> None:
     with pytest.raises(UnknownNameError, match="known: weighted, reciprocal-rank"):
         Fusion.of(["exact"], "best")

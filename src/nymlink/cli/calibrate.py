@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from nymlink.cli.common import annotated_corpus, finish, mapping, reported_problems
+from nymlink.cli.common import annotated_corpus, finish, mapping, reported_problems, require_folders
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
 from nymlink.errors import InputError, MissingExtraError
@@ -56,6 +56,7 @@ def calibrate(
     nymlink calibrate medic-index CDR_DevelopmentSet.PubTator.txt --type Disease
     nymlink link --index medic-index --target-precision 0.95 "heart murmer"
     """
+    require_folders(plot)
     if plot is not None:
         picture_format(plot)
         if find_spec("matplotlib") is None:

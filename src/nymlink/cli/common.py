@@ -46,6 +46,8 @@ def require_folders(*files: Path | None) -> None:
     for file in files:
         if file is not None and not file.absolute().parent.is_dir():
             raise click.BadParameter(f"no such directory: {file.absolute().parent}")
+        if file is not None and file.is_dir():
+            raise click.BadParameter(f"{file} is a directory: name a file")
 
 
 def mapping(values: Iterable[str]) -> dict[str, str]:

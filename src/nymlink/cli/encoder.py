@@ -12,7 +12,7 @@ import click
 import numpy as np
 
 from nymlink.atomic import atomic_file
-from nymlink.cli.common import finish, reported_problems
+from nymlink.cli.common import finish, reported_problems, require_folders
 from nymlink.encode.backends import Precision
 from nymlink.encode.cache import EmbeddingCache
 from nymlink.encode.embedded import embedded
@@ -157,6 +157,7 @@ def encode(model: str, file: Path, output: Path, cache: Path | None, **options: 
 
     With --cache, a run that was interrupted goes on where it stopped.
     """
+    require_folders(output)
     loaded = Encoder.load(model, **options)
     problems = reported_problems()
     names: list[str] = []
@@ -164,6 +165,8 @@ def encode(model: str, file: Path, output: Path, cache: Path | None, **options: 
         # What was rejected is a blank line here, so that row and line go on being the same.
         names.extend([""] * (number - 1 - len(names)))
         names.append(line)
+    if problems.last is not None:
+        names.extend([""] * ((problems.last.line or 0) - len(names)))
     vectors = loaded.encode(names, progress=True, cache=None if cache is None else EmbeddingCache(cache))
     with atomic_file(output) as partial, open(partial, "wb") as stream:
         np.save(stream, vectors, allow_pickle=False)

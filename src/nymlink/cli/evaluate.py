@@ -105,7 +105,7 @@ def evaluate(
     if sample is not None and errors is None:
         raise click.UsageError("--sample says how many mistakes are written, and --errors FILE where")
     problems = reported_problems()
-    table = DEFAULT_SPELLING if spelling is None else read_table(spelling)
+    table = DEFAULT_SPELLING if spelling is None else read_table(spelling, problems=problems)
     options = CorpusOptions(columns=mapping(columns))
 
     def read(path: Path, format: str | None = None) -> Corpus:

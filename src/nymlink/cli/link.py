@@ -19,6 +19,7 @@ from nymlink.cli.writers import FORMATS, CsvWriter, JsonWriter, LinkWriter, link
 from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_documents
+from nymlink.encode.cuts import Cuts
 from nymlink.files import open_bytes
 from nymlink.index.index import Index
 from nymlink.link.calibration import Calibration
@@ -129,21 +130,24 @@ def link(
     reranker = None if rerank is None else _reranker(rerank, opened)
     linker = Linker(opened, top_k=top_k, rerank=reranker, min_confidence=least)
     problems = reported_problems()
-    if document is not None:
-        _write_documents(linker, [document], _writer(linker, format))
-    elif corpus is not None:
-        options = CorpusOptions(columns=mapping(corpus_columns))
-        documents = read_documents(corpus, format=corpus_format, options=options, problems=problems)
-        _write_documents(linker, documents, _writer(linker, format, located=True))
-    elif mentions:
-        _write(linker, [Batch(list(mentions))], _writer(linker, format))
-    else:
-        source = Path("-") if file is None else file
-        if str(source) == "-":
-            _link_stream(linker, sys.stdin.buffer, Path("standard input"), columns, format, problems)
+    cuts = Cuts()
+    with cuts.collected():
+        if document is not None:
+            _write_documents(linker, [document], _writer(linker, format))
+        elif corpus is not None:
+            options = CorpusOptions(columns=mapping(corpus_columns))
+            documents = read_documents(corpus, format=corpus_format, options=options, problems=problems)
+            _write_documents(linker, documents, _writer(linker, format, located=True))
+        elif mentions:
+            _write(linker, [Batch(list(mentions))], _writer(linker, format))
         else:
-            with open_bytes(source) as stream:
-                _link_stream(linker, stream, source, columns, format, problems)
+            source = Path("-") if file is None else file
+            if str(source) == "-":
+                _link_stream(linker, sys.stdin.buffer, Path("standard input"), columns, format, problems)
+            else:
+                with open_bytes(source) as stream:
+                    _link_stream(linker, stream, source, columns, format, problems)
+    cuts.say(stacklevel=1)
     finish(problems)
 
 

@@ -75,7 +75,7 @@ def table_batches(
 def _place(header: list[str], column: str, path: Path) -> int:
     if column in header:
         return header.index(column)
-    if column.isdigit() and 1 <= int(column) <= len(header):
+    if column.isdecimal() and 1 <= int(column) <= len(header):
         return int(column) - 1
     raise InputError(f"no column {column!r}; the table has: {', '.join(header)}", path=path)
 

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path
+from tokenize import TokenError
 from typing import Final
 
 import numpy as np
@@ -140,7 +141,8 @@ class Shelf:
             names, rest = divmod(values.size, _KEY + self._width)
             if rest or values.dtype != np.uint16 or values.ndim != 1:
                 raise ValueError(f"{values.shape} values of {values.dtype}")
-        except (OSError, EOFError, ValueError) as error:
+        # What cannot be parsed in a header is a token error.
+        except (OSError, EOFError, ValueError, TokenError) as error:
             path = self._folder / f"{name}.npy"
             warnings.warn(
                 f"{path}: this block of the cache is damaged and not used ({error}): remove it", stacklevel=4

@@ -26,7 +26,7 @@ class Cuts:
 
     @contextmanager
     def collected(self) -> Iterator[None]:
-        """Add up what is said in this block, by this thread, instead of warning of it."""
+        """Add up what is said in this block, in its context, instead of warning of it."""
         token = _COLLECTING.set(self)
         try:
             yield

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
-from math import isfinite
+from math import isclose, isfinite
 from types import MappingProxyType
 from typing import Final
 
@@ -84,7 +85,8 @@ class HybridSearch:
         if len(queries) < _TOGETHER:
             return dict(zip(self.parts, [search() for search in searches], strict=True))
         with ThreadPoolExecutor(len(searches)) as pool:
-            waiting = [pool.submit(search) for search in searches]
+            # Each in the context of this thread: whoever collects what encoders cut goes on doing so.
+            waiting = [pool.submit(copy_context().run, search) for search in searches]
             return dict(zip(self.parts, [each.result() for each in waiting], strict=True))
 
     def _scores(self, name: str, queries: Sequence[str], rows: Rows, hits: Hits) -> Scores:
@@ -106,7 +108,7 @@ def total(values: Mapping[str, Scores], weights: Mapping[str, float]) -> Scores:
 
 
 def shares(parts: Collection[str], weights: Mapping[str, float]) -> Mapping[str, float]:
-    """The weights of searches, scaled to a sum of 1.
+    """The weights of searches, scaled to a sum of 1; those that have it, but for rounding, are left as they are.
 
     Raises:
         ValueError: they are not for these searches, or not numbers, or below 0, or all 0.
@@ -116,7 +118,8 @@ def shares(parts: Collection[str], weights: Mapping[str, float]) -> Mapping[str,
     total = sum(weights.values())
     if not isfinite(total) or min(weights.values()) < 0 or total <= 0:
         raise ValueError(f"weights must be at least 0 and not all 0: {dict(weights)}")
-    return MappingProxyType({name: weights[name] / total for name in parts})
+    scale = 1 if isclose(total, 1) else total
+    return MappingProxyType({name: weights[name] / scale for name in parts})
 
 
 def union(parts: Sequence[Rows]) -> Rows:

@@ -73,7 +73,8 @@ def _match(
     search: HybridSearch, entries: Entries, owners: Rows, queries: Sequence[str], k: int, *, depth: int
 ) -> Matches:
     """Walk ``depth`` entries; the queries for which that is not enough are asked again, four times as deep."""
-    found = search.search(queries, depth)
+    # One more than there are: the last is none, and says that all were walked.
+    found = search.search(queries, min(depth, len(entries) + 1))
     matches = _walk(found, entries, owners, k)
     short = ((matches.concepts[:, -1] == NONE) & (found.hits.rows[:, -1] != NONE)).nonzero()[0].tolist()
     if short:
@@ -94,8 +95,8 @@ def _walk(found: ScoredHits, entries: Entries, owners: Rows, k: int) -> Matches:
     within = np.arange(len(line)) - np.repeat(np.cumsum(counts) - counts, counts)
     names = entries.names[entries.offsets[rows][line] + within]
     concepts = owners[names]
-    # Of the lines of one query and concept, the first.
-    _, first = np.unique(queries[line] * np.int64(len(owners) + 1) + concepts, return_index=True)
+    # Of the lines of one query and concept, which are one number here, the first.
+    _, first = np.unique(queries[line] * (np.int64(concepts.max(initial=0)) + 1) + concepts, return_index=True)
     first.sort()
     query = queries[line[first]]
     rank = _rank_in_group(query)

@@ -84,7 +84,8 @@ class Linker:
         self.index = index
         self.top_k = top_k
         self.reranker = rerank
-        self._depth = top_k if rerank is None else max(top_k, rerank.candidates)
+        wanted = top_k if rerank is None else max(top_k, rerank.candidates)
+        self._depth = min(wanted, max(len(index.vocabulary), 1))
         self.spelling = spelling
         self.composites = composites
         self.min_confidence = min_confidence

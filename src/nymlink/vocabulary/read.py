@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nymlink.errors import InputError, UnknownFormatError
-from nymlink.files import sha256
+from nymlink.files import name_of, sha256
 from nymlink.formats import find_format
 from nymlink.manifest import MANIFEST
 from nymlink.problems import Problems
@@ -65,7 +64,7 @@ def read_vocabulary(
         source = Source(
             name=unused_name(_stem(path), [source.name for source, _ in parts]),
             format=reader.name,
-            file=_text(path.name),
+            file=name_of(path),
             sha256=sha256(path) if path.is_file() else "",
             version=tables.version,
             licence=tables.licence,
@@ -128,10 +127,5 @@ def _check_languages(sources: Sequence[tuple[Path, VocabularyFormat]], options: 
 
 def _stem(path: Path) -> str:
     """``hp.obo.gz`` → ``hp``."""
-    name = _text(path.resolve().name)
+    name = name_of(path.resolve())
     return name.removesuffix(".gz").split(".")[0] or name
-
-
-def _text(name: str) -> str:
-    """A file name with what is not UTF-8 in it replaced, so that it can be written down."""
-    return os.fsencode(name).decode("utf-8", errors="replace")

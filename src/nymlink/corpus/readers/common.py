@@ -9,6 +9,7 @@ from typing import Final
 
 from nymlink.corpus.model import Document
 from nymlink.errors import InputError
+from nymlink.files import name_of
 from nymlink.problems import Problems
 
 NEARBY: Final = 30
@@ -20,7 +21,8 @@ _NO_CONCEPT: Final = frozenset({"", "-", "-1"})
 def source_name(path: Path) -> str:
     """Short name of a source: its file name without ``.gz`` and the ending before it."""
     path = path.resolve()
-    return path.name if path.is_dir() else Path(path.name.removesuffix(".gz")).stem
+    name = name_of(path)
+    return name if path.is_dir() else Path(name.removesuffix(".gz")).stem
 
 
 def first_lines(head: str, limit: int = 20) -> list[str]:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 FILES: Final[dict[Precision, str]] = {"fp32": "onnx/model.onnx", "int8": INT8}
 """Where a folder holds its graphs, the preferred first: the names that models on the hub use too."""
 
+_INPUTS: Final = ("input_ids", "attention_mask", "token_type_ids")
+
 
 class OnnxNetwork:
     """A graph run by ONNX Runtime: one that nymlink exported, or any that takes token ids to the last layer."""
@@ -41,14 +43,19 @@ class OnnxNetwork:
         self._session = _session(self._path)
         self._inputs = [one.name for one in self._session.get_inputs()]
         output = self._session.get_outputs()[0]
-        if not {"input_ids", "attention_mask"} <= set(self._inputs) or not isinstance(output.shape[-1], int):
-            raise InputError("this graph is no encoder: export the model again", path=self._path)
+        known = {"input_ids", "attention_mask"} <= set(self._inputs) <= {*_INPUTS}
+        if not known or not isinstance(output.shape[-1], int):
+            raise InputError(
+                f"this graph is no encoder (inputs {', '.join(self._inputs)}, output {output.name} of shape "
+                f"{output.shape}): export the model with `nymlink encoder export`",
+                path=self._path,
+            )
         self.width = output.shape[-1]
 
     def vectors(self, ids: Ids, mask: Ids) -> Vectors:
         """Unit vectors; see :meth:`nymlink.encode.backends.Network.vectors`."""
         # All tokens are of the first type, where a graph asks for types.
-        given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        given = dict(zip(_INPUTS, (ids, mask, np.zeros_like(ids)), strict=True))
         try:
             found = self._session.run(None, {name: given[name] for name in self._inputs})[0]
         # The runtime has no error of its own for memory.
@@ -56,7 +63,10 @@ class OnnxNetwork:
             if "allocate" in str(error):
                 raise MemoryError from error
             raise
-        return found if found.ndim == 2 else _pooled(found, mask, self._settings)
+        if found.ndim == 3:
+            return _unit(_pooled(found, mask, self._settings))
+        # Only of what nymlink exported it is known that vectors have length 1.
+        return found if self._exported else _unit(found)
 
     def digest(self) -> str:
         """That of the model that was exported, where the graph is not coarser; else the graph's own."""
@@ -74,7 +84,10 @@ def open_network(
         InputError: it has none of that precision, or a damaged one, or a GPU is asked for.
     """
     if device not in (None, "cpu"):
-        raise InputError(f"no device {device!r} with ONNX Runtime, only cpu: choose the back end torch")
+        raise InputError(
+            f"no device {device!r} with ONNX Runtime, only cpu: leave the device out, or give a model "
+            "with torch weights"
+        )
     offered = tuple(each for each, file in FILES.items() if (folder / file).is_file())
     if precision is not None:
         require_precision(precision, offered, where=f"in {folder}")
@@ -92,11 +105,14 @@ def _session(path: Path) -> InferenceSession:
 
 
 def _pooled(states: npt.NDArray[np.float32], mask: Ids, settings: EncoderSettings) -> Vectors:
-    """Unit vectors from the last layer, (B, T, D)."""
+    """Vectors from the last layer, (B, T, D)."""
     if settings.pooling == "cls":
-        vectors = states[:, 0]
-    else:
-        vectors = np.einsum("btd,bt->bd", states, mask.astype(np.float32))
+        return states[:, 0]
+    summed: Vectors = np.einsum("btd,bt->bd", states, mask.astype(np.float32))
+    return summed
+
+
+def _unit(vectors: Vectors) -> Vectors:
     unit: Vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     return unit
 
