@@ -104,6 +104,13 @@ def test_nothing_to_be_right_is_said(index: Index, gold: str) -> None:
         )
 
 
+def test_a_corpus_without_texts_is_said(index: Index) -> None:
+    """By it any weight of the context would be as good as any other."""
+    listed = Document("1", mentions=(Mention("MI", concept_ids=("X:1",)),))
+    with pytest.raises(InputError, match="no mention with a right candidate has a context that can be used"):
+        fit_reranking(index, Reranker(Words(a=(0, 1, 0)), index.vocabulary), Corpus("dev", (listed,)))
+
+
 def test_nothing_to_put_in_order_is_said(index: Index) -> None:
     with pytest.raises(InputError, match="no mention has a candidate: nothing can be put in order"):
         fit_reranking(

@@ -65,12 +65,12 @@ def fit(
     loaded = Reranker.load(reranker, opened.vocabulary)
     loaded.candidates = candidates or loaded.candidates
     found = fit_reranking(opened, loaded, gold, types=set(types) or None, progress=True)
-    store_fitted(reranker, Fitted(weights=found.weights, candidates=loaded.candidates))
     for name, accuracy in found.figures.items():
         click.echo(f"Acc@1 {100 * accuracy:5.1f}  {name}")
     click.echo(f"      {100 * found.recall:5.1f}  have a right candidate")
     weights = ", ".join(f"{name} {weight:.3g}" for name, weight in found.weights.to_dict().items())
     click.echo(f"{weights}: the best of {found.tried:,} weightings on {found.mentions:,} mentions → {reranker}")
+    store_fitted(reranker, Fitted(weights=found.weights, candidates=loaded.candidates))
     finish(problems)
 
 

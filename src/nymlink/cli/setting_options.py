@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
@@ -66,17 +66,25 @@ def given(flags: Mapping[str, Any]) -> dict[str, Any]:
     """The settings that were given with flags, as a TOML file would give them.
 
     Raises:
-        click.BadParameter: a setting of a loss is not of the form NAME=VALUE.
+        click.BadParameter: a setting of a loss is not of the form NAME=VALUE, or a name was given twice.
     """
     values = {name: value for name, value in flags.items() if value not in (None, ())}
     if "evaluation" in values:
+        _require_once("--evaluate", [label for label, _, _ in values["evaluation"]])
         values["evaluation"] = {
             label: {"corpus": corpus, "dictionary": dictionary}
             for label, corpus, dictionary in values["evaluation"]
         }
     if "loss_settings" in values:
-        values["loss_settings"] = dict(map(_loss_setting, values["loss_settings"]))
+        settings = list(map(_loss_setting, values["loss_settings"]))
+        _require_once("--loss-setting", [name for name, _ in settings])
+        values["loss_settings"] = dict(settings)
     return values
+
+
+def _require_once(flag: str, names: Sequence[str]) -> None:
+    if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+        raise click.BadParameter(f"{flag} was given twice for {twice[0]!r}")
 
 
 def _loss_setting(text: str) -> tuple[str, Any]:

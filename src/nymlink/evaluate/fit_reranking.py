@@ -78,10 +78,16 @@ def fit_reranking(
         progress: whether to show progress when standard error is a terminal.
 
     Raises:
-        InputError: no mention has a gold id that the vocabulary has, or none has a candidate.
+        InputError: no mention has a gold id that the vocabulary has, or none has a candidate, or none that has a
+            right one has a context.
         MissingExtraError: the sentence splitter is not installed.
     """
     found = _judged(index, reranker, corpus, types=types, progress=progress)
+    if not found.tells:
+        raise InputError(
+            "no mention with a right candidate has a context that can be used: has the corpus texts, and its "
+            "mentions their places in them?"
+        )
     context = max(CONTEXT, key=lambda one: (found.likelihood(Weights(context=one)), -one))
     accuracies = found.accuracies(context)
     grid = list(accuracies)
@@ -143,6 +149,11 @@ class _Judged:
     def recall(self) -> float:
         """Share of the mentions that have a gold concept among their candidates."""
         return self._share(self._has_right)
+
+    @property
+    def tells(self) -> bool:
+        """Whether any line says what the context counts: it has one, and a right candidate."""
+        return bool((self.informed & self._has_right).any())
 
     def likelihood(self, weights: Weights) -> float:
         """Of the gold candidates of all lines that have a context and one: the sum of its logarithms."""

@@ -28,9 +28,7 @@ from nymlink.manifest import read_manifest, require_files, write_directory
 from nymlink.rerank.cross_model import CrossModel
 from nymlink.rerank.encoding import encode
 from nymlink.rerank.inputs import SHORTEST_JOINT, Inputs
-
-KIND: Final = "cross-encoder"
-VERSION: Final = 1
+from nymlink.rerank.kinds import CROSS, VERSIONS
 
 _MODEL: Final = "encoder"
 _HEAD: Final = "head.safetensors"
@@ -100,7 +98,7 @@ class CrossEncoder(nn.Module):
             StoreError: it is missing, damaged, or of another format version.
         """
         folder = Path(folder)
-        manifest = read_manifest(folder, kind=KIND, version=VERSION)
+        manifest = read_manifest(folder, kind=CROSS, version=VERSIONS[CROSS])
         try:
             require_files(manifest, [_HEAD])
             found = cls.begin(folder / _MODEL, CrossSettings(**manifest["settings"]), attention=attention)
@@ -123,7 +121,7 @@ class CrossEncoder(nn.Module):
             OutputError: something else is there, or it cannot be written.
         """
         body = {"settings": self.settings.to_dict(), "fingerprint": self.fingerprint}
-        with write_directory(folder, kind=KIND, version=VERSION, body=body) as partial:
+        with write_directory(folder, kind=CROSS, version=VERSIONS[CROSS], body=body) as partial:
             (partial / _MODEL).mkdir()
             self.model.write(partial / _MODEL)
             save_file({_WEIGHTS: self.model.head.detach()}, partial / _HEAD)

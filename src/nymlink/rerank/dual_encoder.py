@@ -25,11 +25,9 @@ from nymlink.manifest import read_manifest, write_directory
 from nymlink.rerank.encoding import Vectors, encode
 from nymlink.rerank.entities import Entity
 from nymlink.rerank.inputs import SHORTEST, Inputs
+from nymlink.rerank.kinds import DUAL, VERSIONS
 from nymlink.rerank.mention_model import MentionModel, MentionStart
 from nymlink.rerank.passages import Passage
-
-KIND: Final = "reranker"
-VERSION: Final = 1
 
 _READS: Final = "entity 2"
 """How a concept becomes tokens. To be another where that changes: vectors of concepts are kept from run to run."""
@@ -111,7 +109,7 @@ class DualEncoder(nn.Module):
             StoreError: it is missing, damaged, or of another format version.
         """
         folder = Path(folder)
-        manifest = read_manifest(folder, kind=KIND, version=VERSION)
+        manifest = read_manifest(folder, kind=DUAL, version=VERSIONS[DUAL])
         try:
             settings = DualSettings(**manifest["settings"])
             entity = TorchModel.load(folder / _ENTITY, max_length=settings.max_length, attention=attention)
@@ -132,7 +130,7 @@ class DualEncoder(nn.Module):
             OutputError: something else is there, or it cannot be written.
         """
         body = {"settings": self.settings.to_dict(), "width": self.width, "fingerprint": self.fingerprint}
-        with write_directory(folder, kind=KIND, version=VERSION, body=body) as partial:
+        with write_directory(folder, kind=DUAL, version=VERSIONS[DUAL], body=body) as partial:
             for name, model in ((_MENTION, self.mention), (_ENTITY, self.entity)):
                 (partial / name).mkdir()
                 model.write(partial / name)

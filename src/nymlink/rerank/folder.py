@@ -12,6 +12,7 @@ from nymlink.encode.cache import EmbeddingCache
 from nymlink.errors import InputError, MissingExtraError, StoreError
 from nymlink.manifest import MANIFEST, read_manifest
 from nymlink.rerank.combine import Weights
+from nymlink.rerank.kinds import CROSS, DUAL, VERSIONS
 from nymlink.rerank.scorer import ContextScorer
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -59,14 +60,14 @@ def open_scorer(folder: Path, vocabulary: Vocabulary) -> ContextScorer:
     except ImportError as error:
         raise MissingExtraError("train", purpose="re-ranking") from error
     from nymlink.encode.torch_model import attention_on
-    from nymlink.rerank.cross_encoder import KIND, CrossEncoder
+    from nymlink.rerank.cross_encoder import CrossEncoder
     from nymlink.rerank.cross_scorer import CrossScorer
     from nymlink.rerank.dual_encoder import DualEncoder
     from nymlink.rerank.dual_scorer import DualScorer
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
     attention = attention_on(device)
-    if _manifest(folder)["kind"] == KIND:
+    if _manifest(folder)["kind"] == CROSS:
         return CrossScorer(_on_device(CrossEncoder.load(folder, attention=attention), device), vocabulary)
     dual = _on_device(DualEncoder.load(folder, attention=attention), device)
     return DualScorer(dual, vocabulary, cache=EmbeddingCache.of_user())
@@ -116,10 +117,8 @@ def _on_device(model: M, device: str) -> M:
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
-    from nymlink.rerank import cross_encoder, dual_encoder
-
-    kind = cross_encoder if _kind(folder) == cross_encoder.KIND else dual_encoder
-    return read_manifest(folder, kind=kind.KIND, version=kind.VERSION)
+    kind = CROSS if _kind(folder) == CROSS else DUAL
+    return read_manifest(folder, kind=kind, version=VERSIONS[kind])
 
 
 def _kind(folder: Path) -> Any:

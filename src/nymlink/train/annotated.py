@@ -58,5 +58,7 @@ def annotated_queries(
 
 def describe_corpus(path: Path) -> dict[str, Any]:
     """What a corpus was read from, as JSON values."""
-    files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
-    return {"name": path.name, "files": {file.name: sha256(file) for file in files}}
+    if not path.is_dir():
+        return {"name": path.name, "files": {path.name: sha256(path)}}
+    files = sorted(file for file in path.rglob("*") if file.is_file())
+    return {"name": path.name, "files": {file.relative_to(path).as_posix(): sha256(file) for file in files}}

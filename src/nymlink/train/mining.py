@@ -11,9 +11,6 @@ from torch import Tensor
 
 from nymlink.errors import NymlinkError
 
-PAPER_MARGIN = 0.2
-"""The published margin; the paper writes it as λ = −0.2."""
-
 
 def mine(
     distances: Tensor, labels: Tensor, pool_labels: Tensor, self_columns: Tensor, margin: float | None

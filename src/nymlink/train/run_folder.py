@@ -92,12 +92,15 @@ class RunFolder:
             if restart:
                 shutil.rmtree(self.checkpoints, ignore_errors=True)
                 self.metrics.unlink(missing_ok=True)
-            self.checkpoints.mkdir(parents=True, exist_ok=True)
+            self.path.mkdir(parents=True, exist_ok=True)
         self._record |= {
             "versions": {"python": platform.python_version(), **_versions()},
             "machine": _machine(processes, device),
         }
+        # The first: a folder without a record is no training's, and not to be written to again.
         self._write_record()
+        with output_errors(self.path):
+            self.checkpoints.mkdir(exist_ok=True)
         # Not before: a record with a result says that the encoder is there.
         self._remove_encoder()
         with atomic_file(self.path / "config.toml") as partial:

@@ -78,6 +78,7 @@ class RunSettings:
     )
 
     def __post_init__(self) -> None:
+        require(0 <= self.seed < 2**63, "seed", "at least 0 and below 2⁶³", self.seed)
         require(self.epochs >= 1, "epochs", "at least 1", self.epochs)
         require(self.max_steps is None or self.max_steps >= 1, "max_steps", "at least 1", self.max_steps)
         require(0 < self.learning_rate < math.inf, "learning_rate", "above 0 and finite", self.learning_rate)
@@ -126,7 +127,8 @@ class EncoderTrainingSettings(RunSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(self.graph_tokens >= 1, "graph_tokens", "at least 1", self.graph_tokens)
+        for name in ("adapter_reduction", "lora_rank", "lora_alpha", "graph_tokens"):
+            require(getattr(self, name) >= 1, name, "at least 1", getattr(self, name))
 
 
 @dataclass(frozen=True, kw_only=True)
