@@ -31,6 +31,7 @@ from nymlink.train.pair_files import write_pairs
 from nymlink.train.pairs import Pairs
 from nymlink.train.precision import Precision
 from nymlink.train.recipe_settings import SapSettings
+from nymlink.train.run_folder import RunFolder
 from nymlink.train.sap import train_sap
 from nymlink.train.settings import HeldOut
 from nymlink.train.toml_files import read_toml
@@ -191,6 +192,17 @@ def test_a_finished_training_is_left_as_it_is(place: Path, finished: Path) -> No
     before = {path: path.stat().st_mtime_ns for path in finished.rglob("*")}
     assert train_sap(sap_settings(place, finished))["steps"] == STEPS
     assert {path: path.stat().st_mtime_ns for path in finished.rglob("*")} == before
+
+
+def test_two_at_once_do_not_meet(place: Path, tmp_path: Path) -> None:
+    settings = sap_settings(place, tmp_path / "out", max_steps=1)
+    with (
+        RunFolder("sap", settings, {}).held(),
+        pytest.raises(OutputError, match=r"out: another training is at work here: wait for it"),
+    ):
+        train_sap(settings)
+    assert not list((tmp_path / "out").iterdir())
+    assert train_sap(settings)["steps"] == 1
 
 
 def test_other_settings_are_refused_and_named(place: Path, finished: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -99,7 +100,7 @@ def train_in_context(
     precision = Precision.of(settings.precision, device)
     # As they turn out to be: what "auto" stands for is part of what is recorded.
     settings = replace(settings, device="cuda" if device.type == "cuda" else "cpu", precision=precision.name)
-    with torch.random.fork_rng([device] if device.type == "cuda" else []):
+    with torch.random.fork_rng([device] if device.type == "cuda" else []), ExitStack() as until_done:
         torch.manual_seed(settings.seed)
         model = begin(settings, device)
         found = _material(settings, problems or Problems())
@@ -107,6 +108,7 @@ def train_in_context(
         with fitting(f"the model does not fit onto {device}: choose a smaller base, or the device cpu"):
             sparsify(model)
             model.to(device).train()
+        until_done.enter_context(folder.held())
         start = folder.open(SINGLE, device, restart=restart)
         if start == FINISHED:
             return folder.result

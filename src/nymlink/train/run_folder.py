@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import platform
 import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
@@ -65,6 +67,30 @@ class RunFolder:
     def metrics(self) -> Path:
         """The file of metrics."""
         return self.path / "metrics.jsonl"
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep others from training here until the block ends; the system lets go when a process dies.
+
+        Raises:
+            OutputError: another training is at work here, or the folder cannot be made.
+        """
+        with output_errors(self.path):
+            if not self.path.exists():
+                self.path.mkdir(parents=True, exist_ok=True)
+            lock = os.open(self.path, os.O_RDONLY)
+        try:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise OutputError(
+                    "another training is at work here: wait for it, or choose another output", path=self.path
+                ) from error
+            except OSError:
+                pass  # A file system that cannot lock: as good as alone.
+            yield
+        finally:
+            os.close(lock)
 
     def open(self, processes: Processes, device: torch.device, *, restart: bool) -> int:
         """Begin a training, or go on with the one that is there.

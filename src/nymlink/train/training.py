@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -101,7 +102,7 @@ def train(
 
     Raises:
         InputError: the input cannot be used, or the output folder holds a training that differs.
-        OutputError: the output folder is something else, or cannot be written.
+        OutputError: the output folder is something else, cannot be written, or another training is at work there.
         StoreError: the checkpoint to go on from is damaged.
         StoppedError: the training was told to stop.
         NymlinkError: it diverged, or ran out of memory.
@@ -111,6 +112,7 @@ def train(
         joined(device) as processes,
         tempfile.TemporaryDirectory(prefix="nymlink-") as scratch,
         torch.random.fork_rng([device] if device.type == "cuda" else []),
+        ExitStack() as until_done,
     ):
         if problems is None or not processes.first:
             problems = Problems()
@@ -126,6 +128,8 @@ def train(
             origin |= {f"evaluation.{name}": one.describe() for name, one in evaluations.items()}
             folder = RunFolder(recipe, settings, origin)
             _prepare(model, settings, device)
+            if processes.first:
+                until_done.enter_context(folder.held())
             start = folder.open(processes, device, restart=restart) if processes.first else 0
         start = processes.agree(start, device)
         if start == FINISHED:
