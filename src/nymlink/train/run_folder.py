@@ -93,7 +93,7 @@ class RunFolder:
             os.close(lock)
 
     def open(self, processes: Processes, device: torch.device, *, restart: bool) -> int:
-        """Begin a training, or go on with the one that is there.
+        """Begin a training in the folder, which is :meth:`held`, or go on with the one that is there.
 
         Args:
             processes: those that do it.
@@ -118,7 +118,6 @@ class RunFolder:
             if restart:
                 shutil.rmtree(self.checkpoints, ignore_errors=True)
                 self.metrics.unlink(missing_ok=True)
-            self.path.mkdir(parents=True, exist_ok=True)
         self._record |= {
             "versions": {"python": platform.python_version(), **_versions()},
             "machine": _machine(processes, device),

@@ -128,9 +128,10 @@ def train(
             origin |= {f"evaluation.{name}": one.describe() for name, one in evaluations.items()}
             folder = RunFolder(recipe, settings, origin)
             _prepare(model, settings, device)
+            start = 0
             if processes.first:
                 until_done.enter_context(folder.held())
-            start = folder.open(processes, device, restart=restart) if processes.first else 0
+                start = folder.open(processes, device, restart=restart)
         start = processes.agree(start, device)
         if start == FINISHED:
             return folder.result if processes.first else {}
