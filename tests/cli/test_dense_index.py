@@ -27,6 +27,15 @@ def dense(run: Run, built: Path, model: Path, tmp_path_factory: pytest.TempPathF
     return folder / "index"
 
 
+def test_names_that_are_cut_are_counted_once_for_all_input(run: Run, dense: Path) -> None:
+    many = "".join(f"{'short stature ' * number}\n" for number in range(1, 61))
+    # Twenty at a time; all but the first are no names of the index.
+    result = run("link", "--index", dense, "--top-k", 500, input=many)
+    assert result.exit_code == 0
+    assert result.stderr.count("Warning") == 1
+    assert "49 of 59 names are longer than 25 tokens and were cut" in result.stderr
+
+
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
     folder = tmp_path / "processed_dev"

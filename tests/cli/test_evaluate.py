@@ -88,6 +88,15 @@ def test_figures_are_broken_down(run: Run, built: Path, corpus: Path, tmp_path: 
     assert "training mentions of gold" not in {row["group"] for row in figures["breakdown"]}
 
 
+def test_bad_lines_of_a_table_of_misspellings_are_said(
+    run: Run, built: Path, corpus: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "typos.txt").write_text("atack||attack\nthis is broken\n")
+    result = run("evaluate", "--index", built / "index", "--corpus", corpus, "--spelling", tmp_path / "typos.txt")
+    assert result.exit_code == 1
+    assert "typos.txt:2: " in result.stderr
+
+
 def test_unusable_input(run: Run, built: Path, corpus: Path, tmp_path: Path) -> None:
     (tmp_path / "nothing.json").write_text("[]")
     (tmp_path / "plain.txt").write_text("heart attack\n")

@@ -151,6 +151,47 @@ def test_torch_without_memory(saved: Path, monkeypatch: pytest.MonkeyPatch) -> N
         encoder.encode(tiny.NAMES)
 
 
+def foreign(folder: Path, *further: str) -> Path:
+    """A folder with a graph whose vectors are (5, the number of tokens, 0, …); it may ask for more."""
+    from onnx import TensorProto, helper, numpy_helper, save
+
+    inputs = [
+        helper.make_tensor_value_info(name, TensorProto.INT64, ["b", "t"])
+        for name in ("input_ids", "attention_mask", *further)
+    ]
+    graph = helper.make_graph(
+        [
+            helper.make_node("ReduceSum", ["attention_mask", "axis"], ["count"], keepdims=1),
+            helper.make_node("Cast", ["count"], ["real"], to=TensorProto.FLOAT),
+            helper.make_node("Mul", ["real", "second"], ["scaled"]),
+            helper.make_node("Add", ["scaled", "first"], ["vectors"]),
+        ],
+        "foreign",
+        inputs,
+        [helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["b", 32])],
+        [
+            numpy_helper.from_array(np.array([1]), "axis"),
+            numpy_helper.from_array(5 * np.eye(32, dtype=np.float32)[:1], "first"),
+            numpy_helper.from_array(np.eye(32, dtype=np.float32)[1:2], "second"),
+        ],
+    )
+    (folder / "onnx").mkdir()
+    opset = [helper.make_opsetid("", 20)]
+    save(helper.make_model(graph, opset_imports=opset, ir_version=10), str(folder / "onnx" / "model.onnx"))
+    return folder
+
+
+def test_vectors_of_graphs_that_others_made_get_length_1(bert: Path, tmp_path: Path) -> None:
+    vectors = Encoder.load(foreign(shutil.copytree(bert, tmp_path / "other"))).encode(tiny.NAMES)
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+
+
+def test_graphs_with_other_inputs_are_refused(bert: Path, tmp_path: Path) -> None:
+    folder = foreign(shutil.copytree(bert, tmp_path / "other"), "position_ids")
+    with pytest.raises(InputError, match=r"no encoder \(inputs input_ids, attention_mask, position_ids, output"):
+        Encoder.load(folder)
+
+
 def test_onnx_without_memory(saved: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     from onnx import TensorProto, helper, numpy_helper, save
 
