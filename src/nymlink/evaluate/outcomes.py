@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from scipy.sparse import csr_matrix
@@ -68,17 +69,15 @@ def outcomes(index: Index, queries: Sequence[Query], resolver: GoldResolver) -> 
     owners = index.vocabulary.columns.names["concept"].to_numpy()
     offsets, names = index.entries.offsets, index.entries.names
 
+    @cache  # An entry is found by many queries: each has its set once, not once a query.
     def concepts_of(entry: int) -> frozenset[int]:
         return frozenset(owners[names[offsets[entry] : offsets[entry + 1]]].tolist())
 
-    named: dict[str, list[frozenset[int]]] = {}
-
     def outcome(query: Query) -> Outcome:
         gold = resolver.rows(query.mention.concept_ids)
-        for part in query.parts:
-            if part not in named:
-                named[part] = [concepts_of(row) for row in entries[place[part]].tolist() if row != NONE]
-        by_name = [named[part] for part in query.parts]
+        by_name = [
+            [concepts_of(row) for row in entries[place[part]].tolist() if row != NONE] for part in query.parts
+        ]
         by_concept = [matches.concepts[place[part]].tolist() for part in query.parts]
         firsts = [
             (int(matches.concepts[place[part], 0]), int(matches.names[place[part], 0])) for part in query.parts
