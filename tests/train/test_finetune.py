@@ -72,8 +72,21 @@ def test_only_mentions_of_the_types_asked_for() -> None:
 
 
 def test_nothing_to_learn_from_is_said() -> None:
-    with pytest.raises(InputError, match="are its ids those of the corpus"):
+    with pytest.raises(InputError, match=r"no mention means .*are its ids those of the corpus"):
         MentionPairs(VOCABULARY, [corpus(("pain", "", ("Y:1",)))])
+    with pytest.raises(InputError, match="no mention of type Finding, Sing means"):
+        MentionPairs(VOCABULARY, [MENTIONS], types=["Finding", "Sing"])
+    with pytest.raises(InputError, match="has another name"):
+        MentionPairs(VOCABULARY, [corpus(("Stroke", "", ("X:2",)))])
+
+
+def test_a_mention_of_several_concepts_has_the_names_of_each() -> None:
+    pairs = MentionPairs(VOCABULARY, [corpus(("attack", "", ("X:2", "X:3")))])
+    assert sorted(spelt(pairs)) == [
+        ("X:2", "attack", "stroke"),
+        ("X:3", "attack", "fit"),
+        ("X:3", "attack", "seizure"),
+    ]
 
 
 @pytest.mark.usefixtures("one_thread")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nymlink.corpus.model import Corpus
+from nymlink.errors import InputError
 from nymlink.evaluate.gold import GoldResolver
 from nymlink.files import sha256
 from nymlink.text.prepare import prepare_document
@@ -35,7 +36,8 @@ def annotated_queries(
     """The queries of all mentions that mean a concept of the vocabulary.
 
     A mention that occurs often with the same ids counts once, as it does in the training of BioSyn. Composite
-    mentions are left out: which of their parts means which concept is not annotated.
+    mentions are left out: which of their parts means which concept is not annotated. One that has several ids and
+    cannot be split means them all: whoever takes it so or leaves it out decides.
 
     Args:
         vocabulary: has the concepts.
@@ -54,6 +56,12 @@ def annotated_queries(
         concepts = resolver.rows(concept_ids)
         if concepts:
             yield Annotated(query, concept_ids, concepts)
+
+
+def no_concept(types: Collection[str]) -> InputError:
+    """What to say where :func:`annotated_queries` has nothing."""
+    of_types = f" of type {', '.join(types)}" if types else ""
+    return InputError(f"no mention{of_types} means a concept of the vocabulary: are its ids those of the corpus?")
 
 
 def describe_corpus(path: Path) -> dict[str, Any]:

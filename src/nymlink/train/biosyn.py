@@ -15,7 +15,7 @@ from nymlink.encode.torch_model import TorchModel
 from nymlink.errors import InputError
 from nymlink.index.entries import Entries
 from nymlink.problems import Problems
-from nymlink.train.annotated import annotated_queries, describe_corpus
+from nymlink.train.annotated import annotated_queries, describe_corpus, no_concept
 from nymlink.train.candidates import CandidateLists
 from nymlink.train.distributed import Processes, process_count
 from nymlink.train.loop import trained
@@ -50,10 +50,7 @@ def _material(settings: BioSynSettings, progress: bool, _: Path, problems: Probl
     # As published, a mention with several ids counts as composite, even where it is not to be split.
     queries = [one for one in found if len(one.concept_ids) == 1]
     if not queries:
-        of_types = f" of type {', '.join(settings.types)}" if settings.types else ""
-        raise InputError(
-            f"no mention{of_types} means a concept of the vocabulary: are its ids those of the corpus?"
-        )
+        raise no_concept(settings.types)
     entries = Entries.of(vocabulary)
 
     def learner(model: TorchModel, precision: Precision, _: Processes) -> Learner[CandidateBatch]:

@@ -10,7 +10,7 @@ import numpy as np
 from nymlink.corpus.model import Corpus
 from nymlink.errors import InputError
 from nymlink.text.normalise import normalise
-from nymlink.train.annotated import annotated_queries
+from nymlink.train.annotated import annotated_queries, no_concept
 from nymlink.train.pair_sequence import NamedPairs
 from nymlink.train.permutation import permute, seeded_keys
 from nymlink.vocabulary.model import SYNONYM_KINDS
@@ -23,7 +23,7 @@ class MentionPairs:
     Both are in the form in which they meet in a search: mentions as prepared queries, names in normal form. A
     mention that occurs often counts once, as it does in the training of BioSyn; pairs of a name with itself, which
     teach nothing, are left out. So are composite mentions: which of their parts means which concept is not
-    annotated.
+    annotated. A mention that cannot be split has the names of each of its concepts.
 
     Args:
         vocabulary: has the names.
@@ -32,7 +32,7 @@ class MentionPairs:
         seed: of the order.
 
     Raises:
-        InputError: no mention means a concept that has another name.
+        InputError: no mention means a concept of the vocabulary, or none of these has another name.
     """
 
     def __init__(
@@ -53,8 +53,10 @@ class MentionPairs:
             for query, row in meant
             if (others := [name for name in names(row) if name != query])
         ]
+        if not meant:
+            raise no_concept(types)
         if not self._mentions:
-            raise InputError("no mention means a concept of the vocabulary: are its ids those of the corpus?")
+            raise InputError("no concept that a mention means has another name: there are no pairs to learn from")
         counts = [len(others) for _, _, others in self._mentions]
         self._offsets = np.concatenate([[0], np.cumsum(counts)])
         self._seed = seed
