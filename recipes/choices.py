@@ -25,6 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import mixture
+import siblings
 from calibration import MEDIC, unpacked
 from nymlink.atomic import atomic_file
 from nymlink.encode.encoder import Encoder
@@ -40,7 +41,9 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 from nymlink_mini import SETTINGS
 
 STEPS: Final = 150
-"""Of 256 pairs."""
+"""Of :data:`BATCH` pairs."""
+
+BATCH: Final = 256
 
 
 def misspelt(place: Workplace) -> pa.Table:
@@ -69,6 +72,12 @@ class Choice:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
+def in_families(place: Workplace) -> pa.Table:
+    """Of the recipe's pairs, as many as are learned from, siblings in the same batch."""
+    known = siblings.families(place.data, place.vocabulary())
+    return siblings.in_families(place.pairs("recipe"), known, batches=STEPS, size=BATCH)
+
+
 def mixed(**other: Any) -> Choice:
     """The recipe's way to make pairs, with other arguments."""
     return Choice(lambda place: mixture.mixture(place.vocabulary(), **other))
@@ -80,9 +89,10 @@ CHOICES: Final[Mapping[str, Choice]] = {
     "fifty pairs a concept": mixed(cap=50),
     "no related names": mixed(kinds=["preferred", "exact", "abbreviation", "tradename"]),
     "misspelt names": Choice(misspelt),
+    "siblings together": Choice(in_families),
     "first token": Choice(settings={"pooling": "cls"}),
     "batches of 1,024 pairs": Choice(
-        settings={"batch_pairs": 1024, "max_steps": STEPS // 4, "learning_rate": 8e-5}
+        settings={"batch_pairs": 4 * BATCH, "max_steps": STEPS // 4, "learning_rate": 8e-5}
     ),
     "InfoNCE": Choice(settings={"loss": "infonce"}),
     "no mining": Choice(settings={"mining": False}),
@@ -106,7 +116,7 @@ class Workplace:
 
     def __init__(self, folder: Path, data: Path, base: str) -> None:
         self._folder = folder
-        self._data = data
+        self.data = data
         self._base = base
         folder.mkdir(parents=True, exist_ok=True)
         asked = {"base": base, "steps": STEPS, "mixture": sha256(Path(mixture.__file__)), "settings": SETTINGS}
@@ -122,13 +132,13 @@ class Workplace:
             source = name if CHOICES[name].make else "recipe"
             self.pairs(source)
             pairs = str(self._path(source, ".parquet"))
-            settings = {**SETTINGS, "max_steps": STEPS, **CHOICES[name].settings}
+            settings = {**SETTINGS, "max_steps": STEPS, "batch_pairs": BATCH, **CHOICES[name].settings}
             train_sap(SapSettings(pairs=pairs, base=self._base, output=output, **settings), progress=True)
         return self.measured(name, output)
 
     def measured(self, name: str, encoder: str) -> dict[str, Any]:
         """The figures of an encoder, measured once."""
-        dictionary = str(self._data / MEDIC)
+        dictionary = str(self.data / MEDIC)
         held_out = {
             f"{split.parent.name} {split.name}": HeldOut(corpus=str(split), dictionary=dictionary)
             for split in self._splits
@@ -153,7 +163,7 @@ class Workplace:
         """All tables as one vocabulary, merged once."""
         path = self._path("merged", "")
         if not path.exists():
-            mixture.merged(self._data).save(path)
+            mixture.merged(self.data).save(path)
         return Vocabulary.load(path)
 
     def _path(self, name: str, suffix: str) -> Path:

@@ -8,8 +8,13 @@ import tarfile
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from nymlink.problems import Problems
+from nymlink.train.pair_table import PairTable
+from nymlink.train.pairs import PAIRS
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -43,7 +48,7 @@ def data(place: Path, tmp_path: Path, recipes: Any, monkeypatch: pytest.MonkeyPa
     (root / recipes.MEDIC).symlink_to(place / "vocab")
     monkeypatch.setattr(sys.modules["mixture"], "merged", lambda _: merged)
     monkeypatch.setattr(recipes, "STEPS", 2)
-    monkeypatch.setitem(recipes.SETTINGS, "batch_pairs", 16)
+    monkeypatch.setattr(recipes, "BATCH", 16)
     return root
 
 
@@ -79,3 +84,38 @@ def test_pairs_of_misspelt_names(recipes: Any, data: Path, place: Path, tmp_path
     assert 0 < len(changed) < len(recipe) // 4
     assert all(abs(len(one) - len(other)) <= 1 for one, other in changed)
     assert len(workplace.pairs("no modifiers")) == len(recipe)
+
+
+def test_siblings_meet_in_a_batch(recipes: Any, tmp_path: Path) -> None:
+    siblings = recipes.siblings
+    concepts = [f"X:{number}" for number in range(40) for _ in range(4)]
+    names = [f"name {number}" for number in range(len(concepts))]
+    pairs = pa.table([concepts, names, [f"other {name}" for name in names]], schema=PAIRS)
+    known = [[f"X:{number}" for number in range(start, start + 4)] for start in range(0, 40, 4)]
+    made = siblings.in_families(pairs, [*known, ["Y:1", "Y:2"]], batches=4, size=16)
+    assert len(set(made["name1"].to_pylist())) == len(made) == 64
+    pq.write_table(made, tmp_path / "pairs.parquet")
+    problems = Problems()
+    table = PairTable.convert(tmp_path / "pairs.parquet", tmp_path / "pairs.arrow", seed=0, problems=problems)
+    for start in range(0, 64, 16):
+        batch = table.stretch(start, start + 16, epoch=0)
+        first = [int(concept.removeprefix("X:")) // 4 for concept in batch.concepts[:8]]
+        assert [first.count(family) for family in dict.fromkeys(first)] in ([4, 4], [8])
+
+
+def test_families_have_their_parent_and_go_by_the_ids_of_the_vocabulary(
+    recipes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    siblings = recipes.siblings
+    parents = {"S:1": "", "S:2": "is_a: S:1", "S:3": "is_a: S:1", "S:4": "is_a: S:3", "S:5": "is_a: S:9"}
+    terms = "\n".join(f"[Term]\nid: {term}\nname: {term}\n{parent}\n" for term, parent in parents.items())
+    (tmp_path / "native").mkdir()
+    (tmp_path / "native" / "small.obo").write_text(f"ontology: s\n\n{terms}")
+    monkeypatch.setattr(siblings, "HIERARCHIES", ("small.obo",))
+    builder = TableBuilder()
+    for number in (1, 2, 4):
+        builder.concept(f"S:{number}")
+    builder.concept("X:3")
+    builder.redirect("S:3", "X:3")
+    merged = Vocabulary.of((Source("toy", "table"), builder.build()))
+    assert siblings.families(tmp_path, merged) == [["S:1", "S:2", "X:3"], ["X:3", "S:4"]]
