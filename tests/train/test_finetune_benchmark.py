@@ -52,7 +52,7 @@ def test_folds_are_trained_and_measured_once(run: Run, tmp_path: Path, capsys: p
     said = capsys.readouterr()
     assert "1 pairs, 3 epochs, 1 steps" in said.err
     assert said.out.count("| AskAPatient | 89.0/96.2 |") == 6
-    assert said.out.count(" ± ") == 6 * 2 * 2
+    assert said.out.count(" ± ") == 6 * 3 * 2
     result = json.loads(found.read_text())["AskAPatient"]
     # The mention that is measured is among those that are trained on.
     assert result["fine-tuned"][0]["hybrid"]["augmented"]["acc@1"] == 1
