@@ -322,6 +322,13 @@ def test_another_regular_form_of_a_name_is_that_name(mention: str, query: str) -
     assert link.mention.text == mention
 
 
-def test_a_prepared_mention_is_asked_for_as_it_is() -> None:
+def test_a_prepared_mention_is_asked_for_in_other_forms_too() -> None:
     (link,) = LINKER.link([Mention("breast cancers", prepared=True)])
-    assert link.query == "breast cancers"
+    assert link.query == "breast cancer"
+
+
+def test_what_is_no_name_is_asked_for_in_other_words() -> None:
+    linker = Linker(Index.build(vocabulary({"D:1": ["kidney disease"], "D:2": ["AID"], "D:3": ["hemorrhage"]})))
+    asked = ["nephrotoxic", "renal dysfunction", "Haemorrhagic", "AIDS", "aids"]
+    found = [link.query for link in linker.link(asked)]
+    assert found == ["kidney disease", "kidney disease", "hemorrhage", "aids", "aid"]

@@ -20,7 +20,7 @@ class Mention:
         concept_ids: the gold ids; empty when there are none (or none are known).
         parts: surface forms of the single names in a composite mention ("breast and ovarian cancer" →
             ``("breast cancer", "ovarian cancer")``); empty for any other.
-        prepared: whether ``text`` (and ``parts``) are already queries: normalised, abbreviations expanded.
+        prepared: whether ``text`` (and ``parts``) are normalised already, and their abbreviations expanded.
     """
 
     text: str

@@ -87,7 +87,7 @@ def breakdown(
     labels: dict[str, Sequence[str | None]] = {
         **_forms(index, outcomes),
         LIKENESS: _likeness(index, outcomes),
-        WORDS: [_words(outcome.query.parts) for outcome in outcomes],
+        WORDS: [_words(outcome.query.prepared) for outcome in outcomes],
     }
     if training:
         labels[TRAINING] = _frequency(outcomes, resolver, training)
@@ -119,7 +119,7 @@ def letter_pairs(text: str) -> frozenset[str]:
 def _forms(index: Index, outcomes: Sequence[Outcome]) -> dict[str, Sequence[str | None]]:
     """Whether each prepared form is a name, and if so whether of several concepts (else ``None``)."""
     named = cache(index.named)
-    found = [[len(named(part)) for part in outcome.query.parts] for outcome in outcomes]
+    found = [[len(named(part)) for part in outcome.query.prepared] for outcome in outcomes]
     return {
         FORM: [SEEN if all(counts) else UNSEEN for counts in found],
         SHARED: [None if not all(counts) else "one" if max(counts) == 1 else "several" for counts in found],
@@ -146,7 +146,7 @@ def _likeness(index: Index, outcomes: Sequence[Outcome]) -> list[str]:
     def label(outcome: Outcome) -> str:
         if not any(row in names for row in outcome.gold):
             return _ABSENT
-        least = min(likeness(part, outcome.gold) for part in outcome.query.parts)
+        least = min(likeness(part, outcome.gold) for part in outcome.query.prepared)
         if least == float("inf"):
             return "equal"
         return "0.8 and more" if least >= 0.8 else "0.5 to 0.8" if least >= 0.5 else "below 0.5"

@@ -17,6 +17,7 @@ from nymlink.evaluate.outcomes import Outcome, Query, outcomes
 from nymlink.evaluate.significance import bootstrap_interval
 from nymlink.index.index import Index
 from nymlink.link.queries import queries as mention_queries
+from nymlink.text.prepare import prepare_document
 from nymlink.text.spelling import DEFAULT_SPELLING
 
 ACCURACY_AT: Final = (1, 5, 10, 20)
@@ -112,17 +113,18 @@ def evaluate(
         keep_unknown: score mentions whose gold ids the vocabulary does not hold (as wrong); else leave them out.
         spelling: misspelt word → right word, for preparing the mentions.
         as_published: prepare mentions just as the published queries were, see
-            :func:`~nymlink.text.prepare.prepare_document`.
+            :func:`~nymlink.text.prepare.prepare_document`, and ask for them as they then are.
         seed: of the bootstrap.
 
     Raises:
         InputError: nothing is left to score; the message says why.
     """
     queries = [
-        Query(document.id, mention, parts)
+        Query(document.id, mention, prepared, parts)
         for document in corpus.documents
-        for mention, parts in zip(
+        for mention, prepared, parts in zip(
             document.mentions,
+            prepare_document(document, spelling=spelling, composites="gold", as_published=as_published),
             mention_queries(
                 document, index.entries, spelling=spelling, composites="gold", as_published=as_published
             ),

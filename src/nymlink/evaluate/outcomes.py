@@ -29,11 +29,13 @@ class Query:
     Attributes:
         document_id: its document.
         mention: the mention, with its gold ids.
-        parts: its prepared queries, more than one for a composite.
+        prepared: its prepared forms, more than one for a composite: whatever the index, the same.
+        parts: what the index is asked for each of them.
     """
 
     document_id: str
     mention: Mention
+    prepared: tuple[str, ...]
     parts: tuple[str, ...]
 
 

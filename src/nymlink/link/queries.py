@@ -7,11 +7,14 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Final
 
-from nymlink.corpus.model import Document
+from nymlink.corpus.model import Document, Mention
 from nymlink.index.entries import Entries
-from nymlink.text.forms import forms
+from nymlink.text.forms import american, forms
+from nymlink.text.paraphrases import paraphrases
 from nymlink.text.prepare import Composites, prepare_document
 from nymlink.text.spelling import correct
+
+_LONGEST_ACRONYM: Final = 6
 
 _NO_SPELLING: Final[Mapping[str, str]] = MappingProxyType({})
 
@@ -24,22 +27,29 @@ def queries(
     composites: Composites = "given",
     as_published: bool = False,
 ) -> tuple[tuple[str, ...], ...]:
-    """The prepared queries of each mention, see :func:`~nymlink.text.prepare.prepare_document`.
+    """The queries of each mention, prepared by :func:`~nymlink.text.prepare.prepare_document`, as names have them.
 
     A query that is no name of the index as it stands is mended by the table; if then it is none either, but is one
-    in another regular form ("anaemias", "anemia"), it is asked for in that. A vocabulary that writes "tumour" is
-    right to do so. What is prepared already is asked for as it is.
+    in another regular form ("anaemias", "anemia") or in other words ("hepatic failure", "liver failure"), it is
+    asked for in that. A vocabulary that writes "tumour" is right to do so, and "AIDS" is no plural. The table is
+    not for what was prepared already. With ``as_published`` the table is all.
     """
     prepared = prepare_document(document, spelling=_NO_SPELLING, composites=composites, as_published=as_published)
 
-    def mended(query: str) -> str:
+    def mended(query: str, mention: Mention) -> str:
         if entries.find(query) is not None:
             return query
-        better = correct(query, spelling)
-        others = () if as_published else chain(forms(better), forms(query))
-        return next((one for one in chain([better], others) if entries.find(one) is not None), better)
+        better = query if mention.prepared else correct(query, spelling)
+        if as_published or _is_acronym(mention.text):
+            return better
+        others = chain([better], forms(better), forms(query), paraphrases(american(better)))
+        return next((one for one in others if entries.find(one) is not None), better)
 
     return tuple(
-        parts if mention.prepared else tuple(map(mended, parts))
+        tuple(mended(query, mention) for query in parts)
         for mention, parts in zip(document.mentions, prepared, strict=True)
     )
+
+
+def _is_acronym(text: str) -> bool:
+    return text.isupper() and len(text) <= _LONGEST_ACRONYM

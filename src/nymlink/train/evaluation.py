@@ -55,7 +55,7 @@ class Evaluation:
             for document in corpus.documents
             for mention, parts in zip(
                 document.mentions,
-                queries(document, self._entries, spelling=DEFAULT_SPELLING, composites="gold"),
+                queries(document, self._entries, spelling=DEFAULT_SPELLING, composites="gold", as_published=True),
                 strict=True,
             )
             if mention.concept_ids

@@ -1,0 +1,140 @@
+"""Other words for the same in medical English: adjectives as nouns, organs by another word, what ails an organ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Final
+
+_NOUNS: Final = (
+    ("etic", ("esis", "esia")),
+    ("otic", ("osis",)),
+    ("matic", ("ma",)),
+    ("matous", ("ma",)),
+    ("atic", ("asis",)),
+    ("itic", ("itis",)),
+    ("ytic", ("ysis",)),
+    ("ptic", ("psy", "psis", "psia")),
+    ("oid", ("osis",)),
+    ("ic", ("ia", "y", "e", "ism")),
+    ("ive", ("ion",)),
+)
+"""Ends of adjectives, and of the nouns that they are made of; the first that fits counts."""
+
+_SHORTEST: Final = 6
+"""Letters of such adjectives: "toxic" and "optic" are made of no disease."""
+
+_DISEASE: Final = ("disease", "diseases", "disorder", "disorders")
+
+_AILING: Final = frozenset(
+    "abnormality abnormalities complication complications damage defect defects disturbance disturbances "
+    "dysfunction dysfunctions involvement lesion lesions".split()
+)
+"""What is said of a part that something is wrong with, and not what. An injury or a failure is something."""
+
+_TOXICITY: Final = ("toxicity", "toxicities", "toxic")
+
+_ORGANS: Final = (
+    # The combining form, and the words: adjectives, noun.
+    ("angio", "vascular", "blood vessel"),
+    ("arthro", "articular", "joint"),
+    ("broncho", "bronchial", "bronchus"),
+    ("cardio", "cardiac", "heart"),
+    ("colo", "colonic", "colon"),
+    ("cysto", "vesical", "bladder"),
+    ("dermato", "cutaneous", "dermal", "skin"),
+    ("encephalo", "cerebral", "brain"),
+    ("entero", "intestinal", "intestine"),
+    ("esophago", "esophageal", "esophagus"),
+    ("gastro", "gastric", "stomach"),
+    ("hemato", "hematologic", "hematological", "blood"),
+    ("hepato", "hepatic", "liver"),
+    ("hystero", "uterine", "uterus"),
+    ("masto", "mammary", "breast"),
+    ("myo", "muscular", "muscle"),
+    ("nephro", "renal", "kidney"),
+    ("neuro", "neurologic", "neurological", "nervous system"),
+    ("oophoro", "ovarian", "ovary"),
+    ("ophthalmo", "ocular", "eye"),
+    ("orchido", "testicular", "testis"),
+    ("osteo", "osseous", "bone"),
+    ("oto", "otic", "ear"),
+    ("pancreato", "pancreatic", "pancreas"),
+    ("pneumo", "pulmonary", "lung"),
+    ("prostato", "prostatic", "prostate"),
+    ("retino", "retinal", "retina"),
+    ("spleno", "splenic", "spleen"),
+)
+
+_FORM: Final = {word: form for form, *words in _ORGANS for word in words}
+_WORDS: Final = {form: tuple(words) for form, *words in _ORGANS}
+_NERVES: Final = "neuro"
+"""Of which a -pathy is a disease of the nerves outside brain and spinal cord, not of the whole system."""
+
+
+def paraphrases(text: str) -> Iterator[str]:
+    """Other words for the same or, where a vocabulary is coarser, for what it is a case of, the likeliest first.
+
+    They are to be looked up: what is no name is to be passed over.
+
+    - An adjective becomes the noun it is made of ("cholestatic", "cholestasis"), or a syndrome called by it.
+    - Another word for an organ ("hepatic failure", "liver failure").
+    - A part that something is wrong with has a disease ("cardiac dysfunction", "heart disease"; "nephropathy",
+      "kidney disease").
+    - Toxicity to an organ is what is induced by drugs there ("hepatotoxic", "drug induced liver injury"), else a
+      disease of it.
+
+    Args:
+        text: words with single spaces between them, as :func:`~nymlink.text.normalise.normalise` gives them, in
+            American spelling.
+    """
+    part, _, head = text.rpartition(" ")
+    yield from _nouns(part, head)
+    if not part:
+        yield from _compound(head)
+        return
+    yield from (f"{word} {head}" for word in _other_words(part))
+    if head in _TOXICITY and part in _FORM:
+        yield from _toxicity(_FORM[part])
+    elif head in _AILING or head in _DISEASE:
+        yield from _diseases(part, *_other_words(part))
+
+
+def _nouns(part: str, head: str) -> Iterator[str]:
+    end, others = next(((end, others) for end, others in _NOUNS if head.endswith(end)), ("", ()))
+    if len(head) < _SHORTEST or not others:
+        return
+    if not part:
+        yield f"{head} syndrome"
+    for other in others:
+        yield f"{part} {head.removesuffix(end)}{other}".lstrip()
+
+
+def _compound(word: str) -> Iterator[str]:
+    """Of a word that begins with an organ's combining form."""
+    for end in (*_TOXICITY, "pathy", "pathies", "pathic"):
+        form = word.removesuffix(end)
+        if form in _WORDS and form != word:
+            if end in _TOXICITY:
+                yield from _toxicity(form)
+            elif form != _NERVES:
+                yield f"{form}pathy"
+                yield from _diseases(*_WORDS[form])
+
+
+def _toxicity(form: str) -> Iterator[str]:
+    yield f"{form}toxicity"
+    for word in _WORDS[form]:
+        yield from (f"drug induced {word} injury", f"drug induced {word} disease", f"toxic {word} disease")
+    if form != _NERVES:
+        yield from (f"toxic {form}pathy", f"{form}pathy")
+    yield from _diseases(*_WORDS[form])
+
+
+def _diseases(*parts: str) -> Iterator[str]:
+    return (" ".join(words) for words in product(parts, _DISEASE))
+
+
+def _other_words(part: str) -> list[str]:
+    """Other words for an organ."""
+    return [word for word in _WORDS.get(_FORM.get(part, ""), ()) if word != part]

@@ -1,0 +1,66 @@
+"""Other words for the same."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nymlink.text.normalise import normalise
+from nymlink.text.paraphrases import paraphrases
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("cholestatic", "cholestasis"),
+        ("cataleptic", "catalepsy"),
+        ("hemorrhagic", "hemorrhage"),
+        ("nephrotic", "nephrotic syndrome"),
+        ("allergic", "allergy"),
+        ("hypertensive", "hypertension"),
+        ("chronically psychotic", "chronically psychosis"),
+        ("hepatic failure", "liver failure"),
+        ("liver failure", "hepatic failure"),
+        ("cardiac dysfunction", "cardiac disease"),
+        ("cardiac dysfunction", "heart disease"),
+        ("skin lesions", "skin disorders"),
+        ("renal disease", "kidney disease"),
+        ("renal disease", "renal disorder"),
+        ("nephropathy", "kidney disease"),
+        ("encephalopathies", "brain diseases"),
+        ("retinopathic", "retinopathy"),
+        ("nephrotoxic", "nephrotoxicity"),
+        ("nephrotoxicity", "nephropathy"),
+        ("nephrotoxicity", "kidney disease"),
+        ("hepatotoxic", "drug induced liver injury"),
+        ("liver toxicity", "hepatotoxicity"),
+        ("neurological toxicity", "neurotoxicity"),
+    ],
+)
+def test_other_words_are_among_them(text: str, other: str) -> None:
+    assert other in set(paraphrases(text))
+
+
+def test_the_likeliest_comes_first() -> None:
+    found = list(paraphrases("hepatic toxicity"))
+    assert found.index("hepatotoxicity") < found.index("drug induced liver injury") < found.index("liver disease")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "heart attack", "optic", "neuropathy", "kidney injury", "renal failure nos", "cardiomyopathy", "disease"],
+)
+def test_where_there_is_nothing_to_say(text: str) -> None:
+    assert "disease" not in " ".join(paraphrases(text))
+
+
+def test_an_injury_is_no_disease_of_any_kind() -> None:
+    assert list(paraphrases("kidney injury")) == ["renal injury"]
+
+
+@given(st.text(max_size=40).map(normalise))
+def test_they_are_few_other_and_normalised(text: str) -> None:
+    found = list(paraphrases(text))
+    assert len(found) < 50
+    assert all(other != text and normalise(other) == other for other in found)
