@@ -19,7 +19,6 @@ from nymlink.text.paraphrases import paraphrases
         ("nephrotic", "nephrotic syndrome"),
         ("allergic", "allergy"),
         ("hypertensive", "hypertension"),
-        ("chronically psychotic", "chronically psychosis"),
         ("hepatic failure", "liver failure"),
         ("liver failure", "hepatic failure"),
         ("cardiac dysfunction", "cardiac disease"),
@@ -48,11 +47,17 @@ def test_the_likeliest_comes_first() -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["", "heart attack", "optic", "neuropathy", "kidney injury", "renal failure nos", "cardiomyopathy", "disease"],
+    ("text", "other"),
+    [
+        ("neuropathy", "nervous system disease"),
+        ("neurotoxicity", "nervous system disease"),
+        ("cardiomyopathy", "heart disease"),
+        ("metabolic", "metabolic syndrome"),
+        ("optic", "optia"),
+    ],
 )
-def test_where_there_is_nothing_to_say(text: str) -> None:
-    assert "disease" not in " ".join(paraphrases(text))
+def test_what_is_something_else_is_not_among_them(text: str, other: str) -> None:
+    assert other not in set(paraphrases(text))
 
 
 def test_an_injury_is_no_disease_of_any_kind() -> None:
@@ -60,7 +65,7 @@ def test_an_injury_is_no_disease_of_any_kind() -> None:
 
 
 @given(st.text(max_size=40).map(normalise))
-def test_they_are_few_other_and_normalised(text: str) -> None:
+def test_they_are_few_and_normalised(text: str) -> None:
     found = list(paraphrases(text))
     assert len(found) < 50
-    assert all(other != text and normalise(other) == other for other in found)
+    assert all(normalise(other) == other for other in found)

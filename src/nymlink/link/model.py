@@ -44,7 +44,8 @@ class Link:
 
     Attributes:
         mention: what was linked.
-        query: the prepared form that was searched; of a composite mention, its parts joined by `` | ``.
+        query: what was searched, the prepared form or, where that is no name, what a name has for it; of a
+            composite mention, its parts joined by `` | ``.
         candidates: distinct concepts, best first; empty when nothing is like the mention, or it is blank.
         parts: of a composite mention, a link for each of its parts; their first candidates, side by side, are
             what the mention means. Empty for any other mention.

@@ -15,7 +15,6 @@ _NOUNS: Final = (
     ("itic", ("itis",)),
     ("ytic", ("ysis",)),
     ("ptic", ("psy", "psis", "psia")),
-    ("oid", ("osis",)),
     ("ic", ("ia", "y", "e", "ism")),
     ("ive", ("ion",)),
 )
@@ -69,7 +68,7 @@ _ORGANS: Final = (
 _FORM: Final = {word: form for form, *words in _ORGANS for word in words}
 _WORDS: Final = {form: tuple(words) for form, *words in _ORGANS}
 _NERVES: Final = "neuro"
-"""Of which a -pathy is a disease of the nerves outside brain and spinal cord, not of the whole system."""
+"""Of which a -pathy is a disease of the nerves outside brain and spinal cord, and what is toxic, to either."""
 
 
 def paraphrases(text: str) -> Iterator[str]:
@@ -77,7 +76,7 @@ def paraphrases(text: str) -> Iterator[str]:
 
     They are to be looked up: what is no name is to be passed over.
 
-    - An adjective becomes the noun it is made of ("cholestatic", "cholestasis"), or a syndrome called by it.
+    - An adjective becomes the noun it is made of ("cholestatic", "cholestasis").
     - Another word for an organ ("hepatic failure", "liver failure").
     - A part that something is wrong with has a disease ("cardiac dysfunction", "heart disease"; "nephropathy",
       "kidney disease").
@@ -104,7 +103,8 @@ def _nouns(part: str, head: str) -> Iterator[str]:
     end, others = next(((end, others) for end, others in _NOUNS if head.endswith(end)), ("", ()))
     if len(head) < _SHORTEST or not others:
         return
-    if not part:
+    if end == "otic" and not part:
+        # What is nephrotic is no nephrosis.
         yield f"{head} syndrome"
     for other in others:
         yield f"{part} {head.removesuffix(end)}{other}".lstrip()
@@ -115,20 +115,20 @@ def _compound(word: str) -> Iterator[str]:
     for end in (*_TOXICITY, "pathy", "pathies", "pathic"):
         form = word.removesuffix(end)
         if form in _WORDS and form != word:
-            if end in _TOXICITY:
-                yield from _toxicity(form)
-            elif form != _NERVES:
-                yield f"{form}pathy"
-                yield from _diseases(*_WORDS[form])
+            yield from _toxicity(form) if end in _TOXICITY else _pathy(form)
 
 
 def _toxicity(form: str) -> Iterator[str]:
     yield f"{form}toxicity"
     for word in _WORDS[form]:
         yield from (f"drug induced {word} injury", f"drug induced {word} disease", f"toxic {word} disease")
+    yield from _pathy(form)
+
+
+def _pathy(form: str) -> Iterator[str]:
     if form != _NERVES:
-        yield from (f"toxic {form}pathy", f"{form}pathy")
-    yield from _diseases(*_WORDS[form])
+        yield f"{form}pathy"
+        yield from _diseases(*_WORDS[form])
 
 
 def _diseases(*parts: str) -> Iterator[str]:
