@@ -4,7 +4,8 @@
 
 Prepared queries and dictionaries of NCBI disease and BC5CDR disease (BioSyn's form), and MedMentions mentions
 mapped to MONDO, from $NYMLINK_DATA or ../shared/data. Development splits by default; ``--test`` shows the test
-splits instead, for a last run: nothing is to be chosen by them.
+splits instead, for a last run: nothing is to be chosen by them. Queries are asked for as they were published, in
+no other words.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from tasks import DEVELOPMENT, TEST, Task, load
 def run(task: Task, settings: list[str], data: Path) -> dict[str, Evaluation]:
     """Evaluate one task under each setting."""
     vocabulary, [corpus] = load(task, data)
-    return {setting: evaluate(Index.build(vocabulary, sparse=setting), corpus) for setting in settings}
+    indexes = {setting: Index.build(vocabulary, sparse=setting) for setting in settings}
+    return {setting: evaluate(index, corpus, as_published=True) for setting, index in indexes.items()}
 
 
 def main() -> None:

@@ -93,7 +93,7 @@ def prepare(
         for document in (corpus if limit is None else first(corpus, limit)).documents
         for mention, parts in zip(
             document.mentions,
-            queries(document, entries, spelling=DEFAULT_SPELLING, composites="gold"),
+            queries(document, entries, spelling=DEFAULT_SPELLING, composites="gold", as_published=True),
             strict=True,
         )
         if mention.concept_ids
