@@ -76,6 +76,31 @@ def test_lines_end_at_line_feeds_only(tmp_path: Path, data: bytes, lines: list[s
         assert [line for batch in read_batches(file, path, Problems()) for line in batch] == numbered
 
 
+@pytest.mark.parametrize("compressed", [False, True])
+@pytest.mark.parametrize(
+    ("data", "lines"),
+    [
+        (b"a\rb", ["a", "b"]),
+        (b"a\rb\r", ["a", "b"]),
+        (BOM + b"\ra\r\rb\r", ["", "a", "", "b"]),
+        ("näme\r".encode() * 50_000, ["näme"] * 50_000),
+    ],
+)
+def test_lines_end_at_carriage_returns_where_there_are_no_line_feeds(
+    tmp_path: Path, data: bytes, lines: list[str], compressed: bool
+) -> None:
+    path = write(tmp_path / "x", data, compressed=compressed)
+    assert list(read_lines(path, Problems())) == list(enumerate(lines, 1))
+    assert read_head(path).startswith("\n".join(lines[:3]))
+
+
+@pytest.mark.parametrize("first", ["x" * 8191, "x" * 100_000, "x" * 9_000 + "\ry"])
+def test_a_long_first_line_does_not_hide_the_line_feed_after_it(tmp_path: Path, first: str) -> None:
+    path = write(tmp_path / "x", f"{first}\r\nsecond\rline\r\n".encode())
+    assert list(read_lines(path, Problems())) == [(1, first), (2, "second\rline")]
+    assert "\n" not in read_head(path)
+
+
 @pytest.mark.parametrize("batches", [False, True])
 def test_windows_1252_is_read_and_reported_with_its_line(tmp_path: Path, batches: bool) -> None:
     path = write(tmp_path / "x", "one\nzwölf\n".encode() + b"na\xefve \x93x\x94\n\nfour \x81\n")
@@ -98,7 +123,7 @@ def test_batches_are_the_lines_however_the_bytes_come(data: list[bytes], cuts: s
     places = sorted(cuts.draw(st.lists(st.integers(0, len(whole)))))
     chunks = [whole[start:stop] for start, stop in zip([0, *places], [*places, len(whole)], strict=True)]
 
-    expected = whole.split(b"\n")
+    expected = whole.split(b"\n" if b"\n" in whole else b"\r")
     if not expected[-1]:
         expected.pop()
     if expected:

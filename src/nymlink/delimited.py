@@ -8,8 +8,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-_LONGEST: Final = 100
+from nymlink.files import MAX_LINE
+
 DELIMITERS: Final = "\t,;|"
+
+# A cell may be as long as a line; the default, an eighth of a megabyte, is less than clinical notes take.
+csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +42,10 @@ def delimiter_of(line: str) -> str:
 def records(lines: Iterable[tuple[int, str]], delimiter: str, *, keep_blank: bool = False) -> Iterator[Record]:
     """Parse numbered lines into records; empty lines are passed over, and so are records without any value.
 
-    A quoted field may hold line breaks. Quotation marks that are not closed within 100 lines, or not followed by
-    a delimiter, or that would enclose rows of a tab-separated table, quote nothing: their line is split at the
-    delimiters alone, and reading goes on with the next line.
+    A quoted field may hold line breaks. Quotation marks that are not closed within
+    :data:`~nymlink.files.MAX_LINE` characters, or not followed by a delimiter, or that would enclose rows of a
+    tab-separated table, quote nothing: their line is split at the delimiters alone, and reading goes on with the
+    next line.
 
     Args:
         lines: (line number, line without its end).
@@ -52,26 +57,27 @@ def records(lines: Iterable[tuple[int, str]], delimiter: str, *, keep_blank: boo
     taken: list[tuple[int, str]] = []
 
     def feed() -> Iterator[str]:
-        while len(taken) < _LONGEST:
-            line = waiting.popleft() if waiting else next(source, None)
+        size = 0
+        while True:
+            yield taken[-1][1] + "\n"
+            size += len(taken[-1][1]) + 1
+            # Those that wait were looked through for an earlier line: what is open at their end is never closed.
+            line = None if waiting or size > MAX_LINE else next(source, None)
             if line is None:
                 return
             taken.append(line)
-            yield line[1] + "\n"
+            if delimiter == "\t" and "\t" in line[1].partition('"')[0]:
+                return
 
-    while True:
-        taken.clear()
+    while (first := waiting.popleft() if waiting else next(source, None)) is not None:
+        taken[:] = [first]
         try:
             # The reader asks for another line only when a quoted field is still open.
-            fields = next(csv.reader(feed(), delimiter=delimiter, skipinitialspace=True, strict=True), None)
-            quoted = delimiter != "\t" or not any("\t" in field and "\n" in field for field in fields or ())
+            fields = next(csv.reader(feed(), delimiter=delimiter, skipinitialspace=True, strict=True))
+            quoted = True
         except csv.Error:
-            quoted = False
-        if not taken:
-            return
-        if not quoted:
-            waiting.extendleft(reversed(taken[1:]))
-            fields = taken[0][1].split(delimiter)
-        if fields and (any(map(str.strip, fields)) or (keep_blank and len(fields) > 1)):
-            text = "\n".join(line for _, line in taken) if quoted else taken[0][1]
-            yield Record(taken[0][0], fields, text, as_written=not quoted and delimiter != "\t")
+            waiting.extend(taken[1:])
+            fields, quoted = first[1].split(delimiter), False
+        if any(map(str.strip, fields)) or (keep_blank and len(fields) > 1):
+            text = "\n".join(line for _, line in taken) if quoted else first[1]
+            yield Record(first[0], fields, text, as_written=not quoted and delimiter != "\t")

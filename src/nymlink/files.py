@@ -12,6 +12,7 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import IO, Final, cast
 
@@ -29,6 +30,7 @@ TOO_LONG: Final = f"a line of more than {MAX_LINE >> 20} MB"
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 # zip, 7-zip, xz, zstd and bzip2
 _PACKED: Final = re.compile(rb"PK\x03\x04|7z\xbc\xaf\x27|\xfd7zXZ|\x28\xb5\x2f\xfd|BZh[1-9]1AY&")
+_HEAD_BYTES: Final = 8192
 _BATCH_BYTES: Final = 1 << 16
 _FEWEST_TO_TELL: Final = 16
 
@@ -67,11 +69,12 @@ def _opened(path: Path) -> io.BufferedReader:
         raise InputError(f"cannot be opened: {getattr(error, 'strerror', None) or error}", path=path) from error
 
 
-def read_head(path: Path, size: int = 8192) -> str:
+def read_head(path: Path, size: int = _HEAD_BYTES) -> str:
     """The first ``size`` bytes of a plain or gzip file as text, for telling its format.
 
     Where blank lines go on for that long, what follows them. Bytes that are not UTF-8 are replaced. UTF-16 is
-    read, so that a format is recognised and can say that it needs another encoding.
+    read, so that a format is recognised and can say that it needs another encoding. Lines end as
+    :func:`whole_lines` has them.
     """
     with open_bytes(path) as file:
         head = file.read(size)
@@ -80,14 +83,15 @@ def read_head(path: Path, size: int = 8192) -> str:
         while head.isspace():
             head = file.read(size)
         head += file.read(len(head) - len(head.lstrip()))
-    return head.decode(encoding, errors="replace")
+    text = head.decode(encoding, errors="replace")
+    return text.replace("\r", "\n") if _ends_at_returns(head) else text
 
 
 def read_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
     """Yield ``(line number, line without its end)`` of a plain or gzip text file.
 
-    Lines end at a line feed and nothing else; carriage returns before it are dropped. A line that is not UTF-8 is
-    read as Windows-1252 and reported as repaired; one of more than :data:`MAX_LINE` bytes is rejected.
+    Lines end as :func:`whole_lines` has them; carriage returns before a line feed are dropped. A line that is not
+    UTF-8 is read as Windows-1252 and reported as repaired; one of more than :data:`MAX_LINE` bytes is rejected.
 
     Raises:
         InputError: the text is UTF-16; see also :func:`open_bytes`.
@@ -110,6 +114,9 @@ def read_batches(file: IO[bytes], path: Path, problems: Problems) -> Iterator[li
 def whole_lines(chunks: Iterable[bytes], path: Path) -> Iterator[bytes]:
     """Join and cut what comes of a text file at line ends; a byte order mark is left out.
 
+    Lines end at a line feed and nothing else. Only in a file that begins with carriage returns and no line feed,
+    as was the way of the Macintosh, they end at those too, and have line feeds for them here.
+
     Of a line of more than :data:`MAX_LINE` bytes only so much is kept that its length tells it is one.
 
     Args:
@@ -122,7 +129,7 @@ def whole_lines(chunks: Iterable[bytes], path: Path) -> Iterator[bytes]:
     begun: list[bytes] = []
     length = 0
     is_first = True
-    for chunk in chunks:
+    for chunk in _with_line_feeds(chunks):
         ends, line_feed, rest = chunk.rpartition(b"\n")
         if line_feed:
             block = b"".join([*begun, ends, line_feed])
@@ -160,6 +167,26 @@ def utf16_of(head: bytes) -> str | None:
     if len(head) < _FEWEST_TO_TELL or any(even) == any(odd):
         return None
     return "utf-16-le" if all(even) else "utf-16-be" if all(odd) else None
+
+
+def _with_line_feeds(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Pass on the bytes of a file, with line feeds for its carriage returns where its lines end at those alone."""
+    chunks = iter(chunks)
+    head = b""
+    # No more than the first line is waited for, so that a slow pipe gives its lines as they come.
+    while b"\n" not in head and len(head) < _HEAD_BYTES and (chunk := next(chunks, b"")):
+        head += chunk
+    if not _ends_at_returns(head[:_HEAD_BYTES]):
+        yield head
+        yield from chunks
+        return
+    for chunk in chain([head], chunks):
+        yield chunk.replace(b"\r", b"\n")
+
+
+def _ends_at_returns(head: bytes) -> bool:
+    """Whether lines end at carriage returns alone; one at the end tells nothing, for a line feed may follow."""
+    return b"\r" in head[:-1] and b"\n" not in head
 
 
 def _beginning(block: bytes, path: Path) -> bytes:

@@ -117,6 +117,25 @@ def test_an_unclosed_quotation_mark_costs_no_further_row(run: Run, built: Path) 
     assert [row["concept_id"] for row in csv.DictReader(io.StringIO(result.stdout))] == ["X:1"] + ["X:3"] * 300
 
 
+def test_a_cell_of_many_lines_and_characters_stays_whole(run: Run, built: Path) -> None:
+    note = "2,zzzz\n" * 200 + "x" * 200_000
+    result = run("link", "--index", built / "index", "--columns", "term", input=f'term,note\nMI,"{note}"\nmi,x\n')
+    assert result.exit_code == 0, result.stderr
+    assert f'\nMI,"{note}",1,X:1,' in result.stdout
+    assert result.stdout.splitlines()[-1].startswith("mi,x,1,X:1,")
+    assert result.stdout.count("X:1") == 2
+
+
+def test_lines_may_end_in_carriage_returns_alone(run: Run, built: Path) -> None:
+    result = run("link", "--index", built / "index", input="heart attack\r\rshort stature\r")
+    assert [row["concept_id"] for row in rows(result.stdout)] == ["X:1", "", "X:3"]
+    table = run("link", "--index", built / "index", "--columns", "term", input="id,term\r1,heart attack\r2,zzzz\r")
+    assert [line.split(",")[:4] for line in table.stdout.splitlines()[1:]] == [
+        ["1", "heart attack", "1", "X:1"],
+        ["2", "zzzz", "", ""],
+    ]
+
+
 @pytest.mark.parametrize("row", ["1,  short stature", ",", '"a ""b""",short stature', '1,"short\nstature"'])
 def test_the_cells_of_a_table_stay_as_they_are(run: Run, built: Path, row: str) -> None:
     result = run("link", "--index", built / "index", "--columns", "term", input=f"\nid,term\n{row}\n")

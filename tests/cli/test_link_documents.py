@@ -117,10 +117,32 @@ def test_one_mention_with_its_context(run: Run, built: Path, reranker: Path) -> 
     absent = run(*given, "He died in 1990.")
     assert absent.exit_code == 2
     assert "the mention 'MI' does not occur in the --context" in absent.stderr
-    empty = run(*given, "", "--rerank", reranker)
-    assert empty.exit_code == 2
     alone = json.loads(run(*given, "MI", "--rerank", reranker).stdout)
     assert "context" not in alone["candidates"][0]["parts"]
+
+
+@pytest.mark.parametrize(
+    ("mention", "context", "taken"),
+    [
+        ("heart attack", "Heart attack was the cause of death.", "Heart attack"),
+        ("mi", "SMITH had Mi.", "Mi"),
+        ("Attack", "heart attack, Attack", "Attack"),
+        ("IŞIK ß", "İ ıŞıK, IşIK ß", "IşIK ß"),
+    ],
+)
+def test_a_context_may_have_its_mention_in_capitals(
+    run: Run, built: Path, mention: str, context: str, taken: str
+) -> None:
+    result = run("link", "--index", built / "index", "--format", "jsonl", mention, "--context", context)
+    assert (result.exit_code, json.loads(result.stdout)["mention"]) == (0, taken)
+
+
+@pytest.mark.parametrize("context", ["", " \n"])
+def test_a_blank_context_is_none(run: Run, built: Path, reranker: Path, context: str) -> None:
+    given = ("link", "--index", built / "index", "--format", "jsonl", "--top-k", 2, "MI")
+    alone = run(*given)
+    assert run(*given, "--context", context).stdout == alone.stdout
+    assert run(*given, "--context", context, "--rerank", reranker).stdout == alone.stdout
 
 
 @pytest.mark.parametrize(

@@ -104,6 +104,27 @@ def test_offsets_are_checked_against_the_context(
     assert problems.repaired == int((start, end) not in {("4", "7"), ("", "")})
 
 
+@pytest.mark.parametrize(
+    ("mention", "context", "found"),
+    [
+        ("MI", "SMITH had MI.", (10, 12)),
+        ("flu", "influenza, flu_a, flu", (18, 21)),
+        ("MI", "MI", (0, 2)),
+        ("(MI)", "MIMI(MI)", (4, 8)),
+        ("-omab", "anti-omab", (4, 9)),
+        ("infarkt", "der Herzinfarkt, Hirninfarkte", (8, 15)),
+        ("心", "心心不全", (0, 1)),
+        ("mi", "SMITH had MI", None),
+    ],
+)
+def test_a_mention_without_offsets_is_a_whole_word_of_its_context_if_it_can_be(
+    mention: str, context: str, found: tuple[int, int] | None, tmp_path: Path
+) -> None:
+    corpus, problems = read(tmp_path, f"mention\tcontext\n{mention}\t{context}\n", "data")
+    assert corpus.documents[0].mentions[0] == Mention(mention, *(found or ()))
+    assert problems.count == 0
+
+
 def test_offsets_without_a_context_are_kept(tmp_path: Path) -> None:
     corpus, _ = read(tmp_path, "mention,start,end\nflu,100,103\n")
     assert corpus.documents[0].mentions[0].start == 100
@@ -132,6 +153,11 @@ def test_the_caller_numbers_the_columns_of_a_file_without_header(tmp_path: Path)
 def test_columns_that_are_not_there(columns: dict[str, str], message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
         read(tmp_path, "what,id\nrabies,1\n", **columns)
+
+
+def test_an_empty_table_is_named_so(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="the table is empty"):
+        read(tmp_path, "\n", mention="1")
 
 
 @pytest.mark.parametrize("header", ["mention,cui,mondo_id", "mention,id,cui", "name,mesh_id,omim_id,pmid"])
@@ -186,6 +212,19 @@ def test_line_numbers_are_right_after_cells_of_several_lines(tmp_path: Path) -> 
     assert [problem.line for problem in problems.first] == [5]
 
 
+def test_a_cell_of_many_lines_and_characters_is_one(tmp_path: Path) -> None:
+    context = "MI, 1\n" * 200 + "x" * 200_000
+    corpus, problems = read(tmp_path, f'mention,context,id\nMI,"{context}",D1\nflu,,D2\n')
+    assert [(document.id, document.text) for document in corpus.documents] == [("t:2", context), ("t:203", "")]
+    assert problems.count == 0
+
+
+def test_lines_may_end_as_they_once_did_on_the_macintosh(tmp_path: Path) -> None:
+    corpus, problems = read(tmp_path, "mention,concept_id\rMI,D1\rbroken\rflu,D2\r", "data")
+    assert rows(corpus) == [("data:2", "MI", ("D1",)), ("data:4", "flu", ("D2",))]
+    assert [problem.line for problem in problems.first] == [3]
+
+
 @pytest.mark.parametrize("stray", ['"open,1', 'x,"open', '"a"b,2'])
 @pytest.mark.parametrize("after", [3, 300])
 def test_a_stray_quotation_mark_costs_no_row(stray: str, after: int, tmp_path: Path) -> None:
@@ -211,6 +250,80 @@ def test_json_lines(tmp_path: Path) -> None:
         Document("data:3", mentions=(Mention("pain"),)),
         Document("data:4", mentions=(Mention("rabies"),)),
     }
+    assert problems.count == 0
+
+
+def test_keys_that_come_later_change_no_columns(tmp_path: Path) -> None:
+    objects = [
+        {"mention": "MI"},
+        {"mention": "flu", "id": "D2"},
+        {"mention": "pain", "id": "D3", "code": "C3"},
+        {"term": "cough", "id": "D4"},
+        {"mention": "rabies", "code": "C5", "concept_id": "D5"},
+    ]
+    corpus, problems = read(tmp_path, "\n".join(map(json.dumps, objects)), "data")
+    assert [(text, ids) for _, text, ids in rows(corpus)] == [
+        ("MI", ()),
+        ("flu", ("D2",)),
+        ("pain", ("D3",)),
+        ("rabies", ()),
+    ]
+    assert [str(problem) for problem in problems.first] == [
+        f"{tmp_path / 'data'}:4: no 'mention' among the keys term, id (left out)"
+    ]
+
+
+def test_keys_that_come_much_later_are_passed_over(tmp_path: Path) -> None:
+    objects = [{"mention": f"m{i}"} for i in range(30)] + [{"mention": "x", "id": "D1", "code": "C1"}]
+    corpus, problems = read(tmp_path, "\n".join(map(json.dumps, objects)), "data")
+    assert rows(corpus)[-1] == ("data:31", "x", ())
+    assert problems.count == 0
+
+
+def test_objects_whose_ids_are_the_callers_to_choose_are_named_by_their_line(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"data:2: several columns could hold the gold ids \(code, id\)"):
+        read(tmp_path, '{"mention": "a"}\n{"mention": "b", "code": "C", "id": "D"}\n', "data")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "shown"),
+    [
+        ("mention", {"text": "MI"}, '{"text": "MI"}'),
+        ("mention", ["MI"], '["MI"]'),
+        ("mention", True, "true"),
+        ("mention", 5, "5"),
+        ("context", ["x" * 99], '["' + "x" * 38),
+        ("type", {}, "{}"),
+        ("pmid", [7], "[7]"),
+        ("start", False, "false"),
+        ("id", {"id": "D1"}, '{"id": "D1"}'),
+        ("id", True, "true"),
+        ("id", ["D1", ["D2"]], '["D1", ["D2"]]'),
+        ("id", ["D1", False], '["D1", false]'),
+    ],
+)
+def test_json_values_of_a_wrong_kind_are_left_out(key: str, value: object, shown: str, tmp_path: Path) -> None:
+    good = {"mention": "flu", "context": "the flu", "type": None, "pmid": 7, "start": 4, "end": 7, "id": "D1"}
+    lines = "\n".join(map(json.dumps, (good, good | {key: value}, good)))
+    corpus, problems = read(tmp_path, lines, "data")
+    assert rows(corpus) == [("7", "flu", ("D1",))] * 2
+    assert [str(problem) for problem in problems.first] == [
+        f"{tmp_path / 'data'}:2: {key!r} cannot be {shown} (left out)"
+    ]
+
+
+def test_keys_that_are_not_read_may_hold_anything(tmp_path: Path) -> None:
+    corpus, problems = read(tmp_path, '{"mention": "flu", "seen": true, "x": [{}], "context": null}\n', "data")
+    assert corpus.documents == (Document("data:1", mentions=(Mention("flu"),)),)
+    assert problems.count == 0
+
+
+@pytest.mark.parametrize(
+    ("ids", "gold"), [(["D1", None, 2], ("D1", "2")), ([None], ()), ([], ()), (7, ("7",)), ("D1;D2", ("D1", "D2"))]
+)
+def test_ids_in_json(ids: object, gold: tuple[str, ...], tmp_path: Path) -> None:
+    corpus, problems = read(tmp_path, json.dumps({"mention": "flu", "ids": ids}) + "\n", "data")
+    assert rows(corpus) == [("data:1", "flu", gold)]
     assert problems.count == 0
 
 

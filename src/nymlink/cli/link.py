@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import warnings
 from collections.abc import Iterable
@@ -18,6 +17,7 @@ from nymlink.cli.rows import Batch, line_batches, table_batches
 from nymlink.cli.writers import FORMATS, CsvWriter, JsonWriter, LinkWriter, link_writer
 from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.options import CorpusOptions
+from nymlink.corpus.places import find_mention
 from nymlink.corpus.read import read_documents
 from nymlink.encode.cuts import Cuts
 from nymlink.files import open_bytes
@@ -62,7 +62,7 @@ _CANDIDATES: Final = 10_000
     "found it; others are NIL.",
 )
 @corpus_options
-@click.option("--context", metavar="TEXT", help="The text in which the one MENTION stands, where it first occurs.")
+@click.option("--context", metavar="TEXT", help="The text in which the one MENTION stands, first as a whole word.")
 @click.option(
     "--rerank",
     type=click.Path(path_type=Path),
@@ -179,12 +179,13 @@ def _link_stream(
 
 
 def _document(mention: str, text: str) -> Document:
-    """A text with one mention: where it first is a whole word, or else anywhere."""
-    written = re.escape(mention)
-    found = re.search(rf"(?<!\w){written}(?!\w)", text) or re.search(written, text)
-    if found is None:
+    """A text with one mention, which is taken as it stands there; of a blank text, the mention alone."""
+    if not text.strip():
+        return Document("", mentions=(Mention(mention),))
+    place = find_mention(mention, text) or find_mention(mention, text, any_case=True)
+    if place is None:
         raise click.UsageError(f"the mention {mention!r} does not occur in the --context")
-    return Document("", text, (Mention(mention, *found.span()),))
+    return Document("", text, (Mention(text[slice(*place)], *place),))
 
 
 def _writer(linker: Linker, format: str | None, *, located: bool = False) -> LinkWriter:

@@ -33,13 +33,14 @@ def is_mention(header: str) -> bool:
     return spelled(header) in SPELLINGS["mention"]
 
 
-def find_columns(header: Sequence[str], *, wanted: Mapping[str, str], path: Path) -> dict[str, str]:
+def find_columns(header: Sequence[str], *, wanted: Mapping[str, str], path: Path, line: int) -> dict[str, str]:
     """Find our columns among a file's headers.
 
     Args:
         header: the file's headers.
         wanted: our column → the file's header, for columns the caller names; one that is not there is passed over.
         path: for error messages.
+        line: for error messages.
 
     Returns:
         Our column → the file's header, for those that are there.
@@ -64,6 +65,7 @@ def find_columns(header: Sequence[str], *, wanted: Mapping[str, str], path: Path
                 f"several columns could hold the gold ids ({', '.join(candidates)}): "
                 f"name one of them as 'concept_id' (--column concept_id=…)",
                 path=path,
+                line=line,
             )
         if candidates:
             found["concept_id"] = candidates[0]

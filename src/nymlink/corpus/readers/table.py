@@ -2,7 +2,7 @@
 
 Several gold ids in a cell are joined by ``|`` or ``;``. Rows of one document, wherever they stand, come together;
 a row without a document is one of its own, ``<file>:<line>``. MedMentions' ``pmid<TAB>mention<TAB>CUI`` is known
-without a header.
+without a header. JSON objects need not all have the same keys: which of them are read is told by the first ones.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
+from types import NoneType
 from typing import Any, Final, NamedTuple
 
 from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.options import CorpusOptions
+from nymlink.corpus.places import find_mention
 from nymlink.corpus.readers import CorpusFormat
 from nymlink.corpus.readers.columns import SPELLINGS, find_columns, is_mention
 from nymlink.corpus.readers.common import (
@@ -28,7 +30,7 @@ from nymlink.corpus.readers.common import (
     source_name,
     split_ids,
 )
-from nymlink.delimited import Record, delimiter_of, records
+from nymlink.delimited import delimiter_of, records
 from nymlink.errors import InputError
 from nymlink.files import read_head, read_lines
 from nymlink.formats import Format
@@ -38,6 +40,11 @@ _JSON: Final = re.compile(r'\s*\{\s*"')
 _MEDMENTIONS: Final = re.compile(r"[0-9]{1,9}\t[^\t]+\tC[0-9]{7}\s*$")
 _MEDMENTIONS_COLUMNS: Final = {"document": "1", "mention": "2", "concept_id": "3"}
 _OFFSET: Final = re.compile("[0-9]{1,9}")
+_FIRST_ROWS: Final = 20
+_NUMBERED: Final = frozenset({"concept_id", "document", "start", "end"})
+"""Columns in which JSON may have numbers."""
+_TEXT: Final = (str, NoneType)
+_TEXT_OR_NUMBER: Final = (*_TEXT, int, float)
 _SUFFIXES: Final = (".csv", ".tsv", ".jsonl", ".ndjson")
 
 
@@ -100,7 +107,9 @@ def _delimited_rows(path: Path, wanted: Mapping[str, str], problems: Problems) -
     lines = first_lines(read_head(path))
     delimiter = delimiter_of(lines[0]) if lines else ","
     rows = records(read_lines(path, problems), delimiter)
-    first = next(rows, Record(1, []))
+    first = next(rows, None)
+    if first is None:
+        raise InputError("the table is empty", path=path)
     header = [cell.strip() for cell in first.fields]
     if not wanted and not any(map(is_mention, header)) and most_match(lines, _MEDMENTIONS):
         wanted = _MEDMENTIONS_COLUMNS
@@ -108,7 +117,7 @@ def _delimited_rows(path: Path, wanted: Mapping[str, str], problems: Problems) -
         rows = chain([first], rows)
         width = max(len(header), *map(int, wanted.values()))
         header = [str(column) for column in range(1, width + 1)]
-    columns = find_columns(header, wanted=wanted, path=path)
+    columns = find_columns(header, wanted=wanted, path=path, line=first.line)
     missing = [theirs for ours, theirs in wanted.items() if ours not in columns]
     if missing or "mention" not in columns:
         what = f"no column {missing[0]!r}" if missing else "no column is called mention"
@@ -128,6 +137,22 @@ def _delimited_rows(path: Path, wanted: Mapping[str, str], problems: Problems) -
 
 
 def _json_rows(path: Path, wanted: Mapping[str, str], problems: Problems) -> _Rows:
+    rows = _json_objects(path, problems)
+    first = list(islice(rows, _FIRST_ROWS))
+    columns = dict(wanted)
+    for number, values in first:
+        # What an earlier row has settled stays: keys that come later only fill columns that it lacks.
+        columns |= find_columns(list(values), wanted=columns, path=path, line=number)
+    columns.setdefault("mention", "mention")
+    for number, values in chain(first, rows):
+        fault = _fault(columns, values)
+        if fault is None:
+            yield number, columns, values
+        else:
+            problems.reject(path, number, fault)
+
+
+def _json_objects(path: Path, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in read_lines(path, problems):
         if not line.strip():
             continue
@@ -137,15 +162,23 @@ def _json_rows(path: Path, wanted: Mapping[str, str], problems: Problems) -> _Ro
             json.dumps(values, ensure_ascii=False).encode()
         except (ValueError, RecursionError):
             values = None
-        if not isinstance(values, dict):
-            problems.reject(path, number, "not a JSON object")
-            continue
-        # Objects need not all have the same keys.
-        columns = find_columns(list(values), wanted=wanted, path=path)
-        if "mention" in columns:
-            yield number, columns, values
+        if isinstance(values, dict):
+            yield number, values
         else:
-            problems.reject(path, number, f"no mention among the keys {', '.join(values)}")
+            problems.reject(path, number, "not a JSON object")
+
+
+def _fault(columns: Mapping[str, str], values: Mapping[str, Any]) -> str | None:
+    """Why a JSON object cannot be used: it has no mention, or a value of a kind that its column cannot hold."""
+    if columns["mention"] not in values:
+        return f"no {columns['mention']!r} among the keys {', '.join(values)}"
+    for ours, theirs in columns.items():
+        value = values.get(theirs)
+        several = value if ours == "concept_id" and isinstance(value, list) else [value]
+        # By type itself: to isinstance a boolean is a number.
+        if not all(type(one) in (_TEXT_OR_NUMBER if ours in _NUMBERED else _TEXT) for one in several):
+            return f"{theirs!r} cannot be {json.dumps(value, ensure_ascii=False)[:40]}"
+    return None
 
 
 def _row(values: Mapping[str, Any], path: Path, line: int, problems: Problems) -> _Row | None:
@@ -155,7 +188,10 @@ def _row(values: Mapping[str, Any], path: Path, line: int, problems: Problems) -
         problems.reject(path, line, "the mention is empty")
         return None
     ids = values.get("concept_id")
-    gold = clean_ids(map(str, ids)) if isinstance(ids, list) else split_ids(texts["concept_id"], "|;")
+    if isinstance(ids, list):
+        gold = clean_ids(str(one) for one in ids if one is not None)
+    else:
+        gold = split_ids(texts["concept_id"], "|;")
     context = "" if values.get("context") is None else str(values["context"])
     start, end = _span(texts, mention, context, path, line, problems)
     return _Row(
@@ -171,8 +207,7 @@ def _span(
     """The offsets that the row gives, mended where its context shows them wrong, or found in its context."""
     start, end = texts["start"], texts["end"]
     if not start and not end:
-        at = context.find(mention) if context else -1
-        return (None, None) if at < 0 else (at, at + len(mention))
+        return find_mention(mention, context) or (None, None)
     numbers = [int(offset) for offset in (start, end) if _OFFSET.fullmatch(offset)]
     if len(numbers) < 2 or numbers[0] > numbers[1]:
         problems.repair(path, line, f"{start!r} and {end!r} are not offsets: they were dropped")
