@@ -24,6 +24,7 @@ from nymlink.text.paraphrases import paraphrases
         ("cardiac dysfunction", "cardiac disease"),
         ("cardiac dysfunction", "heart disease"),
         ("skin lesions", "skin disorders"),
+        ("gastric lesion", "abnormality of the stomach"),
         ("renal disease", "kidney disease"),
         ("renal disease", "renal disorder"),
         ("nephropathy", "kidney disease"),

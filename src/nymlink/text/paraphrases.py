@@ -79,7 +79,7 @@ def paraphrases(text: str) -> Iterator[str]:
     - An adjective becomes the noun it is made of ("cholestatic", "cholestasis").
     - Another word for an organ ("hepatic failure", "liver failure").
     - A part that something is wrong with has a disease ("cardiac dysfunction", "heart disease"; "nephropathy",
-      "kidney disease").
+      "kidney disease"), or an abnormality ("skin lesion", "abnormality of the skin").
     - Toxicity to an organ is what is induced by drugs there ("hepatotoxic", "drug induced liver injury"), else a
       disease of it.
 
@@ -132,7 +132,9 @@ def _pathy(form: str) -> Iterator[str]:
 
 
 def _diseases(*parts: str) -> Iterator[str]:
-    return (" ".join(words) for words in product(parts, _DISEASE))
+    """Of something, the names that vocabularies have for whatever is wrong with it."""
+    yield from (" ".join(words) for words in product(parts, _DISEASE))
+    yield from (f"abnormality of the {part}" for part in parts)
 
 
 def _other_words(part: str) -> list[str]:
