@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nymlink.corpus.model import Document, Mention
+    from nymlink.encode.encoder import Encoder
     from nymlink.index.index import Index
     from nymlink.link.linker import Linker
     from nymlink.vocabulary.vocabulary import Vocabulary
 
-__all__ = ["Document", "Index", "Linker", "Mention", "Vocabulary"]
+__all__ = ["Document", "Encoder", "Index", "Linker", "Mention", "Vocabulary"]
 
 _HOMES = {
     "Document": "nymlink.corpus.model",
+    "Encoder": "nymlink.encode.encoder",
     "Index": "nymlink.index.index",
     "Linker": "nymlink.link.linker",
     "Mention": "nymlink.corpus.model",
