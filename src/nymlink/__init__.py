@@ -1,6 +1,6 @@
 """nymlink resolves biomedical names to concepts.
 
-The five names most users need; each is imported when first used, so that importing nymlink costs nothing::
+The six names most users need; each is imported when first used, so that importing nymlink costs nothing::
 
     from nymlink import Linker
     Linker.load("hpo-index").link("short stature").best.concept_id
