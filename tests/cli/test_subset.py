@@ -28,6 +28,17 @@ def test_a_part_of_a_part_may_take_its_place(run: Run, built: Path, tmp_path: Pa
     assert result.stdout == f"2 of 3 concepts, 2 of 6 names → {tmp_path / 'v'}\n"
 
 
+def test_a_language_means_its_regions_as_when_the_vocabulary_is_built(run: Run, tmp_path: Path) -> None:
+    table = tmp_path / "table.tsv"
+    table.write_text("id\tname\tlang\nA:1\ttumour\ten-GB\nA:2\tcancer\ten\nA:3\tKrebs\tde\n")
+    assert run("vocab", "build", table, "-o", tmp_path / "all").exit_code == 0
+    for code in ("en", "EN"):
+        built = run("vocab", "build", table, "-o", tmp_path / "built", "--language", code)
+        part = run("vocab", "subset", tmp_path / "all", "-o", tmp_path / "part", "--language", code)
+        assert built.stdout.startswith("3 concepts, 2 names → ")
+        assert part.stdout.startswith("2 of 3 concepts, 2 of 3 names → ")
+
+
 def test_what_cannot_be_is_said_and_nothing_is_written(run: Run, built: Path, tmp_path: Path) -> None:
     for options, message in (
         ((), "say what to keep: --branch, --type"),

@@ -59,6 +59,17 @@ def test_columns_languages_and_format_can_be_chosen(run: Run, tmp_path: Path) ->
     assert run("vocab", "build", source, "-o", tmp_path / "v", "--column", "nonsense").exit_code == 2
 
 
+def test_ids_taken_for_languages_are_an_error_without_a_traceback(run: Run, tmp_path: Path) -> None:
+    source = tmp_path / "terms.csv"
+    source.write_text("nr,name\n" + "".join(f"HP_{number:07},name {number}\n" for number in range(33_000)))
+    options = ("--column", "id=nr", "--column", "lang=nr")
+    result = run("vocab", "build", source, "-o", tmp_path / "v", "--format", "table", *options)
+    assert result.exit_code == 2
+    assert "33,000 languages in the column lang" in result.stderr
+    assert "Traceback" not in result.output
+    assert not (tmp_path / "v").exists()
+
+
 def test_info_tells_what_there_is_and_where_it_comes_from(run: Run, built: Path) -> None:
     text = run("vocab", "info", built / "vocab").stdout
     assert "concepts   3" in text

@@ -36,6 +36,17 @@ from nymlink.text.composite import split_composite
         ("type 1 and 2 diabetes", "type 1 diabetes|type 2 diabetes"),
         ("diabetes type 1 and 2", "diabetes type 1|diabetes type 2"),
         ("hepatitis B or C", "hepatitis B|hepatitis C"),
+        ("type 1, 2 and 3 diabetes", "type 1 diabetes|type 2 diabetes|type 3 diabetes"),
+        (
+            "factor V, VIII and IX deficiency",
+            "factor V deficiency|factor VIII deficiency|factor IX deficiency",
+        ),
+        ("hepatitis A, B and C", "hepatitis A|hepatitis B|hepatitis C"),
+        ("hepatitis A, B, D and cirrhosis", "hepatitis A|hepatitis B|hepatitis D|cirrhosis"),
+        (
+            "deficiency of factor V, VIII or IX",
+            "deficiency of factor V|deficiency of factor VIII|deficiency of factor IX",
+        ),
         # a common beginning
         ("T-cell leukaemia or lymphoma", "T-cell leukaemia|T-cell lymphoma"),
         ("endometrial hyperplasia or cancer", "endometrial hyperplasia|endometrial cancer"),
@@ -83,6 +94,20 @@ def test_composite(mention: str, parts: str) -> None:
 )
 def test_not_composite(mention: str) -> None:
     assert split_composite(mention) == (mention,)
+
+
+@pytest.mark.parametrize(
+    ("mention", "parts"),
+    [
+        ("a and " * 19 + "b cancers", 20),
+        ("a and " * 20 + "b cancers", 1),
+        ("cancer and " * 3 + "pain of the " + "b, " * 3 + "c and d", 20),
+        ("cancer and " * 4 + "pain of the " + "b, " * 3 + "c and d", 1),
+        ("a and " * 400 + "x of " + "b and " * 400 + "c", 1),
+    ],
+)
+def test_a_mention_of_very_many_things_is_no_composite_name(mention: str, parts: int) -> None:
+    assert len(split_composite(mention)) == parts
 
 
 PIECES = st.lists(

@@ -55,9 +55,30 @@ def test_short_forms_of_two_words() -> None:
     assert expand("MPS IVA", known, tokens_only=True) == "MPS IVA"
 
 
-def test_plural_and_singular_stand_for_each_other() -> None:
-    assert expand("sporadic RCCs", definitions(RCC="renal cell carcinoma")) == "sporadic renal cell carcinomas"
-    assert expand("LID", definitions(LIDs="levodopa-induced dyskinesias")) == "levodopa-induced dyskinesia"
+@pytest.mark.parametrize(
+    ("short", "long", "mention", "expanded"),
+    [
+        ("RCC", "renal cell carcinoma", "sporadic RCCs", "sporadic renal cell carcinomas"),
+        ("LIDs", "levodopa-induced dyskinesias", "LID", "levodopa-induced dyskinesia"),
+        ("LDs", "Learning disabilities", "LD", "Learning disability"),
+        ("LD", "learning disability", "LDs", "learning disabilities"),
+        # no plural
+        ("ABs", "abscess", "AB", "AB"),
+        ("LPs", "lupus", "LP", "LP"),
+        ("SEs", "sepsis", "SE", "SE"),
+        # a single letter is no abbreviation
+        ("As", "arsenic", "Hepatitis A", "Hepatitis A"),
+        ("Cs", "controls", "Hepatitis C", "Hepatitis C"),
+        ("Cs", "controls", "Cs", "controls"),
+    ],
+)
+def test_plural_and_singular_stand_for_each_other(short: str, long: str, mention: str, expanded: str) -> None:
+    assert expand(mention, [definition(short, long)]) == expanded
+
+
+def test_an_element_is_no_letter_of_a_virus() -> None:
+    text = "Water with arsenic (As) does not cause Hepatitis A."
+    assert expand_text(text, find_definitions(text)).text.endswith("does not cause Hepatitis A.")
 
 
 def test_short_forms_in_long_forms_are_replaced_once() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from nymlink.errors import InputError
 from nymlink.vocabulary.assemble import assemble, disassemble
 from nymlink.vocabulary.columns import Columns
 from nymlink.vocabulary.tables import TableBuilder, Tables
@@ -108,6 +109,13 @@ def test_a_source_may_name_the_concepts_of_another() -> None:
 def test_a_name_of_no_concept_is_refused() -> None:
     with pytest.raises(ValueError, match="'A:2', which no source holds"):
         assemble([("s", tables({"A:1": {}}, [("A:2", "a", "en", "exact")]))])
+
+
+def test_more_languages_than_there_are_is_an_error() -> None:
+    ids = [f"HP-{number}" for number in range(33_000)]
+    source = tables({"A:1": {}}, [("A:1", "a", id_, "exact") for id_ in ids])
+    with pytest.raises(InputError, match="33,000 languages in the column lang: ids were probably taken"):
+        assemble([("s", source)])
 
 
 def test_repeated_redirects_are_one() -> None:

@@ -40,6 +40,14 @@ def test_reads_rows_and_metadata(tmp_path: Path) -> None:
     assert found.to_dict()["mappings"] == 1
 
 
+@pytest.mark.parametrize("delimiter", ["\t", ","])
+def test_a_header_may_be_quoted_as_rows_are(tmp_path: Path, delimiter: str) -> None:
+    columns = ["subject_id", "predicate_id", "object_id", "object_label"]
+    row = ["A:1", "skos:exactMatch", "B:1", "infarct"]
+    found = read(tmp_path, "".join(delimiter.join(f'"{cell}"' for cell in line) + "\n" for line in (columns, row)))
+    assert found.mappings == (Mapping("A:1", "skos:exactMatch", "B:1", object_label="infarct"),)
+
+
 @pytest.mark.parametrize(
     ("predicate", "exact", "inexact", "xref"),
     [

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nymlink.errors import InputError, UnknownNameError
-from nymlink.vocabulary.model import Concept, Name, Source
+from nymlink.vocabulary.model import KINDS, Concept, Name, Source
 from nymlink.vocabulary.subset import subset
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -84,6 +84,30 @@ def test_names_are_chosen_by_source_language_and_kind(mixed: Vocabulary) -> None
     assert texts(subset(mixed, sources=["drugs"])) == ["second disease", "Aspirin"]
     assert texts(subset(mixed, languages=["de"])) == ["disease 2", "disease 4", "disease 9"]
     assert texts(subset(mixed, kinds=["broad", "tradename"])) == ["tumour", "Aspirin"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "left"),
+    [
+        (["de"], ["Krebs", "Grippe"]),
+        (["en"], ["cancer", "tumour"]),
+        (["EN"], ["cancer", "tumour"]),
+        (["en_gb"], ["tumour"]),
+        (["en", "de-CH"], ["cancer", "tumour", "Grippe"]),
+    ],
+)
+def test_a_language_includes_its_regions_however_it_is_written(asked: list[str], left: list[str]) -> None:
+    builder = TableBuilder()
+    for number, (text, lang) in enumerate(
+        [("cancer", "en"), ("tumour", "en-GB"), ("canker", "enm"), ("Krebs", "de"), ("Grippe", "de-CH")]
+    ):
+        builder.concept(f"A:{number}")
+        builder.name(f"A:{number}", text, lang=lang)
+    whole = Vocabulary.of((Source("s", "table"), builder.build()))
+    part = subset(whole, languages=asked)
+    assert (texts(part), len(part)) == (left, len(left))
+    with pytest.raises(InputError, match="no language 'de-AT' in the vocabulary; there are: en, en-GB, enm, de"):
+        subset(whole, languages=["de-AT"])
 
 
 def test_concepts_without_a_name_that_was_asked_for_go(mixed: Vocabulary) -> None:
@@ -246,8 +270,9 @@ def test_a_part_is_what_the_naive_twin_says(whole: Vocabulary, conditions: dict[
     except (InputError, UnknownNameError):
         return
     concepts, names, redirects = naive(whole, **conditions)
-    # The preferred name is the first of those left.
-    first = {name.concept_id: name.text for name in reversed(names)}
+    # The preferred name is the first of the surest of those left.
+    surest = sorted(names, key=lambda name: KINDS.index(name.kind))
+    first = {name.concept_id: name.text for name in reversed(surest)}
     assert [(one.id, one.name) for one in part] == [(one.id, first.get(one.id, one.id)) for one in concepts]
     assert [part.name(row) for row in range(part.name_count)] == names
     assert {tuple(row.values()) for row in part.columns.redirects.to_pylist()} == redirects

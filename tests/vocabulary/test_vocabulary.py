@@ -261,6 +261,36 @@ def test_one_without_names(tmp_path: Path, concepts: int) -> None:
         assert [vocabulary[str(number)].name for number in range(concepts)] == [str(n) for n in range(concepts)]
 
 
+@pytest.mark.parametrize(
+    ("kinds", "name"),
+    [
+        (["broad", "exact", "exact"], "exact 1"),
+        (["broad", "narrow", "related"], "related 2"),
+        (["narrow", "abbreviation", "tradename"], "abbreviation 1"),
+        (["exact", "preferred", "preferred"], "preferred 1"),
+        (["broad"], "broad 0"),
+        ([], "A:1"),
+    ],
+)
+def test_without_a_preferred_name_a_concept_is_called_by_the_surest(kinds: list[str], name: str) -> None:
+    builder = TableBuilder()
+    builder.concept("A:1")
+    for number, kind in enumerate(kinds):
+        builder.name("A:1", f"{kind} {number}", lang="en", kind=kind)
+    vocabulary = Vocabulary.of((source("s"), builder.build()))
+    assert (vocabulary["A:1"].name, vocabulary.preferred_name(0)) == (name, name)
+
+
+def test_batches_of_a_language_have_its_regions_too(heart: Vocabulary) -> None:
+    builder = TableBuilder()
+    for lang in ("en-GB", "enm"):
+        builder.name("M:1", f"name in {lang}", lang=lang)
+    more = heart.extended(source("more"), builder.build())
+    names = set(batched(more, languages={"EN"}, batch_size=4))
+    assert names == {*batched(heart, languages={"en"}, batch_size=4), "name in en-GB"}
+    assert batched(more, languages={"en_gb"}, batch_size=4) == ["name in en-GB"]
+
+
 def test_a_vocabulary_is_extended_and_stays_as_it_was(heart: Vocabulary) -> None:
     builder = TableBuilder()
     builder.concept("M:1", xrefs=["X:1"])
@@ -377,7 +407,7 @@ def check(vocabulary: Vocabulary, twin: Twin) -> None:
             continue
         names = twin.names[concept_id]
         assert vocabulary[concept_id] == Concept(
-            name=names[0].text if names else concept_id,
+            name=min(names, key=lambda name: KINDS.index(name.kind)).text if names else concept_id,
             **{
                 field: tuple(value) if isinstance(value, list) else value
                 for field, value in twin.concepts[concept_id].items()

@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from nymlink.delimited import delimiter_of
 from nymlink.errors import InputError
 from nymlink.files import open_bytes, read_head, read_lines
 from nymlink.formats import find_format
 from nymlink.problems import Problems
 from nymlink.sources.source import PublishedSource
-from nymlink.vocabulary.mappings import REQUIRED
+from nymlink.vocabulary.mappings import REQUIRED, header_of
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
 
 _SHOWN: Final = 60
@@ -45,7 +44,7 @@ def _is_in_format(path: Path, source: PublishedSource) -> bool:
     if source.is_mappings:
         lines = (line for _, line in read_lines(path, Problems()) if line and not line.startswith("#"))
         header = next(lines, "")
-        return set(header.split(delimiter_of(header))) >= set(REQUIRED)
+        return set(header_of(header)) >= set(REQUIRED)
     try:
         return find_format(VOCABULARY_FORMATS, path).name == source.format
     except InputError:

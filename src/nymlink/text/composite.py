@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import islice, product
 from typing import Final
 
 from nymlink.text.brackets import is_balanced
+
+_MOST_PARTS: Final = 20  # what has more is a text, and no composite name
 
 _CONJUNCTION: Final = re.compile(r"(?:,\s+|\s+)(?:and/or|and|or|&)\s+", re.IGNORECASE)
 _COMMA: Final = re.compile(r",\s+")
@@ -16,6 +19,7 @@ _FEATURES: Final = re.compile(r"\b(?:with|without|due|after)\b", re.IGNORECASE)
 _DETERMINER: Final = re.compile(r"^(?:(?:both|the|of|in|to)\s+)+", re.IGNORECASE)
 _SLASH: Final = re.compile(r"(?<!\S)(?!and/or\b)([^\W\d_][\w-]+)/([^\W\d_][\w-]+)(?!\S)")
 _NUMBER: Final = re.compile(r"\d+[a-z]?|[ivx]+|[a-z]", re.IGNORECASE)
+_NUMBERED: Final = re.compile(rf"(.+\s)(?:{_NUMBER.pattern})", re.IGNORECASE)
 # One thing with "and" in its name; the "and" is hidden while the rest is looked at.
 _FIXED: Final = re.compile(
     r"\b(head|hand|foot|ear|nose|skin|brain|mouth|eye)(,? nose)? and (neck|foot|mouth|throat|nose|nail|spine)\b",
@@ -62,7 +66,7 @@ def split_composite(mention: str) -> tuple[str, ...]:
     if _HIDDEN in mention:
         return (mention,)
     parts = _split(text)
-    if len(parts) < 2 or not all(part and is_balanced(part) for part in parts):
+    if not 2 <= len(parts) <= _MOST_PARTS or not all(part and is_balanced(part) for part in parts):
         return (mention,)
     return tuple(part.replace(_HIDDEN, "and") for part in parts)
 
@@ -84,14 +88,22 @@ def _split(text: str) -> tuple[str, ...]:
     elif len(heads) == 1 and _DISORDER.search(objects[-1]):
         # "carcinoma of the breast and leukaemia": the last one is a disorder of its own.
         return (*(f"{left} {preposition[1]} {item}" for item in objects[:-1]), objects[-1])
-    return tuple(f"{head} {preposition[1]} {item}" for head in heads for item in objects)
+    # One too many is enough to tell that there are too many.
+    pairs = islice(product(heads, objects), _MOST_PARTS + 1)
+    return tuple(f"{head} {preposition[1]} {item}" for head, item in pairs)
 
 
 def _conjuncts(text: str) -> tuple[str, ...]:
-    """What stands between the conjunctions, and between the commas before the last conjunction."""
-    items = _CONJUNCTION.split(text)
-    listed = [item for group in items[:-1] for item in _COMMA.split(group)]
-    return tuple(item.strip(" ,") for item in [*listed, items[-1]])
+    """What stands between the conjunctions, and between the commas before the last conjunction.
+
+    A number or letter before the last conjunction is completed: "type 1, | type 2 | and 3 diabetes".
+    """
+    *groups, last = _CONJUNCTION.split(text)
+    listed = [item.strip(" ,") for group in groups for item in _COMMA.split(group)]
+    numbered = _NUMBERED.fullmatch(listed[0]) if listed else None
+    if numbered:
+        listed = [numbered[1] + item if _NUMBER.fullmatch(item) else item for item in listed]
+    return (*listed, last.strip(" ,"))
 
 
 def _share_head(conjuncts: Sequence[str]) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ _CLAUSE_END: Final = re.compile(r"[;,]")
 _LOOK: Final = 4  # characters on either side that tell whether a short form stands alone
 _COMPOUND_BEFORE: Final = re.compile(r"[^\W\d_]{3}-$")
 _COMPOUND_AFTER: Final = re.compile(r"-[^\W\d_]{3}")
+_CONSONANT_Y: Final = re.compile(r"[^\W\d_aeiou]y$")
 
 
 def expand(mention: str, definitions: Iterable[Definition], *, tokens_only: bool = False) -> str:
@@ -125,14 +126,31 @@ def _is_word(before: str, after: str) -> bool:
 
 
 def _both_numbers(long_forms: Mapping[str, str]) -> dict[str, str]:
-    """The long forms with singular and plural added where only one of the two is defined."""
+    """The long forms with singular and plural added where only one of the two is defined.
+
+    Not a single letter for one with an "s": "arsenic (As)" says nothing of the A in "hepatitis A".
+    """
     added: dict[str, str] = {}
     for short, long in long_forms.items():
         if short.endswith("s") and short[-2:-1].isupper():
-            added[short[:-1]] = long.removesuffix("s")
+            if len(short) > 2 and (singular := _singular(long)) != long:
+                added[short[:-1]] = singular
         elif short[-1].isupper():
-            added[short + "s"] = long if long.endswith("s") else long + "s"
+            added[short + "s"] = _plural(long)
     return added | dict(long_forms)
+
+
+def _singular(name: str) -> str:
+    """The name of one thing: itself where it is no plural ("sepsis", "lupus", "abscess")."""
+    if name.endswith("ies"):
+        return name.removesuffix("ies") + "y"
+    return name if name.endswith(("is", "us", "ss")) else name.removesuffix("s")
+
+
+def _plural(name: str) -> str:
+    if name.endswith("s"):
+        return name
+    return name[:-1] + "ies" if _CONSONANT_Y.search(name) else name + "s"
 
 
 def _without_glosses(mention: str, long_forms: Mapping[str, str]) -> str:

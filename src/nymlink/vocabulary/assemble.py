@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nymlink.errors import InputError
 from nymlink.vocabulary.columns import CONCEPTS, NAMES, REDIRECTS, Columns
 from nymlink.vocabulary.keys import normalise_all
 from nymlink.vocabulary.model import KINDS
@@ -29,6 +30,7 @@ def assemble(parts: Sequence[tuple[str, Tables]], *, repeats: bool = False) -> C
         repeats: whether a name that several sources give a concept is kept once for each of them.
 
     Raises:
+        InputError: names are in more languages than there can be.
         ValueError: a name belongs to a concept that no source holds.
     """
     concepts = _merge_repeated(_concatenate(parts, "concepts").cast(CONCEPTS).combine_chunks())
@@ -115,7 +117,7 @@ def _names(parts: Sequence[tuple[str, Tables]], concepts: pa.Table, *, repeats: 
         {
             "concept": pa.array(rows[order], pa.int32()),
             "text": names["text"].cast(pa.large_string()).take(order),
-            "lang": _labels(names["lang"]).take(order),
+            "lang": _languages(names["lang"]).take(order),
             "kind": _labels(names["kind"]).take(order),
             "source": names["source"].take(order),
         },
@@ -127,6 +129,15 @@ def _names(parts: Sequence[tuple[str, Tables]], concepts: pa.Table, *, repeats: 
 
 def _labels(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column.dictionary_encode().unify_dictionaries().cast(pa.dictionary(pa.int16(), pa.string()))
+
+
+def _languages(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    try:
+        return _labels(column)
+    except pa.ArrowInvalid as error:
+        count = pc.count_distinct(column).as_py()
+        message = f"{count:,} languages in the column lang: ids were probably taken for languages"
+        raise InputError(message) from error
 
 
 def _drop_repeats(names: pa.Table, by: Sequence[str]) -> pa.Table:

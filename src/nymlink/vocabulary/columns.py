@@ -33,7 +33,7 @@ class Columns:
 
     Attributes:
         concepts: :data:`CONCEPTS`, C rows, ids unique.
-        names: :data:`NAMES`, N rows, the names of one concept together, its preferred name first;
+        names: :data:`NAMES`, N rows, the names of one concept together, preferred names first;
             ``concept`` is a row of ``concepts``.
         redirects: :data:`REDIRECTS`, sorted by ``old``.
         name_offsets: int64 (C + 1): the names of concept row i are rows ``name_offsets[i]:name_offsets[i + 1]``.

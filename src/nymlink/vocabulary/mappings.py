@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from nymlink.delimited import delimiter_of
+from nymlink.delimited import delimiter_of, records
 from nymlink.errors import InputError
 from nymlink.files import read_lines, sha256
 from nymlink.problems import Problems
@@ -140,10 +140,10 @@ def read_mappings(path: str | Path, *, problems: Problems | None = None) -> Mapp
         elif line.strip() and not line.startswith("#"):
             header = line
             break
-    delimiter = delimiter_of(header)
-    headers = [name.strip() for name in header.split(delimiter)]
+    headers = header_of(header)
     if not set(headers) >= set(REQUIRED):
         raise InputError(f"not an SSSOM table: its header must name the columns {', '.join(REQUIRED)}", path=path)
+    delimiter = delimiter_of(header)
     rows = header_rows(lines, headers, delimiter=delimiter, required=REQUIRED, path=path, problems=problems)
     mappings = tuple(_mappings(rows, path, problems))
     if not mappings:
@@ -155,6 +155,11 @@ def read_mappings(path: str | Path, *, problems: Problems | None = None) -> Mapp
         version=metadata.get("mapping_set_version"),
         licence=metadata.get("license"),
     )
+
+
+def header_of(line: str) -> list[str]:
+    """The names of the columns, out of quotation marks where they are in such."""
+    return [name.strip() for record in records([(1, line)], delimiter_of(line)) for name in record.fields]
 
 
 def _mappings(rows: Iterator[Row], path: Path, problems: Problems) -> Iterator[Mapping]:

@@ -23,7 +23,8 @@ class Concept:
 
     Attributes:
         id: its identifier, a CURIE where the source has them (``MONDO:0005068``).
-        name: the preferred name (English where there is one), or the id where the concept has no name.
+        name: the preferred name (English where there is one), else the first name of the surest kind, or the id
+            where the concept has no name.
         semantic_types: what sort of thing it is, in the source's words.
         xrefs: identifiers in other vocabularies; not all of them are equivalences.
         parents: ids of the concepts directly above it.

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from nymlink.errors import InputError
 from nymlink.vocabulary.columns import NAMES, Columns
+from nymlink.vocabulary.languages import with_regions
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.reach import Ints, Mask, below, flat, leading_to
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -40,7 +41,7 @@ def subset(
         branches: ids of concepts; these stay, and all below them.
         semantic_types: semantic types, in full, whatever their case.
         sources: names of sources. A name that several sources have is of the first of them.
-        languages: BCP 47 codes of languages.
+        languages: BCP 47 codes of languages, each with its regions.
         kinds: kinds of names.
 
     Raises:
@@ -54,9 +55,11 @@ def subset(
     if semantic_types:
         concepts &= _of_types(columns, semantic_types, concepts)
     owners = columns.names["concept"].to_numpy()
+    there = vocabulary.counts("lang")
+    spelt = [lang for code in languages for lang in with_regions([code], there) or [code]]
     for noun, field, asked, known in (
         ("source", "source", sources, [source.name for source in vocabulary.sources]),
-        ("language", "lang", languages, ()),
+        ("language", "lang", spelt, ()),
         ("kind of name", "kind", kinds, KINDS),
     ):
         if asked:

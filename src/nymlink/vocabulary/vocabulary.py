@@ -17,7 +17,8 @@ from nymlink.text.normalise import normalise
 from nymlink.vocabulary import store
 from nymlink.vocabulary.assemble import assemble, disassemble
 from nymlink.vocabulary.columns import Columns
-from nymlink.vocabulary.model import Concept, Name, Source
+from nymlink.vocabulary.languages import with_regions
+from nymlink.vocabulary.model import KINDS, Concept, Name, Source
 from nymlink.vocabulary.tables import Tables
 
 
@@ -48,6 +49,7 @@ class Vocabulary:
             for field in ("lang", "kind", "source")
             for column in (_only_chunk(columns.names[field]),)
         }
+        self._sureness = np.array([KINDS.index(kind) for kind in self._labels["kind"][1]])
 
     @classmethod
     def of(
@@ -134,9 +136,14 @@ class Vocabulary:
         return Concept(name=self.preferred_name(row), **value)
 
     def preferred_name(self, row: int) -> str:
-        """The preferred name of a concept row (its id where it has no name)."""
+        """The preferred name of a concept row.
+
+        Where it has none of that kind, the first of its surest kind, and its id where it has no name at all.
+        """
         start, end = self.columns.name_offsets[row : row + 2]
-        return self._text_at(start) if start < end else self._id_at(row)
+        if start == end:
+            return self._id_at(row)
+        return self._text_at(start + self._sureness[self._labels["kind"][0][start:end]].argmin())
 
     def name(self, row: int) -> Name:
         """The name at a name row."""
@@ -146,7 +153,7 @@ class Vocabulary:
     def names(
         self, concept_id: str, *, lang: str | None = None, kinds: Collection[str] | None = None
     ) -> tuple[Name, ...]:
-        """The names of a concept, the preferred one first, on request of one language or some kinds only.
+        """The names of a concept, preferred ones first, on request of one language or some kinds only.
 
         Raises:
             UnknownNameError: the vocabulary holds no such id.
@@ -236,7 +243,7 @@ class Vocabulary:
         """The names in columns, ``batch_size`` rows at a time, without a Python object per name.
 
         Args:
-            languages: these languages only.
+            languages: these languages only, each with its regions.
             kinds: these kinds only.
             obsolete: whether names of obsolete concepts are among them.
             batch_size: rows looked at per batch; a batch holds those of them that were asked for.
@@ -244,6 +251,8 @@ class Vocabulary:
         Yields:
             Batches of the :data:`~nymlink.vocabulary.columns.NAMES` columns and ``row`` (int64), the name row.
         """
+        if languages is not None:
+            languages = with_regions(languages, self._labels["lang"][1])
         live = None if obsolete else ~self.columns.concepts["obsolete"].to_numpy()
         names = self.columns.names
         for start in range(0, len(names), batch_size):

@@ -19,9 +19,10 @@ Map = Callable[..., MappingSet]
 
 @pytest.fixture(scope="session")
 def make() -> Make:
-    """``make("a", {"A:1": "heart attack, MI"}, xrefs={"A:1": ["B:1"]})``: a vocabulary of one source.
+    """``make("a", {"A:1": "heart attack, MI/abbreviation"}, xrefs={"A:1": ["B:1"]})``: a vocabulary of one source.
 
-    The first name of a concept is preferred, the others are exact synonyms; further keywords are lists by concept.
+    The first name of a concept is preferred, the others are exact synonyms, unless another kind is given; further
+    keywords are lists by concept.
     """
 
     def of(
@@ -31,8 +32,9 @@ def make() -> Make:
         for concept_id, listed in names.items():
             fields = {field: values[concept_id] for field, values in lists.items() if concept_id in values}
             builder.concept(concept_id, **fields)
-            for place, text in enumerate(filter(None, listed.split(", "))):
-                builder.name(concept_id, text, lang="en", kind="exact" if place else "preferred")
+            for place, name in enumerate(filter(None, listed.split(", "))):
+                text, _, kind = name.partition("/")
+                builder.name(concept_id, text, lang="en", kind=kind or ("exact" if place else "preferred"))
         for old, new in (redirects or {}).items():
             builder.redirect(old, new)
         return Vocabulary.of((Source(source, "test", licence=f"licence of {source}"), builder.build()))

@@ -84,6 +84,7 @@ def test_one_source_is_enough(run: Run, folder: Path) -> None:
         (("a", "a", "-o", "meta"), "given twice"),
         (("a", "./a", "-o", "meta"), "given twice"),
         (("a", "a.tsv", "-o", "meta"), "the source a (a.tsv) is in several of the vocabularies"),
+        (("bare.tsv", "bare_too.tsv", "-o", "meta"), "both bare and bare_too have a concept 1: an id without"),
         (("a", "b.tsv", "-o", "a"), "is one of the sources"),
         (("a", "b.tsv", "-o", "meta", "--report", "meta"), "choose another place"),
     ],
@@ -91,6 +92,8 @@ def test_one_source_is_enough(run: Run, folder: Path) -> None:
 def test_what_cannot_be_done_is_said_and_nothing_is_written(
     run: Run, folder: Path, arguments: tuple[str, ...], message: str
 ) -> None:
+    for name, table in (("bare", "id\tname\n1\tstroke\n"), ("bare_too", "id\tname\n1\tfever\n")):
+        (folder / f"{name}.tsv").write_text(table, encoding="utf-8")
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
     paths = [word if word.startswith("-") else f"{folder}/{word}" for word in arguments]
     result = run("vocab", "merge", *paths)

@@ -45,6 +45,24 @@ def test_xrefs(make: Make, ours: str, theirs: str, forth: list[str], back: list[
     assert joined(merge([a, b])) == (ONE if expected else set())
 
 
+@pytest.mark.parametrize("kind", ["broad", "narrow", "related", "tradename", "abbreviation"])
+def test_other_names_than_preferred_and_exact_ones_count_for_nothing(make: Make, kind: str) -> None:
+    a = make("a", {"A:1": f"skin cancer/{kind}"}, xrefs={"A:1": ["B:1"]})
+    b = make("b", {"B:1": "skin cancer"})
+    assert reasons(merge([a, b])) == {("A:1", "B:1"): "no name in common"}
+    assert reasons(merge([b, a])) == {("A:1", "B:1"): "no name in common"}
+    # Nor are they a rival's.
+    rival = make("a", {"A:1": "skin tumor, skin cancer", "A:2": f"skin cancer/{kind}"}, xrefs={"A:1": ["B:1"]})
+    assert joined(merge([rival, b])) == ONE
+
+
+def test_an_exact_name_stands_in_for_a_preferred_one(make: Make) -> None:
+    a = make("a", {"A:1": "skin lesion/broad, skin cancer/exact"}, xrefs={"A:1": ["B:1"]})
+    merged = merge([a, make("b", {"B:1": "Skin cancer/exact"})])
+    assert joined(merged) == ONE
+    assert merged.vocabulary["A:1"].name == "skin cancer"
+
+
 @pytest.mark.parametrize("shared", ["UMLS:C0027051", "MESH:D009203"])
 def test_a_shared_id_joins_what_is_called_the_same(make: Make, shared: str) -> None:
     a = make("a", {"A:1": "heart attack"}, xrefs={"A:1": [shared]})

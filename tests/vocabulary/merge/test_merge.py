@@ -99,6 +99,18 @@ def test_ids_spelt_differently_are_one(make: Make) -> None:
     assert merged.resolve("mesh:D1") == ("MESH:D1",)
 
 
+def test_ids_without_a_prefix_are_not_the_same_in_two_sources(make: Make) -> None:
+    a, b = make("va", {"1": "heart attack", "2": "stroke"}), make("vb", {"3": "cough", "1": "fever"})
+    with pytest.raises(InputError, match=r"both va and vb have a concept 1: .* prefix first .*va:1"):
+        merge([a, b])
+    assert len(merge([a, make("vb", {"3": "cough"})]).vocabulary) == 3
+
+
+def test_a_cui_is_the_same_in_all_sources(make: Make) -> None:
+    merged = merge([make("a", {"C0027051": "heart attack"}), make("b", {"C0027051": "infarct"})]).vocabulary
+    assert [name.text for name in merged.names("C0027051")] == ["heart attack", "infarct"]
+
+
 def test_the_same_input_gives_the_same_vocabulary(a: Vocabulary, b: Vocabulary, tmp_path: Path) -> None:
     for name in ("one", "two"):
         merge([a, b]).vocabulary.save(tmp_path / name)

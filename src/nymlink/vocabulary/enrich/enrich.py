@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from nymlink.errors import InputError
 from nymlink.vocabulary.enrich.borrowing import Loan, borrow
 from nymlink.vocabulary.enrich.equals import Equals, find_equals
+from nymlink.vocabulary.languages import with_regions
 from nymlink.vocabulary.model import UNKNOWN_LANGUAGE, Source, unused_name
 from nymlink.vocabulary.tables import CONCEPT_SCHEMA, NAME_SCHEMA, REDIRECT_SCHEMA, Tables
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -44,15 +45,15 @@ def enrich(
     """Add to each concept of a vocabulary the names of what a metathesaurus holds equal to it.
 
     A borrowed name keeps its source, which is listed with its licence. It is preferred for concepts only that have
-    no name of their own. Related, narrow and broad names are not borrowed, nor is what the target's own sources
-    hold: it has of them what it is to have. Borrowed names serve no further borrowing, so that what is enriched
-    twice is as it was.
+    no name of their own; one that has no preferred name may be called by a surer one than its own. Related, narrow
+    and broad names are not borrowed, nor is what the target's own sources hold: it has of them what it is to have.
+    Borrowed names serve no further borrowing, so that what is enriched twice is as it was.
 
     Args:
         target: the vocabulary that is to have more names.
         meta: the metathesaurus, or any other vocabulary.
-        languages: BCP 47 codes of the languages to borrow names in; by default those in which the target has
-            names, and all if it has none.
+        languages: BCP 47 codes of the languages to borrow names in, each with its regions; by default those in
+            which the target has names, and all if it has none.
         without: sources of the metathesaurus to borrow nothing from.
 
     Raises:
@@ -60,7 +61,7 @@ def enrich(
             languages, or it has no such source to leave out.
     """
     there = list(meta.counts("lang"))
-    if unknown := sorted(one for one in {*languages} if not _with_regions([one], there)):
+    if unknown := sorted(one for one in {*languages} if not with_regions([one], there)):
         raise InputError(
             f"no language {unknown[0]!r} among the names to borrow; there are: {', '.join(there) or 'none'}"
         )
@@ -89,7 +90,7 @@ def enrich(
             for source in meta.sources
             if source.name not in without and _same(source, [one for one, _ in own]) is None
         ],
-        languages=_with_regions(wanted, there) if wanted else None,
+        languages=with_regions(wanted, there) if wanted else None,
     )
     lent = _lent(target, meta, loan)
     made = {"sources": [source.name for source, _ in lent], "languages": sorted(languages)}
@@ -97,11 +98,6 @@ def enrich(
     settings = {**target.settings, "enriched": enriched} if lent else target.settings
     vocabulary = Vocabulary.of(*_joined(parts, lent), repeats=True, settings=settings)
     return Enriched(vocabulary, equals, added=len(loan.names), there=loan.there, ambiguous=loan.ambiguous)
-
-
-def _with_regions(languages: Collection[str], there: Collection[str]) -> list[str]:
-    """Those of the languages that are there, each with its regions: ``en`` is ``en-GB`` too."""
-    return [one for one in there if any(f"{one}-".startswith(f"{asked}-") for asked in languages)]
 
 
 def _lent(target: Vocabulary, meta: Vocabulary, loan: Loan) -> list[Part]:

@@ -12,6 +12,7 @@ from nymlink.vocabulary.merge.clustering import Clusters, cluster
 from nymlink.vocabulary.merge.concepts import Concepts
 from nymlink.vocabulary.merge.counts import Counts
 from nymlink.vocabulary.merge.evidence import weigh
+from nymlink.vocabulary.merge.identifiers import canonical
 from nymlink.vocabulary.merge.links import Links
 from nymlink.vocabulary.merge.names import ConceptNames
 from nymlink.vocabulary.merge.rewrite import Part, rewrite
@@ -61,9 +62,10 @@ def merge(
         progress: whether to show progress when standard error is a terminal.
 
     Raises:
-        InputError: there is no vocabulary, or two of them hold the same source.
+        InputError: there is no vocabulary, or two of them hold the same source, or an id that is of its source.
     """
     parts = _parts(vocabularies)
+    _check_ids(parts)
     unmerged = Vocabulary.of(*parts, repeats=True)
     concepts = Concepts(unmerged)
     links = Links(unmerged, concepts, mapping_sets)
@@ -111,3 +113,20 @@ def _parts(vocabularies: Sequence[Vocabulary]) -> list[Part]:
                 )
             parts.append((replace(source, name=unused_name(source.name, taken)), tables))
     return parts
+
+
+def _check_ids(parts: Sequence[Part]) -> None:
+    """See that no two sources have one id that means something else in each.
+
+    Raises:
+        InputError: two have; it has no prefix, and is no CUI.
+    """
+    owners: dict[str, str] = {}
+    for source, tables in parts:
+        for id_ in tables.concepts["id"].to_pylist():
+            owner = owners.setdefault(id_, source.name)
+            if canonical(id_, owner) != canonical(id_, source.name):
+                raise InputError(
+                    f"both {owner} and {source.name} have a concept {id_[:40]}: an id without a prefix is its "
+                    f"source's own, so give the ids in each table a prefix first (for example {owner}:{id_[:40]})"
+                )

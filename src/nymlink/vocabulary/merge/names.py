@@ -45,7 +45,7 @@ _EQUAL: Final = {
 
 
 class ConceptNames:
-    """The names of concepts, in forms that can be compared.
+    """The preferred and exact names of concepts, in forms that can be compared; others count for nothing.
 
     Args:
         vocabulary: the unmerged vocabulary.
@@ -55,11 +55,12 @@ class ConceptNames:
 
     def __init__(self, vocabulary: Vocabulary, concepts: Concepts, compared: Collection[int]) -> None:
         self._keys = concepts.keys
-        columns = vocabulary.columns
-        starts, ends = columns.name_offsets[:-1], columns.name_offsets[1:]
-        named = np.flatnonzero(starts < ends)
+        names = vocabulary.columns.names
+        names = names.filter(pc.is_in(names["kind"].cast(pa.string()), pa.array(["preferred", "exact"])))
+        # The preferred name of a concept is its first name; where it has none, its first exact one serves.
+        named, first = np.unique(names["concept"].to_numpy(), return_index=True)
         self._preferred: dict[int, str] = dict(
-            zip(named.tolist(), _sorted_words(columns.names["text"].take(starts[named])), strict=True)
+            zip(named.tolist(), _sorted_words(names["text"].take(first)), strict=True)
         )
         self._loose = {row: _loosened(name) for row, name in self._preferred.items()}
         self._called: dict[tuple[str, str], list[int]] = defaultdict(list)
@@ -68,7 +69,7 @@ class ConceptNames:
                 self._called[self._keys[row][0], self._loose[row]].append(row)
         wanted = np.zeros(len(concepts.ids), bool)
         wanted[np.fromiter(compared, np.int64)] = True
-        self._exact = _exact_names(columns.names, wanted)
+        self._exact = _exact_names(names, wanted)
 
     def same_preferred(self, rows: list[int]) -> list[list[int]]:
         """Those of the rows that have equal preferred names, together."""
@@ -105,8 +106,7 @@ def _is_telling(name: str, synonyms: Collection[str]) -> bool:
 
 
 def _exact_names(names: pa.Table, wanted: npt.NDArray[np.bool_]) -> dict[int, set[str]]:
-    exact = pc.is_in(names["kind"].cast(pa.string()), pa.array(["preferred", "exact"]))
-    names = names.filter(pc.and_(exact, pa.array(wanted[names["concept"].to_numpy()])))
+    names = names.filter(pa.array(wanted[names["concept"].to_numpy()]))
     found: dict[int, set[str]] = defaultdict(set)
     for row, name in zip(names["concept"].to_pylist(), _sorted_words(names["text"]), strict=True):
         found[row].add(name)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 from nymlink.errors import InputError
 from nymlink.problems import Problems
+from nymlink.vocabulary.languages import normalise_language, with_regions
 from nymlink.vocabulary.model import UNKNOWN_LANGUAGE
 from nymlink.vocabulary.options import ReadOptions
 
-_CODE: Final = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*")
 _TAGGED: Final = re.compile(r"(?P<text>.*\S)@(?P<code>[a-z]{2}(?:-[A-Za-z]{2,4})?)", re.DOTALL)
 
 
@@ -50,28 +49,13 @@ class Languages:
         return lang
 
     def wants(self, lang: str) -> bool:
-        """Whether names in this language (as :func:`normalise_language` writes it) are kept."""
-        return self._kept is None or lang in self._kept or lang.partition("-")[0] in self._kept
+        """Whether names in this language are kept."""
+        return self._kept is None or bool(with_regions(self._kept, [lang]))
 
     def absent(self, seen: Iterable[str]) -> list[str]:
         """Those asked for that no language seen is or is a region of, in order."""
-        found = {code for lang in seen for code in (lang, lang.partition("-")[0])}
-        return sorted((self._kept or set()) - found)
-
-
-@lru_cache(maxsize=1024)
-def normalise_language(code: str) -> str | None:
-    """Write a language code as BCP 47 does: ``EN`` → ``en``, ``pt_br`` → ``pt-BR``, ``zh-hant`` → ``zh-Hant``.
-
-    Returns:
-        The code, or ``None`` when it is none.
-    """
-    code = code.strip()
-    if not _CODE.fullmatch(code):
-        return None
-    primary, *others = re.split("[-_]", code)
-    styles = {2: str.upper, 4: str.title}
-    return "-".join([primary.lower(), *(styles.get(len(part), str.lower)(part) for part in others)])
+        there = list(seen)
+        return sorted(code for code in self._kept or () if not with_regions([code], there))
 
 
 def split_language_tag(text: str) -> tuple[str, str | None]:

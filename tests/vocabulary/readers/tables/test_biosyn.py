@@ -68,6 +68,19 @@ def test_ids_that_always_stand_together_are_one_concept(tmp_path: Path) -> None:
     assert redirects(tables) == [("100", "D1")]
 
 
+def test_one_line_with_several_names_makes_no_medic_of_a_dictionary(tmp_path: Path) -> None:
+    problems = Problems()
+    lines = "D1|100||heart attack\nD1|100||mi\nD3||a|b\nD2|D1|100||mi\nD2||stroke\n"
+    tables = read(tmp_path, lines, problems)
+    assert names(tables) == {
+        "D1": [("heart attack", "preferred"), ("mi", "exact")],
+        "D3": [("a", "preferred"), ("b", "exact")],
+        "D2": [("mi", "exact"), ("stroke", "preferred")],
+    }
+    assert redirects(tables) == [("100", "D1")]
+    assert [(problem.line, problem.rejected) for problem in problems.first] == [(3, False)]
+
+
 def test_ids_that_meet_in_some_lines_share_those_names(tmp_path: Path) -> None:
     tables = read(tmp_path, "D1|100||heart attack\nD2|D1|100||mi\nD2||mitral insufficiency\n")
     assert names(tables) == {
@@ -202,6 +215,12 @@ def test_a_dictionary_calls_most_concepts_as_medic_does(data: Path, name: str, a
     # A dictionary has each name once, wherever it stands in MEDIC, so that some are under another concept.
     assert len(medic.keys() & dictionary.keys()) == 11_906
     assert sum(medic[id_] == dictionary[id_] for id_ in medic.keys() & dictionary.keys()) == agreeing
+
+
+def test_an_odd_line_costs_a_dictionary_no_concept(data: Path, tmp_path: Path) -> None:
+    path = data / "corpora/ncbi_disease/biosyn_form/ncbi-disease_train_dictionary.txt.gz"
+    with_odd_line = read(tmp_path, gzip.decompress(path.read_bytes()).decode() + "D999999||a|b\n")
+    assert texts(with_odd_line) == texts(_real(path)) | {"D999999": ["a", "b"]}
 
 
 def test_the_dictionary_gives_the_concepts_of_medic_back(data: Path) -> None:

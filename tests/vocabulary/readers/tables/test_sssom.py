@@ -54,6 +54,13 @@ def test_a_header_after_a_long_block_of_metadata_is_recognised(tmp_path: Path) -
     assert len(read(path).concepts) == 2
 
 
+def test_a_quoted_header_is_recognised(tmp_path: Path) -> None:
+    path = tmp_path / "m.csv"
+    path.write_text('"subject_id","predicate_id","object_id"\n"A:1","skos:exactMatch","B:1"\n')
+    assert find_format(VOCABULARY_FORMATS, path).name == "sssom"
+    assert len(read(path).concepts) == 2
+
+
 @pytest.mark.parametrize(
     ("file", "concepts", "names"),
     [

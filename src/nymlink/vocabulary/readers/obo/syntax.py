@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from nymlink.vocabulary.readers._languages import normalise_language
+from nymlink.vocabulary.languages import normalise_language
 from nymlink.vocabulary.readers.obo.oboinowl import Synonym
 
 _ESCAPE: Final = re.compile(r"\\(.)")

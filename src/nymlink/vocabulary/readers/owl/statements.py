@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 from urllib.parse import urljoin
 
+from nymlink.vocabulary.languages import normalise_language
 from nymlink.vocabulary.options import ReadOptions
-from nymlink.vocabulary.readers._languages import Languages, normalise_language
+from nymlink.vocabulary.readers._languages import Languages
 from nymlink.vocabulary.readers.obo.oboinowl import Synonym, SynonymTypes, Term, curie, tables_of
 from nymlink.vocabulary.readers.owl.iris import CLASSES, OWL, RDF, RDFS, ROLES, SCOPES, SKOS
 from nymlink.vocabulary.tables import Tables

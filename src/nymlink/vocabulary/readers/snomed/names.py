@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nymlink.vocabulary.languages import normalise_language
 from nymlink.vocabulary.model import UNKNOWN_LANGUAGE
-from nymlink.vocabulary.readers._languages import Languages, normalise_language
+from nymlink.vocabulary.readers._languages import Languages
 from nymlink.vocabulary.readers.columns.groups import Array, each
 
 FULLY_SPECIFIED: Final = 900000000000003001

@@ -6,6 +6,9 @@ alternates of one concept or concepts that share the name, and the form does not
 exactly the same lines are one concept, all others share the name; ids joined by ``+`` (parts of a composite)
 always share it. A concept is called by the first name that it has for itself.
 
+Which of the two shapes it is, is for all lines together to say: few concepts of MEDIC have a second line, and few
+lines of a dictionary a second name.
+
 An augmented dictionary ends in the names of training mentions, which call a concept by whichever of its ids the
 annotator wrote; those lines say nothing about what is an alternate of what, or what a concept is called. The form
 is that of Sung et al., "Biomedical entity representations with synonym marginalization" (ACL 2020).
@@ -85,8 +88,8 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     entries = list(_entries(path, problems))
     if not entries:
         raise InputError("no line of the form id||name in it", path=path)
-    is_medic = any(len(entry.names) > 1 for entry in entries)
-    reading = _read_medic(entries, path, problems) if is_medic else _read_dictionary(entries)
+    read = _read_medic if _is_medic(entries) else _read_dictionary
+    reading = read(entries, path, problems)
     preferred = reading.preferred()
     builder = TableBuilder()
     for place, (entry, concepts) in enumerate(zip(entries, reading.concepts, strict=True)):
@@ -121,6 +124,18 @@ def _split(field: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, (value.strip() for value in field.split("|")))))
 
 
+def _is_medic(entries: Sequence[_Entry]) -> bool:
+    """Whether more lines have several names than return to a concept that has a line already."""
+    known: set[str] = set()
+    several, returning = 0, 0
+    for entry in entries:
+        heads = {part[0] for part in entry.parts}
+        several += len(entry.names) > 1
+        returning += not known.isdisjoint(heads)
+        known |= heads
+    return several > returning
+
+
 def _read_medic(entries: Sequence[_Entry], path: Path, problems: Problems) -> _Reading:
     """The first id is the concept; an id that is a concept itself is nobody's alternate."""
     concepts = [tuple(part[0] for part in entry.parts) for entry in entries]
@@ -139,8 +154,11 @@ def _read_medic(entries: Sequence[_Entry], path: Path, problems: Problems) -> _R
     return _Reading(concepts, redirects, own=len(entries))
 
 
-def _read_dictionary(entries: Sequence[_Entry]) -> _Reading:
+def _read_dictionary(entries: Sequence[_Entry], path: Path, problems: Problems) -> _Reading:
     """Ids that stand in the same parts of the same lines are one concept, under the id written first."""
+    for entry in entries:
+        if len(entry.names) > 1:
+            problems.repair(path, entry.line, "several names where other lines have one: each taken as a name")
     bare = _bare_length(entries)
     own = {id_ for entry in entries[:bare] for part in entry.parts for id_ in part}
     places: dict[str, list[tuple[int, int]]] = {}

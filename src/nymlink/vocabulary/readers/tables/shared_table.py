@@ -23,10 +23,11 @@ from nymlink.errors import InputError
 from nymlink.files import open_bytes, read_lines
 from nymlink.formats import Format
 from nymlink.problems import Problems
+from nymlink.vocabulary.languages import normalise_language
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
-from nymlink.vocabulary.readers._languages import Languages, normalise_language
+from nymlink.vocabulary.readers._languages import Languages
 from nymlink.vocabulary.readers.columns.name_rows import ROWS, tables_from_rows
 from nymlink.vocabulary.tables import Tables
 

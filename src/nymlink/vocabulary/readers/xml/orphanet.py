@@ -14,9 +14,10 @@ from xml.etree.ElementTree import Element
 from nymlink.errors import InputError
 from nymlink.formats import Format
 from nymlink.problems import Problems
+from nymlink.vocabulary.languages import normalise_language
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
-from nymlink.vocabulary.readers._languages import Languages, normalise_language
+from nymlink.vocabulary.readers._languages import Languages
 from nymlink.vocabulary.readers.xml.records import read_records, root_of, text_of
 from nymlink.vocabulary.tables import TableBuilder, Tables
 
