@@ -3,8 +3,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import random
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -54,8 +56,8 @@ def test_figures_of_mentions_not_fitted_to(run: Run, folder: Path, tmp_path: Pat
     chosen = ("--test", folder / "test.tsv", "--target-precision", 0.85, "--plot", picture)
     result = run("calibrate", index, folder / "dev.tsv", *COLUMNS, *chosen)
     assert result.exit_code == 0, result.output
-    first, second = result.stdout.split(f"{folder / 'test.tsv'} (not fitted to): 100 mentions\n")
-    assert first.startswith(f"{folder / 'dev.tsv'} (cross-validated): 150 mentions\n")
+    first, second = result.stdout.split("test (not fitted to): 100 mentions\n")
+    assert first.startswith("dev (cross-validated): 150 mentions\n")
     for block in (first, second):
         for told in (
             "accuracy                    ",
@@ -95,6 +97,49 @@ def test_what_cannot_be_calibrated(
     missing = run("calibrate", folder / "nowhere", folder / "few.tsv", "--plot", tmp_path / "picture.png")
     assert (missing.exit_code, "pip install 'nymlink[plot]'" in missing.stderr) == (2, True)
     assert Index.load(folder / "index").calibration is None
+
+
+def test_nothing_is_lost_where_nobody_reads_the_figures(folder: Path, tmp_path: Path) -> None:
+    index = shutil.copytree(folder / "index", tmp_path / "index")
+    arguments = (index, folder / "dev.tsv", *COLUMNS, "--plot", tmp_path / "picture.svg")
+    read, write = os.pipe()
+    os.close(read)
+    code = "from nymlink.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "calibrate", *map(str, arguments)], stdout=write, check=False
+    )
+    os.close(write)
+    assert done.returncode == 0
+    assert Index.load(index).calibration is not None
+    assert b"dev (cross-validated)" in (tmp_path / "picture.svg").read_bytes()
+
+
+def test_a_test_corpus_is_read_by_its_own_content(run: Run, folder: Path, tmp_path: Path) -> None:
+    index = shutil.copytree(folder / "index", tmp_path / "index")
+    (tmp_path / "other").mkdir()
+    names = "".join(f"1||0|1||Disease||{NAMES[at]}||X:{at // 4}\n" for at in range(40))
+    (tmp_path / "other" / "1.concept").write_text(names)
+    arguments = (index, folder / "dev.tsv", "--format", "table", *COLUMNS)
+    result = run("calibrate", *arguments, "--test", tmp_path / "other")
+    assert result.exit_code == 0, result.stderr
+    assert "other (not fitted to): 40 mentions" in result.stdout
+
+
+def test_that_no_mention_is_sure_enough_is_said(run: Run, folder: Path, tmp_path: Path) -> None:
+    index = shutil.copytree(folder / "index", tmp_path / "index")
+    (tmp_path / "strange.tsv").write_text("term\tgold\n~\tX:1\n")
+    chosen = ("--target-precision", 0.85, "--test", tmp_path / "strange.tsv")
+    result = run("calibrate", index, folder / "dev.tsv", *COLUMNS, *chosen)
+    assert result.exit_code == 0, result.stderr
+    assert "precision none, coverage 0.0 %\n" in result.stdout
+    assert "nan" not in result.stdout
+
+
+def test_a_picture_does_not_replace_what_is_read(run: Run, folder: Path, tmp_path: Path) -> None:
+    corpus = shutil.copy(folder / "dev.tsv", tmp_path / "dev.svg")
+    result = run("calibrate", folder / "index", corpus, *COLUMNS, "--plot", corpus)
+    assert (result.exit_code, "is read, and would be overwritten" in result.stderr) == (2, True), result.output
+    assert Path(corpus).read_bytes() == (folder / "dev.tsv").read_bytes()
 
 
 def test_an_index_that_is_not_calibrated_is_no_good_for_a_target(run: Run, folder: Path) -> None:
@@ -139,7 +184,7 @@ class TestLink:
 
     def test_other_weights_take_the_confidences_away(self, run: Run, calibrated: Path, tmp_path: Path) -> None:
         index = shutil.copytree(calibrated, tmp_path / "index")
-        same = run("index", "fuse", index)
+        same = run("index", "fuse", index, "--method", "weighted")
         assert (same.exit_code, same.stderr) == (0, "")
         changed = run("index", "fuse", index, "--weight", "exact=0.5", "--weight", "sparse=0.5")
         assert changed.exit_code == 0

@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -71,6 +74,87 @@ def test_some_mistakes_are_drawn(run: Run, built: Path, corpus: Path, tmp_path: 
     result = run(*arguments)
     assert result.exit_code == 2
     assert "--errors FILE" in result.stderr
+
+
+def test_nothing_is_lost_where_nobody_reads_the_report(built: Path, corpus: Path, tmp_path: Path) -> None:
+    outputs = ("--json", tmp_path / "run.json", "--errors", tmp_path / "errors.tsv")
+    arguments = ("evaluate", "--index", built / "index", "--corpus", corpus, *outputs)
+    read, write = os.pipe()
+    os.close(read)
+    code = "from nymlink.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code, *map(str, arguments)], stdout=write, check=False)
+    os.close(write)
+    assert done.returncode == 0
+    assert json.loads((tmp_path / "run.json").read_text())["n"] == 4
+    assert len((tmp_path / "errors.tsv").read_text().splitlines()) == 4
+
+
+def test_no_output_replaces_another_or_what_is_read(run: Run, built: Path, corpus: Path, tmp_path: Path) -> None:
+    table = tmp_path / "table.tsv"
+    table.write_text("mention\tconcept_id\nheart attack\tX:1\n")
+    run_file = tmp_path / "run.json"
+    common = ("evaluate", "--index", built / "index", "--corpus")
+    assert run(*common, corpus, "--json", run_file).exit_code == 0
+    kept = {path: path.read_bytes() for path in (table, run_file)}
+    (tmp_path / "linked.tsv").symlink_to(table)
+    for arguments, said in (
+        ((corpus, "--json", tmp_path / "same", "--errors", tmp_path / "same"), "would be written twice"),
+        ((table, "--errors", table), "is read, and would be overwritten"),
+        ((table, "--errors", tmp_path / "linked.tsv"), "is read, and would be overwritten"),
+        ((corpus, "--training", table, "--errors", table), "is read, and would be overwritten"),
+        ((corpus, "--augment", table, "--errors", table), "is read, and would be overwritten"),
+        ((corpus, "--compare", run_file, "--json", run_file), "is read, and would be overwritten"),
+    ):
+        result = run(*common, *arguments)
+        assert (result.exit_code, said in result.stderr) == (2, True), arguments
+        assert {path: path.read_bytes() for path in kept} == kept
+        assert not (tmp_path / "same").exists()
+    assert run(*common, corpus, "--json", os.devnull, "--errors", os.devnull).exit_code == 0
+
+
+def test_columns_are_not_for_other_corpora_that_are_no_tables(
+    run: Run, built: Path, corpus: Path, tmp_path: Path
+) -> None:
+    table, other = tmp_path / "table.tsv", tmp_path / "other.txt"
+    table.write_text("term\tgold\nheart attack\tX:1\nmi\tX:2\n")
+    other.write_text("gold,term\nX:2,mi\n")
+    columns = ("--column", "mention=term", "--column", "concept_id=gold")
+    arguments = (
+        "evaluate",
+        "--index",
+        built / "index",
+        "--corpus",
+        table,
+        *columns,
+        "--json",
+        tmp_path / "run.json",
+    )
+    result = run(*arguments, "--training", corpus, "--training", other, "--augment", corpus)
+    assert result.exit_code == 0, result.stderr
+    figures = json.loads((tmp_path / "run.json").read_text())
+    assert figures["settings"]["training"] == ["processed_test", "other"]
+    assert "training mentions of gold" in {row["group"] for row in figures["breakdown"]}
+
+
+def test_a_run_to_compare_with_is_read_first(run: Run, built: Path, corpus: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.json"
+    for text in ("[]", "{", "[" * 100_000, '{"mentions": {}}'):
+        bad.write_text(text)
+        # No index is looked for.
+        result = run("evaluate", "--index", tmp_path / "none", "--corpus", corpus, "--compare", bad)
+        said = f"Error: {bad}: not an evaluation written by nymlink evaluate --json\n"
+        assert (result.exit_code, result.stderr) == (2, said), text
+    arguments = ("evaluate", "--index", built / "index", "--corpus", corpus)
+    assert run(*arguments, "--drop-unknown", "--json", bad).exit_code == 0
+    result = run(*arguments, "--compare", bad)
+    assert result.exit_code == 2
+    assert f"{bad}: the two runs scored different mentions" in result.stderr
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32])
+def test_a_seed_that_cannot_be_is_said(run: Run, built: Path, corpus: Path, seed: int) -> None:
+    result = run("evaluate", "--index", built / "index", "--corpus", corpus, "--seed", seed)
+    assert (result.exit_code, f"{seed} is not in the range" in result.stderr) == (2, True), result.output
 
 
 def test_figures_are_broken_down(run: Run, built: Path, corpus: Path, tmp_path: Path) -> None:

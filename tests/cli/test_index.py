@@ -66,3 +66,14 @@ def test_an_index_of_another_version_is_refused(run: Run, built: Path, tmp_path:
     result = run("link", "--index", tmp_path / "i", "heart attack")
     assert result.exit_code == 2
     assert "format 99" in result.stderr
+
+
+def test_weights_are_not_thrown_away_by_a_command_that_sets_nothing(run: Run, built: Path, tmp_path: Path) -> None:
+    assert run("index", "build", built / "vocab", "-o", tmp_path / "i", "--encoder", "none").exit_code == 0
+    assert run("index", "fuse", tmp_path / "i", "--weight", "sparse=0.7").exit_code == 0
+    before = run("index", "info", tmp_path / "i").stdout
+    refused = run("index", "fuse", tmp_path / "i")
+    assert refused.exit_code == 2
+    assert "nymlink index info" in refused.stderr
+    assert run("index", "info", tmp_path / "i").stdout == before
+    assert "Set how the searches" in run("index", "fuse", "--help").stdout

@@ -80,6 +80,34 @@ def test_what_cannot_be_drawn_is_said_first(run: Run, folder: Path, tmp_path: Pa
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("picture", ["space", "similarities"])
+def test_a_picture_has_a_place_before_anything_is_encoded(
+    run: Run, folder: Path, tmp_path: Path, picture: str
+) -> None:
+    # No encoder is looked for.
+    chosen = ("--encoder", folder / "none", "-o", tmp_path / "none" / "picture.png")
+    result = run("plot", picture, folder / "vocab", *chosen)
+    assert (result.exit_code, "no such directory" in result.stderr) == (2, True), result.output
+
+
+@pytest.mark.parametrize("seed", [-1, 99999999999])
+def test_a_seed_that_cannot_be_is_said(run: Run, folder: Path, tmp_path: Path, seed: int) -> None:
+    chosen = ("--encoder", folder / "base", "--concepts", 5, "--names", 3, "--seed", seed)
+    result = run("plot", "space", folder / "vocab", *chosen, "-o", tmp_path / "picture.png")
+    assert (result.exit_code, f"{seed} is not in the range" in result.stderr) == (2, True), result.output
+
+
+def test_names_that_an_encoder_takes_for_one_are_no_map(run: Run, tmp_path: Path) -> None:
+    """The tokenizer of nymlink-mini has no letters of these."""
+    names = {f"T:{number}": ["ހިތް" * (2 * number + 1), "ހިތް" * (2 * number + 2)] for number in range(3)}
+    vocabulary(names).save(tmp_path / "vocab")
+    output = tmp_path / "space.svg"
+    chosen = ("--encoder", "nymlink-mini", "--concepts", 3, "--names", 2, "-o", output)
+    result = run("plot", "space", tmp_path / "vocab", *chosen)
+    assert (result.exit_code, output.exists()) == (2, False), result.output
+    assert "nymlink-mini: the encoder does not tell these names apart" in result.stderr
+
+
 def test_encoders_of_one_name_are_told_apart(run: Run, folder: Path, tmp_path: Path) -> None:
     tiny.folder(tmp_path / "base", seed=2)
     output = tmp_path / "space.svg"

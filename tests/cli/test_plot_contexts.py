@@ -80,6 +80,8 @@ def test_what_cannot_be_drawn_is_said(run: Run, folder: Path, tmp_path: Path) ->
         (("-o", tmp_path / "picture.docx"), "the name of a picture must end in .pdf, .png or .svg"),
         (("-o", tmp_path / "picture.png"), "only 2 concepts of the vocabulary have two or more mentions"),
         (("-o", tmp_path / "picture.png", "--concepts", 8), "8 is not in the range"),
+        (("-o", tmp_path / "picture.png", "--seed", -1), "-1 is not in the range"),
+        (("-o", tmp_path / "none" / "picture.png"), "no such directory"),
     ):
         result = run("plot", "contexts", folder / "one", *given, *more)
         assert (result.exit_code, said in result.stderr) == (2, True), result.output

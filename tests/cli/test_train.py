@@ -48,6 +48,18 @@ def test_help_lists_every_setting_with_its_default_and_the_papers_value(run: Run
     assert set(options) == {one.name for one in settings_of(cls)} | {"config", "restart"}
 
 
+@pytest.mark.parametrize("recipe", ["sap", "finetune", "biosyn", "rerank", "cross-encoder"])
+def test_help_says_what_a_setting_is_called_in_a_file(run: Run, recipe: str) -> None:
+    said = " ".join(run("train", recipe, "--help").stdout.split())
+    assert "a setting has the name that the help of its option gives" in said
+    for option in command.train.commands[recipe].params:
+        as_option = option.name.replace("_", "-")
+        if option.name not in ("config", "restart") and (
+            f"--{as_option}" not in option.opts or f"--no-{as_option}" in option.secondary_opts
+        ):
+            assert f"in CONFIG: {option.name}" in option.help
+
+
 def test_a_file_says_what_to_do_and_flags_have_the_last_word(
     run: Run, config: Path, place: Path, tmp_path: Path
 ) -> None:

@@ -188,6 +188,7 @@ def test_mentions_without_gold_and_of_other_types_are_not_scored() -> None:
     ("corpus", "options", "message"),
     [
         (one(Mention("x", type="A", concept_ids=("M:1",))), {"types": {"B"}}, "no mention of type B; it has: A"),
+        (one(Mention("x")), {"types": {"B"}}, "no mention of type B; its mentions have no types"),
         (one(Mention("x")), {}, "no mention of the corpus has a gold id"),
         (one(), {}, "no mention of the corpus has a gold id"),
         (one(Mention("x", concept_ids=("X:1",))), {"keep_unknown": False}, "none of the corpus's gold ids"),

@@ -43,3 +43,8 @@ def test_every_size_has_two_bars(tmp_path: Path) -> None:
     assert axes.get_xticklabels()[-1].get_text() == "15+"
     save_figure(figure, tmp_path / "clusters.svg")
     assert b"large" in (tmp_path / "clusters.svg").read_bytes()
+
+
+def test_dollar_signs_are_no_formulas(tmp_path: Path) -> None:
+    save_figure(draw_clusters(np.array([3, 1]), title=r"$\frac$"), tmp_path / "clusters.svg")
+    assert r"$\frac$" in (tmp_path / "clusters.svg").read_text(encoding="utf-8")

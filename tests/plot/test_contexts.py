@@ -99,6 +99,20 @@ def test_every_re_ranker_has_a_map_with_its_number(sample: ContextSample, tmp_pa
     assert b"before" in (tmp_path / "contexts.svg").read_bytes()
 
 
+def test_names_are_written_as_they_are_and_fit_the_picture(sample: ContextSample, tmp_path: Path) -> None:
+    names = (r"$\frac$", "a name that is much too long to be written below a map " * 5, *WORDS[2:])
+    odd = ContextSample(sample.passages, sample.labels, sample.concepts, names)
+    figure = draw_contexts(odd, {r"$\before$": vectors(sample, 1)})
+    save_figure(figure, tmp_path / "contexts.svg")
+    assert r"$\frac$" in (tmp_path / "contexts.svg").read_text(encoding="utf-8")
+    assert (
+        figure.legends[0].get_texts()[1].get_text()
+        == "a name that is much too long to be written below a map a na…"
+    )
+    box = figure.legends[0].get_window_extent()
+    assert 0 < box.x0 < box.x1 < figure.bbox.x1
+
+
 def test_distances_that_fit_into_a_plane_are_kept() -> None:
     random = np.random.default_rng(0)
     flat = random.normal(size=(12, 2))

@@ -32,3 +32,19 @@ def test_the_picture_shows_bins_and_precision(tmp_path: Path) -> None:
         assert f"{one.expected_error:.3f}" in bins.get_label()
     save_figure(figure, tmp_path / "reliability.svg")
     assert b"too sure" in (tmp_path / "reliability.svg").read_bytes()
+
+
+def test_the_key_fits_the_picture_whatever_a_corpus_is_called(tmp_path: Path) -> None:
+    one = Reliability.of(np.array([0.9, 0.5]), np.array([True, False]))
+    figure = draw_reliability({r"$\frac$ ": one, "a corpus with a very long name " * 9: one})
+    save_figure(figure, tmp_path / "reliability.svg")
+    assert r"$\frac$" in (tmp_path / "reliability.svg").read_text(encoding="utf-8")
+    box = figure.legends[0].get_window_extent()
+    assert 0 < box.x0 < box.x1 < figure.bbox.x1
+
+
+def test_a_single_mention_is_seen() -> None:
+    figure = draw_reliability({"one": Reliability.of(np.array([0.9]), np.array([True]))})
+    _, right = figure.axes
+    (curve,) = right.lines
+    assert (len(curve.get_xdata()), curve.get_marker()) == (1, "o")

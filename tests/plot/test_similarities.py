@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
 from nymlink.errors import MissingExtraError
+from nymlink.plot.figure import save_figure
 from nymlink.plot.similarities import Batch, PairSimilarities, draw_similarities
 from tests.train import naive
 
@@ -62,6 +64,12 @@ def test_the_picture_has_the_numbers() -> None:
         assert told[2].startswith("overlap of the two ")
         for patch in axes.patches:
             assert patch.get_data().values.sum() == pytest.approx(100), "each kind is drawn in shares of its own"
+
+
+def test_dollar_signs_are_no_formulas(tmp_path: Path) -> None:
+    pairs = PairSimilarities.of([batch(0)], margin=None)
+    save_figure(draw_similarities({r"$\frac$": (pairs, pairs)}, margin=0.2), tmp_path / "similarities.svg")
+    assert r"$\frac$: all pairs" in (tmp_path / "similarities.svg").read_text(encoding="utf-8")
 
 
 def test_overlap() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from nymlink.errors import MissingExtraError, OutputError
+from nymlink.errors import InputError, MissingExtraError, OutputError
 from nymlink.plot.figure import save_figure
 from nymlink.plot.sample import Sample
 from nymlink.plot.space import Vectors, draw_space, flatten, synonyms_nearest, turned
@@ -100,6 +100,31 @@ def test_share_of_nearest_synonyms_is_what_a_loop_counts(sample: Sample) -> None
         right += sample.labels[int(np.argmax(cosines))] == sample.labels[row]
     assert 0 < right < 60
     assert synonyms_nearest(points, sample.labels) == pytest.approx(right / 60)
+
+
+def test_of_names_that_are_equally_near_a_share_counts() -> None:
+    labels = np.repeat(np.arange(4, dtype=np.int32), 3)
+    # Two of the eleven others are synonyms, whatever comes first.
+    alike = np.ones((12, 16), np.float32)
+    assert synonyms_nearest(alike, labels) == pytest.approx(2 / 11)
+    noise = np.random.default_rng(0).normal(size=alike.shape)
+    assert synonyms_nearest((alike + 1e-8 * noise).astype(np.float32), labels) == pytest.approx(2 / 11)
+
+
+@pytest.mark.parametrize("noise", [0, 1e-7])
+def test_rounding_is_not_drawn(sample: Sample, noise: float) -> None:
+    random = np.random.default_rng(0)
+    alike = (random.normal(size=16) + noise * random.normal(size=(60, 16))).astype(np.float32)
+    with pytest.raises(InputError, match="flat: the encoder does not tell these names apart"):
+        draw_space(sample, {"after": vectors(sample, 0.2), "flat": alike})
+
+
+def test_dollar_signs_are_no_formulas(sample: Sample, tmp_path: Path) -> None:
+    odd = Sample(sample.texts, sample.labels, (r"$\frac$", *sample.concepts[1:]))
+    figure = draw_space(odd, {r"$\before$": vectors(sample, 1)})
+    save_figure(figure, tmp_path / "space.svg")
+    assert figure.axes[0].texts[0].get_text() == r"$\frac$"
+    assert r"$\before$" in (tmp_path / "space.svg").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("module", ["matplotlib.figure", "sklearn.manifold"])

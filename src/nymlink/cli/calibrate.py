@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
-from nymlink.cli.common import annotated_corpus, finish, mapping, reported_problems, require_folders
+from nymlink.cli.common import (
+    annotated_corpus,
+    finish,
+    mapping,
+    read_beside,
+    reported_problems,
+    require_apart,
+    require_folders,
+)
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
 from nymlink.errors import InputError, MissingExtraError
@@ -57,24 +66,25 @@ def calibrate(
     nymlink link --index medic-index --target-precision 0.95 "heart murmer"
     """
     require_folders(plot)
+    require_apart([plot], [index, corpus, test])
     if plot is not None:
         picture_format(plot)
         if find_spec("matplotlib") is None:
             raise MissingExtraError("plot", purpose="drawing")
     problems = reported_problems()
-    options = CorpusOptions(columns=mapping(columns))
-    corpora = [
-        read_corpus(path, format=format, options=options, problems=problems)
-        for path in (corpus, test)
-        if path is not None
-    ]
+    named = mapping(columns)
+    gold = read_corpus(corpus, format=format, options=CorpusOptions(columns=named), problems=problems)
+    tested = None if test is None else read_beside(test, columns=named, problems=problems)
     opened = Index.load(index, encoder=encoder)
     of_types = set(types) or None
-    found = fit(opened, corpora[0], types=of_types)
-    measured = {f"{corpus} (cross-validated)": found.reliability}
-    if test is not None:
-        measured[f"{test} (not fitted to)"] = measure(opened, found.calibration, corpora[1], types=of_types)
+    found = fit(opened, gold, types=of_types)
+    measured = {f"{gold.name} (cross-validated)": found.reliability}
+    if tested is not None:
+        measured[f"{tested.name} (not fitted to)"] = measure(opened, found.calibration, tested, types=of_types)
+    # Files first: whoever reads the figures may stop reading.
     store_calibration(index, found.calibration.to_dict(), fusion=opened.fusion)
+    if plot is not None:
+        save_figure(draw_reliability(measured), plot)
     try:
         threshold = found.calibration.threshold(target_precision)
     except InputError as error:
@@ -82,8 +92,6 @@ def calibrate(
         click.echo(f"{error}", err=True)
     for title, one in measured.items():
         _echo(title, one, threshold, chosen_here=one is found.reliability)
-    if plot is not None:
-        save_figure(draw_reliability(measured), plot)
     finish(problems)
 
 
@@ -98,6 +106,7 @@ def _echo(title: str, measured: Reliability, threshold: float | None, *, chosen_
         coverage, precision = measured.above(threshold)
         chosen = " (the threshold was chosen on these mentions)" if chosen_here else ""
         click.echo(
-            f"  from confidence {threshold:.3f} on:  precision {100 * precision:.1f} %, "
+            f"  from confidence {threshold:.3f} on:  "
+            f"precision {'none' if math.isnan(precision) else f'{100 * precision:.1f} %'}, "
             f"coverage {100 * coverage:.1f} %{chosen}"
         )

@@ -1,16 +1,21 @@
-"""What several commands share: reporting problems, and reading `NAME=VALUE` options."""
+"""What several commands share: options and how they are read, checks of files, and reporting problems."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
+from nymlink.corpus.model import Corpus
+from nymlink.corpus.options import CorpusOptions
 from nymlink.problems import Problem, Problems
 
 _SHOWN: Final = 20
+_LARGEST_SEED: Final = 2**32 - 1
+"""That scikit-learn takes."""
 
 
 def reported_problems() -> Problems:
@@ -50,6 +55,43 @@ def require_folders(*files: Path | None) -> None:
             raise click.BadParameter(f"{file} is a directory: name a file")
 
 
+def require_apart(outputs: Iterable[Path | None], inputs: Iterable[Path | None]) -> None:
+    """See that no file to be written replaces another, or one that is read.
+
+    Raises:
+        click.UsageError: one would.
+    """
+    read = {os.path.realpath(file) for file in inputs if file is not None}
+    written = set()
+    for output in outputs:
+        # A device or a pipe is never replaced.
+        if output is None or (output.exists() and not output.is_file()):
+            continue
+        target = os.path.realpath(output)
+        if target in read:
+            raise click.UsageError(f"{output} is read, and would be overwritten: name another file to write")
+        if target in written:
+            raise click.UsageError(f"{output} would be written twice: name a file for each output")
+        written.add(target)
+
+
+def read_beside(path: Path, *, columns: Mapping[str, str], problems: Problems) -> Corpus:
+    """A corpus beside the one that options are about.
+
+    Its format is told by its content, and columns are for it too where it is a table.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    from nymlink.corpus.read import read_corpus
+    from nymlink.corpus.readers import CORPUS_FORMATS
+    from nymlink.formats import find_format
+
+    format = find_format(CORPUS_FORMATS, path, otherwise="table" if columns else None).name
+    options = CorpusOptions(columns=columns if format == "table" else {})
+    return read_corpus(path, format=format, options=options, problems=problems)
+
+
 def mapping(values: Iterable[str]) -> dict[str, str]:
     """``["name=label"]`` → ``{"name": "label"}``.
 
@@ -82,6 +124,11 @@ def annotated_corpus(command: Callable[..., None]) -> Callable[..., None]:
     ):
         command = decorate(command)
     return command
+
+
+def seed_option(help: str) -> Callable[[Any], Any]:
+    """The option ``--seed NUMBER``."""
+    return click.option("--seed", default=0, show_default=True, type=click.IntRange(0, _LARGEST_SEED), help=help)
 
 
 def column_option(example: str) -> Callable[[Any], Any]:

@@ -6,20 +6,27 @@ import csv
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
 from nymlink.atomic import atomic_file
-from nymlink.cli.common import column_option, finish, mapping, reported_problems, require_folders
-from nymlink.corpus.model import Corpus
+from nymlink.cli.common import (
+    column_option,
+    finish,
+    mapping,
+    read_beside,
+    reported_problems,
+    require_apart,
+    require_folders,
+    seed_option,
+)
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
 from nymlink.corpus.readers import CORPUS_FORMATS
 from nymlink.encode.cache import EmbeddingCache
-from nymlink.errors import InputError
 from nymlink.evaluate.augment import augment
 from nymlink.evaluate.compare import compare as compare_runs
+from nymlink.evaluate.compare import read_run
 from nymlink.evaluate.diagnosis import Mistake, drawn
 from nymlink.evaluate.evaluation import evaluate as run
 from nymlink.evaluate.report import report
@@ -72,7 +79,7 @@ from nymlink.text.spelling import DEFAULT_SPELLING, read_table
     type=click.Path(path_type=Path),
     help="Compare with another run over the same mentions (its --json file): McNemar's exact test.",
 )
-@click.option("--seed", default=0, show_default=True, help="Seed of the bootstrap intervals and of --sample.")
+@seed_option("Seed of the bootstrap intervals and of --sample.")
 def evaluate(
     index: Path,
     encoder: str | None,
@@ -104,52 +111,43 @@ def evaluate(
     """
     if sample is not None and errors is None:
         raise click.UsageError("--sample says how many mistakes are written, and --errors FILE where")
+    require_folders(json_file, errors)
+    require_apart((json_file, errors), (index, corpus, *augmenting, *training, spelling, compare))
+    other = None if compare is None else read_run(compare)
     problems = reported_problems()
     table = DEFAULT_SPELLING if spelling is None else read_table(spelling, problems=problems)
-    options = CorpusOptions(columns=mapping(columns))
-
-    def read(path: Path, format: str | None = None) -> Corpus:
-        return read_corpus(path, format=format, options=options, problems=problems)
-
-    require_folders(json_file, errors)
+    named = mapping(columns)
     opened = Index.load(index, encoder=encoder)
-    other = None if compare is None else _read_run(compare)
-    gold = read(corpus, format)
+    gold = read_corpus(corpus, format=format, options=CorpusOptions(columns=named), problems=problems)
     if augmenting:
-        vocabulary = augment(opened.vocabulary, map(read, augmenting), spelling=table, as_published=as_published)
+        added = [read_beside(path, columns=named, problems=problems) for path in augmenting]
+        vocabulary = augment(opened.vocabulary, added, spelling=table, as_published=as_published)
         opened = opened.rebuild(vocabulary, cache=EmbeddingCache.of_user(), progress=True)
     evaluation = run(
         opened,
         gold,
         types=set(types) or None,
-        training=[read(path) for path in training],
+        training=[read_beside(path, columns=named, problems=problems) for path in training],
         keep_unknown=not drop_unknown,
         spelling=table,
         as_published=as_published,
         seed=seed,
     )
     result = evaluation.to_dict()
-    click.echo(report(evaluation), nl=False)
+    # Files first: whoever reads the report may stop reading.
     if json_file is not None:
         with atomic_file(json_file) as partial:
             partial.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     if errors is not None:
         _write_errors(errors, drawn(evaluation.mistakes, sample, seed=seed))
+    click.echo(report(evaluation), nl=False)
     if other is not None:
-        for name, test in compare_runs(result, other).items():
+        for name, test in compare_runs(result, other, path=compare).items():
             click.echo(
                 f"{name} against {compare}: right only here {test.only_first:,}, "
                 f"only there {test.only_second:,}, McNemar's exact p = {test.p_value:.3g}"
             )
     finish(problems)
-
-
-def _read_run(path: Path) -> dict[str, Any]:
-    try:
-        run: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"not an evaluation written by nymlink evaluate --json ({error})", path=path) from error
-    return run
 
 
 def _write_errors(path: Path, mistakes: Sequence[Mistake]) -> None:

@@ -149,12 +149,17 @@ def _echo_setting(name: str, value: Any) -> None:
     help="Weight of a search, 0 for those not named; without any, the defaults. Repeatable.",
 )
 def fuse(index: Path, method: str | None, weights: tuple[str, ...]) -> None:
-    """Say how the searches of an index are joined.
+    """Set how the searches of an index are joined.
 
     \b
     nymlink index fuse mondo-index --method reciprocal-rank
     nymlink index fuse mondo-index --weight exact=0.1 --weight sparse=0.3 --weight dense=0.6
     """
+    if method is None and not weights:
+        raise click.UsageError(
+            "say how the searches are to be joined: give --method, --weight or both (`nymlink index info INDEX` "
+            "says how they are joined now)"
+        )
     opened = Index.load(index)
     fusion = Fusion.of(opened.search.parts, method or opened.fusion.method, _weights(weights) or None)
     store_fusion(index, fusion)

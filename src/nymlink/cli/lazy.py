@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import click
 
 from nymlink.errors import NymlinkError
+
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class LazyCommands(click.Group):
@@ -58,11 +61,11 @@ class TopCommand(LazyCommands):
         return result
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Run and exit; output that cannot be written (a full disk) is a message too."""
+        """Run and exit; what cannot be read or written (a full disk) is a message too."""
         try:
             return super().main(*args, **kwargs)
         except OSError as error:
-            click.echo(f"Error: cannot write the output: {error.strerror or error}", err=True)
+            click.echo(f"Error: {_failed(error)}", err=True)
             _discard_output()
             sys.exit(2)
 
@@ -81,6 +84,13 @@ def _plain_warnings() -> Iterator[None]:
 
         warnings.showwarning = say
         yield
+
+
+def _failed(error: OSError) -> str:
+    """What failed, as far as the error tells: only of a full disk it is known that it was to be written to."""
+    what = "cannot write the output" if error.errno in _FULL else "cannot read the input or write the output"
+    where = "" if error.filename is None else f"{error.filename}: "
+    return f"{where}{what}: {error.strerror or error}"
 
 
 def _discard_output() -> None:

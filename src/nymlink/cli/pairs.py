@@ -29,7 +29,7 @@ from nymlink.vocabulary.vocabulary import Vocabulary
     "--cap",
     default=50,
     show_default=True,
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, 10**9),
     help="A concept with more pairs keeps so many, drawn at random.",
 )
 @click.option("--seed", default=0, show_default=True, help="Seed of what is drawn, held out, and of the order.")

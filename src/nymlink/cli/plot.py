@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from nymlink.cli.common import finish, reported_problems
+from nymlink.cli.common import finish, reported_problems, require_folders, seed_option
 from nymlink.corpus.read import read_corpus
 from nymlink.encode.encoder import Encoder
 from nymlink.errors import MissingExtraError
@@ -28,14 +28,23 @@ _vocabulary = click.argument("vocabulary", type=click.Path(path_type=Path), meta
 _corpus = click.option(
     "--corpus", required=True, type=click.Path(path_type=Path), help="Annotated documents: file or folder."
 )
+
+
+def _drawable(_: click.Context, __: click.Parameter, output: Path) -> Path:
+    require_folders(output)
+    picture_format(output)
+    return output
+
+
 _output = click.option(
     "-o",
     "--output",
     required=True,
     type=click.Path(path_type=Path),
+    callback=_drawable,
     help="Picture to write: .pdf, .png or .svg.",
 )
-_seed = click.option("--seed", default=0, show_default=True, help="Seed of what is drawn at random.")
+_seed = seed_option("Seed of what is drawn at random.")
 
 
 def _finite(_: click.Context, option: click.Parameter, value: float) -> float:
@@ -86,7 +95,6 @@ def space(vocabulary: Path, encoders: tuple[str, ...], output: Path, concepts: i
     \b
     nymlink plot space mondo --encoder base --encoder trained -o space.png
     """
-    picture_format(output)
     _require("matplotlib", "sklearn", extra="plot", purpose="drawing")
     sample = sample_names(Vocabulary.load(vocabulary), concepts=concepts, names=names, seed=seed)
     views = {title: Encoder.load(name).encode(sample.texts) for title, name in _titles(encoders).items()}
@@ -119,7 +127,6 @@ def similarities(
     \b
     nymlink plot similarities mondo --encoder base --encoder trained -o similarities.png
     """
-    picture_format(output)
     _require("matplotlib", extra="plot", purpose="drawing")
     _require("torch", extra="train", purpose="mining")
     drawn = sample_batches(Vocabulary.load(vocabulary), pairs=pairs, batches=batches, seed=seed)
@@ -165,7 +172,6 @@ def contexts(
     \b
     nymlink plot contexts triplet prototype --index mesh-index --corpus CDR_DevelopmentSet.PubTator.txt -o map.png
     """
-    picture_format(output)
     _require("matplotlib", "sklearn", extra="plot", purpose="drawing")
     _require("torch", extra="train", purpose="encoding mentions in their contexts")
     from nymlink.rerank.dual_encoder import DualEncoder
@@ -195,7 +201,6 @@ def clusters(corpus: Path, output: Path) -> None:
     \b
     nymlink plot clusters --corpus CDR_TrainingSet.PubTator.txt -o clusters.png
     """
-    picture_format(output)
     _require("matplotlib", extra="plot", purpose="drawing")
     problems = reported_problems()
     annotated = read_corpus(corpus, problems=problems)

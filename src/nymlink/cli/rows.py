@@ -59,12 +59,12 @@ def table_batches(
         InputError: the table is empty or has no such column.
     """
     lines = _Lines(read_batches(stream, path, problems))
-    first = next((line for line in lines if line[1].strip()), None)
-    if first is None:
-        raise InputError("the table is empty", path=path)
+    first = next((line for line in lines if line[1].strip()), (1, ""))
     delimiter = delimiter_of(first[1])
     rows = records(chain([first], lines), delimiter, keep_blank=True)
-    header = next(rows)
+    header = next(rows, None)
+    if header is None:
+        raise InputError("the table is empty", path=path)
     return (
         header,
         delimiter,

@@ -40,8 +40,12 @@ def _option(one: Setting) -> Callable[[Any], Any]:
 
 
 def _help(one: Setting, *, repeatable: bool) -> str:
-    """What the setting means, its default, and what the paper takes."""
+    """What the setting means, its name in a file, its default, and what the paper takes."""
     known = []
+    if one.flag is not None:
+        known.append(f"in CONFIG: {one.name}")
+    elif one.type is bool:
+        known.append(f"in CONFIG: {one.name} = true or false")
     if one.default is not MISSING and one.default not in (None, (), {}):
         default = {True: "on", False: "off"}.get(one.default, one.default) if one.type is bool else one.default
         known.append(f"default: {default}")

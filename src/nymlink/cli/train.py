@@ -86,9 +86,11 @@ _RESTART = click.option("--restart", is_flag=True, help="Replace a training in t
 def sap(config: Path | None, restart: bool, **flags: Any) -> None:
     """Learn that the synonyms of a vocabulary mean the same (SapBERT).
 
-    Settings come from CONFIG, a TOML file with the names of the options (and underscores for their hyphens), and
-    from options, which have the last word. The folder written is an encoder; in it, config.toml repeats the
-    training, run.json says what it was made of, and metrics.jsonl how it went.
+    Settings come from CONFIG, a TOML file, and from options, which have the last word. In the file a setting has
+    the name that the help of its option gives, or else that of the option with underscores for hyphens.
+
+    The folder written is an encoder; in it, config.toml repeats the training, run.json says what it was made of,
+    and metrics.jsonl how it went.
 
     \b
     nymlink train sap --vocab mondo --base all-MiniLM-L6-v2 -o encoder
@@ -115,8 +117,8 @@ def sap(config: Path | None, restart: bool, **flags: Any) -> None:
 def finetune(config: Path | None, restart: bool, **flags: Any) -> None:
     """Learn from annotated mentions what they mean.
 
-    Settings come from CONFIG, a TOML file with the names of the options (and underscores for their hyphens; for
-    --corpus: corpora), and from options, which have the last word.
+    Settings come from CONFIG, a TOML file, and from options, which have the last word. In the file a setting has
+    the name that the help of its option gives, or else that of the option with underscores for hyphens.
 
     \b
     nymlink train finetune --corpus processed_train --vocab train_dictionary.txt --base sapbert -o tuned \\
@@ -137,9 +139,10 @@ def biosyn(config: Path | None, restart: bool, **flags: Any) -> None:
     spelling beside it, so that all candidates that mean the same as the mention are together the likeliest. At the
     end the weight is said as the weights of the two searches of an index.
 
-    Settings come from CONFIG, a TOML file with the names of the options (and underscores for their hyphens; for
-    --corpus: corpora), and from options, which have the last word. Composite mentions, and those that no name of
-    the dictionary is for, are left out. One process alone trains.
+    Settings come from CONFIG, a TOML file, and from options, which have the last word. In the file a setting has
+    the name that the help of its option gives, or else that of the option with underscores for hyphens.
+
+    Composite mentions, and those that no name of the dictionary is for, are left out. One process alone trains.
 
     \b
     nymlink train biosyn --corpus processed_train --vocab train_dictionary.txt --base sapbert -o biosyn \\
@@ -160,9 +163,11 @@ def rerank(config: Path | None, restart: bool, **flags: Any) -> None:
     nearer to it, together, than to the nearest wrong one of their candidates. What is written is a re-ranker, not
     an encoder of names.
 
-    Settings come from CONFIG, a TOML file with the names of the options (and underscores for their hyphens; for
-    --corpus: corpora), and from options, which have the last word. Composite mentions, those whose id the index
-    does not know and those without a text around them are left out and counted. One process alone trains.
+    Settings come from CONFIG, a TOML file, and from options, which have the last word. In the file a setting has
+    the name that the help of its option gives, or else that of the option with underscores for hyphens.
+
+    Composite mentions, those whose id the index does not know and those without a text around them are left out
+    and counted. One process alone trains.
 
     \b
     nymlink index build mesh -o mesh-index --encoder sapbert --sparse none
@@ -185,9 +190,11 @@ def cross_encoder(config: Path | None, restart: bool, **flags: Any) -> None:
     concept is to score above wrong candidates: the first of the index, and others drawn from those after them.
     What is written is a cross-encoder, not an encoder of names.
 
-    Settings come from CONFIG, a TOML file with the names of the options (and underscores for their hyphens; for
-    --corpus: corpora), and from options, which have the last word. Composite mentions, those whose id the index
-    does not know and those without a text around them are left out and counted. One process alone trains.
+    Settings come from CONFIG, a TOML file, and from options, which have the last word. In the file a setting has
+    the name that the help of its option gives, or else that of the option with underscores for hyphens.
+
+    Composite mentions, those whose id the index does not know and those without a text around them are left out
+    and counted. One process alone trains.
 
     \b
     nymlink index build mesh -o mesh-index --encoder sapbert --sparse none

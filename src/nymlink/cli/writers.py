@@ -16,6 +16,7 @@ from typing import Any, Final, Protocol, TextIO
 from wcwidth import wcswidth, wcwidth
 
 from nymlink.delimited import Record
+from nymlink.errors import InputError
 from nymlink.link.model import Candidate, Link
 
 _COLUMNS: Final = ("rank", "concept_id", "concept_name", "matched_name", "score")
@@ -97,9 +98,18 @@ class TsvWriter:
 
 
 class JsonWriter:
-    """One JSON object a link: mention, query, decision, candidates; under ``row`` the cells of a user's table."""
+    """One JSON object a link: mention, query, decision, candidates; under ``row`` the cells of a user's table.
+
+    Raises:
+        InputError: two columns of the table have the same name.
+    """
 
     def __init__(self, out: TextIO, *, header: Sequence[str] = (), located: bool = False) -> None:
+        repeated = [name for name in dict.fromkeys(header) if header.count(name) > 1]
+        if repeated:
+            raise InputError(
+                f"two columns are called {repeated[0]!r}, and a JSON object has room for one: rename one of them"
+            )
         self._out = out
         self._header = header
         self._located = located

@@ -2,20 +2,44 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 from nymlink.errors import InputError
 from nymlink.evaluate.metrics import as_array
 from nymlink.evaluate.significance import McNemar, mcnemar
 
+_NO_RUN: Final = "not an evaluation written by nymlink evaluate --json"
 
-def compare(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, McNemar]:
+
+def read_run(path: Path) -> dict[str, Any]:
+    """What `nymlink evaluate --json` wrote.
+
+    Raises:
+        InputError: the file cannot be opened or holds something else.
+    """
+    try:
+        run: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot be opened: {error.strerror or error}", path=path) from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(_NO_RUN, path=path) from error
+    # What can be compared with itself is a run.
+    compare(run, run, path=path)
+    return run
+
+
+def compare(
+    first: Mapping[str, Any], second: Mapping[str, Any], *, path: Path | None = None
+) -> dict[str, McNemar]:
     """McNemar's exact test on accuracy at 1, by name and by concept, of two runs over the same mentions.
 
     Args:
         first: :meth:`~nymlink.evaluate.evaluation.Evaluation.to_dict` of one run.
         second: that of the other.
+        path: the file that the second comes from, for messages.
 
     Raises:
         InputError: they are not evaluations, or not of the same mentions.
@@ -23,11 +47,11 @@ def compare(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Mc
     try:
         mentions = [run["mentions"] for run in (first, second)]
         if mentions[0]["fingerprint"] != mentions[1]["fingerprint"]:
-            raise InputError("the two runs scored different mentions: evaluate both on the same corpus")
+            raise InputError("the two runs scored different mentions: evaluate both on the same corpus", path=path)
         ranks = {name: [as_array(run[f"{name}_ranks"]) for run in mentions] for name in ("name", "concept")}
         return {
             "acc@1": mcnemar(*(values < 1 for values in ranks["name"])),
             "concept_acc@1": mcnemar(*(values < 1 for values in ranks["concept"])),
         }
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError("not an evaluation written by nymlink evaluate --json") from error
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise InputError(_NO_RUN, path=path) from error

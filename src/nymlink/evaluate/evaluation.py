@@ -203,8 +203,9 @@ def _nothing_to_score(
     corpus: Corpus, queries: Sequence[Query], annotated: Sequence[Query], types: Collection[str] | None
 ) -> str:
     if not queries and types is not None:
-        there = sorted({mention.type for _, mention in corpus.mentions()})
-        return f"the corpus has no mention of type {', '.join(sorted(types))}; it has: {', '.join(there)}"
+        there = sorted({mention.type for _, mention in corpus.mentions()} - {""})
+        has = f"it has: {', '.join(there)}" if there else "its mentions have no types"
+        return f"the corpus has no mention of type {', '.join(sorted(types))}; {has}"
     if not annotated:
         return "no mention of the corpus has a gold id: name the column that holds them"
     return "none of the corpus's gold ids is in the vocabulary: is it the right one?"

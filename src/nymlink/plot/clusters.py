@@ -50,25 +50,25 @@ def draw_clusters(sizes: Sizes, *, title: str) -> Figure:
     Raises:
         MissingExtraError: matplotlib is not installed.
     """
-    figure = new_figure(8, 4.6)
-    axes = figure.subplots()
-    last = min(int(sizes.max()), _LAST)
-    places = np.minimum(sizes, last)
-    single = float(np.mean(sizes == 1))
-    axes.set_title(
-        f"{title}: {sizes.sum():,} mentions in {len(sizes):,} clusters, {sizes.mean():.1f} in the mean\n"
-        f"{100 * single:.0f} % of the clusters have a single mention",
-        fontsize=11,
-    )
-    bars = (("clusters", None, COLOURS[0], -0.2, ""), ("mentions", sizes, COLOURS[1], 0.2, "///"))
-    for kind, weights, colour, shift, hatch in bars:
-        heights = np.bincount(places, weights, minlength=last + 1)[1:]
-        axes.bar(np.arange(1, last + 1) + shift, heights, 0.4, color=colour, hatch=hatch, label=kind)
-    shown = [str(size) for size in range(1, last + 1)]
-    if sizes.max() > last:
-        shown[-1] += "+"
-    axes.set_xticks(range(1, last + 1), shown)
-    axes.set_xlabel("mentions of a concept in a document")
-    axes.legend(frameon=False)
-    axes.spines[["top", "right"]].set_visible(False)
+    with new_figure(8, 4.6) as figure:
+        axes = figure.subplots()
+        last = min(int(sizes.max()), _LAST)
+        places = np.minimum(sizes, last)
+        single = float(np.mean(sizes == 1))
+        axes.set_title(
+            f"{title}: {sizes.sum():,} mentions in {len(sizes):,} clusters, {sizes.mean():.1f} in the mean\n"
+            f"{100 * single:.0f} % of the clusters have a single mention",
+            fontsize=11,
+        )
+        bars = (("clusters", None, COLOURS[0], -0.2, ""), ("mentions", sizes, COLOURS[1], 0.2, "///"))
+        for kind, weights, colour, shift, hatch in bars:
+            heights = np.bincount(places, weights, minlength=last + 1)[1:]
+            axes.bar(np.arange(1, last + 1) + shift, heights, 0.4, color=colour, hatch=hatch, label=kind)
+        shown = [str(size) for size in range(1, last + 1)]
+        if sizes.max() > last:
+            shown[-1] += "+"
+        axes.set_xticks(range(1, last + 1), shown)
+        axes.set_xlabel("mentions of a concept in a document")
+        axes.legend(frameon=False)
+        axes.spines[["top", "right"]].set_visible(False)
     return figure

@@ -13,6 +13,7 @@ from nymlink.corpus.model import Corpus
 from nymlink.errors import InputError, MissingExtraError
 from nymlink.evaluate.gold import GoldResolver
 from nymlink.plot.figure import COLOURS, new_figure
+from nymlink.plot.labels import LONGEST_IN_KEY, shortened
 from nymlink.plot.sample import Labels
 from nymlink.plot.space import Flat, Vectors, turned
 from nymlink.rerank.passages import Passage, passages
@@ -106,18 +107,18 @@ def draw_contexts(sample: ContextSample, views: Mapping[str, tuple[Vectors, Vect
     Raises:
         MissingExtraError: matplotlib or scikit-learn is not installed.
     """
-    figure = new_figure(6.4 * len(views), 6.6 + 0.2 * len(sample.names))
-    figure.suptitle(
-        f"{len(sample.passages)} mentions (dots) of {len(sample.names)} concepts (stars), each of one colour",
-        fontsize=13,
-    )
-    panels = figure.subplots(1, len(views), squeeze=False)[0]
-    maps = [scaled(np.concatenate(pair)) for pair in views.values()]
-    for axes, points, (title, (mentions, concepts)) in zip(panels, maps, views.items(), strict=True):
-        share = 100 * meant_nearest(mentions, concepts, sample.labels)
-        axes.set_title(f"{title}\nnearest of these concepts is meant: {share:.0f} % of mentions", fontsize=11)
-        _draw_map(axes, turned(points, like=maps[0]), sample)
-    figure.legend(handles=panels[0].collections[1::2], loc="outside lower center", frameon=False, fontsize=9)
+    with new_figure(6.4 * len(views), 6.6 + 0.2 * len(sample.names)) as figure:
+        figure.suptitle(
+            f"{len(sample.passages)} mentions (dots) of {len(sample.names)} concepts (stars), each of one colour",
+            fontsize=13,
+        )
+        panels = figure.subplots(1, len(views), squeeze=False)[0]
+        maps = [scaled(np.concatenate(pair)) for pair in views.values()]
+        for axes, points, (title, (mentions, concepts)) in zip(panels, maps, views.items(), strict=True):
+            share = 100 * meant_nearest(mentions, concepts, sample.labels)
+            axes.set_title(f"{title}\nnearest of these concepts is meant: {share:.0f} % of mentions", fontsize=11)
+            _draw_map(axes, turned(points, like=maps[0]), sample)
+        figure.legend(handles=panels[0].collections[1::2], loc="outside lower center", frameon=False, fontsize=9)
     return figure
 
 
@@ -154,7 +155,15 @@ def _draw_map(axes: Axes, points: Flat, sample: ContextSample) -> None:
         axes.scatter(own[:, 0], own[:, 1], s=22, c=colour, edgecolors="white", linewidths=0.4)
         at = concepts[concept]
         axes.scatter(
-            at[0], at[1], s=260, c=colour, marker="*", edgecolors="black", linewidths=0.8, label=name, zorder=3
+            at[0],
+            at[1],
+            s=260,
+            c=colour,
+            marker="*",
+            edgecolors="black",
+            linewidths=0.8,
+            label=shortened(name, LONGEST_IN_KEY),
+            zorder=3,
         )
     axes.margins(0.1)
     axes.set_aspect("equal", adjustable="datalim")

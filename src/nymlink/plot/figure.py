@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -20,20 +22,25 @@ _FORMATS: Final = ("pdf", "png", "svg")
 _DPI: Final = 150
 
 
-def new_figure(width: float, height: float) -> Figure:
-    """An empty figure of so many inches, laid out without overlaps.
+@contextmanager
+def new_figure(width: float, height: float) -> Iterator[Figure]:
+    """An empty figure of so many inches, laid out without overlaps, to be drawn on within the block.
+
+    Texts are taken as they are written: the dollar signs of a name enclose no formula.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
     """
     try:
+        from matplotlib import rc_context
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MissingExtraError("plot", purpose="drawing") from error
-    figure = Figure(figsize=(width, height), dpi=_DPI, layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
+    with rc_context({"text.parse_math": False}):
+        figure = Figure(figsize=(width, height), dpi=_DPI, layout="constrained")
+        FigureCanvasAgg(figure)
+        yield figure
 
 
 def picture_format(path: Path) -> str:

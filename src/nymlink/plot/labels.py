@@ -21,12 +21,20 @@ _SIZE: Final = 8
 
 _LONGEST: Final = 32
 
+LONGEST_IN_KEY: Final = 60
+"""Characters of a name below a picture."""
+
 _PLACES: Final = tuple(
     (farther * x, farther * y)
     for farther in (1, 3)
     for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
 )
 """In which direction from its point a text may be, and how far; earlier ones are better."""
+
+
+def shortened(text: str, longest: int) -> str:
+    """A text of at most so many characters: a longer one is cut."""
+    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
 
 
 def place_labels(axes: Axes, at: Points, texts: Sequence[str], colours: Sequence[str], *, crowd: Points) -> None:
@@ -48,7 +56,7 @@ def place_labels(axes: Axes, at: Points, texts: Sequence[str], colours: Sequence
     taken: list[Points] = []
     for point, text, colour in zip(at, texts, colours, strict=True):
         label = axes.annotate(
-            text if len(text) <= _LONGEST else text[: _LONGEST - 1].rstrip() + "…",
+            shortened(text, _LONGEST),
             xy=(point[0], point[1]),
             xytext=(0, 0),
             textcoords="offset pixels",

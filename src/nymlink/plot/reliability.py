@@ -9,6 +9,7 @@ import numpy as np
 
 from nymlink.evaluate.calibration import Reliability
 from nymlink.plot.figure import COLOURS, MARKERS, new_figure
+from nymlink.plot.labels import LONGEST_IN_KEY, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,24 +25,24 @@ def draw_reliability(measured: Mapping[str, Reliability]) -> Figure:
     Raises:
         MissingExtraError: matplotlib is not installed.
     """
-    figure = new_figure(11.5, 5 + 0.2 * len(measured))
-    left, right = figure.subplots(1, 2)
-    left.set_title("Reliability", fontsize=11)
-    left.plot([0, 100], [0, 100], color="grey", linestyle="--", linewidth=1, label="as sure as right")
-    left.set_xlabel("mean confidence of a bin (%)")
-    left.set_ylabel("right (%)")
-    right.set_title("Precision by coverage", fontsize=11)
-    right.set_xlabel("mentions linked, the surest first (%)")
-    right.set_ylabel("right of these (%)")
-    for (title, one), colour, marker in zip(measured.items(), COLOURS, MARKERS, strict=False):
-        _draw(left, right, title, one, colour, marker)
-    for axes in (left, right):
-        axes.set_xlim(0, 102)
-        axes.set_ylim(top=102)
-        axes.grid(alpha=0.3)
-        axes.spines[["top", "right"]].set_visible(False)
-    left.set_ylim(bottom=0)
-    figure.legend(handles=left.lines, loc="outside lower center", frameon=False, fontsize=9)
+    with new_figure(11.5, 5 + 0.2 * len(measured)) as figure:
+        left, right = figure.subplots(1, 2)
+        left.set_title("Reliability", fontsize=11)
+        left.plot([0, 100], [0, 100], color="grey", linestyle="--", linewidth=1, label="as sure as right")
+        left.set_xlabel("mean confidence of a bin (%)")
+        left.set_ylabel("right (%)")
+        right.set_title("Precision by coverage", fontsize=11)
+        right.set_xlabel("mentions linked, the surest first (%)")
+        right.set_ylabel("right of these (%)")
+        for (title, one), colour, marker in zip(measured.items(), COLOURS, MARKERS, strict=False):
+            _draw(left, right, title, one, colour, marker)
+        for axes in (left, right):
+            axes.set_xlim(0, 102)
+            axes.set_ylim(top=102)
+            axes.grid(alpha=0.3)
+            axes.spines[["top", "right"]].set_visible(False)
+        left.set_ylim(bottom=0)
+        figure.legend(handles=left.lines, loc="outside lower center", frameon=False, fontsize=9)
     return figure
 
 
@@ -53,7 +54,7 @@ def _draw(left: Axes, right: Axes, title: str, measured: Reliability, colour: st
         color=colour,
         marker=marker,
         linewidth=1.4,
-        label=f"{title}: expected calibration error {measured.expected_error:.3f}, "
+        label=f"{shortened(title, LONGEST_IN_KEY)}: expected calibration error {measured.expected_error:.3f}, "
         f"{100 * measured.precision(0.8):.1f} % of the surest 80 % right",
     )
     precisions = measured.precisions()
@@ -61,5 +62,8 @@ def _draw(left: Axes, right: Axes, title: str, measured: Reliability, colour: st
         100 * np.arange(1, len(precisions) + 1) / len(precisions),
         100 * precisions,
         color=colour,
+        # At the end, so that a curve of a single point is seen too.
+        marker=marker,
+        markevery=[-1],
         linewidth=1.4,
     )

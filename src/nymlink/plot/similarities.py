@@ -77,22 +77,24 @@ def draw_similarities(
     Raises:
         MissingExtraError: matplotlib is not installed.
     """
-    figure = new_figure(11.5, 0.9 + 3.8 * len(measured))
-    figure.suptitle(f"Similarities of pairs in a batch, before and after mining (margin {margin:g})", fontsize=13)
-    lowest = min(
-        value.min(initial=0) for every, _ in measured.values() for value in (every.positives, every.negatives)
-    )
-    bins = 1 - _BIN * np.arange(np.ceil((1 - max(lowest, -1)) / _BIN), -1, -1)
-    rows = figure.subplots(len(measured), 2, squeeze=False, sharex=True, sharey="row")
-    for (left, right), (title, (every, mined)) in zip(rows, measured.items(), strict=True):
-        left.set_title(f"{title}: all pairs", fontsize=11)
-        left.set_ylabel(f"share of pairs in steps of {_BIN:g} (%)")
-        _draw_pairs(left, every, bins)
-        right.set_title(f"{title}: mined pairs", fontsize=11)
-        _draw_pairs(right, mined, bins, of=every)
-        left.set_ylim(top=_ROOM * left.get_ylim()[1])
-    for axes in rows[-1]:
-        axes.set_xlabel("cosine similarity")
+    with new_figure(11.5, 0.9 + 3.8 * len(measured)) as figure:
+        figure.suptitle(
+            f"Similarities of pairs in a batch, before and after mining (margin {margin:g})", fontsize=13
+        )
+        lowest = min(
+            value.min(initial=0) for every, _ in measured.values() for value in (every.positives, every.negatives)
+        )
+        bins = 1 - _BIN * np.arange(np.ceil((1 - max(lowest, -1)) / _BIN), -1, -1)
+        rows = figure.subplots(len(measured), 2, squeeze=False, sharex=True, sharey="row")
+        for (left, right), (title, (every, mined)) in zip(rows, measured.items(), strict=True):
+            left.set_title(f"{title}: all pairs", fontsize=11)
+            left.set_ylabel(f"share of pairs in steps of {_BIN:g} (%)")
+            _draw_pairs(left, every, bins)
+            right.set_title(f"{title}: mined pairs", fontsize=11)
+            _draw_pairs(right, mined, bins, of=every)
+            left.set_ylim(top=_ROOM * left.get_ylim()[1])
+        for axes in rows[-1]:
+            axes.set_xlabel("cosine similarity")
     return figure
 
 

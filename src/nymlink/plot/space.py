@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from nymlink.errors import MissingExtraError
+from nymlink.errors import InputError, MissingExtraError
 from nymlink.plot.figure import COLOURS, MARKERS, new_figure
 from nymlink.plot.labels import place_labels
 from nymlink.plot.sample import Labels, Sample
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 Vectors = npt.NDArray[np.float32]
 Flat = npt.NDArray[np.float64]
 
+_SAME: Final = 1e-6
+"""Numbers of unit vectors, and cosines, that are no farther apart differ by rounding alone."""
+
 
 def draw_space(sample: Sample, views: Mapping[str, Vectors], *, seed: int = 0) -> Figure:
     """One map for each encoder: a concept is a colour and a shape, and its preferred name is written at its point.
@@ -30,26 +33,31 @@ def draw_space(sample: Sample, views: Mapping[str, Vectors], *, seed: int = 0) -
         seed: of the maps.
 
     Raises:
+        InputError: all names have the same vector.
         MissingExtraError: matplotlib or scikit-learn is not installed.
     """
-    figure = new_figure(6.4 * len(views), 6.4)
-    figure.suptitle(
-        f"{len(sample.texts)} names of {len(sample.concepts)} concepts, each of one colour and shape", fontsize=13
-    )
-    panels = figure.subplots(1, len(views), squeeze=False)[0]
-    maps = [flatten(vectors, seed=seed) for vectors in views.values()]
-    for axes, points, (title, vectors) in zip(panels, maps, views.items(), strict=True):
-        share = 100 * synonyms_nearest(vectors, sample.labels)
-        axes.set_title(f"{title}\nnearest other name is a synonym: {share:.0f} % of names", fontsize=11)
-        _draw_map(axes, turned(points, like=maps[0]), sample.labels)
-    # Texts can be placed only when everything else has its size, which they must not change again.
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")
-    firsts = np.unique(sample.labels, return_index=True)[1]
-    colours = [_style(concept)[0] for concept in range(len(firsts))]
-    for axes in panels:
-        shown = np.concatenate([drawn.get_offsets() for drawn in axes.collections])
-        place_labels(axes, shown[firsts], sample.concepts, colours, crowd=shown)
+    for title, vectors in views.items():
+        if np.ptp(_units(vectors), axis=0).max() < _SAME:
+            raise InputError(f"{title}: the encoder does not tell these names apart")
+    with new_figure(6.4 * len(views), 6.4) as figure:
+        figure.suptitle(
+            f"{len(sample.texts)} names of {len(sample.concepts)} concepts, each of one colour and shape",
+            fontsize=13,
+        )
+        panels = figure.subplots(1, len(views), squeeze=False)[0]
+        maps = [flatten(vectors, seed=seed) for vectors in views.values()]
+        for axes, points, (title, vectors) in zip(panels, maps, views.items(), strict=True):
+            share = 100 * synonyms_nearest(vectors, sample.labels)
+            axes.set_title(f"{title}\nnearest other name is a synonym: {share:.0f} % of names", fontsize=11)
+            _draw_map(axes, turned(points, like=maps[0]), sample.labels)
+        # Texts can be placed only when everything else has its size, which they must not change again.
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
+        firsts = np.unique(sample.labels, return_index=True)[1]
+        colours = [_style(concept)[0] for concept in range(len(firsts))]
+        for axes in panels:
+            shown = np.concatenate([drawn.get_offsets() for drawn in axes.collections])
+            place_labels(axes, shown[firsts], sample.concepts, colours, crowd=shown)
     return figure
 
 
@@ -79,11 +87,16 @@ def turned(points: Flat, *, like: Flat) -> Flat:
 
 
 def synonyms_nearest(vectors: Vectors, labels: Labels) -> float:
-    """The share of names whose nearest other name, by cosine similarity, is of the same concept."""
+    """The share of names whose nearest other name, by cosine similarity, is of the same concept.
+
+    Where several are equally near, the share of them that is.
+    """
     units = _units(vectors)
     found = units @ units.T
     np.fill_diagonal(found, -np.inf)
-    return float(np.mean(labels[found.argmax(1)] == labels))
+    nearest = found >= found.max(1, keepdims=True) - _SAME
+    synonyms = labels[:, None] == labels
+    return float(np.mean((nearest & synonyms).sum(1) / nearest.sum(1)))
 
 
 def _draw_map(axes: Axes, points: Flat, labels: Labels) -> None:
