@@ -180,6 +180,7 @@ def test_settings_out_of_range_are_refused() -> None:
             Pairs.of(made, **setting)
     with pytest.raises(InputError, match="no name is in language 'english'; there are: en"):
         Pairs.of(made, languages=["en", "english"])
+    assert len(Pairs.of(made, languages=["EN"])) == len(Pairs.of(made, languages=["en"]))
 
 
 def test_a_vocabulary_on_disk_gives_the_same_pairs(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from nymlink.errors import InputError
 from nymlink.train.names import Rows, distinct_names, prepare
 from nymlink.train.pair_settings import PairSettings, Part
 from nymlink.train.permutation import Keys, permute, seeded_keys
+from nymlink.vocabulary.languages import with_regions
 from nymlink.vocabulary.model import SYNONYM_KINDS
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -81,7 +82,7 @@ class Pairs:
             part=part,
         )
         there = vocabulary.counts("lang")
-        if unknown := sorted(set(languages or ()) - set(there)):
+        if unknown := sorted(one for one in set(languages or ()) if not with_regions([one], there)):
             raise InputError(f"no name is in language {unknown[0]!r}; there are: {', '.join(there)}")
         names, owners = distinct_names(vocabulary, languages=languages, kinds=settings.kinds)
         concepts, counts = np.unique(owners, return_counts=True)
