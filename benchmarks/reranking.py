@@ -1,8 +1,8 @@
 """What contextual re-ranking learns: the four settings of Le & Nguyen (2023) over sparse and dense retrieval.
 
     python benchmarks/reranking.py FOLDER [--only BC5CDR] [--retrieval dense] [--loss prototype-srn] [--seed 0]
-        [--epochs N] [--learning-rate RATE] [--candidates N] [--anchor central] [--preset release]
-        [--scaling none] [--pooling cls]
+        [--epochs N] [--learning-rate RATE] [--candidates N] [--anchor central] [--negatives batch]
+        [--preset release] [--scaling none] [--pooling cls]
         [--encoder MODEL] [--augmented] [--max-steps N] [--first N] [--examples N] [--json FILE]
 
 Trained on the training split and measured on the development split of BC5CDR (both types, against MeSH) and of
@@ -22,7 +22,8 @@ All mentions with gold ids count. One whose gold concept is not among its candid
 wrong; a composite one is right where all its parts are. In the tables:
 
 - with index and document: what ``nymlink rerank fit`` adds, fitted on every second document and measured on the
-  others, and the other way round.
+  others, and the other way round; with index: the same, but that other mentions of the document count nothing.
+  Results that were kept before this was measured lack that row.
 - ambiguous: the prepared form of the mention, or of a part of it, is a name of several concepts of the vocabulary,
   or the first two candidates of retrieval have the same score.
 - seen, unseen: whether a gold id (of a composite mention, each of them) occurs in the training split.
@@ -56,7 +57,7 @@ from train_step import base
 RETRIEVALS: Final = ("sparse", "dense")
 LOSSES: Final = ("triplet", "triplet-sampled", "prototype", "prototype-srn")
 CROSS: Final = "cross-encoder"
-DUAL: Final = ("anchor", "preset", "scaling", "pooling")
+DUAL: Final = ("anchor", "negatives", "preset", "scaling", "pooling")
 OPTIONS: Final = ("epochs", "learning_rate", "candidates", "max_steps", *DUAL)
 """Settings of trainings; those of DUAL are of dual encoders alone."""
 
@@ -205,6 +206,11 @@ def main() -> None:
     parser.add_argument("--learning-rate", type=float, help="of each training; as published if not given")
     parser.add_argument("--candidates", type=int, help="of each mention; 64, as published, if not given")
     parser.add_argument("--anchor", choices=("random", "central"), help="of each cluster; random if not given")
+    parser.add_argument(
+        "--negatives",
+        choices=("own", "batch"),
+        help="among whose candidates the nearest wrong concept is sought; the mention's own if not given",
+    )
     parser.add_argument("--preset", choices=("paper", "release"), help="whose constants; the paper's if not given")
     parser.add_argument("--scaling", choices=("auto", "none"), help="of lengths; auto if not given")
     parser.add_argument("--pooling", choices=("cls", "mean"), help="of both encoders; the base's if not given")

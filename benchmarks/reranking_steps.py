@@ -5,9 +5,10 @@ from __future__ import annotations
 import gzip
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
+from functools import cache
+from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,7 +17,9 @@ from nymlink.atomic import atomic_file
 if TYPE_CHECKING:
     from nymlink.corpus.model import Corpus
     from nymlink.evaluate.fit_reranking import RerankingFit
+    from nymlink.evaluate.outcomes import Rank
     from nymlink.index.index import Index
+    from nymlink.rerank.combine import Weights
     from nymlink.rerank.passages import Passage
     from nymlink.rerank.reranker import Reranker
     from nymlink.rerank.scorer import ContextScorer, Scores
@@ -103,6 +106,9 @@ def measure(
 ) -> dict[str, Any]:
     """What becomes of every mention that has gold ids, and how fast.
 
+    ``indexed`` is its rank where the index counts too, ``combined`` where the document does as well: both by
+    weights that were fitted to the half of the documents that it is not in.
+
     Every fifth document is re-ranked once more: then its concepts are known, which gives the speed, and by this
     what of the time went into encoding concepts.
     """
@@ -113,7 +119,7 @@ def measure(
     from nymlink.rerank.dual_scorer import DualScorer
     from nymlink.rerank.reranker import Reranker
 
-    opened, read = Index.load(index), read_corpus(Path(corpus))
+    opened, read = remembering(Index.load(index)), read_corpus(Path(corpus))
     loaded = Reranker.load(reranker, opened.vocabulary).scorer
     if isinstance(loaded, DualScorer):
         # Without the user's cache: encoding concepts is timed.
@@ -131,10 +137,10 @@ def measure(
         again, counted = again + time.perf_counter() - start, counted + len(links)
     halves = [replace(read, documents=read.documents[start::2]) for start in (0, 1)]
     fitted = fits(opened, model, halves)
-    together = []
-    for half, fit in zip(halves, fitted, strict=True):
-        weighted = Reranker(scorer, opened.vocabulary, weights=fit.weights, candidates=candidates)
-        together.append(iter(evaluate_reranking(opened, weighted, half).mentions))
+    indexed = [replace(fit.weights, document=0.0) for fit in fits(opened, model, list(map(alone, halves)))]
+    with_index, together = (
+        weighted(opened, model, halves, weights) for weights in (indexed, [fit.weights for fit in fitted])
+    )
     half_of = [
         number % 2
         for number, document in enumerate(read.documents)
@@ -143,13 +149,20 @@ def measure(
     ]
     return {
         "mentions": [
-            {**one.to_dict(), "combined": next(together[half]).after}
+            {**one.to_dict(), "indexed": next(with_index[half]), "combined": next(together[half])}
             for one, half in zip(found.mentions, half_of, strict=True)
         ],
         "fits": [one.to_dict() for one in fitted],
         "entity_seconds": scorer.seconds - timed.seconds / counted * sum(1 for _ in read.mentions()),
         "mentions_per_second": counted / again,
     }
+
+
+def remembering(index: Index) -> Index:
+    """The index, which looks for the same mentions once: a corpus is gone through several times."""
+    match = cache(index.match)
+    index.match = lambda queries, k: match(tuple(queries), k)  # type: ignore[method-assign]
+    return index
 
 
 class Remembering:
@@ -182,6 +195,37 @@ def fits(index: Index, model: Reranker, halves: Sequence[Corpus]) -> list[Rerank
     from nymlink.evaluate.fit_reranking import fit_reranking
 
     return [fit_reranking(index, model, half, progress=True) for half in reversed(halves)]
+
+
+def alone(corpus: Corpus) -> Corpus:
+    """A corpus whose mentions tell each other nothing, as each is of a type of its own.
+
+    What is fitted to it leaves the document out, and so is the best without it.
+    """
+    types = map(str, count())
+    return replace(
+        corpus,
+        documents=tuple(
+            replace(one, mentions=tuple(replace(mention, type=next(types)) for mention in one.mentions))
+            for one in corpus.documents
+        ),
+    )
+
+
+def weighted(
+    index: Index, model: Reranker, halves: Sequence[Corpus], weights: Sequence[Weights]
+) -> list[Iterator[Rank]]:
+    """The ranks of the mentions of each half of a corpus, re-ranked by weights of its own."""
+    from nymlink.evaluate.reranking import evaluate_reranking
+    from nymlink.rerank.reranker import Reranker
+
+    rerankers = (
+        Reranker(model.scorer, model.vocabulary, weights=own, candidates=model.candidates) for own in weights
+    )
+    return [
+        (one.after for one in evaluate_reranking(index, reranker, half).mentions)
+        for reranker, half in zip(rerankers, halves, strict=True)
+    ]
 
 
 def examples(corpus: str, index: str, chosen: list[dict[str, Any]]) -> dict[str, Any]:

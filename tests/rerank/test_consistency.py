@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +14,9 @@ import pytest
 import torch
 
 from nymlink.corpus.model import Document, Mention
+from nymlink.encode.encoder import Encoder
 from nymlink.errors import MissingExtraError, StoreError
+from nymlink.index.fusion import Fusion
 from nymlink.index.index import Index
 from nymlink.link.linker import Linker
 from nymlink.link.model import Link
@@ -21,7 +24,7 @@ from nymlink.rerank.combine import Weights
 from nymlink.rerank.cross_encoder import CrossEncoder, CrossSettings
 from nymlink.rerank.cross_scorer import CrossScorer
 from nymlink.rerank.dual_encoder import DualEncoder, DualSettings
-from nymlink.rerank.folder import Fitted, fitted, store_fitted
+from nymlink.rerank.folder import Fitted, fitted, scores_of, store_fitted
 from nymlink.rerank.passages import Passage
 from nymlink.rerank.reranker import Reranker
 from nymlink.rerank.scorer import Scores
@@ -132,7 +135,8 @@ def test_what_was_fitted_is_kept_in_the_folder(index: Index, folder: Path) -> No
     assert fitted(folder) is None
     loaded = Reranker.load(folder, index.vocabulary)
     assert (loaded.weights, loaded.candidates) == (Weights(), 64)
-    kept = Fitted(weights=Weights(context=0.5, retrieval=8, document=0.25), candidates=16)
+    weights = Weights(context=0.5, retrieval=8, document=0.25)
+    kept = Fitted(weights=weights, candidates=16, scores=scores_of(index))
     store_fitted(folder, kept)
     assert fitted(folder) == kept
     loaded = Reranker.load(folder, index.vocabulary)
@@ -141,6 +145,64 @@ def test_what_was_fitted_is_kept_in_the_folder(index: Index, folder: Path) -> No
     given = document(at("MI", 0))
     (link,) = Reranker.load(folder, index.vocabulary).rerank(given, Linker(index).link(given))
     assert set(link.candidates[0].parts) >= {"context", "document"}
+
+
+def said_of(folder: Path, recwarn: pytest.WarningsRecorder) -> list[str]:
+    return [said for one in recwarn if str(folder) in (said := str(one.message))]
+
+
+@pytest.mark.parametrize(
+    ("changes", "warned"),
+    [
+        ({}, False),
+        ({"encoder": "f00"}, True),
+        ({"sparse": "le-nguyen"}, True),
+        ({"fusion": {"method": "weighted", "weights": {"exact": 0.5, "sparse": 0.5}}}, True),
+    ],
+)
+def test_weights_that_were_fitted_to_other_scores_are_warned_of(
+    index: Index, folder: Path, recwarn: pytest.WarningsRecorder, changes: dict[str, object], warned: bool
+) -> None:
+    weights = Weights(retrieval=8)
+    store_fitted(folder, Fitted(weights=weights, candidates=16, scores=scores_of(index) | changes))
+    # Its vocabulary does not say what its scores are.
+    assert Reranker.load(folder, index.vocabulary).weights == weights
+    assert said_of(folder, recwarn) == []
+    assert Reranker.load(folder, index).weights == weights
+    expected = (
+        f"{folder}: what counts beside the context was fitted to scores that are made in another way than those "
+        "of this index: run `nymlink rerank fit` with it"
+    )
+    assert said_of(folder, recwarn) == [expected] * warned
+
+
+def test_of_weights_that_do_not_say_what_they_were_fitted_to_nothing_is_said(
+    index: Index, folder: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    kept = {"weights": {"context": 1.0, "retrieval": 8.0, "document": 0.0}, "candidates": 16}
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps({**manifest, "fitted": kept}))
+    assert Reranker.load(folder, index).weights == Weights(retrieval=8)
+    assert said_of(folder, recwarn) == []
+
+
+def test_scores_are_known_by_their_searches_their_fusion_and_the_encoder(index: Index, tmp_path: Path) -> None:
+    assert scores_of(index) == {
+        "sparse": "nymlink",
+        "encoder": None,
+        "fusion": {"method": "weighted", "weights": {"exact": 0.1, "sparse": 0.9}},
+    }
+    index.save(tmp_path / "index")
+    assert scores_of(Index.load(tmp_path / "index")) == scores_of(index)
+    other = index.with_fusion(Fusion.of(["exact", "sparse"], weights={"sparse": 1}))
+    assert scores_of(other) == scores_of(index) | {"fusion": other.fusion.to_dict()}
+    encoder = Encoder.load(tiny.folder(tmp_path / "base"))
+    dense = Index.build(index.vocabulary, encoder=encoder)
+    assert scores_of(dense)["encoder"] == encoder.fingerprint
+    # Where it is now does not matter.
+    shutil.move(tmp_path / "base", tmp_path / "moved")
+    moved = Index.build(index.vocabulary, encoder=tmp_path / "moved")
+    assert scores_of(moved) == scores_of(dense)
 
 
 def test_a_cross_encoder_is_told_by_its_manifest(index: Index, tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from syntok import segmenter
+from syntok.tokenizer import Tokenizer
 
 from nymlink.corpus.model import Document, Mention
 from nymlink.errors import MissingExtraError
@@ -87,6 +89,22 @@ def test_a_long_document_is_cut_to_what_is_near() -> None:
     assert max(len(one.left) + len(one.right) for one in found if one) <= 2048
 
 
+def test_a_document_of_many_paragraphs_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "Abc. \n\n" * 14_285 + "A fever came."
+    assert len(text) > 100_000
+    read = 0
+    original = Tokenizer.tokenize
+
+    def counted(self: Tokenizer, text: str, base_offset: int = 0) -> Any:
+        nonlocal read
+        read += base_offset + len(text)
+        return original(self, text, base_offset)
+
+    monkeypatch.setattr(Tokenizer, "tokenize", counted)
+    assert passages(of(text, "fever")) == (Passage("a ", "fever", " came."),)
+    assert read <= len(text)
+
+
 WORDS = st.sampled_from(
     "heart attack (HA) HA HAs myotonic dystrophy (DM) DM-1 DM . ? e.g. The İ ſ \n\n ; fever, 5 mg/kg [x]".split(
         " "
@@ -134,6 +152,16 @@ def test_sentences_begin_within_the_text_in_order(text: str) -> None:
     assert starts[0] == 0
     assert starts == sorted(set(starts))
     assert starts[-1] <= len(text)
+
+
+PIECES = [*"Heart attack. (HA) DM. e.g. 5 mg/kg İ ? B. ... '".split(), " ", "\n", "\n\n", "\r\n \t\r\n", "\u2028"]
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(PIECES), max_size=60).map("".join))
+def test_sentences_are_those_of_the_text_as_a_whole(text: str) -> None:
+    starts = {sentence[0].offset for paragraph in segmenter.analyze(text) for sentence in paragraph}
+    assert sentence_starts(text) == [0, *sorted(starts)[1:]]
 
 
 def test_sentences_are_those_of_the_splitter() -> None:

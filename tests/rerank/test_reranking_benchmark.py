@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import gzip
 import importlib
+import json
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from nymlink.index.index import Index
+from nymlink.rerank.reranker import Reranker
 from tests.encode import tiny
+from tests.evaluate.words import Words, document, two_of_one_name
 
 DOCUMENTS = 4
 
@@ -60,10 +66,61 @@ def test_a_re_ranker_is_trained_and_measured(steps: Any, place: Path, encoder: s
         assert [(one["before"], one["after"] in (0, 1, 2, 3)) for one in found[::2]] == [(1, True)] * DOCUMENTS
         assert [(one["before"], one["after"]) for one in found[1::2]] == [(None, None)] * DOCUMENTS
         assert all((one["first_after"][0] == "X:2") == (one["after"] == 0) for one in found[::2])
-        assert [one["combined"] is None for one in found] == [False, True] * DOCUMENTS
+        for key in ("indexed", "combined"):
+            assert [one[key] is None for one in found] == [False, True] * DOCUMENTS
         assert [fit["mentions"] for fit in seeds[0]["fits"]] == [DOCUMENTS] * 2
     report = importlib.import_module("reranking_report")
     assert report.text({"toy": report.summary(runs)}).count("| triplet, prototype-srn |") == 1
+
+
+# Of three mentions the context says the first, the index the third, and the second only the others do.
+HEART = ("heart", "MI", "X:1"), ("small", "MI", "X:1"), ("small", "myocardial infarction", "X:1")
+VALVE = ("valve", "MI", "X:0"), ("large", "MI", "X:0"), ("large", "mitral insufficiency", "X:0")
+# Here the context says all, and the others the contrary of the third.
+ODD = ("heart", "MI", "X:1"), ("large", "MI", "X:1"), ("small", "myocardial infarction", "X:0")
+
+
+@pytest.mark.parametrize(
+    ("documents", "after", "indexed", "combined"),
+    [
+        ([HEART, HEART, VALVE, VALVE], [0, 1, 1] * 4, [0, 1, 0] * 4, [0, 0, 0] * 4),
+        # Fitted to the other half, which is not like this one.
+        ([HEART, ODD, VALVE, ODD], [0, 1, 1, 0, 0, 0] * 2, [0, 1, 1, 0, 0, 1] * 2, [0, 1, 1, 0, 0, 1] * 2),
+    ],
+)
+def test_index_and_document_are_measured_apart_and_nothing_is_done_twice(
+    steps: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    documents: list[Any],
+    after: list[int],
+    indexed: list[int],
+    combined: list[int],
+) -> None:
+    two_of_one_name().save(tmp_path / "index")
+    lines = []
+    for number, said in enumerate(documents):
+        one = document(number, *said)
+        places = [(number, m.start, m.end, m.text, m.type, *m.concept_ids) for m in one.mentions]
+        lines += [f"{number}|t|{one.text}", f"{number}|a|", *("\t".join(map(str, row)) for row in places), ""]
+    (tmp_path / "corpus.txt").write_text("\n".join(lines))
+    searched = []
+    original = Index.match
+
+    def match(self: Index, queries: Sequence[str], k: int) -> Any:
+        searched.append((tuple(queries), k))
+        return original(self, queries, k)
+
+    scorer = Words(heart=(0, 4, 0), small=(0.5, 0, 0), valve=(4, 0, 0), large=(0, 0.5, 0))
+    monkeypatch.setattr(Index, "match", match)
+    monkeypatch.setattr(Reranker, "load", lambda _, vocabulary: Reranker(scorer, vocabulary))
+    corpus = str(tmp_path / "corpus.txt")
+    found = steps.measure(corpus, corpus, str(tmp_path / "index"), "reranker")
+    ranks = {key: [one[key] for one in found["mentions"]] for key in ("after", "indexed", "combined")}
+    assert ranks == {"after": after, "indexed": indexed, "combined": combined}
+    assert len(searched) == len(set(searched))
+    # Those of the first document once more, for the speed.
+    assert scorer.scored == 3 * len(set(documents)) + 3
 
 
 def mention(
@@ -151,3 +208,27 @@ def test_a_folder_is_of_one_encoder_and_one_way_of_training(place: Path) -> None
         reranking.Workplace(place / "out", str(place / "base"), first=None, epochs=2)
     with pytest.raises(SystemExit, match="choose another folder"):
         reranking.Workplace(place / "out", str(place / "base"), first=None, epochs=3)
+
+
+def test_where_negatives_are_sought_is_said_to_dual_encoders_and_kept(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reranking = importlib.import_module("reranking")
+    trained = []
+
+    def step(name: str, **given: Any) -> dict[str, Any]:
+        if name == "reranking_steps:train":
+            trained.append((given["loss"], given.get("negatives")))
+        return run(mention(0, 0))
+
+    monkeypatch.setattr(reranking.apart, "run", step)
+    monkeypatch.setenv("NYMLINK_DATA", str(place))
+    out, encoder = place / "out", str(place / "base")
+    only = ["--only", "NCBI", "--retrieval", "sparse", "--loss", "triplet", "--loss", "cross-encoder"]
+    monkeypatch.setattr(sys, "argv", ["x", str(out), "--encoder", encoder, "--negatives", "batch", *only])
+    reranking.main()
+    assert "| triplet | 100.0 |" in capsys.readouterr().out
+    assert trained == [("triplet", "batch"), (None, None)]
+    assert json.loads((out / "settings.json").read_text())["negatives"] == "batch"
+    with pytest.raises(SystemExit, match="choose another folder"):
+        reranking.Workplace(out, encoder, first=None)

@@ -22,10 +22,12 @@ from nymlink.index.index import Index
 from nymlink.link.linker import Linker
 from nymlink.rerank.reranker import Reranker
 from nymlink.train import checkpoint
+from nymlink.train.config import make
 from nymlink.train.loop import StoppedError
 from nymlink.train.recipe_settings import RerankSettings
 from nymlink.train.rerank import train_rerank
 from nymlink.train.settings import HeldOut
+from nymlink.train.toml_files import read_toml
 from tests.encode import tiny
 from tests.train.runs import same
 from tests.train.small import vocabulary
@@ -120,6 +122,81 @@ def test_the_record_says_what_was_learned_from_and_the_metrics_how_it_went(finis
     assert said["result"]["radius"] != 11
 
 
+def test_margin_radius_and_its_rate_are_those_of_the_preset_unless_others_are_given(
+    place: Path, tmp_path: Path
+) -> None:
+    gaps = []
+    for number, (changes, margin, radius, rate) in enumerate(
+        [
+            ({}, 1.6, 11, 0.01),
+            ({"preset": "release"}, 1.15, 10, 0.01),
+            ({"preset": "release", "margin": 20.0}, 20, 10, 0.01),
+            ({"preset": "release", "radius": 12.0}, 1.15, 12, 0.01),
+            ({"preset": "release", "radius_learning_rate": 0.25}, 1.15, 10, 0.25),
+        ]
+    ):
+        output = tmp_path / str(number)
+        train_rerank(settings(place, output, scaling="none", max_steps=2, **changes))
+        said = record(output)["settings"]
+        assert {name: said[name] for name in changes} == changes
+        first, second = (line for line in metrics(output) if "loss" in line)
+        assert first["radius"] == radius
+        # The first step of Adam is as long as the learning rate.
+        assert second["radius"] == pytest.approx(radius - rate, abs=1e-5)
+        gaps.append(first["loss"] - margin)
+    assert gaps == pytest.approx([gaps[0]] * len(gaps), abs=1e-5)
+
+
+def test_a_radius_that_is_given_is_how_wide_clusters_are_at_first(
+    place: Path, finished: Path, tmp_path: Path
+) -> None:
+    result = train_rerank(settings(place, tmp_path / "out", radius=4.0, max_steps=1))
+    assert 4 * result["unit_length"] == pytest.approx(11 * record(finished)["result"]["unit_length"])
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> dict[str, Any]:
+    """Settings of a training with two mentions a document, each of a concept of its own.
+
+    Nothing is spelt like "mi" but itself.
+    """
+    names = ("X:0", "heart attack", "en", "exact"), ("X:1", "attack", "en", "exact"), ("X:2", "mi", "en", "exact")
+    Index.build(vocabulary(*names)).save(tmp_path / "index")
+    documents = [
+        f"{number}|t|An attack of mi.\n{number}|a|\n{number}\t3\t9\tattack\t\tX:1\n{number}\t13\t15\tmi\t\tX:2\n"
+        for number in range(3)
+    ]
+    (tmp_path / "corpus.PubTator.txt").write_text("\n".join(documents))
+    return {"corpora": (str(tmp_path / "corpus.PubTator.txt"),), "index": str(tmp_path / "index"), "epochs": 1}
+
+
+@pytest.mark.parametrize(("preset", "radius"), [("paper", pytest.approx(10.98, abs=0.001)), ("release", 10)])
+def test_clusters_of_one_mention_draw_the_radius_to_0_in_the_preset_of_the_paper_alone(
+    place: Path, tmp_path: Path, alone: dict[str, Any], preset: str, radius: float
+) -> None:
+    assert train_rerank(settings(place, tmp_path / "out", preset=preset, **alone))["radius"] == radius
+
+
+def test_a_batch_without_any_wrong_candidate_teaches_nothing_and_training_goes_on(
+    place: Path, tmp_path: Path, alone: dict[str, Any]
+) -> None:
+    train_rerank(settings(place, tmp_path / "out", batch_groups=1, **alone))
+    steps = [line for line in metrics(tmp_path / "out") if "loss" in line]
+    assert [line["loss"] > 0 for line in steps] == [not line["without_negative"] for line in steps]
+    assert sorted(line["without_negative"] for line in steps) == [0, 0, 0, 1, 1, 1]
+
+
+def test_a_file_says_where_wrong_concepts_are_sought(place: Path, tmp_path: Path) -> None:
+    given = settings(place, tmp_path / "out", negatives="batch", max_steps=1)
+    train_rerank(given)
+    assert record(tmp_path / "out")["settings"]["negatives"] == "batch"
+    written = tmp_path / "out" / "config.toml"
+    assert make(RerankSettings, read_toml(written)) == given
+    written.write_text(written.read_text().replace('"batch"', '"all"'))
+    with pytest.raises(InputError, match=r"config.toml:\d+: negatives must be one of own, batch, not 'all'"):
+        make(RerankSettings, read_toml(written), path=written)
+
+
 def test_what_is_written_re_ranks(place: Path, finished: Path) -> None:
     index = Index.load(place / "index")
     (document, *_) = read_corpus(place / "train.PubTator.txt").documents
@@ -185,6 +262,7 @@ def test_what_cannot_be_trained_on_is_said(place: Path, tmp_path: Path, monkeypa
 def test_the_command_trains_and_explains_itself(place: Path, tmp_path: Path) -> None:
     said = CliRunner().invoke(train, ["rerank", "--help"])
     assert all(f"--{name}" in said.output for name in ("index", "margin", "radius", "scaling", "mention-start"))
+    assert "--negatives [own|batch]" in said.output
     flags = [("corpus", "train.PubTator.txt"), ("index", "index"), ("base", "base")]
     given = [part for name, file in flags for part in (f"--{name}", str(place / file))]
     given += ["-o", str(tmp_path / "out"), "--max-length", "48", "--max-steps", "1", "--loss", "triplet"]
@@ -199,4 +277,5 @@ def test_defaults_are_the_published_settings() -> None:
     given = RerankSettings(corpora=("c",), index="i", base="b", output="o")
     published = {"candidates": 64, "batch_groups": 32, "epochs": 6, "max_length": 128, "learning_rate": 1e-5}
     chosen = {"loss": "prototype-srn", "preset": "paper", "anchor": "random", "mention_start": "marker"}
+    chosen["negatives"] = "own"
     assert {name: getattr(given, name) for name in (*published, *chosen)} == published | chosen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +130,28 @@ def test_neighbours_and_the_radius_are_those_of_algorithm_1(seed: int) -> None:
         assert (gradient[1] != 0) == bool(preset.learned_spread)
 
 
+def test_presets_are_those_of_the_paper_and_of_its_release() -> None:
+    paper, release = PRESETS["paper"], PRESETS["release"]
+    assert (paper.margin, paper.radius, paper.radius_learning_rate) == (1.6, 11, 0.01)
+    assert (paper.epsilon, paper.learned_spread, paper.singletons) == (1, 0, True)
+    assert (release.margin, release.radius, release.radius_learning_rate) == (1.15, 10, 0.01)
+    assert (release.epsilon, release.learned_spread, release.singletons) == (1, 1.5, False)
+
+
+def test_how_far_neighbours_are_follows_the_spread_that_is_learned() -> None:
+    # Clusters are 1 and 5 wide: the radius comes to 3, and largest distances are 2 from it.
+    farthest, sizes = torch.tensor([1.0, 5.0]), torch.tensor([2, 2])
+    for preset, learned in ((PRESETS["paper"], 3 + 1.0), (PRESETS["release"], 3 + 1.5 * 2)):
+        soft = SoftRadius(preset, radius=10.0, device=CPU)
+        assert soft.reach == pytest.approx(10 + 1)
+        optimiser = torch.optim.SGD(soft.parameters(), lr=0.1)
+        for _ in range(100):
+            optimiser.zero_grad()
+            soft.loss(farthest, sizes).backward()
+            optimiser.step()
+        assert soft.reach == pytest.approx(learned, abs=1e-3)
+
+
 def test_the_radius_of_nothing_but_singletons_rests_or_falls() -> None:
     for preset, expected in (("release", 0.0), ("paper", 121.0)):
         soft = SoftRadius(PRESETS[preset], radius=11.0, device=CPU)  # type: ignore[index]
@@ -195,6 +218,7 @@ def test_examples_are_mentions_with_one_meaning_and_a_context(index: Index) -> N
         wrong = [concept not in one.gold for concept in expected]
         assert found.allowed[row].tolist() == wrong + [False] * (3 - len(expected))
         assert {int(found.concepts[found.positives[row]])} == set(one.gold)
+        assert found.golds[row] == one.gold
         retrieved += not all(wrong)
     assert found.with_gold == pytest.approx(retrieved / 11)
     with pytest.raises(InputError, match=r"no mention in a context means .*'unknown id': 1"):
@@ -211,10 +235,12 @@ def settings(**changes: Any) -> RerankSettings:
     return RerankSettings(**given | changes)
 
 
-def task_of(folder: Path, index: Index, given: RerankSettings) -> tuple[Reranking, RerankWeights, Examples]:
+def task_of(
+    folder: Path, index: Index, given: RerankSettings, **changes: Any
+) -> tuple[Reranking, RerankWeights, Examples]:
     torch.manual_seed(0)
     dual = DualEncoder.begin(tiny.folder(folder / "base"), DualSettings(max_length=64))
-    examples = Examples.of(index, mentions_in_context(index, [corpus()]), k=given.candidates)
+    examples = replace(Examples.of(index, mentions_in_context(index, [corpus()]), k=given.candidates), **changes)
     soft = SoftRadius(PRESETS[given.preset], radius=given.radius or 11.0, device=CPU)
     weights = RerankWeights(dual, soft, learned=given.loss == "prototype-srn")
     tokens = dual.entity_tokens(list(entities(index.vocabulary, examples.concepts.tolist())))
@@ -232,20 +258,22 @@ def task_of(folder: Path, index: Index, given: RerankSettings) -> tuple[Rerankin
 
 
 @pytest.mark.parametrize(
-    ("loss", "anchor", "graph_tokens", "shortlist"),
+    ("loss", "anchor", "graph_tokens", "shortlist", "negatives"),
     [
-        ("triplet", "random", 8192, 2),
-        ("triplet-sampled", "random", 8192, 2),
-        ("triplet-sampled", "random", 8192, 16),
-        ("prototype", "central", 60, 2),
-        ("prototype-srn", "random", 60, 2),
-        ("prototype-srn", "central", 8192, 2),
+        ("triplet", "random", 8192, 2, "own"),
+        ("triplet", "random", 8192, 2, "batch"),
+        ("triplet-sampled", "random", 8192, 2, "own"),
+        ("triplet-sampled", "random", 8192, 16, "own"),
+        ("prototype", "central", 60, 2, "own"),
+        ("prototype", "central", 60, 16, "batch"),
+        ("prototype-srn", "random", 60, 2, "own"),
+        ("prototype-srn", "central", 8192, 2, "batch"),
     ],
 )
 def test_gradients_are_those_of_each_mention_and_concept_by_itself(
-    tmp_path: Path, index: Index, loss: str, anchor: str, graph_tokens: int, shortlist: int
+    tmp_path: Path, index: Index, loss: str, anchor: str, graph_tokens: int, shortlist: int, negatives: str
 ) -> None:
-    given = settings(loss=loss, anchor=anchor, graph_tokens=graph_tokens, shortlist=shortlist)
+    given = settings(loss=loss, anchor=anchor, graph_tokens=graph_tokens, shortlist=shortlist, negatives=negatives)
     task, weights, examples = task_of(tmp_path, index, given)
     task.start_epoch(0)
     with torch.no_grad():
@@ -256,8 +284,15 @@ def test_gradients_are_those_of_each_mention_and_concept_by_itself(
             value += torch.randn_like(value) / 3
         now = [_concept(weights, index, examples, one) for one in range(len(examples.concepts))]
     assert len(task) == (3 if loss == "triplet" else 2)
+
+    def shortlisted(mention: int) -> list[int]:
+        """Its wrong candidates that were the nearest at the beginning of the epoch, the nearest first."""
+        candidates = zip(examples.candidates[mention], examples.allowed[mention], strict=True)
+        wrong = dict.fromkeys(int(concept) for concept, may in candidates if may)
+        return sorted(wrong, key=lambda one: (known[one] - asked[mention]).norm().item())[:shortlist]
+
     seen: list[int] = []
-    changed = 0
+    changed = strange = masked = 0
     for number in range(len(task)):
         batch = task.batch(0, number)
         outcome = task.backward(batch)
@@ -279,20 +314,16 @@ def test_gradients_are_those_of_each_mention_and_concept_by_itself(
                 near = [one for one in vectors if (one - centre).norm().item() <= 3.0]
                 farthest.append(max((one - centre).norm().item() for one in near))
                 middle = torch.stack(near).mean(0)
-            wrong = [
-                int(concept)
-                for concept, may in zip(
-                    examples.candidates[mentions[at]], examples.allowed[mentions[at]], strict=True
-                )
-                if may
-            ]
-            if not wrong:
+            wrong = shortlisted(mentions[at])
+            sought = batch.mentions.tolist() if negatives == "batch" else [mentions[at]]
+            pool = {concept for one in sought for concept in shortlisted(one)}
+            meant = {one for one in pool if int(examples.concepts[one]) in examples.golds[mentions[at]]}
+            if not pool - meant:
                 continue
-            then = asked[mentions[at]]
-            wrong = sorted(dict.fromkeys(wrong), key=lambda one: (known[one] - then).norm().item())
-            wrong = wrong[:shortlist]
-            negative = min(wrong, key=lambda one: (now[one] - centre).norm().item())
-            changed += negative != wrong[0]
+            negative = min(pool - meant, key=lambda one: (now[one] - centre).norm().item())
+            changed += wrong[:1] != [negative]
+            strange += negative not in wrong
+            masked += bool(meant)
             positive = _concept(weights, index, examples, int(examples.positives[mentions[0]]))
             gap = (middle - positive).norm() - (middle - _concept(weights, index, examples, negative)).norm()
             losses.append((gap + 3.0).relu())
@@ -306,6 +337,7 @@ def test_gradients_are_those_of_each_mention_and_concept_by_itself(
         for ours, theirs in zip(found, _taken(weights), strict=True):
             torch.testing.assert_close(ours, theirs, rtol=1e-3, atol=1e-4)
     assert changed
+    assert bool(strange) == bool(masked) == (negatives == "batch")
     if loss != "triplet-sampled":
         assert sorted(seen) == list(range(11))
 
@@ -367,6 +399,28 @@ def test_without_clusters_of_several_the_unit_is_1(tmp_path: Path, index: Index)
     assert figures is not None
     assert figures["unit_length"] == 1
     assert lone.start_epoch(0) is None
+
+
+@pytest.mark.parametrize("negatives", ["own", "batch"])
+def test_a_batch_in_which_no_mention_has_a_negative_teaches_nothing(
+    tmp_path: Path, index: Index, negatives: str
+) -> None:
+    given = settings(loss="prototype", negatives=negatives)
+    task, _, examples = task_of(tmp_path, index, given)
+    first = task.batch(0, 0).mentions
+    allowed = examples.allowed.copy()
+    allowed[first] = False
+    # As of an id that was split into all concepts that there are.
+    everything = frozenset(range(len(NAMES)))
+    golds = tuple(everything if number in first else gold for number, gold in enumerate(examples.golds))
+    changes = {"allowed": allowed} if negatives == "own" else {"golds": golds}
+    task, weights, _ = task_of(tmp_path, index, given, **changes)
+    task.start_epoch(0)
+    nothing = task.backward(task.batch(0, 0))
+    assert (nothing.loss, nothing.figures["without_negative"]) == (0, nothing.size)
+    assert not any(one.any() for one in _taken(weights))
+    assert task.backward(task.batch(0, 1)).loss > 0
+    assert any(one.any() for one in _taken(weights))
 
 
 def test_an_anchor_is_its_own_neighbour_however_small_the_radius(tmp_path: Path, index: Index) -> None:

@@ -160,7 +160,7 @@ def _reranker(folder: Path, index: Index) -> Reranker:
             "run `nymlink rerank fit`",
             stacklevel=1,
         )
-    return Reranker.load(folder, index.vocabulary)
+    return Reranker.load(folder, index)
 
 
 def _link_stream(

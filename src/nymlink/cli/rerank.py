@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nymlink.atomic import atomic_file
-from nymlink.cli.common import annotated_corpus, finish, mapping, reported_problems, require_folders
+from nymlink.cli.common import (
+    annotated_corpus,
+    finish,
+    mapping,
+    read_beside,
+    reported_problems,
+    require_apart,
+    require_folders,
+)
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
 from nymlink.index.index import Index
@@ -49,28 +57,31 @@ def fit(
 
     RERANKER is a folder that `nymlink train` wrote. CORPUS holds development mentions, never those that it was
     trained on or that are to be reported. The weights of the highest Acc@1 are stored in the folder: without them
-    the context alone decides.
+    the context alone decides. They are for the scores of this index: with one whose searches, their weights or
+    encoder are others, there is a warning.
 
     \b
     nymlink rerank fit reranker CDR_DevelopmentSet.PubTator.txt --index mesh-index
     """
     from nymlink.evaluate.fit_reranking import fit_reranking
-    from nymlink.rerank.folder import Fitted, store_fitted
+    from nymlink.rerank.folder import Fitted, scores_of, store_fitted
     from nymlink.rerank.reranker import Reranker
 
     problems = reported_problems()
     options = CorpusOptions(columns=mapping(columns))
     gold = read_corpus(corpus, format=format, options=options, problems=problems)
     opened = Index.load(index, encoder=encoder)
+    # The vocabulary alone: what was fitted before, to whichever index, is replaced.
     loaded = Reranker.load(reranker, opened.vocabulary)
     loaded.candidates = candidates or loaded.candidates
     found = fit_reranking(opened, loaded, gold, types=set(types) or None, progress=True)
+    # First: whoever reads the figures may stop reading.
+    store_fitted(reranker, Fitted(weights=found.weights, candidates=loaded.candidates, scores=scores_of(opened)))
     for name, accuracy in found.figures.items():
         click.echo(f"Acc@1 {100 * accuracy:5.1f}  {name}")
     click.echo(f"      {100 * found.recall:5.1f}  have a right candidate")
     weights = ", ".join(f"{name} {weight:.3g}" for name, weight in found.weights.to_dict().items())
     click.echo(f"{weights}: the best of {found.tried:,} weightings on {found.mentions:,} mentions → {reranker}")
-    store_fitted(reranker, Fitted(weights=found.weights, candidates=loaded.candidates))
     finish(problems)
 
 
@@ -116,19 +127,20 @@ def evaluate(
     from nymlink.rerank.reranker import Reranker
 
     require_folders(json_file, changes)
+    require_apart((json_file, changes), (reranker, index, corpus, *training))
     problems = reported_problems()
-    options = CorpusOptions(columns=mapping(columns))
-    gold = read_corpus(corpus, format=format, options=options, problems=problems)
-    seen = [read_corpus(path, options=options, problems=problems) for path in training]
+    named = mapping(columns)
+    gold = read_corpus(corpus, format=format, options=CorpusOptions(columns=named), problems=problems)
+    seen = [read_beside(path, columns=named, problems=problems) for path in training]
     opened = Index.load(index, encoder=encoder)
-    loaded = Reranker.load(reranker, opened.vocabulary)
+    loaded = Reranker.load(reranker, opened)
     found = evaluate_reranking(opened, loaded, gold, types=set(types) or None, training=seen, progress=True)
-    click.echo(_report(found))
     if json_file is not None:
         with atomic_file(json_file) as partial:
             partial.write_text(json.dumps(found.to_dict(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     if changes is not None:
         _write_changes(changes, told_changes(found, opened.vocabulary))
+    click.echo(_report(found))
     finish(problems)
 
 

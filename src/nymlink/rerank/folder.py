@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -19,6 +20,8 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from torch import nn
 
+    from nymlink.index.index import Index
+
 M = TypeVar("M", bound="nn.Module")
 
 _FITTED: Final = "fitted"
@@ -32,6 +35,7 @@ class Fitted:
     Attributes:
         weights: what each piece of evidence counts.
         candidates: of each mention, with so many.
+        scores: what the index's scores were made of, see :func:`scores_of`; ``None`` where that was not kept.
 
     Raises:
         InputError: there are no candidates.
@@ -39,10 +43,21 @@ class Fitted:
 
     weights: Weights
     candidates: int
+    scores: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         if self.candidates < 1:
             raise InputError(f"candidates must be at least 1, not {self.candidates}")
+
+
+def scores_of(index: Index) -> dict[str, Any]:
+    """What the scores of an index are made of, as JSON values: where it differs, ``retrieval`` counts others."""
+    encoder = index.settings["encoder"]
+    return {
+        "sparse": index.settings["sparse"],
+        "encoder": None if encoder is None else encoder["fingerprint"],
+        "fusion": index.fusion.to_dict(),
+    }
 
 
 def open_scorer(folder: Path, vocabulary: Vocabulary) -> ContextScorer:
@@ -84,7 +99,9 @@ def fitted(folder: str | Path) -> Fitted | None:
     if found is None:
         return None
     try:
-        return Fitted(weights=Weights(**found["weights"]), candidates=int(found["candidates"]))
+        return Fitted(
+            weights=Weights(**found["weights"]), candidates=int(found["candidates"]), scores=found.get("scores")
+        )
     except (InputError, LookupError, TypeError, ValueError) as error:
         raise StoreError(
             f"what was fitted to it is damaged ({error}): run `nymlink rerank fit` again", path=folder
@@ -99,7 +116,7 @@ def store_fitted(folder: str | Path, fitted: Fitted) -> None:
         OutputError: it cannot be written; nothing was changed.
     """
     folder = Path(folder)
-    found = {"weights": fitted.weights.to_dict(), "candidates": fitted.candidates}
+    found = {"weights": fitted.weights.to_dict(), "candidates": fitted.candidates, "scores": fitted.scores}
     manifest = {**_manifest(folder), _FITTED: found}
     with atomic_file(folder / MANIFEST) as partial:
         partial.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

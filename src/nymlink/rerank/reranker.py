@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +14,7 @@ import numpy.typing as npt
 from nymlink.corpus.model import Document
 from nymlink.errors import UnknownNameError
 from nymlink.index.hits import NONE
+from nymlink.index.index import Index
 from nymlink.link.model import Link
 from nymlink.rerank.combine import Floats, Pool, Weights, elsewhere, log_probabilities, totals
 from nymlink.rerank.passages import passages
@@ -67,21 +69,33 @@ class Reranker:
         self._rows: dict[str, int] = {}
 
     @classmethod
-    def load(cls, folder: str | Path, vocabulary: Vocabulary) -> Reranker:
+    def load(cls, folder: str | Path, index: Index | Vocabulary) -> Reranker:
         """A re-ranker of a folder that a training wrote, with what was fitted to it, if anything.
 
-        It runs on the first CUDA device, or else on the CPU.
+        It runs on the first CUDA device, or else on the CPU. Where something was fitted to scores that are made in
+        another way than those of the index, that is used all the same, with a warning.
+
+        Args:
+            folder: the folder.
+            index: gives the candidates; or its vocabulary alone, which says nothing of its scores.
 
         Raises:
             StoreError: it is missing, damaged, or of another format version.
             MissingExtraError: torch or transformers is not installed.
         """
-        from nymlink.rerank.folder import fitted, open_scorer
+        from nymlink.rerank.folder import fitted, open_scorer, scores_of
 
         found = fitted(folder)
+        vocabulary = index.vocabulary if isinstance(index, Index) else index
         scorer = open_scorer(Path(folder), vocabulary)
         if found is None:
             return cls(scorer, vocabulary)
+        if isinstance(index, Index) and found.scores not in (None, scores_of(index)):
+            warnings.warn(
+                f"{folder}: what counts beside the context was fitted to scores that are made in another way than "
+                "those of this index: run `nymlink rerank fit` with it",
+                stacklevel=2,
+            )
         return cls(scorer, vocabulary, weights=found.weights, candidates=found.candidates)
 
     def rerank(self, document: Document, links: Sequence[Link]) -> list[Link]:

@@ -20,5 +20,11 @@ def sentence_starts(text: str) -> list[int]:
         from syntok import segmenter
     except ImportError as error:
         raise MissingExtraError("train", purpose="splitting a text into sentences") from error
-    starts = {sentence[0].offset for paragraph in segmenter.analyze(text) for sentence in paragraph}
+    # Paragraph by paragraph: before each, syntok would go through as much white space as there is text before it.
+    starts = {
+        offset + sentence[0].offset
+        for offset, piece in segmenter.preprocess_with_offsets(text)
+        for paragraph in segmenter.analyze(piece)
+        for sentence in paragraph
+    }
     return [0, *sorted(starts)[1:]]

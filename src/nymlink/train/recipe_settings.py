@@ -185,6 +185,15 @@ class RerankSettings(ContextSettings):
             paper="random",
         ),
     )
+    negatives: Literal["own", "batch"] = field(
+        default="own",
+        metadata=about(
+            "where the nearest wrong concept is sought: own: among the anchor's own candidates, which are what it "
+            "will have to be told from; batch: among those of all mentions of the batch, where one may be nearer "
+            "that the index would not have found for it",
+            paper="own; release batch",
+        ),
+    )
     preset: Literal["paper", "release"] = field(
         default="paper", metadata=about("whose constants: those of the paper, or of its released code")
     )

@@ -72,6 +72,7 @@ class Examples:
         order: int64 (M): the mentions, cluster by cluster.
         offsets: int64 (G + 1): cluster g, one concept in one document, is ``order[offsets[g]:offsets[g + 1]]``.
         concepts: int32 (C), ascending: concept rows of the vocabulary.
+        golds: for each all that it means, rows of the vocabulary: several where its id was split.
         positives: int64 (M): which of the concepts each means.
         candidates: int64 (M, k): which of the concepts are its candidates; any where there are fewer.
         allowed: bool (M, k): which of these it does not mean, and so can be negatives.
@@ -83,6 +84,7 @@ class Examples:
     order: Ints
     offsets: Ints
     concepts: Rows
+    golds: tuple[frozenset[int], ...]
     positives: Ints
     candidates: Ints
     allowed: npt.NDArray[np.bool_]
@@ -128,6 +130,7 @@ class Examples:
             order=np.argsort(clusters, kind="stable"),
             offsets=np.concatenate([[0], np.cumsum(np.bincount(clusters))]),
             concepts=concepts,
+            golds=tuple(one.gold for one in mentions),
             positives=np.searchsorted(concepts, meant),
             candidates=np.searchsorted(concepts, np.where(rows == NONE, meant[:, None], rows)),
             allowed=(rows != NONE) & ~right,

@@ -82,7 +82,8 @@ class Reranking:
 
     A group is what one comparison is made of: a mention; or one drawn from a cluster; or a whole cluster. The
     negative is the wrong candidate that is nearest to the anchor as the weights are. It is sought among those that
-    were the nearest at the beginning of the epoch: with all 64 there would be four times as many to encode.
+    were the nearest at the beginning of the epoch: with all 64 there would be four times as many to encode. These
+    are the anchor's own, or those of all mentions of the batch, see ``negatives`` of the settings.
 
     Args:
         weights: what is trained.
@@ -194,7 +195,7 @@ class Reranking:
             near[anchors] = True
             farthest = largest(away, groups, near, count)
             chosen = batch.mentions[anchors.cpu().numpy()]
-        negatives = self._nearest(vectors.detach()[anchors], self._negatives[chosen])
+        negatives = self._nearest(vectors.detach()[anchors], self._shortlists(chosen, batch.mentions))
         usable = negatives >= 0
         pairs = np.stack([self._examples.positives[chosen], negatives])[:, usable]
         rows, places = np.unique(pairs, return_inverse=True)
@@ -223,6 +224,23 @@ class Reranking:
     @property
     def _soft(self) -> bool:
         return self._settings.loss == "prototype-srn"
+
+    def _shortlists(self, anchors: Ints, mentions: Ints) -> Ints:
+        """Where the negative of each anchor of a batch is sought.
+
+        Args:
+            anchors: int64 (B): which of the examples.
+            mentions: int64 (M): all of the batch.
+
+        Returns:
+            int64 (B, n): which of the concepts, none that the anchor means; −1 for none.
+        """
+        if self._settings.negatives == "own":
+            return self._negatives[anchors]
+        pool = np.unique(self._negatives[mentions])
+        golds = (list(self._examples.golds[one]) for one in anchors.tolist())
+        meant = [np.isin(self._examples.concepts[pool], gold) for gold in golds]
+        return np.where(meant, -1, pool)
 
     def _nearest(self, anchors: Tensor, shortlist: Ints) -> Ints:
         """The nearest wrong candidate of each anchor by the weights as they are: int64 (B), −1 if there is none.

@@ -1,0 +1,61 @@
+"""`nymlink rerank`, and which index what it fits is for."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from nymlink.rerank.dual_encoder import DualEncoder, DualSettings
+from tests.cli.conftest import Run
+from tests.encode import tiny
+
+PUBTATOR = """\
+7|t|A small MI.
+7|a|The MI was large.
+7\t8\t10\tMI\tDisease\tX:2
+7\t16\t18\tMI\tDisease\tX:2
+"""
+
+
+@pytest.fixture
+def reranker(tmp_path: Path) -> Path:
+    torch.manual_seed(0)
+    model = DualEncoder.begin(tiny.folder(tmp_path / "base"), DualSettings(max_length=64))
+    model.save(tmp_path / "reranker")
+    return tmp_path / "reranker"
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    (tmp_path / "notes.PubTator.txt").write_text(PUBTATOR)
+    return tmp_path / "notes.PubTator.txt"
+
+
+def test_weights_are_for_the_index_that_they_were_fitted_to(
+    run: Run, built: Path, corpus: Path, reranker: Path, tmp_path: Path
+) -> None:
+    index = shutil.copytree(built / "index", tmp_path / "index")
+    fit, evaluate = (("rerank", name, reranker, corpus, "--index", index) for name in ("fit", "evaluate"))
+    warning = f"Warning: {reranker}: what counts beside the context was fitted to scores"
+    assert run(*fit).exit_code == 0
+    assert warning not in run(*evaluate).stderr
+    assert run("index", "fuse", index, "--weight", "exact=1", "--weight", "sparse=1").exit_code == 0
+    warned = run(*evaluate)
+    assert (warned.exit_code, warning in warned.stderr) == (0, True)
+    assert warning not in run(*fit).stderr
+    assert warning not in run(*evaluate).stderr
+
+
+def test_no_output_replaces_another_or_what_is_read(
+    run: Run, built: Path, corpus: Path, reranker: Path, tmp_path: Path
+) -> None:
+    evaluate = ("rerank", "evaluate", reranker, corpus, "--index", built / "index")
+    twice = run(*evaluate, "--json", tmp_path / "out", "--changes", tmp_path / "out")
+    assert (twice.exit_code, "would be written twice" in twice.stderr) == (2, True)
+    before = corpus.read_text()
+    read = run(*evaluate, "--changes", corpus)
+    assert (read.exit_code, "is read, and would be overwritten" in read.stderr) == (2, True)
+    assert corpus.read_text() == before
