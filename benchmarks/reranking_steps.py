@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from nymlink.evaluate.fit_reranking import RerankingFit
     from nymlink.evaluate.outcomes import Rank
     from nymlink.index.index import Index
-    from nymlink.rerank.combine import Weights
     from nymlink.rerank.passages import Passage
     from nymlink.rerank.reranker import Reranker
     from nymlink.rerank.scorer import ContextScorer, Scores
@@ -137,10 +136,8 @@ def measure(
         again, counted = again + time.perf_counter() - start, counted + len(links)
     halves = [replace(read, documents=read.documents[start::2]) for start in (0, 1)]
     fitted = fits(opened, model, halves)
-    indexed = [replace(fit.weights, document=0.0) for fit in fits(opened, model, list(map(alone, halves)))]
-    with_index, together = (
-        weighted(opened, model, halves, weights) for weights in (indexed, [fit.weights for fit in fitted])
-    )
+    with_index = held_out(opened, model, halves, fits(opened, model, list(map(alone, halves))))
+    together = held_out(opened, model, halves, fitted)
     half_of = [
         number % 2
         for number, document in enumerate(read.documents)
@@ -198,9 +195,9 @@ def fits(index: Index, model: Reranker, halves: Sequence[Corpus]) -> list[Rerank
 
 
 def alone(corpus: Corpus) -> Corpus:
-    """A corpus whose mentions tell each other nothing, as each is of a type of its own.
+    """A corpus whose mentions tell each other nothing: each is of a type of its own.
 
-    What is fitted to it leaves the document out, and so is the best without it.
+    The weights that are fitted to it are the best of those without the document.
     """
     types = map(str, count())
     return replace(
@@ -212,20 +209,18 @@ def alone(corpus: Corpus) -> Corpus:
     )
 
 
-def weighted(
-    index: Index, model: Reranker, halves: Sequence[Corpus], weights: Sequence[Weights]
-) -> list[Iterator[Rank]]:
-    """The ranks of the mentions of each half of a corpus, re-ranked by weights of its own."""
+def held_out(
+    index: Index, model: Reranker, halves: Sequence[Corpus], fitted: Sequence[RerankingFit]
+) -> Sequence[Iterator[Rank]]:
+    """The ranks of the mentions of each half of a corpus, re-ranked by its weights."""
     from nymlink.evaluate.reranking import evaluate_reranking
     from nymlink.rerank.reranker import Reranker
 
-    rerankers = (
-        Reranker(model.scorer, model.vocabulary, weights=own, candidates=model.candidates) for own in weights
-    )
-    return [
-        (one.after for one in evaluate_reranking(index, reranker, half).mentions)
-        for reranker, half in zip(rerankers, halves, strict=True)
-    ]
+    found = []
+    for half, fit in zip(halves, fitted, strict=True):
+        weighted = Reranker(model.scorer, model.vocabulary, weights=fit.weights, candidates=model.candidates)
+        found.append(one.after for one in evaluate_reranking(index, weighted, half).mentions)
+    return found
 
 
 def examples(corpus: str, index: str, chosen: list[dict[str, Any]]) -> dict[str, Any]:

@@ -39,14 +39,15 @@ def test_weights_are_for_the_index_that_they_were_fitted_to(
 ) -> None:
     index = shutil.copytree(built / "index", tmp_path / "index")
     fit, evaluate = (("rerank", name, reranker, corpus, "--index", index) for name in ("fit", "evaluate"))
+    link = ("link", "--index", index, "--corpus", corpus, "--rerank", reranker)
     warning = f"Warning: {reranker}: what counts beside the context was fitted to scores"
     assert run(*fit).exit_code == 0
-    assert warning not in run(*evaluate).stderr
+    assert all(warning not in run(*command).stderr for command in (evaluate, link))
     assert run("index", "fuse", index, "--weight", "exact=1", "--weight", "sparse=1").exit_code == 0
-    warned = run(*evaluate)
-    assert (warned.exit_code, warning in warned.stderr) == (0, True)
-    assert warning not in run(*fit).stderr
-    assert warning not in run(*evaluate).stderr
+    for command in (evaluate, link):
+        warned = run(*command)
+        assert (warned.exit_code, warning in warned.stderr) == (0, True)
+    assert all(warning not in run(*command).stderr for command in (fit, evaluate, link))
 
 
 def test_no_output_replaces_another_or_what_is_read(

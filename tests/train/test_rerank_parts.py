@@ -423,6 +423,23 @@ def test_a_batch_in_which_no_mention_has_a_negative_teaches_nothing(
     assert any(one.any() for one in _taken(weights))
 
 
+@pytest.mark.parametrize(("negatives", "without"), [("own", 4), ("batch", 0)])
+def test_the_wrong_candidates_of_one_mention_are_enough_for_a_batch(
+    tmp_path: Path, index: Index, negatives: str, without: int
+) -> None:
+    given = settings(loss="prototype", negatives=negatives)
+    task, _, examples = task_of(tmp_path, index, given)
+    number = next(number for number in range(2) if len(task.batch(0, number).mentions) > 4)
+    batch = task.batch(0, number)
+    (one, *_) = np.delete(batch.mentions, batch.anchors)
+    allowed = np.zeros_like(examples.allowed)
+    allowed[one] = examples.allowed[one]
+    assert allowed.sum() > 1
+    task, *_ = task_of(tmp_path, index, given, allowed=allowed)
+    task.start_epoch(0)
+    assert task.backward(task.batch(0, number)).figures["without_negative"] == without
+
+
 def test_an_anchor_is_its_own_neighbour_however_small_the_radius(tmp_path: Path, index: Index) -> None:
     task, weights, _ = task_of(tmp_path, index, settings(epochs=1))
     task.start_epoch(0)
