@@ -189,6 +189,16 @@ def test_the_tables_say_what_is_right_and_how_sure_that_is() -> None:
         report.summary(runs)
 
 
+def test_what_was_kept_without_the_measure_of_the_index_alone_lacks_that_row() -> None:
+    report = importlib.import_module("reranking_report")
+    old, new = (run(mention(1, 1) | more, mention(0, 1) | more) for more in ({}, {"indexed": 0}))
+    said = report.text({"toy": report.summary({"triplet": {0: new, 1: new}, "prototype": {0: old, 1: new}})})
+    assert "| triplet, with index | 100.0 ± 0.0 |" in said
+    assert "| prototype, with index |" not in said
+    assert said.index("| triplet |") < said.index("| triplet, with index |")
+    assert said.index("| triplet, with index |") < said.index("| triplet, with index and document |")
+
+
 def test_examples_are_mentions_that_two_settings_disagree_about(steps: Any, place: Path) -> None:
     report = importlib.import_module("reranking_report")
     index = str(place / "index")
