@@ -2,7 +2,7 @@
 
     python benchmarks/peers.py [--encoder MODEL] [--only TEXT ...] [--limit N] [--test] [--json FILE]
 
-All get the same prepared queries and the same dictionary, and give their five best names: NCBI disease and BC5CDR
+All get the same published queries and the same dictionary, and give their five best names: NCBI disease and BC5CDR
 disease, bare (MEDIC) and with training names (augmented). Each runs in a process of its own, one after the other.
 gilda is installed from PyPI into a virtual environment that is thrown away afterwards; where that fails it is left
 out. Development splits by default; ``--test`` shows the test split instead, for a last run.
