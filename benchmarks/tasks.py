@@ -79,9 +79,9 @@ def label_ontology(path: Path) -> Vocabulary:
     return Vocabulary.of((Source("AskAPatient", "label ontology", file=path.name), builder.build()))
 
 
-def borrowing(path: Path, *, metathesaurus: str) -> Vocabulary:
-    """The same with the names of what refers to these ids in a merged vocabulary."""
-    return enrich(label_ontology(path), open_vocabulary(Path(metathesaurus))).vocabulary
+def borrowing(path: Path, *, metathesaurus: str, by_name: bool) -> Vocabulary:
+    """The same with the names of what refers to these ids in a merged vocabulary, or is called the same."""
+    return enrich(label_ontology(path), open_vocabulary(Path(metathesaurus)), by_name=by_name).vocabulary
 
 
 @dataclass(frozen=True)
@@ -157,15 +157,17 @@ def bc5cdr(kind: str, dictionary: str, bar: tuple[float, float] | None = None) -
     return Task(f"BC5CDR disease dev, {kind}", dictionary, archive, ("bc5cdr-disease/processed_dev",), bar=bar)
 
 
-def askapatient(split: str, bar: tuple[float, float] | None = None, *, metathesaurus: str | None = None) -> Task:
+def askapatient(
+    split: str, bar: tuple[float, float] | None = None, *, metathesaurus: str | None = None, by_name: bool = False
+) -> Task:
     """AskAPatient, all folds: ``split`` is ``validation`` or ``test``; enriched where names can be borrowed."""
     enriched = metathesaurus is not None
     return Task(
-        f"AskAPatient {split}, {_FOLDS} folds" + ", enriched" * enriched,
+        f"AskAPatient {split}, {_FOLDS} folds" + ", enriched" * enriched + ", by name too" * by_name,
         "corpora/askapatient/askapatient_label_ontology.json.gz",
         "corpora/askapatient/askapatient_10folds.tar.xz",
         tuple(f"askapatient/AskAPatient.fold-{fold}.{split}.txt" for fold in range(_FOLDS)),
-        read=partial(borrowing, metathesaurus=metathesaurus) if enriched else label_ontology,
+        read=partial(borrowing, metathesaurus=metathesaurus, by_name=by_name) if enriched else label_ontology,
         bar=bar,
     )
 
@@ -227,6 +229,6 @@ def bars(*, test: bool, enriched: str | None, metathesaurus: str | None) -> dict
     folds: tuple[Any, ...] = ("test", (70.5, 88.9)) if test else ("validation",)
     found.append(askapatient(*folds))
     if metathesaurus is not None:
-        found.append(askapatient(*folds, metathesaurus=metathesaurus))
+        found += [askapatient(*folds, metathesaurus=metathesaurus, by_name=by_name) for by_name in (False, True)]
         found.append(medmentions("test" if test else "dev", metathesaurus))
     return {task.name: task for task in sorted(found, key=lambda task: task.name)}

@@ -44,6 +44,18 @@ def test_names_are_added_and_counted(run: Run, folder: Path, meta: str) -> None:
     assert [name.source for name in Vocabulary.load(folder / "out").find("nephropathy")] == ["meta"]
 
 
+def test_names_alone_say_what_is_the_same_where_that_is_asked_for(run: Run, folder: Path) -> None:
+    (folder / "own.csv").write_text("concept_id,name\n7,Disorder of kidneys\n8,cough\n", encoding="utf-8")
+    arguments = ("vocab", "enrich", folder / "own.csv", "--with", folder / "meta", "-o", folder / "out")
+    refused = run(*arguments)
+    assert refused.exit_code == 2
+    assert "ask for equals by name (--by-name)" in " ".join(refused.stderr.split())
+    result = run(*arguments, "--by-name")
+    assert result.exit_code == 0, result.stderr
+    assert "with an equal by name 1" in " ".join(result.stdout.split())
+    assert [name.concept_id for name in Vocabulary.load(folder / "out").find("nephropathy")] == ["7"]
+
+
 def test_languages_can_be_chosen(run: Run, folder: Path) -> None:
     arguments = ("vocab", "enrich", folder / "medic.txt", "--with", folder / "meta", "-o", folder / "out")
     assert "1 names added" in run(*arguments, "--language", "fr").stdout

@@ -49,6 +49,7 @@ def test_every_development_task_is_read_without_its_test_split(
     assert sizes == {
         "AskAPatient validation, 10 folds": [2] * 10,
         "AskAPatient validation, 10 folds, enriched": [2] * 10,
+        "AskAPatient validation, 10 folds, enriched, by name too": [2] * 10,
         "BC5CDR disease dev, augmented": [3],
         "BC5CDR disease dev, bare": [3],
         "BC5CDR disease dev, enriched": [3],
@@ -72,7 +73,7 @@ def test_test_tasks_are_test_tasks(tasks: ModuleType) -> None:
 def test_askapatient_borrows_by_its_snomed_ids(tasks: ModuleType, root: Path, tmp_path: Path) -> None:
     meta = toy_data.write_metathesaurus(tmp_path / "meta", also="coronary")
     path = root / "corpora" / "askapatient" / "askapatient_label_ontology.json.gz"
-    vocabulary = tasks.borrowing(path, metathesaurus=meta)
+    vocabulary = tasks.borrowing(path, metathesaurus=meta, by_name=False)
     assert vocabulary.resolve("100001") == ("SNOMEDCT:100001",)
     assert {name.text for name in vocabulary.names("SNOMEDCT:100001")} == {"Heart attack", "coronary"}
 

@@ -119,6 +119,67 @@ def test_what_is_not_equal(ours: dict[str, Any], theirs: dict[str, Any]) -> None
         enrich(make("t", **ours), make("m", **theirs))
 
 
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ({"names": {"1": "Tumours of the Kidney"}}, {"names": {"M:1": "kidney neoplasm, b"}}),
+        # Where nothing is called so, it is an exact name.
+        ({"names": {"1": "ache x, c"}}, {"names": {"M:1": "other, X-Ache, b"}}),
+        ({"names": {"1": "ache x"}}, {"names": {"M:1": "ache x, b", "N:1": "other, ache x, c"}}),
+        # Of each namespace one.
+        ({"names": {"1": "ache x"}}, {"names": {"M:1": "ache x", "N:1": "ache x, b", "N:2": "cough"}}),
+        # One whose preferred name nobody marked has its first for it.
+        ({"names": {"1": "ache x/exact, c"}}, {"names": {"M:1": "ache x, b"}}),
+        # What else it refers to by a surer way is in nobody's way.
+        ({"names": {"1": "ache x"}, "xrefs": {"1": ["N:1"]}}, {"names": {"M:1": "ache x, b", "N:1": "d"}}),
+    ],
+)
+def test_what_is_equal_by_name_where_that_is_asked_for(ours: dict[str, Any], theirs: dict[str, Any]) -> None:
+    target, meta = make("t", **ours), make("m", **theirs)
+    enriched = enrich(target, meta, by_name=True)
+    assert enriched.equals.by_name
+    assert "b" in texts(enriched.vocabulary, "1")
+    assert "c" not in set(texts(enriched.vocabulary, "1")) - set(texts(target, "1"))
+    again = enrich(enriched.vocabulary, meta, by_name=True)
+    assert (again.added, again.equals) == (0, enriched.equals)
+    if not ours.get("xrefs"):
+        with pytest.raises(InputError, match="or ask for equals by name"):
+            enrich(target, meta)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        # Synonyms alone, and names that are neither preferred nor exact, say nothing.
+        ({"names": {"1": "a, ache y"}}, {"names": {"M:1": "b, ache y"}}),
+        ({"names": {"1": "ache y"}}, {"names": {"M:1": "b, ache y/broad"}}),
+        # Short synonyms are mostly abbreviations.
+        ({"names": {"1": "gas"}}, {"names": {"M:1": "b, gas"}}),
+        # Two of one namespace are called so, or two here.
+        ({"names": {"1": "ache x"}}, {"names": {"M:1": "ache x", "M:2": "x ache"}}),
+        ({"names": {"1": "ache x", "2": "x ache"}}, {"names": {"M:1": "ache x, b"}}),
+        # Another concept here has the preferred name of what is to be its equal.
+        ({"names": {"1": "ache x", "2": "c, other"}}, {"names": {"M:1": "other, ache x, b"}}),
+        # A gene is not the disease that is called as it is.
+        ({"names": {"1": "ache x"}}, {"names": {"HGNC:1": "ache x, b"}}),
+        ({"names": {"1": "ache x"}}, {"names": {"M:1": "ache x, b"}, "obsolete": {"M:1": True}}),
+    ],
+)
+def test_what_is_not_equal_by_name(ours: dict[str, Any], theirs: dict[str, Any]) -> None:
+    with pytest.raises(
+        InputError, match=r"no concept in common by ids, cross-references or names \(ids such as 1 "
+    ):
+        enrich(make("t", **ours), make("m", **theirs), by_name=True)
+
+
+def test_what_is_equal_by_a_surer_way_has_no_further_equal_by_name() -> None:
+    target = make("t", {"D:1": "ache x", "D:2": "c x"})
+    meta = make("m", {"D:1": "b", "D:3": "ache x, d", "M:1": "e, c x"}, redirects={"D:2": "M:1"})
+    enriched = enrich(target, meta, by_name=True)
+    assert enriched.equals.concepts() == {"by id": 2, "by xref and name": 0, "by xref": 0, "by name": 0}
+    assert texts(enriched.vocabulary, "D:1") == ["ache x", "b"]
+
+
 def test_surer_equals_go_before_less_sure_ones() -> None:
     target = make("t", {"D:1": "one", "D:2": "two", "D:3": "three"})
     meta = make(
@@ -254,13 +315,13 @@ def vocabularies(draw: st.DrawFn, source: str) -> Vocabulary:
 
 
 @settings(deadline=None, max_examples=100)
-@given(vocabularies("t"), vocabularies("m"))
-def test_what_is_borrowed_is_what_the_naive_twin_says(target: Vocabulary, meta: Vocabulary) -> None:
+@given(vocabularies("t"), vocabularies("m"), st.booleans())
+def test_what_is_borrowed_is_what_the_naive_twin_says(target: Vocabulary, meta: Vocabulary, by_name: bool) -> None:
     try:
-        enriched = enrich(target, meta)
+        enriched = enrich(target, meta, by_name=by_name)
     except InputError:
         return
-    equals = enriched.equals.by_id | enriched.equals.by_name | enriched.equals.by_xref
+    equals = enriched.equals.pairs
     assert not any(target.concept(one).obsolete or meta.concept(other).obsolete for one, other in equals)
     languages = target.counts("lang") or meta.counts("lang")
     held: dict[str, set[str]] = defaultdict(set)
@@ -288,7 +349,7 @@ def test_what_is_borrowed_is_what_the_naive_twin_says(target: Vocabulary, meta: 
         assert tuple(n for n in result.names(concept.id) if n.source == "t") == target.names(concept.id)
         # What is not called by a preferred name may borrow a surer one than its own.
         assert result[concept.id] == concept or not target.names(concept.id, kinds=("preferred",))
-    again = enrich(result, meta)
+    again = enrich(result, meta, by_name=by_name)
     assert (again.added, again.equals) == (0, enriched.equals)
     assert [again.vocabulary.name(row) for row in range(result.name_count)] == [
         *map(result.name, range(result.name_count))

@@ -25,23 +25,33 @@ from nymlink.vocabulary.read import open_vocabulary
     help="Borrow names in this language only; not given: in those that TARGET has. Repeatable.",
 )
 @click.option("--without", multiple=True, metavar="SOURCE", help="Borrow no names of this source. Repeatable.")
-def enrich(target: Path, meta: Path, output: Path, languages: tuple[str, ...], without: tuple[str, ...]) -> None:
+@click.option(
+    "--by-name",
+    is_flag=True,
+    help="Concepts are the same by their names, too, where nothing surer says otherwise.",
+)
+def enrich(
+    target: Path, meta: Path, output: Path, languages: tuple[str, ...], without: tuple[str, ...], by_name: bool
+) -> None:
     """Add to the concepts of TARGET the names that another vocabulary has for the same ones.
 
     TARGET and the other are directories that `nymlink vocab build` or `merge` wrote, or sources that build reads.
     Concepts are the same by an id that they share, alternate and old ids among them (those of its members, in a
-    merged vocabulary), or by a cross-reference that is one-to-one. The concepts of TARGET stay as they are, and a
-    name that would be ambiguous is not added. Added names say which source they are from; one whose names are
-    not to be trusted can be left out.
+    merged vocabulary), or by a cross-reference that is one-to-one. A list with ids of its own, which nobody refers
+    to, has its equals by name: the preferred name of a concept is that of another, and of no second one, but for
+    the order of words, plurals and spelling. The concepts of TARGET stay as they are, and a name that would be
+    ambiguous is not added. Added names say which source they are from; one whose names are not to be trusted can
+    be left out.
 
     \b
     nymlink vocab enrich CTD_diseases.tsv --with meta --without wikidata_medical -o medic-enriched
+    nymlink vocab enrich our_drugs.csv --with meta --by-name -o drugs
     """
     if output.resolve() in (target.resolve(), meta.resolve()):
         raise click.BadParameter(f"{output} is what is read: choose another place", param_hint="-o")
     problems = reported_problems()
     opened, lender = (open_vocabulary(path, problems=problems) for path in (target, meta))
-    enriched = enrich_vocabulary(opened, lender, languages=languages, without=without)
+    enriched = enrich_vocabulary(opened, lender, languages=languages, without=without, by_name=by_name)
     enriched.vocabulary.save(output)
     click.echo(_report(enriched))
     click.echo(f"{enriched.added:,} names added → {output}")

@@ -40,7 +40,12 @@ class Enriched:
 
 
 def enrich(
-    target: Vocabulary, meta: Vocabulary, *, languages: Collection[str] = (), without: Collection[str] = ()
+    target: Vocabulary,
+    meta: Vocabulary,
+    *,
+    languages: Collection[str] = (),
+    without: Collection[str] = (),
+    by_name: bool = False,
 ) -> Enriched:
     """Add to each concept of a vocabulary the names of what a metathesaurus holds equal to it.
 
@@ -55,6 +60,8 @@ def enrich(
         languages: BCP 47 codes of the languages to borrow names in, each with its regions; by default those in
             which the target has names, and all if it has none.
         without: sources of the metathesaurus to borrow nothing from.
+        by_name: whether concepts that are called the same are equal, too: for vocabularies whose ids nobody refers
+            to. See :func:`~nymlink.vocabulary.enrich.equals.find_equals`.
 
     Raises:
         InputError: nothing in the metathesaurus is equal to a concept of the target, it has no name in one of the
@@ -72,19 +79,20 @@ def enrich(
     parts = target.parts()
     own = [part for part in parts if part[0].name not in borrowed]
     bare = Vocabulary.of(*own, repeats=True) if borrowed else target
-    equals = find_equals(bare, meta)
-    pairs = equals.by_id | equals.by_name | equals.by_xref
-    if not pairs:
+    equals = find_equals(bare, meta, by_name=by_name)
+    if not equals.pairs:
+        examples = f"({_example(target)} here, {_example(meta)} to borrow from)"
+        if by_name:
+            raise InputError(f"no concept in common by ids, cross-references or names {examples}")
         raise InputError(
-            "no concept in common by ids or cross-references "
-            f"({_example(target)} here, {_example(meta)} to borrow from): "
-            "merge what is to be borrowed from with a vocabulary that refers to these ids"
+            f"no concept in common by ids or cross-references {examples}: merge what is to be borrowed from with "
+            "a vocabulary that refers to these ids, or ask for equals by name (--by-name)"
         )
     wanted = set(languages) or bare.counts("lang").keys() - {UNKNOWN_LANGUAGE}
     loan = borrow(
         target,
         meta,
-        pairs,
+        equals.pairs,
         lenders=[
             source.name
             for source in meta.sources

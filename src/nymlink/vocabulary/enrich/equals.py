@@ -1,22 +1,15 @@
-"""Which concepts of a metathesaurus are equal to which of a vocabulary: by id, or by who refers to whom."""
+"""Which concepts of a metathesaurus are equal to which of a vocabulary: by id, by who refers to whom, by name."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
+from nymlink.vocabulary.enrich.called import Pair, called_alike, sharing_names
 from nymlink.vocabulary.enrich.known import Known
-from nymlink.vocabulary.keys import normalise_all
 from nymlink.vocabulary.merge.evidence import GENES
 from nymlink.vocabulary.vocabulary import Vocabulary
-
-Pair = tuple[int, int]
-"""A row of the target, and one of the metathesaurus."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,50 +18,78 @@ class Equals:
 
     Attributes:
         by_id: pairs with an id in common, alternate and old ones among them.
-        by_name: pairs of which one refers to the other and each has the other's preferred name.
+        by_xref_and_name: pairs of which one refers to the other and each has the other's preferred name.
         by_xref: pairs of which one refers to the other.
-        refused: how many pairs of which one refers to the other are not among these.
+        by_name: pairs that are called the same; ``None`` where names alone are not to say so.
+        refused: how many pairs of which one refers to the other are not among those before ``by_name``.
     """
 
     by_id: frozenset[Pair]
-    by_name: frozenset[Pair]
+    by_xref_and_name: frozenset[Pair]
     by_xref: frozenset[Pair]
+    by_name: frozenset[Pair] | None
     refused: int
+
+    @property
+    def pairs(self) -> frozenset[Pair]:
+        """All that are equal."""
+        return self.by_id | self.by_xref_and_name | self.by_xref | (self.by_name or frozenset())
 
     def concepts(self) -> dict[str, int]:
         """How many concepts of the target have an equal, by the surest evidence for one."""
+        evidence = {
+            "by id": self.by_id,
+            "by xref and name": self.by_xref_and_name,
+            "by xref": self.by_xref,
+            "by name": self.by_name,
+        }
         counts, known = {}, set[int]()
-        for how, pairs in (("by id", self.by_id), ("by xref and name", self.by_name), ("by xref", self.by_xref)):
+        for how, pairs in evidence.items():
+            if pairs is None:
+                continue
             rows = {one for one, _ in pairs} - known
             counts[how] = len(rows)
             known |= rows
         return counts
 
 
-def find_equals(target: Vocabulary, meta: Vocabulary) -> Equals:
+def find_equals(target: Vocabulary, meta: Vocabulary, *, by_name: bool = False) -> Equals:
     """Find what the metathesaurus holds equal to the concepts of the target; obsolete concepts take no part.
 
     An xref, in either direction, holds when it is one-to-one: when its concept of the metathesaurus has no other
     equal in the target, and its concept of the target no other in that namespace. Equals that are surer count, and
     so do further xrefs as sure as it: MONDO often refers to one MeSH heading from several diseases. It does not
     hold where a further concept of the target has the preferred name of what is to be its equal, nor between genes
-    and what is none, since names and ids of genes are used for what they cause.
+    and what is none, since names and ids of genes are used for what they cause. The same goes for names.
+
+    Args:
+        target: the vocabulary that is to have more names.
+        meta: the metathesaurus.
+        by_name: whether concepts that are called the same are equal, if nothing surer speaks against it: preferred
+            names are, but for the order of words, plurals, accents, spelling and words that say nothing; or, where
+            no other concept is called so, the preferred name of the target's is an exact name of the other.
     """
     ours, theirs = Known(target), Known(meta)
     by_id = {(row, theirs.rows[key]) for key, row in ours.rows.items() if key in theirs.rows}
     referring = {(ours.rows[key], row) for row, key in theirs.references() if key in ours.rows}
     referring |= {(row, theirs.rows[key]) for row, key in ours.references() if key in theirs.rows}
-    referring = {
-        (one, other)
-        for one, other in referring - by_id
-        if GENES.isdisjoint(ours.namespaces(one)) == GENES.isdisjoint(theirs.namespaces(other))
-    }
-    named = _called_alike(target, meta, referring)
-    by_name = _one_to_one(named, by_id, theirs.namespaces)
-    by_xref = _one_to_one(referring - by_name, by_id | by_name, theirs.namespaces)
+    referring = {pair for pair in referring - by_id if _of_one_sort(ours, theirs, pair)}
+    surer = _one_to_one(sharing_names(target, meta, referring), by_id, theirs.namespaces)
+    by_xref = _one_to_one(referring - surer, by_id | surer, theirs.namespaces)
     by_xref = {pair for pair in by_xref if not _has_rival(target, meta, pair)}
-    refused = len(referring) - len(by_name) - len(by_xref)
-    return Equals(frozenset(by_id), frozenset(by_name), frozenset(by_xref), refused)
+    refused = len(referring) - len(surer) - len(by_xref)
+    called = None
+    if by_name:
+        known = by_id | surer | by_xref
+        alike = {pair for pair in called_alike(target, meta) - known if _of_one_sort(ours, theirs, pair)}
+        alike = _one_to_one(alike, known, theirs.namespaces)
+        called = frozenset(pair for pair in alike if not _has_rival(target, meta, pair))
+    return Equals(frozenset(by_id), frozenset(surer), frozenset(by_xref), called, refused)
+
+
+def _of_one_sort(ours: Known, theirs: Known, pair: Pair) -> bool:
+    """Whether both are genes, or neither is."""
+    return GENES.isdisjoint(ours.namespaces(pair[0])) == GENES.isdisjoint(theirs.namespaces(pair[1]))
 
 
 def _one_to_one(
@@ -82,17 +103,6 @@ def _one_to_one(
     return {(one, other) for one, other in alone if all(taken[one, name] == 1 for name in namespaces(other))}
 
 
-def _called_alike(target: Vocabulary, meta: Vocabulary, pairs: Collection[Pair]) -> set[Pair]:
-    """The pairs of which each has the other's preferred name, in whatever order of words."""
-    ours = _Called(target, {one for one, _ in pairs})
-    theirs = _Called(meta, {other for _, other in pairs})
-    return {
-        (one, other)
-        for one, other in pairs
-        if ours.preferred[one] & theirs.names[other] and theirs.preferred[other] & ours.names[one]
-    }
-
-
 def _has_rival(target: Vocabulary, meta: Vocabulary, pair: Pair) -> bool:
     """Whether another live concept of the target, and not the one of the pair, is called as its equal is."""
     one, other = pair
@@ -101,24 +111,3 @@ def _has_rival(target: Vocabulary, meta: Vocabulary, pair: Pair) -> bool:
         if target.concept_id(one) not in owners and any(not target[owner].obsolete for owner in owners):
             return True
     return False
-
-
-class _Called:
-    """What some concepts are called: their preferred names, and all that mean just the same, words in order."""
-
-    def __init__(self, vocabulary: Vocabulary, rows: Collection[int]) -> None:
-        wanted = np.zeros(len(vocabulary), bool)
-        wanted[np.fromiter(rows, np.int64, len(rows))] = True
-        names = vocabulary.columns.names
-        exact = pc.is_in(names["kind"].cast(pa.string()), pa.array(["preferred", "exact"]))
-        names = names.filter(pc.and_(exact, pa.array(wanted[names["concept"].to_numpy()])))
-        self.preferred: dict[int, set[str]] = defaultdict(set)
-        self.names: dict[int, set[str]] = defaultdict(set)
-        keys = normalise_all(names["text"])
-        for row, kind, key in zip(
-            *(column.to_pylist() for column in (names["concept"], names["kind"], keys)), strict=True
-        ):
-            name = " ".join(sorted(key.split()))
-            self.names[row].add(name)
-            if kind == "preferred":
-                self.preferred[row].add(name)

@@ -1,0 +1,68 @@
+"""Which concepts of two vocabularies are called the same."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nymlink.vocabulary.alike import is_telling, loosened, preferred_names, sorted_words
+from nymlink.vocabulary.vocabulary import Vocabulary
+
+Pair = tuple[int, int]
+"""A row of the target, and one of the metathesaurus."""
+
+
+def sharing_names(target: Vocabulary, meta: Vocabulary, pairs: Collection[Pair]) -> set[Pair]:
+    """The pairs of which each has the other's preferred name, in whatever order of words."""
+    ours = _Called(target, {one for one, _ in pairs})
+    theirs = _Called(meta, {other for _, other in pairs})
+    return {
+        (one, other)
+        for one, other in pairs
+        if ours.preferred[one] & theirs.names[other] and theirs.preferred[other] & ours.names[one]
+    }
+
+
+def called_alike(target: Vocabulary, meta: Vocabulary) -> set[Pair]:
+    """The pairs with one preferred name or, where nothing else has it, with one that is exact of the other."""
+    ours, theirs = _telling_names(target), _telling_names(meta)
+    called = {row: loosened(name) for row, name in preferred_names(ours).items()}
+    wanted = set(called.values())
+    preferred, exact = defaultdict[str, set[int]](set), defaultdict[str, set[int]](set)
+    for row, name in preferred_names(theirs).items():
+        if (form := loosened(name)) in wanted:
+            preferred[form].add(row)
+    for row, name in zip(theirs["concept"].to_pylist(), sorted_words(theirs["text"]), strict=True):
+        if is_telling(name) and (form := loosened(name)) in wanted:
+            exact[form].add(row)
+    return {(one, other) for one, form in called.items() for other in preferred[form] or exact[form]}
+
+
+def _telling_names(vocabulary: Vocabulary) -> pa.Table:
+    """The preferred and exact names of live concepts."""
+    live = ~vocabulary.columns.concepts["obsolete"].to_numpy()
+    names = vocabulary.columns.names
+    kinds = pc.is_in(names["kind"].cast(pa.string()), pa.array(["preferred", "exact"]))
+    return names.filter(pc.and_(kinds, pa.array(live[names["concept"].to_numpy()])))
+
+
+class _Called:
+    """What some concepts are called: their preferred names, and all that mean just the same, words in order."""
+
+    def __init__(self, vocabulary: Vocabulary, rows: Collection[int]) -> None:
+        wanted = np.zeros(len(vocabulary), bool)
+        wanted[np.fromiter(rows, np.int64, len(rows))] = True
+        names = vocabulary.columns.names
+        exact = pc.is_in(names["kind"].cast(pa.string()), pa.array(["preferred", "exact"]))
+        names = names.filter(pc.and_(exact, pa.array(wanted[names["concept"].to_numpy()])))
+        self.preferred: dict[int, set[str]] = defaultdict(set)
+        self.names: dict[int, set[str]] = defaultdict(set)
+        columns = names["concept"].to_pylist(), names["kind"].to_pylist(), sorted_words(names["text"])
+        for row, kind, name in zip(*columns, strict=True):
+            self.names[row].add(name)
+            if kind == "preferred":
+                self.preferred[row].add(name)
