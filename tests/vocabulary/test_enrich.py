@@ -128,6 +128,19 @@ def test_what_is_not_equal(ours: dict[str, Any], theirs: dict[str, Any]) -> None
         ({"names": {"1": "ache x"}}, {"names": {"M:1": "ache x, b", "N:1": "other, ache x, c"}}),
         # Of each namespace one.
         ({"names": {"1": "ache x"}}, {"names": {"M:1": "ache x", "N:1": "ache x, b", "N:2": "cough"}}),
+        # As it stands is surer than in another form, and a preferred name than an exact one.
+        ({"names": {"1": "ache x"}}, {"names": {"M:1": "ache x, b", "M:2": "x ache, c"}}),
+        ({"names": {"2": "x ache", "1": "ache x"}}, {"names": {"M:1": "ache x, b"}}),
+        ({"names": {"1": "ache x", "2": "pain y"}}, {"names": {"M:1": "x ache, pain y, b"}}),
+        ({"names": {"1": "ache x"}}, {"names": {"HGNC:1": "ache x, c", "M:1": "other, ache x, b"}}),
+        ({"names": {"1": "AIDS"}}, {"names": {"M:1": "aids, b"}}),
+        ({"names": {"1": "Alzheimer disease"}}, {"names": {"M:1": "Alzheimer's disease, b"}}),
+        # A name of one of several languages, and one that does not say its own.
+        (
+            {"names": {"1": "dolor x@es, a"}},
+            {"names": {"M:1": "pain x, dolor x@es/preferred, b", "M:2": "c, dolor x@es"}},
+        ),
+        ({"names": {"1": "ache x@und"}}, {"names": {"M:1": "ache x, b"}}),
         # One whose preferred name nobody marked has its first for it.
         ({"names": {"1": "ache x/exact, c"}}, {"names": {"M:1": "ache x, b"}}),
         # What else it refers to by a surer way is in nobody's way.
@@ -156,13 +169,23 @@ def test_what_is_equal_by_name_where_that_is_asked_for(ours: dict[str, Any], the
         # Short synonyms are mostly abbreviations.
         ({"names": {"1": "gas"}}, {"names": {"M:1": "b, gas"}}),
         # Two of one namespace are called so, or two here.
-        ({"names": {"1": "ache x"}}, {"names": {"M:1": "ache x", "M:2": "x ache"}}),
-        ({"names": {"1": "ache x", "2": "x ache"}}, {"names": {"M:1": "ache x, b"}}),
+        ({"names": {"1": "ache x"}}, {"names": {"M:1": "ache x", "M:2": "Ache-x"}}),
+        ({"names": {"1": "x ache"}}, {"names": {"M:1": "ache x", "M:2": "aches x"}}),
+        ({"names": {"1": "ache x", "2": "Ache-x"}}, {"names": {"M:1": "ache x, b"}}),
         # Another concept here has the preferred name of what is to be its equal.
         ({"names": {"1": "ache x", "2": "c, other"}}, {"names": {"M:1": "other, ache x, b"}}),
         # A gene is not the disease that is called as it is.
         ({"names": {"1": "ache x"}}, {"names": {"HGNC:1": "ache x, b"}}),
         ({"names": {"1": "ache x"}}, {"names": {"M:1": "ache x, b"}, "obsolete": {"M:1": True}}),
+        # Other things in like words: a letter, an order that matters, marks that are no accents, another language.
+        ({"names": {"1": "Protein Deficiency"}}, {"names": {"M:1": "Protein S Deficiency, b"}}),
+        (
+            {"names": {"1": "liver cancer metastatic to lung"}},
+            {"names": {"M:1": "lung cancer metastatic to liver, b"}},
+        ),
+        ({"names": {"1": "AIDS"}}, {"names": {"M:1": "aid, b"}}),
+        ({"names": {"1": "ไข้"}}, {"names": {"M:1": "ไข่, b"}}),
+        ({"names": {"1": "angina@de, a"}}, {"names": {"M:1": "angina, b"}}),
     ],
 )
 def test_what_is_not_equal_by_name(ours: dict[str, Any], theirs: dict[str, Any]) -> None:
@@ -287,7 +310,7 @@ def test_an_enriched_vocabulary_can_be_saved_and_enriched_again(tmp_path: Path) 
     once = enrich(target, meta)
     once.vocabulary.save(tmp_path / "once")
     loaded = Vocabulary.load(tmp_path / "once")
-    assert loaded.settings["enriched"] == [{"sources": ["m"], "languages": []}]
+    assert loaded.settings["enriched"] == [{"sources": ["m"], "languages": [], "without": [], "by_name": False}]
     again = enrich(loaded, meta)
     assert again.added == 0
     assert again.equals == once.equals

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import Final
 
@@ -14,6 +15,9 @@ from nymlink.vocabulary.keys import normalise_all
 # Shorter names are mostly abbreviations, which stand for many things.
 _SHORTEST: Final = 4
 _EMPTY: Final = frozenset("and by due for in of or s the to type with".split())
+_ACCENTS: Final = re.compile("[\u0300-\u036f]")
+"""Of Latin, Greek and Cyrillic letters. Marks of other scripts make other words: Thai "fever" is "egg" without."""
+
 _EQUAL: Final = {
     **{"disorder": "disease", "neoplasm": "tumor"},
     # Not ``x``, which is a chromosome more often than a ten.
@@ -49,7 +53,7 @@ def loosened(name: str) -> str:
     ``neoplasm`` or ``tumor``, and words that say nothing.
     """
     if not name.isascii():
-        name = "".join(char for char in unicodedata.normalize("NFD", name) if not unicodedata.combining(char))
+        name = unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", name)))
     words = name.split()
     telling = sorted(_loosened_word(word) for word in words if word not in _EMPTY)
     return " ".join(telling) or name

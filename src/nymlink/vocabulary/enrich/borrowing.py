@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nymlink.vocabulary.enrich.called import Pair
+from nymlink.vocabulary.enrich.sharing import Pair
 from nymlink.vocabulary.keys import normalise_all
 from nymlink.vocabulary.vocabulary import Vocabulary
 

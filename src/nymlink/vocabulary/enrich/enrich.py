@@ -101,7 +101,12 @@ def enrich(
         languages=with_regions(wanted, there) if wanted else None,
     )
     lent = _lent(target, meta, loan)
-    made = {"sources": [source.name for source, _ in lent], "languages": sorted(languages)}
+    made = {
+        "sources": [source.name for source, _ in lent],
+        "languages": sorted(languages),
+        "without": sorted(without),
+        "by_name": by_name,
+    }
     enriched = [*target.settings.get("enriched", ()), made]
     settings = {**target.settings, "enriched": enriched} if lent else target.settings
     vocabulary = Vocabulary.of(*_joined(parts, lent), repeats=True, settings=settings)

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
-from nymlink.vocabulary.enrich.called import Pair, called_alike, sharing_names
+from nymlink.vocabulary.enrich.by_name import called_alike
 from nymlink.vocabulary.enrich.known import Known
+from nymlink.vocabulary.enrich.sharing import Pair, sharing_names
 from nymlink.vocabulary.merge.evidence import GENES
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -65,9 +66,8 @@ def find_equals(target: Vocabulary, meta: Vocabulary, *, by_name: bool = False) 
     Args:
         target: the vocabulary that is to have more names.
         meta: the metathesaurus.
-        by_name: whether concepts that are called the same are equal, if nothing surer speaks against it: preferred
-            names are, but for the order of words, plurals, accents, spelling and words that say nothing; or, where
-            no other concept is called so, the preferred name of the target's is an exact name of the other.
+        by_name: whether concepts that are called the same are equal, if nothing surer speaks against it; see
+            :func:`~nymlink.vocabulary.enrich.by_name.called_alike`.
     """
     ours, theirs = Known(target), Known(meta)
     by_id = {(row, theirs.rows[key]) for key, row in ours.rows.items() if key in theirs.rows}
@@ -78,13 +78,21 @@ def find_equals(target: Vocabulary, meta: Vocabulary, *, by_name: bool = False) 
     by_xref = _one_to_one(referring - surer, by_id | surer, theirs.namespaces)
     by_xref = {pair for pair in by_xref if not _has_rival(target, meta, pair)}
     refused = len(referring) - len(surer) - len(by_xref)
-    called = None
-    if by_name:
-        known = by_id | surer | by_xref
-        alike = {pair for pair in called_alike(target, meta) - known if _of_one_sort(ours, theirs, pair)}
-        alike = _one_to_one(alike, known, theirs.namespaces)
-        called = frozenset(pair for pair in alike if not _has_rival(target, meta, pair))
-    return Equals(frozenset(by_id), frozenset(surer), frozenset(by_xref), called, refused)
+    known = by_id | surer | by_xref
+    named = _named(target, meta, ours, theirs, known) if by_name else None
+    return Equals(frozenset(by_id), frozenset(surer), frozenset(by_xref), named, refused)
+
+
+def _named(
+    target: Vocabulary, meta: Vocabulary, ours: Known, theirs: Known, known: Collection[Pair]
+) -> frozenset[Pair]:
+    """The pairs that are called the same, of which nothing surer says otherwise."""
+    found: set[Pair] = set()
+    for pairs in called_alike(target, meta, lambda pair: _of_one_sort(ours, theirs, pair)):
+        surer = {*known, *found}
+        alone = _one_to_one(pairs - surer, surer, theirs.namespaces)
+        found |= {pair for pair in alone if not _has_rival(target, meta, pair)}
+    return frozenset(found)
 
 
 def _of_one_sort(ours: Known, theirs: Known, pair: Pair) -> bool:

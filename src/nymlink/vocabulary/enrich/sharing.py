@@ -1,4 +1,4 @@
-"""Which concepts of two vocabularies are called the same."""
+"""Which concepts that refer to each other share their names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nymlink.vocabulary.alike import is_telling, loosened, preferred_names, sorted_words
+from nymlink.vocabulary.alike import sorted_words
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 Pair = tuple[int, int]
@@ -25,29 +25,6 @@ def sharing_names(target: Vocabulary, meta: Vocabulary, pairs: Collection[Pair])
         for one, other in pairs
         if ours.preferred[one] & theirs.names[other] and theirs.preferred[other] & ours.names[one]
     }
-
-
-def called_alike(target: Vocabulary, meta: Vocabulary) -> set[Pair]:
-    """The pairs with one preferred name or, where nothing else has it, with one that is exact of the other."""
-    ours, theirs = _telling_names(target), _telling_names(meta)
-    called = {row: loosened(name) for row, name in preferred_names(ours).items()}
-    wanted = set(called.values())
-    preferred, exact = defaultdict[str, set[int]](set), defaultdict[str, set[int]](set)
-    for row, name in preferred_names(theirs).items():
-        if (form := loosened(name)) in wanted:
-            preferred[form].add(row)
-    for row, name in zip(theirs["concept"].to_pylist(), sorted_words(theirs["text"]), strict=True):
-        if is_telling(name) and (form := loosened(name)) in wanted:
-            exact[form].add(row)
-    return {(one, other) for one, form in called.items() for other in preferred[form] or exact[form]}
-
-
-def _telling_names(vocabulary: Vocabulary) -> pa.Table:
-    """The preferred and exact names of live concepts."""
-    live = ~vocabulary.columns.concepts["obsolete"].to_numpy()
-    names = vocabulary.columns.names
-    kinds = pc.is_in(names["kind"].cast(pa.string()), pa.array(["preferred", "exact"]))
-    return names.filter(pc.and_(kinds, pa.array(live[names["concept"].to_numpy()])))
 
 
 class _Called:
