@@ -332,3 +332,28 @@ def test_what_is_no_name_is_asked_for_in_other_words() -> None:
     asked = ["nephrotoxic", "renal dysfunction", "Haemorrhagic", "AIDS", "aids"]
     found = [link.query for link in linker.link(asked)]
     assert found == ["kidney disease", "kidney disease", "hemorrhage", "aids", "aid"]
+
+
+def test_right_words_are_not_taken_for_british_ones() -> None:
+    linker = Linker(Index.build(vocabulary({"D:1": ["thromboembolism"], "D:2": ["hematoma"]})))
+    assert [link.query for link in linker.link(["thromboembolic", "haematomatous"])] == [
+        "thromboembolism",
+        "hematoma",
+    ]
+
+
+def test_what_is_written_out_is_asked_for_in_other_forms_and_words() -> None:
+    linker = Linker(Index.build(vocabulary({"D:1": ["liver failure"], "D:2": ["hip fractures"]})))
+    for text, query in (
+        ("Patients with hepatic failure (HF); HF was severe.", "liver failure"),
+        ("Patients with hip fracture (HF); HF was severe.", "hip fractures"),
+        ("HF was severe.", "hf"),
+    ):
+        start = text.rindex("HF")
+        (link,) = linker.link(Document("1", text, (Mention("HF", start, start + 2),)))
+        assert link.query == query
+
+
+def test_composites_are_given_or_always_split() -> None:
+    with pytest.raises(ValueError, match='composites must be "given" or "always", not \'gold\''):
+        Linker(LINKER.index, composites="gold")

@@ -62,6 +62,8 @@ def test_short_forms_of_two_words() -> None:
         ("LIDs", "levodopa-induced dyskinesias", "LID", "levodopa-induced dyskinesia"),
         ("LDs", "Learning disabilities", "LD", "Learning disability"),
         ("LD", "learning disability", "LDs", "learning disabilities"),
+        ("BMs", "bone metastases", "BM", "bone metastasis"),
+        ("SDs", "skin diseases", "SD", "skin disease"),
         # no plural
         ("ABs", "abscess", "AB", "AB"),
         ("LPs", "lupus", "LP", "LP"),

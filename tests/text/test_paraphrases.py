@@ -24,6 +24,8 @@ from nymlink.text.paraphrases import paraphrases
         ("cardiac dysfunction", "cardiac disease"),
         ("cardiac dysfunction", "heart disease"),
         ("skin lesions", "skin disorders"),
+        ("sleep disturbance", "sleep disorder"),
+        ("spinal cord lesions", "spinal cord diseases"),
         ("gastric lesion", "abnormality of the stomach"),
         ("renal disease", "kidney disease"),
         ("renal disease", "renal disorder"),
@@ -45,6 +47,11 @@ def test_other_words_are_among_them(text: str, other: str) -> None:
 def test_the_likeliest_comes_first() -> None:
     found = list(paraphrases("hepatic toxicity"))
     assert found.index("hepatotoxicity") < found.index("drug induced liver injury") < found.index("liver disease")
+    # "Heart abnormalities" are malformations.
+    found = list(paraphrases("cardiac abnormalities"))
+    assert found.index("heart disease") < found.index("heart abnormalities")
+    found = list(paraphrases("renal disease"))
+    assert found.index("kidney disease") < found.index("renal disorder")
 
 
 @pytest.mark.parametrize(
@@ -55,6 +62,10 @@ def test_the_likeliest_comes_first() -> None:
         ("cardiomyopathy", "heart disease"),
         ("metabolic", "metabolic syndrome"),
         ("optic", "optia"),
+        ("hemorrhagic complications", "hemorrhagic disorders"),
+        ("granulomatous lesions", "granulomatous disease"),
+        ("motor neuron dysfunction", "motor neuron disease"),
+        ("coronary artery abnormalities", "coronary artery disease"),
     ],
 )
 def test_what_is_something_else_is_not_among_them(text: str, other: str) -> None:

@@ -76,6 +76,8 @@ class Linker:
             raise ValueError(f"top_k must be at least 1, not {top_k}")
         if not 0 <= min_confidence <= 1:
             raise ValueError(f"min_confidence must be from 0 to 1, not {min_confidence}")
+        if composites not in ("given", "always"):
+            raise ValueError(f'composites must be "given" or "always", not {composites!r}')
         if rerank is not None and min_confidence > 0:
             raise InputError(
                 "a confidence says how sure the index is of its own first candidate: ask for a least one, or "

@@ -10,6 +10,7 @@ from typing import Final
 from nymlink.corpus.model import Document, Mention
 from nymlink.index.entries import Entries
 from nymlink.text.forms import american, forms
+from nymlink.text.normalise import normalise
 from nymlink.text.paraphrases import paraphrases
 from nymlink.text.prepare import Composites, prepare_document
 from nymlink.text.spelling import correct
@@ -40,9 +41,10 @@ def queries(
         if entries.find(query) is not None:
             return query
         better = query if mention.prepared else correct(query, spelling)
-        if as_published or _is_acronym(mention.text):
+        if as_published or _is_acronym(mention.text, query):
             return better
-        others = chain([better], forms(better), forms(query), paraphrases(american(better)))
+        spelt = dict.fromkeys((better, american(better)))
+        others = chain([better], forms(better), forms(query), *map(paraphrases, spelt))
         return next((one for one in others if entries.find(one) is not None), better)
 
     return tuple(
@@ -51,5 +53,6 @@ def queries(
     )
 
 
-def _is_acronym(text: str) -> bool:
-    return text.isupper() and len(text) <= _LONGEST_ACRONYM
+def _is_acronym(text: str, query: str) -> bool:
+    """Whether this is a mention in capitals that is asked for as it stands: one that is written out has words."""
+    return text.isupper() and len(text) <= _LONGEST_ACRONYM and normalise(text) == query

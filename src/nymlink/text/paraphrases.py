@@ -31,6 +31,15 @@ _AILING: Final = frozenset(
 )
 """What is said of a part that something is wrong with, and not what. An injury or a failure is something."""
 
+_FAILING: Final = frozenset(
+    "abnormality abnormalities defect defects disturbance disturbances dysfunction dysfunctions".split()
+)
+"""Those of them that are said of what is no part, too ("sleep disturbance"). A lesion that is granulomatous, or a
+complication that is hemorrhagic, is no disease of that name."""
+
+_NAMESAKES: Final = frozenset(("conduct", "coronary artery", "motor neuron", "personality"))
+"""What gave its name to one certain disease, and may have others."""
+
 _TOXICITY: Final = ("toxicity", "toxicities", "toxic")
 
 _ORGANS: Final = (
@@ -65,6 +74,39 @@ _ORGANS: Final = (
     ("spleno", "splenic", "spleen"),
 )
 
+_PARTS: Final = frozenset(
+    (
+        "adrenal",
+        "aortic",
+        "autonomic nervous system",
+        "biliary",
+        "bone marrow",
+        "cardiovascular",
+        "central nervous system",
+        "cerebrovascular",
+        "corneal",
+        "gastrointestinal",
+        "heart valve",
+        "lymph node",
+        "macular",
+        "myocardial",
+        "optic nerve",
+        "peripheral nerve",
+        "peripheral nervous system",
+        "pituitary",
+        "respiratory",
+        "respiratory tract",
+        "spinal cord",
+        "thyroid",
+        "urinary tract",
+        "urogenital",
+        "valvular",
+        "vestibular",
+        "white matter",
+    )
+)
+"""Further parts, of which there is but one word."""
+
 _FORM: Final = {word: form for form, *words in _ORGANS for word in words}
 _WORDS: Final = {form: tuple(words) for form, *words in _ORGANS}
 _NERVES: Final = "neuro"
@@ -92,11 +134,15 @@ def paraphrases(text: str) -> Iterator[str]:
     if not part:
         yield from _compound(head)
         return
-    yield from (f"{word} {head}" for word in _other_words(part))
+    others = _other_words(part)
+    if head in _AILING and (part in _FORM or part in _PARTS or (head in _FAILING and part not in _NAMESAKES)):
+        # Before the other word for the organ: "heart abnormalities" are malformations.
+        yield from _diseases(part, *others)
+    yield from (f"{word} {head}" for word in others)
     if head in _TOXICITY and part in _FORM:
         yield from _toxicity(_FORM[part])
-    elif head in _AILING or head in _DISEASE:
-        yield from _diseases(part, *_other_words(part))
+    elif head in _DISEASE:
+        yield from _diseases(part, *others)
 
 
 def _nouns(part: str, head: str) -> Iterator[str]:
