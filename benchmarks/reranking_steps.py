@@ -119,15 +119,16 @@ def measure(
     from nymlink.rerank.reranker import Reranker
 
     opened, read = remembering(Index.load(index)), read_corpus(Path(corpus))
-    loaded = Reranker.load(reranker, opened.vocabulary).scorer
-    if isinstance(loaded, DualScorer):
+    loaded = Reranker.load(reranker, opened.vocabulary)
+    own = loaded.scorer
+    if isinstance(own, DualScorer):
         # Without the user's cache: encoding concepts is timed.
-        loaded = DualScorer(loaded.model, opened.vocabulary)
-    scorer = Remembering(loaded)
-    model = Reranker(scorer, opened.vocabulary, candidates=candidates)
+        own = DualScorer(own.model, opened.vocabulary)
+    scorer = Remembering(own)
+    model = Reranker(scorer, opened.vocabulary, candidates=candidates, max_length=loaded.max_length)
     found = evaluate_reranking(opened, model, read, training=[read_corpus(Path(training))], progress=True)
     timed = Remembering(scorer.scorer)
-    known = Reranker(timed, opened.vocabulary)
+    known = Reranker(timed, opened.vocabulary, candidates=candidates, max_length=loaded.max_length)
     linked = zip(read.documents, Linker(opened, top_k=candidates).link_documents(read.documents), strict=True)
     again, counted = 0.0, 0
     for document, links in islice(linked, 0, None, 5):
@@ -218,7 +219,13 @@ def held_out(
 
     found = []
     for half, fit in zip(halves, fitted, strict=True):
-        weighted = Reranker(model.scorer, model.vocabulary, weights=fit.weights, candidates=model.candidates)
+        weighted = Reranker(
+            model.scorer,
+            model.vocabulary,
+            weights=fit.weights,
+            candidates=model.candidates,
+            max_length=model.max_length,
+        )
         found.append(one.after for one in evaluate_reranking(index, weighted, half).mentions)
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -48,6 +49,22 @@ def test_weights_are_for_the_index_that_they_were_fitted_to(
         warned = run(*command)
         assert (warned.exit_code, warning in warned.stderr) == (0, True)
     assert all(warning not in run(*command).stderr for command in (fit, evaluate, link))
+
+
+def test_what_was_fitted_and_is_damaged_is_fitted_again(
+    run: Run, built: Path, corpus: Path, reranker: Path
+) -> None:
+    fit, evaluate = (
+        ("rerank", name, reranker, corpus, "--index", built / "index") for name in ("fit", "evaluate")
+    )
+    manifest = reranker / "manifest.json"
+    whole = json.loads(manifest.read_text())
+    manifest.write_text(json.dumps({**whole, "fitted": {"weights": {"context": -1}, "candidates": 3}}))
+    refused = run(*evaluate)
+    assert (refused.exit_code, "run `nymlink rerank fit` again" in refused.stderr) == (2, True)
+    assert run(*fit).exit_code == 0
+    assert json.loads(manifest.read_text())["fitted"]["candidates"] == 64
+    assert run(*evaluate).exit_code == 0
 
 
 def test_no_output_replaces_another_or_what_is_read(

@@ -151,6 +151,13 @@ def test_wrong_settings_are_said_and_nothing_is_written(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("chosen", [("--language", "en"), ("--kind", "exact")])
+def test_names_of_a_file_of_pairs_are_not_chosen(run: Run, tmp_path: Path, chosen: tuple[str, str]) -> None:
+    result = run("train", "sap", "--pairs", "p.txt", "--base", "b", "-o", tmp_path / "out", *chosen)
+    assert result.exit_code == 2
+    assert "languages and kinds choose names of vocab: a file of pairs is learned as it is" in result.stderr
+
+
 def test_wrong_files_are_said(run: Run, tmp_path: Path) -> None:
     assert "missing settings: base, output" in run("train", "sap").stderr
     path = tmp_path / "c.toml"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -41,7 +42,6 @@ def test_a_mention_stands_between_markers(tokenizer: Tokenizer) -> None:
         "[CLS] infarto de [START] heart attack [END] short [SEP]",
         "[CLS] [START] stature [END] [SEP]",
     ]
-    assert found.truncated == 0
 
 
 def test_special_tokens_in_a_text_are_text(tokenizer: Tokenizer) -> None:
@@ -64,7 +64,6 @@ def test_an_entity_has_its_type_and_its_names(tokenizer: Tokenizer) -> None:
         "[CLS] stature stature [SEP] heart heart heart heart heart heart x [SEP] seizure [SEP]",
         "[CLS]" + " stature" * 14 + " [SEP]",
     ]
-    assert found.truncated == 1
 
 
 @settings(deadline=None)
@@ -92,10 +91,32 @@ def test_long_inputs_have_the_length_that_was_asked_for(tokenizer: Tokenizer) ->
     long = Passage("stature " * 99, "heart " * 99, " seizure" * 99)
     found = Inputs(tokenizer, length=32).passages([long])
     assert found.lengths.tolist() == [32]
-    assert found.truncated == 1
     (text,) = said(tokenizer, found)
     sides = "stature " * 3, " seizure" * 3
     assert text == f"[CLS] {sides[0]}[START]{' heart' * 22} [END]{sides[1]} [SEP]"
+
+
+def test_many_inputs_are_tokenised_in_turn(tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    inputs = Inputs(tokenizer, length=16)
+    many = [Passage("stature " * (at % 9), "heart", " seizure" * (at % 7)) for at in range(2500)]
+    known = [Entity("stature" if at % 2 else "", ("attack",) * (1 + at % 3)) for at in range(2500)]
+    at_once: list[int] = []
+    for name in ("passage_ids", "entity_ids"):
+        original = getattr(Inputs, name)
+
+        def counted(self: Inputs, given: list[Any], original: Any = original) -> Any:
+            at_once.append(len(given))
+            return original(self, given)
+
+        monkeypatch.setattr(Inputs, name, counted)
+    for found, alone in (
+        (inputs.passages(many), [inputs.passages([one]) for one in many[:64]]),
+        (inputs.entities(known), [inputs.entities([one]) for one in known[:64]]),
+    ):
+        assert (len(found), found.ids.dtype, found.offsets.dtype) == (2500, np.int32, np.int64)
+        assert found.ids[: found.offsets[64]].tolist() == [int(one) for own in alone for one in own.ids]
+    assert [size for size in at_once if size > 1] == [1024, 1024, 452] * 2
+    assert len(inputs.passages([])) == len(inputs.entities([])) == 0
 
 
 def test_a_tokenizer_without_ends_is_refused() -> None:

@@ -89,6 +89,12 @@ def test_a_long_document_is_cut_to_what_is_near() -> None:
     assert max(len(one.left) + len(one.right) for one in found if one) <= 2048
 
 
+def test_either_side_has_text_for_as_many_tokens_as_will_be_read() -> None:
+    given = of("a " * 4000 + "fever" + " b" * 4000, "fever")
+    for found, side in ((passages(given), 1024), (passages(given, max_length=512), 4096)):
+        assert found == (Passage("a " * (side // 2), "fever", " b" * (side // 2)),)
+
+
 def test_a_document_of_many_paragraphs_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "Abc. \n\n" * 14_285 + "A fever came."
     assert len(text) > 100_000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,13 +20,15 @@ from nymlink.errors import InputError, StoreError, UnknownNameError
 from nymlink.index.index import Index
 from nymlink.link.linker import Linker
 from nymlink.link.model import Link
+from nymlink.rerank.combine import Weights
 from nymlink.rerank.dual_encoder import DualEncoder, DualSettings
 from nymlink.rerank.dual_scorer import DualScorer
 from nymlink.rerank.entities import Entity
-from nymlink.rerank.folder import open_scorer
+from nymlink.rerank.folder import Fitted, open_scorer, store_fitted
 from nymlink.rerank.inputs import END, START
 from nymlink.rerank.passages import Passage
 from nymlink.rerank.reranker import Reranker
+from nymlink.rerank.scorer import Scores
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -133,7 +136,7 @@ def test_saved_and_loaded_it_is_the_same(tmp_path: Path, family: str) -> None:
     model.save(tmp_path / "saved")
     said = json.loads((tmp_path / "saved" / "manifest.json").read_text())
     assert (said["kind"], said["width"]) == ("reranker", 32)
-    assert said["settings"] == {"max_length": 64, "mention_start": "marker"}
+    assert said["settings"] == {"max_length": 64, "mention_start": "marker", "candidates": 64}
     again = DualEncoder.load(tmp_path / "saved")
     assert again.fingerprint == model.fingerprint == said["fingerprint"]
     assert again.settings == model.settings
@@ -170,6 +173,8 @@ def test_settings_have_their_ranges(base: Path) -> None:
         DualSettings(max_length=8)
     with pytest.raises(InputError, match="unknown mention_start 'end'; known: marker, word"):
         DualSettings(mention_start="end")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="candidates must be at least 1, not 0"):
+        DualSettings(candidates=0)
     with pytest.raises(InputError, match="max_length 128 is more than the model takes: 66"):
         DualEncoder.begin(base, DualSettings())
 
@@ -200,6 +205,59 @@ def test_candidates_come_in_the_order_of_their_distances(model: DualEncoder, ind
             own = kept[one.concept_id]
             assert one == replace(own, parts={**own.parts, "context": one.parts["context"]})
         assert (after.mention, after.query) == (before.mention, before.query)
+
+
+def test_the_first_candidates_are_put_in_order_however_many_are_asked_for(
+    model: DualEncoder, index: Index
+) -> None:
+    given = document("heart attack", "seizure", "Short stature")
+    scorer = DualScorer(model, index.vocabulary)
+    reranker = Reranker(scorer, index.vocabulary, candidates=2)
+    few, many = (Linker(index, top_k=top_k).link(given) for top_k in (2, 4))
+    found = reranker.rerank(given, many)
+    for before, first, after in zip(many, reranker.rerank(given, few), found, strict=True):
+        assert after.candidates == (*first.candidates, *before.candidates[2:])
+    linked = [Linker(index, top_k=top_k, rerank=reranker).link(given) for top_k in (1, 4)]
+    assert [link.candidates[:1] for link in linked[1]] == [link.candidates for link in linked[0]]
+    # It does matter how many they are.
+    assert any(
+        one.candidates[0].concept_id != other.candidates[0].concept_id
+        for one, other in zip(found, Reranker(scorer, index.vocabulary).rerank(given, many), strict=True)
+    )
+
+
+def test_as_many_candidates_are_put_in_order_as_the_folder_says(
+    model: DualEncoder, index: Index, tmp_path: Path
+) -> None:
+    made = DualEncoder(model.mention, model.entity, replace(SHORT, candidates=16))
+    made.save(tmp_path / "saved")
+    assert made.fingerprint == model.fingerprint
+    assert Reranker.load(tmp_path / "saved", index).candidates == 16
+    store_fitted(tmp_path / "saved", Fitted(weights=Weights(), candidates=8))
+    assert Reranker.load(tmp_path / "saved", index).candidates == 8
+    made.save(tmp_path / "older")
+    manifest = json.loads((tmp_path / "older" / "manifest.json").read_text())
+    del manifest["settings"]["candidates"]
+    (tmp_path / "older" / "manifest.json").write_text(json.dumps(manifest))
+    assert Reranker.load(tmp_path / "older", index).candidates == 64
+
+
+def test_a_scorer_is_given_as_much_text_as_it_reads(model: DualEncoder, index: Index, tmp_path: Path) -> None:
+    model.save(tmp_path / "saved")
+    assert Reranker.load(tmp_path / "saved", index).max_length == 64
+    given: list[Passage] = []
+
+    class Reading:
+        def scores(self, passages: Sequence[Passage], candidates: Sequence[Sequence[int]]) -> list[Scores]:
+            given.extend(passages)
+            return [np.zeros(len(rows), np.float32) for rows in candidates]
+
+    text = f"A{' a' * 4000} seizure{' b' * 4000}."
+    start = text.index("seizure")
+    long = Document("1", text, (Mention("seizure", start, start + 7),))
+    for named in ({}, {"max_length": 300}):
+        Reranker(Reading(), index.vocabulary, **named).rerank(long, Linker(index).link(long))
+    assert [len(side) for one in given for side in (one.left, one.right)] == [1024, 1024, 2400, 2400]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import signal
 import socket
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -165,6 +166,18 @@ def test_what_several_processes_were_stopped_in_they_go_on_with(place: Path, tmp
     assert same(weights(tmp_path / "parts"), weights(tmp_path / "whole"))
     # One of them alone sees what is wrong, and the others end with it.
     torchrun(refused, 2, replace(settings, margin=0.1))
+
+
+def test_processes_wait_for_hours_while_the_first_one_measures(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, Any] = {}
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setattr(dist, "init_process_group", lambda _, **named: given.update(named))
+    monkeypatch.setattr(dist, "get_rank", lambda: 1)
+    monkeypatch.setattr(dist, "get_world_size", lambda: 2)
+    monkeypatch.setattr(dist, "destroy_process_group", lambda: None)
+    with joined(CPU) as processes:
+        assert processes == Processes(1, 2)
+    assert given["timeout"] >= timedelta(hours=12)
 
 
 def test_without_torchrun_there_is_one_process(monkeypatch: pytest.MonkeyPatch) -> None:

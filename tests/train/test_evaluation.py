@@ -73,6 +73,27 @@ def test_a_dictionary_without_the_gold_ids_is_said(held_out: HeldOut, tmp_path: 
         open_evaluations({"dev": other}, problems=Problems())
 
 
+def test_mentions_of_a_type_alone_can_be_measured(held_out: HeldOut) -> None:
+    with (Path(held_out.corpus) / "1.concept").open("a") as file:
+        file.write("1||16|19||Sign||hen||X:3\n1||20|23||Finding||pig||X:77\n")
+    evaluation = open_evaluations({"dev": held_out}, types=["Sign"], problems=Problems())["dev"]
+    assert evaluation.describe()["mentions"] == 1
+    assert evaluation(encode({})) == {"acc@1": 1, "acc@5": 1}
+    assert open_evaluations({"dev": held_out}, problems=Problems())["dev"].describe()["mentions"] == 6
+    with pytest.raises(InputError, match="no mention of type Finding has a gold id that"):
+        Evaluation(held_out, types=["Finding"], problems=Problems())
+
+
+def test_what_is_measured_on_is_known_by_its_digest(held_out: HeldOut) -> None:
+    before = Evaluation(held_out, problems=Problems()).describe()
+    assert Evaluation(held_out, problems=Problems()).describe() == before
+    file = Path(held_out.corpus) / "1.concept"
+    # As many mentions, of which one means something else.
+    file.write_text(file.read_text().replace("X:9", "X:0"))
+    after = Evaluation(held_out, problems=Problems()).describe()
+    assert [name for name in before if before[name] != after[name]] == ["corpus"]
+
+
 def test_a_dictionary_can_be_a_file(held_out: HeldOut, tmp_path: Path) -> None:
     (tmp_path / "names.txt").write_text("X:0||cat\nX:1||dog\n")
     file = HeldOut(corpus=held_out.corpus, dictionary=str(tmp_path / "names.txt"))

@@ -12,6 +12,7 @@ from nymlink.errors import InputError
 from nymlink.train.finetune import train_finetune
 from nymlink.train.mention_pairs import MentionPairs
 from nymlink.train.recipe_settings import FinetuneSettings
+from nymlink.train.settings import HeldOut
 from tests.train.small import vocabulary
 
 VOCABULARY = vocabulary(
@@ -105,3 +106,25 @@ def test_a_training_of_it(place: Path, tmp_path: Path) -> None:
     assert said["data"]["pairs"] == {"count": 36}
     assert list(said["data"]["corpora"][0]["files"]) == ["1.concept"]
     assert (tmp_path / "out" / "model.safetensors").is_file()
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_mentions_of_the_types_asked_for_alone_are_measured(place: Path, tmp_path: Path) -> None:
+    held_out = tmp_path / "processed_dev"
+    held_out.mkdir()
+    lines = (place / "processed_dev" / "1.concept").read_text().splitlines(keepends=True)
+    (held_out / "1.concept").write_text(
+        "".join([*lines[:3], *(line.replace("Disease", "Sign") for line in lines)])
+    )
+    settings = FinetuneSettings(
+        corpora=(str(place / "processed_dev"),),
+        types=("Disease",),
+        vocab=str(place / "vocab"),
+        base=str(place / "base"),
+        output=str(tmp_path / "out"),
+        evaluation={"dev": HeldOut(corpus=str(held_out), dictionary=str(place / "vocab"))},
+        max_steps=1,
+    )
+    train_finetune(settings)
+    said = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert said["data"]["evaluation.dev"]["mentions"] == 3

@@ -18,14 +18,18 @@ from nymlink.cli.train import train
 from nymlink.corpus.model import Document
 from nymlink.corpus.read import read_corpus
 from nymlink.errors import InputError, StoreError
+from nymlink.index.fusion import Fusion
 from nymlink.index.index import Index
 from nymlink.link.linker import Linker
+from nymlink.problems import Problems
+from nymlink.rerank.passages import passages
 from nymlink.rerank.reranker import Reranker
 from nymlink.train import checkpoint
 from nymlink.train.config import make
 from nymlink.train.loop import StoppedError
 from nymlink.train.recipe_settings import RerankSettings
 from nymlink.train.rerank import train_rerank
+from nymlink.train.rerank_evaluation import RerankEvaluation
 from nymlink.train.settings import HeldOut
 from nymlink.train.toml_files import read_toml
 from tests.encode import tiny
@@ -206,6 +210,58 @@ def test_what_is_written_re_ranks(place: Path, finished: Path) -> None:
     assert Reranker.load(finished, index.vocabulary).rerank(Document("1"), []) == []
 
 
+def test_as_many_candidates_are_re_ranked_as_were_learned_from(place: Path, finished: Path) -> None:
+    index = Index.load(place / "index")
+    reranker = Reranker.load(finished, index)
+    assert (reranker.candidates, reranker.max_length) == (5, 48)
+
+
+def test_text_for_as_many_tokens_as_are_read_is_learned_from_and_measured_on(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int | None] = []
+
+    def counted(document: Document, **named: Any) -> Any:
+        asked.append(named.get("max_length"))
+        return passages(document, **named)
+
+    monkeypatch.setattr("nymlink.train.rerank_examples.passages", counted)
+    held_out = {"dev": HeldOut(corpus=str(place / "train.PubTator.txt"), dictionary=str(place / "index"))}
+    train_rerank(settings(place, tmp_path / "out", evaluation=held_out, max_steps=1))
+    assert asked == [48] * 2 * DOCUMENTS
+
+
+def test_other_held_out_data_are_another_training(place: Path, tmp_path: Path) -> None:
+    corpus = tmp_path / "dev.PubTator.txt"
+    corpus.write_text((place / "train.PubTator.txt").read_text())
+    held_out = HeldOut(corpus=str(corpus), dictionary=str(place / "index"))
+    given = settings(place, tmp_path / "out", evaluation={"dev": held_out}, best="dev", max_steps=1)
+    train_rerank(given)
+    said = record(tmp_path / "out")["data"]["evaluation.dev"]
+    assert list(said["corpus"]["files"]) == ["dev.PubTator.txt"]
+    # As many mentions, which mean something else.
+    corpus.write_text(corpus.read_text().replace("X:3", "X:4"))
+    with pytest.raises(InputError, match=r"evaluation\.dev: not the same data"):
+        train_rerank(given)
+
+
+def test_other_candidates_of_held_out_mentions_are_other_data(place: Path, tmp_path: Path) -> None:
+    index = Index.load(place / "index")
+    index.with_fusion(Fusion.of(["exact", "sparse"], weights={"exact": 1})).save(tmp_path / "index")
+    said = [
+        RerankEvaluation(
+            HeldOut(corpus=str(place / "train.PubTator.txt"), dictionary=str(folder / "index")),
+            types=(),
+            candidates=5,
+            max_length=48,
+            problems=Problems(),
+        ).describe()
+        for folder in (place, place, tmp_path)
+    ]
+    assert said[0] == said[1]
+    assert [name for name in said[0] if said[0][name] != said[2][name]] == ["candidates"]
+
+
 def test_mentions_come_to_what_they_mean(place: Path, tmp_path: Path) -> None:
     held_out = {"train": HeldOut(corpus=str(place / "train.PubTator.txt"), dictionary=str(place / "index"))}
     given = settings(place, tmp_path / "out", epochs=16, evaluation=held_out, evaluate_every=12)
@@ -263,6 +319,7 @@ def test_the_command_trains_and_explains_itself(place: Path, tmp_path: Path) -> 
     said = CliRunner().invoke(train, ["rerank", "--help"])
     assert all(f"--{name}" in said.output for name in ("index", "margin", "radius", "scaling", "mention-start"))
     assert "--negatives [own|batch]" in said.output
+    assert "Prototype, prototype-srn: the mention of a cluster" in " ".join(said.output.split())
     flags = [("corpus", "train.PubTator.txt"), ("index", "index"), ("base", "base")]
     given = [part for name, file in flags for part in (f"--{name}", str(place / file))]
     given += ["-o", str(tmp_path / "out"), "--max-length", "48", "--max-steps", "1", "--loss", "triplet"]

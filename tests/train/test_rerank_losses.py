@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from nymlink.train.rerank_losses import (
     PRESETS,
@@ -16,6 +18,7 @@ from nymlink.train.rerank_losses import (
     distances,
     largest,
     nearest,
+    nearest_of_all,
     prototypes,
     triplet_loss,
 )
@@ -152,3 +155,36 @@ def test_negatives_are_the_nearest_candidates_that_are_not_meant(count: int) -> 
         able = [int(one) for one, may in zip(candidates[row], allowed[row], strict=True) if may]
         expected = sorted(able, key=lambda at: apart(anchors[row].tolist(), concepts[at].tolist()))
         assert found == (expected + [-1] * 5)[: min(count, 5)]
+
+
+class Largest(TorchDispatchMode):
+    """How many numbers the largest tensor has that is made within."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.numbers = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        made = func(*args, **(kwargs or {}))
+        self.numbers = max(self.numbers, made.numel() if isinstance(made, Tensor) else 0)
+        return made
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_of_all_concepts_the_nearest_that_is_not_meant_is_found_without_all_differences(seed: int) -> None:
+    torch.manual_seed(seed)
+    anchors, concepts = torch.randn(9, 40), torch.randn(30, 40)
+    concepts[7] = concepts[3]
+    concepts[3:8] += 1e-4 * torch.randn(5, 40) + 100
+    anchors[:3] += 100
+    allowed = torch.rand(9, 30) < 0.6
+    allowed[3] = False
+    with Largest() as made:
+        found = nearest_of_all(anchors, concepts, allowed).tolist()
+    assert made.numbers < 9 * 30 * 40 / 4
+    everything = torch.arange(30).expand(9, 30)
+    assert found == nearest(anchors, concepts, everything, allowed, count=1)[:, 0].tolist()
+    for row, one in enumerate(found):
+        able = [at for at in range(30) if allowed[row, at]]
+        away = {at: apart(anchors[row].tolist(), concepts[at].tolist()) for at in able}
+        assert (away[one] == pytest.approx(min(away.values()), rel=1e-6)) if able else one == -1

@@ -95,6 +95,11 @@ def test_mentions_of_a_type_alone_can_be_taken(index: Index) -> None:
     assert not list(mentions_in_context(index, [corpus()], types=["Disease"]))
 
 
+def test_contexts_have_text_for_as_many_tokens_as_will_be_read(index: Index) -> None:
+    found = [one.passage for one in mentions_in_context(index, [corpus()], max_length=2) if one.passage]
+    assert max(len(side) for one in found for side in (one.left, one.right)) == 16
+
+
 def settings(**changes: Any) -> RerankSettings:
     given: dict[str, Any] = {"corpora": ("c",), "index": "i", "base": "b", "output": "o", "candidates": 4}
     given |= {"batch_groups": 4, "max_length": 64, "margin": 3.0, "radius": 2.0, "scaling": "none"}
@@ -265,6 +270,19 @@ def test_without_clusters_of_several_the_unit_is_1(tmp_path: Path, index: Index)
     assert figures is not None
     assert figures["unit_length"] == 1
     assert lone.start_epoch(0) is None
+
+
+def test_what_all_mentions_of_a_batch_are_compared_with_is_not_repeated_for_each(
+    tmp_path: Path, index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def repeated(*_: Any, **__: Any) -> None:
+        raise AssertionError("a vector for each pair")
+
+    # All candidates fit the shortlist: none is sought at the beginning of the epoch.
+    task, *_ = task_of(tmp_path, index, settings(negatives="batch", shortlist=16))
+    task.start_epoch(0)
+    monkeypatch.setattr("nymlink.train.rerank_task.nearest", repeated)
+    assert task.backward(task.batch(0, 0)).loss > 0
 
 
 @pytest.mark.parametrize("negatives", ["own", "batch"])

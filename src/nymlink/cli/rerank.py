@@ -41,7 +41,7 @@ def rerank() -> None:
     "--candidates",
     type=click.IntRange(min=1),
     help="Candidates of each mention that are put in order, here and from now on; without it as many as before, "
-    "64 the first time.",
+    "the first time as many as a dual encoder was trained with, or 64.",
 )
 def fit(
     reranker: Path,
@@ -72,7 +72,7 @@ def fit(
     gold = read_corpus(corpus, format=format, options=options, problems=problems)
     opened = Index.load(index, encoder=encoder)
     # The vocabulary alone: what was fitted before, to whichever index, is replaced.
-    loaded = Reranker.load(reranker, opened.vocabulary)
+    loaded = Reranker.load(reranker, opened.vocabulary, refit=True)
     loaded.candidates = candidates or loaded.candidates
     found = fit_reranking(opened, loaded, gold, types=set(types) or None, progress=True)
     # First: whoever reads the figures may stop reading.

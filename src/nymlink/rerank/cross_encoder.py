@@ -29,6 +29,7 @@ from nymlink.rerank.cross_model import CrossModel
 from nymlink.rerank.encoding import encode
 from nymlink.rerank.inputs import SHORTEST_JOINT, Inputs
 from nymlink.rerank.kinds import CROSS, VERSIONS
+from nymlink.rerank.scorer import CANDIDATES
 
 _MODEL: Final = "encoder"
 _HEAD: Final = "head.safetensors"
@@ -52,6 +53,11 @@ class CrossSettings:
             raise InputError(f"max_length must be at least {SHORTEST_JOINT}, not {self.max_length}")
         if self.first < 1:
             raise InputError(f"first must be at least 1, not {self.first}")
+
+    @property
+    def candidates(self) -> int:
+        """So many of a mention are to be put in order, unless something else is said: not fewer than are read."""
+        return max(CANDIDATES, self.first)
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

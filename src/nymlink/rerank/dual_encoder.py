@@ -28,6 +28,7 @@ from nymlink.rerank.inputs import SHORTEST, Inputs
 from nymlink.rerank.kinds import DUAL, VERSIONS
 from nymlink.rerank.mention_model import MentionModel, MentionStart
 from nymlink.rerank.passages import Passage
+from nymlink.rerank.scorer import CANDIDATES
 
 _READS: Final = "entity 2"
 """How a concept becomes tokens. To be another where that changes: vectors of concepts are kept from run to run."""
@@ -43,10 +44,13 @@ class DualSettings:
     Attributes:
         max_length: tokens of an input, special ones included.
         mention_start: see :class:`~nymlink.rerank.mention_model.MentionModel`.
+        candidates: so many of a mention are to be put in order, unless something else is said. Older folders do
+            not say it.
     """
 
     max_length: int = 128
     mention_start: MentionStart = "marker"
+    candidates: int = CANDIDATES
 
     def __post_init__(self) -> None:
         if self.max_length < SHORTEST:
@@ -54,6 +58,8 @@ class DualSettings:
         if self.mention_start not in get_args(MentionStart):
             known = ", ".join(get_args(MentionStart))
             raise InputError(f"unknown mention_start {self.mention_start!r}; known: {known}")
+        if self.candidates < 1:
+            raise InputError(f"candidates must be at least 1, not {self.candidates}")
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -142,8 +148,12 @@ class DualEncoder(nn.Module):
 
     @property
     def fingerprint(self) -> str:
-        """What identifies it: 64 hex digits over the weights and tokenizers of both encoders, and the settings."""
-        parts: list[Any] = [self.settings.to_dict(), self.entity.settings.pooling]
+        """What identifies it: 64 hex digits over the weights and tokenizers of both encoders, and the settings.
+
+        Of these not how many candidates it is for, which changes no vector.
+        """
+        settings = {name: value for name, value in self.settings.to_dict().items() if name != "candidates"}
+        parts: list[Any] = [settings, self.entity.settings.pooling]
         for model in (self.mention, self.entity):
             parts += [weights_digest(model.transformer.state_dict()), model.tokenizer.to_str()]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

@@ -14,13 +14,14 @@ from nymlink.errors import InputError, MissingExtraError, StoreError
 from nymlink.manifest import MANIFEST, read_manifest
 from nymlink.rerank.combine import Weights
 from nymlink.rerank.kinds import CROSS, DUAL, VERSIONS
-from nymlink.rerank.scorer import ContextScorer
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from torch import nn
 
     from nymlink.index.index import Index
+    from nymlink.rerank.cross_scorer import CrossScorer
+    from nymlink.rerank.dual_scorer import DualScorer
 
 M = TypeVar("M", bound="nn.Module")
 
@@ -60,7 +61,7 @@ def scores_of(index: Index) -> dict[str, Any]:
     }
 
 
-def open_scorer(folder: Path, vocabulary: Vocabulary) -> ContextScorer:
+def open_scorer(folder: Path, vocabulary: Vocabulary) -> CrossScorer | DualScorer:
     """The scorer of a folder, on the first CUDA device or else on the CPU.
 
     Transformers are in bf16 where the device multiplies that itself. Vectors of concepts go to the user's cache.
@@ -88,11 +89,15 @@ def open_scorer(folder: Path, vocabulary: Vocabulary) -> ContextScorer:
     return DualScorer(dual, vocabulary, cache=EmbeddingCache.of_user())
 
 
-def fitted(folder: str | Path) -> Fitted | None:
+def fitted(folder: str | Path, *, refit: bool = False) -> Fitted | None:
     """What was fitted to the re-ranker of a folder, if anything.
 
+    Args:
+        folder: the folder.
+        refit: whether it is going to be fitted anew: what was fitted and is damaged is then nothing.
+
     Raises:
-        StoreError: it is missing, damaged, or of another format version.
+        StoreError: the re-ranker, or what was fitted to it, is missing, damaged, or of another format version.
     """
     folder = Path(folder)
     found = _manifest(folder).get(_FITTED)
@@ -103,6 +108,8 @@ def fitted(folder: str | Path) -> Fitted | None:
             weights=Weights(**found["weights"]), candidates=int(found["candidates"]), scores=found.get("scores")
         )
     except (InputError, LookupError, TypeError, ValueError) as error:
+        if refit:
+            return None
         raise StoreError(
             f"what was fitted to it is damaged ({error}): run `nymlink rerank fit` again", path=folder
         ) from error

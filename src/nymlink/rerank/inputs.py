@@ -7,9 +7,9 @@ with one ``[CLS]``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import chain, islice
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
@@ -41,6 +41,11 @@ EntityIds = tuple[Ids, Sequence[Ids]]
 _SHARE: Final = 8
 """A side of the context, and the type of an entity, is sure of one eighth of the room."""
 
+_AT_ONCE: Final = 1024
+"""Passages or entities that are tokenised at a time: uncut, they have many times the tokens that are kept."""
+
+T = TypeVar("T")
+
 
 class Inputs:
     """Makes inputs of at most so many tokens.
@@ -65,32 +70,28 @@ class Inputs:
         self._length = length
 
     def passages(self, given: Sequence[Passage]) -> Tokens:
-        """Mentions in their contexts, between markers; ``truncated`` counts the mentions that were cut.
+        """Mentions in their contexts, between markers.
 
         What stands nearest to a mention is always there, and so is the mention: only of one that leaves too little
         room the middle is left out.
         """
-        made, cut = [], 0
-        for one in self.passage_ids(given):
-            ids, whole = self._passage(one, room=self._length)
-            made.append(ids)
-            cut += not whole
-        return _tokens(made, cut)
+        return _tokens(
+            self._passage(ids, room=self._length) for few in _in_turn(given) for ids in self.passage_ids(few)
+        )
 
     def entities(self, given: Sequence[Entity]) -> Tokens:
-        """Types and names; ``truncated`` counts the entities whose first name was cut.
+        """Types and names.
 
         The first name is there as far as there is room for it, each other one as a whole or not at all.
         """
-        made, cut = [], 0
-        for one in self.entity_ids(given):
-            ids, whole = self._entity(one, room=self._length - 1)
-            made.append([self._first, *ids])
-            cut += not whole
-        return _tokens(made, cut)
+        return _tokens(
+            [self._first, *self._entity(ids, room=self._length - 1)]
+            for few in _in_turn(given)
+            for ids in self.entity_ids(few)
+        )
 
     def joint(self, given: Iterable[tuple[PassageIds, EntityIds]]) -> Tokens:
-        """Mentions in their contexts, each with a concept; ``truncated`` counts those of which either was cut.
+        """Mentions in their contexts, each with a concept.
 
         Either is sure of half the room, and has of the other half what the other does not need; what is cut is as
         in an input of its own.
@@ -98,14 +99,7 @@ class Inputs:
         Args:
             given: what :meth:`passage_ids` and :meth:`entity_ids` gave: a mention's or concept's may come often.
         """
-        made, cut = [], 0
-        for passage, entity in given:
-            needed = sum(map(len, passage)) + 4
-            concept, first = self._entity(entity, room=self._length - min(needed, self._length // 2))
-            mention, second = self._passage(passage, room=self._length - len(concept))
-            made.append([*mention, *concept])
-            cut += not (first and second)
-        return _tokens(made, cut)
+        return _tokens(self._both(passage, entity) for passage, entity in given)
 
     def passage_ids(self, given: Sequence[Passage]) -> list[PassageIds]:
         """The token ids of passages, nothing cut."""
@@ -118,24 +112,28 @@ class Inputs:
         names = iter(self._ids([name for one in given for name in one.names]))
         return [(ids, list(islice(names, len(one.names)))) for one, ids in zip(given, types, strict=True)]
 
-    def _passage(self, ids: PassageIds, *, room: int) -> tuple[list[int], bool]:
-        """From the first token to a separator; whether the mention is there as a whole."""
+    def _both(self, passage: PassageIds, entity: EntityIds) -> list[int]:
+        needed = sum(map(len, passage)) + 4
+        concept = self._entity(entity, room=self._length - min(needed, self._length // 2))
+        return [*self._passage(passage, room=self._length - len(concept)), *concept]
+
+    def _passage(self, ids: PassageIds, *, room: int) -> list[int]:
+        """From the first token to a separator."""
         start, end = marker_ids(self._tokenizer)
         left, mention, right = fitted(*ids, room=room - 4)
-        return [self._first, *left, start, *mention, end, *right, self._last], len(mention) == len(ids[1])
+        return [self._first, *left, start, *mention, end, *right, self._last]
 
-    def _entity(self, ids: EntityIds, *, room: int) -> tuple[list[int], bool]:
-        """A separator after the type and each name; whether the first name is there as a whole."""
+    def _entity(self, ids: EntityIds, *, room: int) -> list[int]:
+        """A separator after the type and each name."""
         kind, names = ids
         made = [*kind[: self._length // _SHARE], self._last] if kind else []
-        whole = True
         for place, name in enumerate(names):
             free = room - len(made) - 1
-            if place == 0 and len(name) > free:
-                whole, name = False, name[:free]
+            if place == 0:
+                name = name[:free]
             if len(name) <= free:
                 made += [*name, self._last]
-        return made, whole
+        return made
 
     def _ids(self, texts: Iterable[str]) -> list[list[int]]:
         # The tokenizers library takes no lone surrogates, which undecodable input leaves.
@@ -187,6 +185,12 @@ def fitted(
     return left[len(left) - before :], mention, right[: free - before]
 
 
-def _tokens(made: Sequence[Sequence[int]], cut: int) -> Tokens:
-    offsets = np.concatenate([[0], np.cumsum([len(ids) for ids in made], dtype=np.int64)])
-    return Tokens(np.fromiter(chain.from_iterable(made), np.int32, offsets[-1]), offsets, cut)
+def _in_turn(given: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (given[start : start + _AT_ONCE] for start in range(0, len(given), _AT_ONCE))
+
+
+def _tokens(made: Iterable[Sequence[int]]) -> Tokens:
+    """Inputs as they come; how many of them were cut is not counted."""
+    rows = [np.array(ids, np.int32) for ids in made]
+    offsets = np.concatenate([[0], np.cumsum([len(ids) for ids in rows], dtype=np.int64)])
+    return Tokens(np.concatenate([np.zeros(0, np.int32), *rows]), offsets, 0)

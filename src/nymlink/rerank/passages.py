@@ -18,8 +18,11 @@ from nymlink.text.expansion import expand_text
 from nymlink.text.normalise import normalise
 from nymlink.text.rewriting import Replacement, Rewritten, rewrite
 
-_WINDOW: Final = 1024
-"""Characters kept on either side: more than 128 tokens, whatever the length of the document."""
+MAX_LENGTH: Final = 128
+"""Tokens of an input, where nothing else is said: as many as in the paper."""
+
+_CHARACTERS: Final = 8
+"""Kept on either side for each token that can be read: more than one has, whatever the length of the document."""
 
 Span = tuple[int, int]
 
@@ -33,13 +36,16 @@ class Passage:
     right: str
 
 
-def passages(document: Document, *, splitter: Splitter = sentence_starts) -> tuple[Passage | None, ...]:
+def passages(
+    document: Document, *, max_length: int = MAX_LENGTH, splitter: Splitter = sentence_starts
+) -> tuple[Passage | None, ...]:
     """The passage of each mention of a document.
 
     Each mention is marked in a passage of its own, so that mentions may overlap.
 
     Args:
         document: a text with mentions, or mentions alone.
+        max_length: tokens that will be read of each: either side has text enough for as many.
         splitter: finds its sentences, in the text with abbreviations written out but not yet lower-cased.
 
     Returns:
@@ -56,7 +62,8 @@ def passages(document: Document, *, splitter: Splitter = sentence_starts) -> tup
     written = expand_text(text, find_definitions(text))
     spans = {place: written.span_to_new(*span) for place, span in placed.items()}
     kept = _with_mentions(written.text, list(spans.values()), splitter)
-    found = {place: _cut(kept.text, *kept.span_to_new(*span)) for place, span in spans.items()}
+    window = _CHARACTERS * max_length
+    found = {place: _cut(kept.text, *kept.span_to_new(*span), window) for place, span in spans.items()}
     return tuple(found.get(place) for place in range(len(document.mentions)))
 
 
@@ -86,8 +93,8 @@ def _with_mentions(text: str, spans: Sequence[Span], splitter: Splitter) -> Rewr
     return rewrite(text, removed)
 
 
-def _cut(text: str, start: int, end: int) -> Passage | None:
-    left, right = text[max(0, start - _WINDOW) : start], text[end : end + _WINDOW]
+def _cut(text: str, start: int, end: int, window: int) -> Passage | None:
+    left, right = text[max(0, start - window) : start], text[end : end + window]
     if not (left.strip() or right.strip()):
         return None
     # Piece by piece: a text that is lower-cased can change its length ("İ").

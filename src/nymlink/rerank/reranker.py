@@ -17,16 +17,13 @@ from nymlink.index.hits import NONE
 from nymlink.index.index import Index
 from nymlink.link.model import Link
 from nymlink.rerank.combine import Floats, Pool, Weights, elsewhere, log_probabilities, totals
-from nymlink.rerank.passages import passages
-from nymlink.rerank.scorer import ContextScorer
+from nymlink.rerank.passages import MAX_LENGTH, passages
+from nymlink.rerank.scorer import CANDIDATES, ContextScorer
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 CONTEXT: Final = "context"
 DOCUMENT: Final = "document"
 """The score parts that a re-ranker adds."""
-
-CANDIDATES: Final = 64
-"""As many as in the paper."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +48,9 @@ class Reranker:
         scorer: says how well concepts fit mentions in their contexts.
         vocabulary: has the concepts: that of the index that gives the candidates.
         weights: what else counts; without them nothing does.
-        candidates: how many candidates of a mention are to be put in order.
+        candidates: how many candidates of a mention are put in order: the first ones. Those after them stay as
+            the index has them.
+        max_length: tokens that the scorer reads of a mention with its context: so much text is prepared for it.
     """
 
     def __init__(
@@ -61,47 +60,57 @@ class Reranker:
         *,
         weights: Weights | None = None,
         candidates: int = CANDIDATES,
+        max_length: int = MAX_LENGTH,
     ) -> None:
         self.scorer = scorer
         self.vocabulary = vocabulary
         self.weights = weights or Weights()
         self.candidates = candidates
+        self.max_length = max_length
         self._rows: dict[str, int] = {}
 
     @classmethod
-    def load(cls, folder: str | Path, index: Index | Vocabulary) -> Reranker:
+    def load(cls, folder: str | Path, index: Index | Vocabulary, *, refit: bool = False) -> Reranker:
         """A re-ranker of a folder that a training wrote, with what was fitted to it, if anything.
 
-        It runs on the first CUDA device, or else on the CPU. Where something was fitted to scores that are made in
-        another way than those of the index, that is used all the same, with a warning.
+        Where nothing was, it puts as many candidates in order as the model was trained with. It runs on the first
+        CUDA device, or else on the CPU. Where something was fitted to scores that are made in another way than
+        those of the index, that is used all the same, with a warning.
 
         Args:
             folder: the folder.
             index: gives the candidates; or its vocabulary alone, which says nothing of its scores.
+            refit: whether it is going to be fitted anew: what was fitted and is damaged is then nothing.
 
         Raises:
             StoreError: it is missing, damaged, or of another format version.
             MissingExtraError: torch or transformers is not installed.
         """
-        from nymlink.rerank.folder import fitted, open_scorer, scores_of
+        from nymlink.rerank.folder import Fitted, fitted, open_scorer, scores_of
 
-        found = fitted(folder)
+        found = fitted(folder, refit=refit)
         vocabulary = index.vocabulary if isinstance(index, Index) else index
         scorer = open_scorer(Path(folder), vocabulary)
-        if found is None:
-            return cls(scorer, vocabulary)
+        made = scorer.model.settings
+        found = found or Fitted(weights=Weights(), candidates=made.candidates)
         if isinstance(index, Index) and found.scores not in (None, scores_of(index)):
             warnings.warn(
                 f"{folder}: what counts beside the context was fitted to scores that are made in another way than "
                 "those of this index: run `nymlink rerank fit` with it",
                 stacklevel=2,
             )
-        return cls(scorer, vocabulary, weights=found.weights, candidates=found.candidates)
+        return cls(
+            scorer,
+            vocabulary,
+            weights=found.weights,
+            candidates=found.candidates,
+            max_length=made.max_length,
+        )
 
     def rerank(self, document: Document, links: Sequence[Link]) -> list[Link]:
-        """The links of a document with their candidates in another order, the likeliest first.
+        """The links of a document with their first candidates in another order, the likeliest first.
 
-        Each candidate gets the score part ``context``, what the scorer says, and where other mentions count,
+        Each of these gets the score part ``context``, what the scorer says, and where other mentions count,
         ``document``: how probably another mention of the document means it. Its score stays what the index gave
         it. A confidence says how sure the first candidate is: it goes where another one comes first.
 
@@ -128,27 +137,28 @@ class Reranker:
         for mention in np.flatnonzero(scored.informed).tolist():
             place = int(scored.links[mention])
             added = {name: values[mention] for name, values in parts.items()}
-            changed[place] = _reordered(links[place], total[mention], added)
+            first = int((scored.pool.concepts[mention] != NONE).sum())
+            changed[place] = _reordered(links[place], total[mention, :first], added)
         return changed
 
     def scored(self, document: Document, links: Sequence[Link]) -> Scored:
-        """The candidates of the mentions of a document with all that their order depends on.
+        """The first candidates of the mentions of a document with all that their order depends on.
 
         Arguments and errors are those of :meth:`rerank`.
         """
-        said = zip(passages(document), links, strict=True)
+        said = zip(passages(document, max_length=self.max_length), links, strict=True)
         mentions = [
-            (place, part, None if link.parts else passage)
+            (place, part.candidates[: self.candidates], None if link.parts else passage)
             for place, (passage, link) in enumerate(said)
             for part in link.singles
             if part.candidates
         ]
-        shape = len(mentions), max((len(part.candidates) for _, part, _ in mentions), default=0)
+        shape = len(mentions), max((len(first) for _, first, _ in mentions), default=0)
         concepts = np.full(shape, NONE, np.int64)
         context, retrieval = np.zeros(shape), np.zeros(shape)
-        for line, (_, part, _) in enumerate(mentions):
-            concepts[line, : len(part.candidates)] = [self._row(one.concept_id) for one in part.candidates]
-            retrieval[line, : len(part.candidates)] = [one.score for one in part.candidates]
+        for line, (_, first, _) in enumerate(mentions):
+            concepts[line, : len(first)] = [self._row(one.concept_id) for one in first]
+            retrieval[line, : len(first)] = [one.score for one in first]
         informed = {line: passage for line, (_, _, passage) in enumerate(mentions) if passage is not None}
         if informed:
             candidates = [concepts[line][concepts[line] != NONE].tolist() for line in informed]
@@ -172,11 +182,13 @@ class Reranker:
 
 
 def _reordered(link: Link, total: Floats, parts: dict[str, Floats]) -> Link:
+    """A link with as many first candidates in the order of their totals as there are of these."""
     scored = [
         replace(one, parts={**one.parts, **{name: round(float(values[at]), 6) for name, values in parts.items()}})
-        for at, one in enumerate(link.candidates)
+        for at, one in enumerate(link.candidates[: len(total)])
     ]
     # Stable: what is equally likely stays in the order of the index.
-    order = np.argsort(-total[: len(scored)], kind="stable").tolist()
+    order = np.argsort(-total, kind="stable").tolist()
     confidence = link.confidence if order[0] == 0 else None
-    return replace(link, candidates=tuple(scored[at] for at in order), confidence=confidence)
+    candidates = (*(scored[at] for at in order), *link.candidates[len(total) :])
+    return replace(link, candidates=candidates, confidence=confidence)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from nymlink.rerank.passages import Passage
+
+CANDIDATES: Final = 64
+"""Of a mention, where nothing else is said: as many as in the paper."""
 
 Scores = npt.NDArray[np.float32]
 

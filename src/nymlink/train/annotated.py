@@ -12,6 +12,7 @@ from nymlink.errors import InputError
 from nymlink.evaluate.gold import GoldResolver
 from nymlink.files import sha256
 from nymlink.text.prepare import prepare_document
+from nymlink.train.settings import HeldOut
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 
@@ -60,8 +61,21 @@ def annotated_queries(
 
 def no_concept(types: Collection[str]) -> InputError:
     """What to say where :func:`annotated_queries` has nothing."""
-    of_types = f" of type {', '.join(types)}" if types else ""
-    return InputError(f"no mention{of_types} means a concept of the vocabulary: are its ids those of the corpus?")
+    return InputError(
+        f"no mention{_of(types)} means a concept of the vocabulary: are its ids those of the corpus?"
+    )
+
+
+def nothing_right(held_out: HeldOut, types: Collection[str]) -> InputError:
+    """What to say where nothing of a held-out corpus can be measured."""
+    return InputError(
+        f"no mention{_of(types)} has a gold id that {held_out.dictionary} has: nothing could be right",
+        path=held_out.corpus,
+    )
+
+
+def _of(types: Collection[str]) -> str:
+    return f" of type {', '.join(types)}" if types else ""
 
 
 def describe_corpus(path: Path) -> dict[str, Any]:

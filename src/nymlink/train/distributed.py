@@ -12,6 +12,7 @@ import contextlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final
 
 import torch
@@ -19,6 +20,9 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from nymlink.errors import NymlinkError
+
+_PATIENCE: Final = timedelta(days=1)
+"""How long processes wait for the first one, which alone measures. Where one dies, torchrun ends the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +122,7 @@ def joined(device: torch.device) -> Iterator[Processes]:
         return
     if device.type == "cuda":
         torch.cuda.set_device(device)
-    dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+    dist.init_process_group("nccl" if device.type == "cuda" else "gloo", timeout=_PATIENCE)
     try:
         yield Processes(dist.get_rank(), dist.get_world_size())
     finally:

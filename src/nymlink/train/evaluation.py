@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from nymlink.corpus.read import read_corpus
-from nymlink.errors import InputError
 from nymlink.evaluate.gold import GoldResolver
 from nymlink.evaluate.metrics import accuracy, as_array
 from nymlink.evaluate.outcomes import Rank, first_rank, worst_rank
@@ -20,6 +19,7 @@ from nymlink.index.nearest import nearest
 from nymlink.link.queries import queries
 from nymlink.problems import Problems
 from nymlink.text.spelling import DEFAULT_SPELLING
+from nymlink.train.annotated import describe_corpus, nothing_right
 from nymlink.train.settings import HeldOut
 from nymlink.vocabulary.read import open_vocabulary
 
@@ -38,17 +38,19 @@ class Evaluation:
 
     Args:
         held_out: where they are.
+        types: mentions of these types only; of all if there are none.
         problems: gets broken input.
 
     Raises:
         InputError: a file cannot be read, or no mention has a gold id that the dictionary has.
     """
 
-    def __init__(self, held_out: HeldOut, *, problems: Problems) -> None:
+    def __init__(self, held_out: HeldOut, *, types: Collection[str] = (), problems: Problems) -> None:
         self._vocabulary = open_vocabulary(Path(held_out.dictionary), problems=problems)
         self._owners = self._vocabulary.columns.names["concept"].to_numpy()
         self._entries = Entries.of(self._vocabulary)
         corpus = read_corpus(Path(held_out.corpus), problems=problems)
+        self._corpus = describe_corpus(Path(held_out.corpus))
         resolver = GoldResolver(self._vocabulary)
         self._mentions = [
             (parts, resolver.rows(mention.concept_ids))
@@ -58,13 +60,10 @@ class Evaluation:
                 queries(document, self._entries, spelling=DEFAULT_SPELLING, composites="gold", as_published=True),
                 strict=True,
             )
-            if mention.concept_ids
+            if mention.concept_ids and (not types or mention.type in types)
         ]
         if not any(gold for _, gold in self._mentions):
-            raise InputError(
-                f"no mention has a gold id that {held_out.dictionary} has: nothing could be right",
-                path=held_out.corpus,
-            )
+            raise nothing_right(held_out, types)
         self._texts = list(dict.fromkeys(part for parts, _ in self._mentions for part in parts))
 
     def __call__(self, encode: Encode) -> dict[str, float]:
@@ -77,6 +76,7 @@ class Evaluation:
     def describe(self) -> dict[str, Any]:
         """What is measured on, as JSON values."""
         return {
+            "corpus": self._corpus,
             "mentions": len(self._mentions),
             "entries": len(self._entries),
             "dictionary": [source.to_dict() for source in self._vocabulary.sources],
@@ -89,9 +89,11 @@ class Evaluation:
         return row != NONE and not gold.isdisjoint(self._entries.concepts(row, self._owners))
 
 
-def open_evaluations(corpora: Mapping[str, HeldOut], *, problems: Problems) -> dict[str, Evaluation]:
+def open_evaluations(
+    corpora: Mapping[str, HeldOut], *, types: Collection[str] = (), problems: Problems
+) -> dict[str, Evaluation]:
     """The evaluations of a training, by name; see :class:`Evaluation`."""
-    return {name: Evaluation(one, problems=problems) for name, one in corpora.items()}
+    return {name: Evaluation(one, types=types, problems=problems) for name, one in corpora.items()}
 
 
 def remembering(encode: Encode) -> Encode:

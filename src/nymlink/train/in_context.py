@@ -103,7 +103,7 @@ def train_in_context(
     with torch.random.fork_rng([device] if device.type == "cuda" else []), ExitStack() as until_done:
         torch.manual_seed(settings.seed)
         model = begin(settings, device)
-        found = _material(settings, problems or Problems())
+        found = _material(settings, model.settings.max_length, problems or Problems())
         folder = RunFolder(recipe, settings, {"base": model.fingerprint, **found.origin})
         with fitting(f"the model does not fit onto {device}: choose a smaller base, or the device cpu"):
             sparsify(model)
@@ -140,13 +140,20 @@ def scoring(scorer: Callable[[M, Vocabulary], ContextScorer], model: M, precisio
     return scores
 
 
-def _material(settings: ContextSettings, problems: Problems) -> ContextMaterial:
+def _material(settings: ContextSettings, max_length: int, problems: Problems) -> ContextMaterial:
     index = Index.load(settings.index)
     paths = [Path(path) for path in settings.corpora]
     corpora = [read_corpus(path, problems=problems) for path in paths]
-    examples = Examples.of(index, mentions_in_context(index, corpora, types=settings.types), k=settings.candidates)
+    mentions = mentions_in_context(index, corpora, types=settings.types, max_length=max_length)
+    examples = Examples.of(index, mentions, k=settings.candidates)
     evaluations = {
-        name: RerankEvaluation(one, types=settings.types, candidates=settings.candidates, problems=problems)
+        name: RerankEvaluation(
+            one,
+            types=settings.types,
+            candidates=settings.candidates,
+            max_length=max_length,
+            problems=problems,
+        )
         for name, one in settings.evaluation.items()
     }
     origin = {

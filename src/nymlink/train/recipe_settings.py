@@ -49,6 +49,11 @@ class SapSettings(AlignmentSettings):
         if (self.vocab is None) == (self.pairs is None):
             raise ValueError("either vocab or pairs must be given")
         require(self.cap >= 1, "cap", "at least 1", self.cap)
+        if self.pairs is not None and (self.languages or self.kinds):
+            raise ValueError(
+                "languages and kinds choose names of vocab: a file of pairs is learned as it is (make it with "
+                "`nymlink pairs --language … --kind …`)"
+            )
         known = f"some of {', '.join(KINDS)}"
         require(set(self.kinds) <= set(KINDS), "kinds", known, self.kinds)
 
@@ -61,7 +66,10 @@ class AnnotatedSettings(RunSettings):
         metadata=about("annotated mentions to learn from: file or folder", matters=False, flag="--corpus")
     )
     types: tuple[str, ...] = field(
-        default=(), metadata=about("mentions of this type only; all otherwise", flag="--type")
+        default=(),
+        metadata=about(
+            "mentions of this type only, to learn from and to measure on; all otherwise", flag="--type"
+        ),
     )
 
     def __post_init__(self) -> None:
@@ -180,8 +188,8 @@ class RerankSettings(ContextSettings):
     anchor: Literal["random", "central"] = field(
         default="random",
         metadata=about(
-            "the mention of a cluster whose nearest wrong candidate is the negative, and whose neighbours count: "
-            "drawn, or the nearest to the mean",
+            "prototype, prototype-srn: the mention of a cluster whose nearest wrong candidate is the negative, "
+            "and whose neighbours count: drawn, or the nearest to the mean",
             paper="random",
         ),
     )

@@ -41,7 +41,11 @@ def train_rerank(
 
 
 def _begin(settings: RerankSettings, device: torch.device) -> DualEncoder:
-    made = DualSettings(max_length=settings.max_length, mention_start=settings.mention_start)
+    made = DualSettings(
+        max_length=settings.max_length,
+        mention_start=settings.mention_start,
+        candidates=settings.candidates,
+    )
     return DualEncoder.begin(settings.base, made, pooling=settings.pooling, attention=attention_on(device.type))
 
 

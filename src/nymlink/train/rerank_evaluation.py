@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from nymlink.corpus.read import read_corpus
-from nymlink.errors import InputError
 from nymlink.evaluate.metrics import accuracy, as_array
 from nymlink.evaluate.outcomes import Rank, first_rank, worst_rank
 from nymlink.index.hits import NONE, Rows
@@ -17,6 +17,7 @@ from nymlink.index.index import Index
 from nymlink.problems import Problems
 from nymlink.rerank.passages import Passage
 from nymlink.rerank.scorer import Scores
+from nymlink.train.annotated import describe_corpus, nothing_right
 from nymlink.train.rerank_examples import ContextMention, mentions_in_context, retrieved
 from nymlink.train.sap import describe
 from nymlink.train.settings import HeldOut
@@ -37,6 +38,7 @@ class RerankEvaluation:
         held_out: the corpus, and the index that it is linked to.
         types: mentions of these types only; of all if there are none.
         candidates: k.
+        max_length: tokens that are read of a mention with its context.
         problems: gets broken input.
 
     Raises:
@@ -44,18 +46,25 @@ class RerankEvaluation:
         StoreError: the index is missing or damaged.
     """
 
-    def __init__(self, held_out: HeldOut, *, types: Collection[str], candidates: int, problems: Problems) -> None:
+    def __init__(
+        self,
+        held_out: HeldOut,
+        *,
+        types: Collection[str],
+        candidates: int,
+        max_length: int,
+        problems: Problems,
+    ) -> None:
         index = Index.load(held_out.dictionary)
         self._candidates = candidates
         self._vocabulary = index.vocabulary
         corpus = read_corpus(Path(held_out.corpus), problems=problems)
-        self._mentions = list(mentions_in_context(index, [corpus], types=types))
+        self._corpus = describe_corpus(Path(held_out.corpus))
+        self._mentions = list(mentions_in_context(index, [corpus], types=types, max_length=max_length))
         if not any(one.gold for one in self._mentions):
-            raise InputError(
-                f"no mention has a gold id that {held_out.dictionary} has: nothing could be right",
-                path=held_out.corpus,
-            )
+            raise nothing_right(held_out, types)
         found = retrieved(index, (part for one in self._mentions for part in one.parts), candidates)
+        self._digest = hashlib.sha256(b"".join(rows.tobytes() for rows in found.values())).hexdigest()
         self._found = {query: rows[rows != NONE] for query, rows in found.items()}
 
     def __call__(self, score: Score) -> dict[str, float]:
@@ -84,7 +93,12 @@ class RerankEvaluation:
 
     def describe(self) -> Mapping[str, Any]:
         """What is measured on, as JSON values."""
-        return {"mentions": len(self._mentions), "vocabulary": describe(self._vocabulary)}
+        return {
+            "corpus": self._corpus,
+            "mentions": len(self._mentions),
+            "vocabulary": describe(self._vocabulary),
+            "candidates": self._digest,
+        }
 
 
 def _rank(mention: ContextMention, parts: list[Rows]) -> Rank:

@@ -16,7 +16,7 @@ from nymlink.evaluate.gold import GoldResolver
 from nymlink.index.hits import NONE, Rows
 from nymlink.index.index import Index
 from nymlink.link.queries import queries
-from nymlink.rerank.passages import Passage, passages
+from nymlink.rerank.passages import MAX_LENGTH, Passage, passages
 from nymlink.text.spelling import DEFAULT_SPELLING
 
 Ints = npt.NDArray[np.int64]
@@ -42,15 +42,19 @@ class ContextMention:
 
 
 def mentions_in_context(
-    index: Index, corpora: Iterable[Corpus], *, types: Collection[str] = ()
+    index: Index, corpora: Iterable[Corpus], *, types: Collection[str] = (), max_length: int = MAX_LENGTH
 ) -> Iterator[ContextMention]:
-    """All mentions that have gold ids, in their order; of some types only, if there are any."""
+    """All mentions that have gold ids, in their order; of some types only, if there are any.
+
+    Their contexts have text enough for ``max_length`` tokens.
+    """
     resolver = GoldResolver(index.vocabulary)
     numbers = count()
     for document in (document for corpus in corpora for document in corpus.documents):
         number = next(numbers)
         prepared = queries(document, index.entries, spelling=DEFAULT_SPELLING)
-        for mention, parts, passage in zip(document.mentions, prepared, passages(document), strict=True):
+        contexts = passages(document, max_length=max_length)
+        for mention, parts, passage in zip(document.mentions, prepared, contexts, strict=True):
             if mention.concept_ids and (not types or mention.type in types):
                 gold = resolver.rows(mention.concept_ids)
                 alone = passage if len(parts) == 1 else None

@@ -121,6 +121,23 @@ def nearest(anchors: Tensor, concepts: Tensor, candidates: Tensor, allowed: Tens
     return candidates.gather(1, places).masked_fill(~allowed.gather(1, places), -1)
 
 
+def nearest_of_all(anchors: Tensor, concepts: Tensor, allowed: Tensor) -> Tensor:
+    """The concept that is nearest to each anchor, where the same ones are candidates of all of them.
+
+    Args:
+        anchors: float (B, D).
+        concepts: float (P, D), at least one.
+        allowed: bool (B, P): which of them may be taken.
+
+    Returns:
+        int64 (B): rows of concepts, the first of equals; −1 for none.
+    """
+    # The differences, B × P × D numbers, are not held. Nor is it a matrix product: its rounding changes orders.
+    away = torch.cdist(anchors, concepts.float(), compute_mode="donot_use_mm_for_euclid_dist")
+    found = away.masked_fill(~allowed, math.inf).argmin(1)
+    return found.masked_fill(~allowed.any(1), -1)
+
+
 class SoftRadius(nn.Module):
     """The radius within which mentions are neighbours of an anchor: Algorithm 1.
 

@@ -26,6 +26,7 @@ from nymlink.train.rerank_losses import (
     distances,
     largest,
     nearest,
+    nearest_of_all,
     prototypes,
     triplet_loss,
 )
@@ -195,7 +196,7 @@ class Reranking:
             near[anchors] = True
             farthest = largest(away, groups, near, count)
             chosen = batch.mentions[anchors.cpu().numpy()]
-        negatives = self._nearest(vectors.detach()[anchors], self._shortlists(chosen, batch.mentions))
+        negatives = self._nearest(vectors.detach()[anchors], chosen, batch.mentions)
         usable = negatives >= 0
         pairs = np.stack([self._examples.positives[chosen], negatives])[:, usable]
         rows, places = np.unique(pairs, return_inverse=True)
@@ -225,34 +226,33 @@ class Reranking:
     def _soft(self) -> bool:
         return self._settings.loss == "prototype-srn"
 
-    def _shortlists(self, anchors: Ints, mentions: Ints) -> Ints:
-        """Where the negative of each anchor of a batch is sought.
+    def _nearest(self, anchors: Tensor, chosen: Ints, mentions: Ints) -> Ints:
+        """The nearest wrong candidate of each anchor of a batch by the weights as they are.
+
+        A single one for a whole epoch would be pushed away in a few steps, and teach nothing in those after them.
 
         Args:
-            anchors: int64 (B): which of the examples.
+            anchors: float (B, D).
+            chosen: int64 (B): which of the examples they are.
             mentions: int64 (M): all of the batch.
 
         Returns:
-            int64 (B, n): which of the concepts, none that the anchor means; −1 for none.
+            int64 (B): which of the concepts, none that the anchor means; −1 for none.
         """
-        if self._settings.negatives == "own":
-            return self._negatives[anchors]
-        pool = np.unique(self._negatives[mentions])
-        golds = (list(self._examples.golds[one]) for one in anchors.tolist())
-        meant = [np.isin(self._examples.concepts[pool], gold) for gold in golds]
-        return np.where(meant, -1, pool)
-
-    def _nearest(self, anchors: Tensor, shortlist: Ints) -> Ints:
-        """The nearest wrong candidate of each anchor by the weights as they are: int64 (B), −1 if there is none.
-
-        A single one for a whole epoch would be pushed away in a few steps, and teach nothing in those after them.
-        """
-        rows, places = np.unique(shortlist, return_inverse=True)
+        batch = self._settings.negatives == "batch"
+        shortlists = self._negatives[mentions if batch else chosen]
+        rows, places = np.unique(shortlists, return_inverse=True)
         concepts = self._encoded(self._weights.dual.entity, self._entities, rows.clip(0))
-        candidates = torch.from_numpy(places.reshape(shortlist.shape)).to(anchors.device)
-        allowed = torch.from_numpy(shortlist >= 0).to(anchors.device)
-        found = nearest(anchors, concepts, candidates, allowed, count=1)[:, 0].cpu().numpy()
-        return np.where(found >= 0, rows[found], -1)
+        if batch:
+            golds = (list(self._examples.golds[one]) for one in chosen.tolist())
+            meant = np.stack([np.isin(self._examples.concepts[rows], gold) for gold in golds])
+            found = nearest_of_all(anchors, concepts, torch.from_numpy((rows >= 0) & ~meant).to(anchors.device))
+        else:
+            candidates = torch.from_numpy(places.reshape(shortlists.shape)).to(anchors.device)
+            allowed = torch.from_numpy(shortlists >= 0).to(anchors.device)
+            found = nearest(anchors, concepts, candidates, allowed, count=1)[:, 0]
+        taken = found.cpu().numpy()
+        return np.where(taken >= 0, rows[taken], -1)
 
     def _mined(self) -> Ints:
         """The nearest wrong candidates of each mention: int64 (M, min(shortlist, k)), −1 for none.

@@ -29,6 +29,7 @@ from nymlink.train.loop import Loop
 from nymlink.train.memory import fitting
 from nymlink.train.metrics_log import MetricsLog
 from nymlink.train.precision import Precision, find_device
+from nymlink.train.recipe_settings import AnnotatedSettings
 from nymlink.train.reporting import Reporter
 from nymlink.train.run_folder import FINISHED, RunFolder
 from nymlink.train.settings import EncoderTrainingSettings, RunSettings
@@ -123,7 +124,11 @@ def train(
             model = _load(settings, device)
             found = material(Path(scratch), problems)
             # The first process alone measures and writes.
-            evaluations = open_evaluations(settings.evaluation if processes.first else {}, problems=problems)
+            evaluations = open_evaluations(
+                settings.evaluation if processes.first else {},
+                types=settings.types if isinstance(settings, AnnotatedSettings) else (),
+                problems=problems,
+            )
             origin = {"base": weights_digest(model.transformer.state_dict()), **found.origin}
             origin |= {f"evaluation.{name}": one.describe() for name, one in evaluations.items()}
             folder = RunFolder(recipe, settings, origin)
