@@ -170,6 +170,44 @@ def test_what_a_living_or_another_build_needs_is_not_cleared(tmp_path: Path) -> 
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*kept, "x"])
 
 
+def test_of_files_that_are_never_written_again_any_other_clears_up(tmp_path: Path) -> None:
+    dead = dead_process()
+    left = tmp_path / f".x.npy.{dead}-0a@{HOST}.partial"
+    kept = [f".x.npy.{os.getppid()}-0a@{HOST}.partial", f".x.npy.{dead}-0a@elsewhere.partial", ".x.npy"]
+    for path in (left, *(tmp_path / name for name in kept)):
+        path.write_text("half")
+    fill(tmp_path / f".y.{dead}-0a@{HOST}.retired", "old")
+    for sweep in (False, True):
+        with atomic_file(tmp_path / "z.npy", sweep=sweep) as part:
+            part.write_text("whole")
+        assert left.exists() is not sweep
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*kept, "y", "z.npy"])
+    assert files(tmp_path / "y") == {"file": "old"}
+
+
+@pytest.mark.parametrize("at", [1, 2])
+@pytest.mark.parametrize("done", [False, True])
+def test_an_interrupt_between_the_renamings_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int, done: bool
+) -> None:
+    fill(tmp_path / "x", "old")
+    rename, calls = Path.rename, []
+
+    def interrupted(path: Path, target: Path) -> Path:
+        calls.append(target)
+        if len(calls) != at:
+            return rename(path, target)
+        if done:
+            rename(path, target)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "rename", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        fill(tmp_path / "x", "new")
+    assert files(tmp_path) == {"x/file": "new" if (at, done) == (2, True) else "old"}
+    assert [path.name for path in tmp_path.iterdir()] == ["x"]
+
+
 def test_what_a_build_had_put_aside_when_it_was_killed_is_put_back(tmp_path: Path) -> None:
     aside = tmp_path / f".x.{dead_process()}-0a@{HOST}.retired"
     fill(aside, "old")

@@ -45,11 +45,16 @@ def atomic_directory(target: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def atomic_file(target: Path) -> Iterator[Path]:
+def atomic_file(target: Path, *, sweep: bool = False) -> Iterator[Path]:
     """A temporary path that becomes ``target`` when the block ends well, and vanishes otherwise.
 
     Where ``target`` is a link, what it points to is replaced. A device or a pipe (``/dev/null``) is never
     replaced: it is written to as it is.
+
+    Args:
+        target: the file.
+        sweep: clear what killed processes left of any other file in its folder, too: for files of which each has
+            a new name, so that none would ever find what was left of another.
 
     Raises:
         OutputError: the file cannot be written.
@@ -59,7 +64,7 @@ def atomic_file(target: Path) -> Iterator[Path]:
             yield target
             return
         target = Path(os.path.realpath(target))
-        _clear_abandoned(target)
+        _clear_abandoned(target, sweep=sweep)
         partial = _beside(target)
         try:
             yield partial
@@ -92,37 +97,48 @@ def _beside(target: Path, ending: str = "partial") -> Path:
 
 def _replace_directory(partial: Path, target: Path) -> None:
     retired = _beside(target, "retired")
+    try:
+        _exchange(partial, target, retired)
+    except BaseException:
+        # Ctrl-C between the two renamings, too: readers must not be left without a directory.
+        _settle(retired, target)
+        raise
+    _remove(retired)
+
+
+def _exchange(partial: Path, target: Path, retired: Path) -> None:
     while True:
         with contextlib.suppress(FileNotFoundError):
             target.rename(retired)
         try:
             partial.rename(target)
+            return
         except OSError as error:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
-                _restore(retired, target)
                 raise
-            # Another build of the same directory ended between the two renamings: this one replaces it.
-            _remove(retired)
-        else:
-            _remove(retired)
-            return
+        # Another build of the same directory ended between the two renamings: this one replaces it.
+        _remove(retired)
 
 
-def _restore(retired: Path, target: Path) -> None:
-    with contextlib.suppress(OSError):
-        retired.rename(target)
+def _settle(retired: Path, target: Path) -> None:
+    """Put back what was put aside if nothing has taken its place, and remove it otherwise."""
+    if target.exists():
+        _remove(retired)
+    else:
+        with contextlib.suppress(OSError):
+            retired.rename(target)
 
 
-def _clear_abandoned(target: Path) -> None:
+def _clear_abandoned(target: Path, *, sweep: bool = False) -> None:
     """Remove what killed processes of this host left, but put back what they had not yet replaced."""
-    name, host = re.escape(target.name), re.escape(platform.node())
-    ours = re.compile(rf"\.{name}\.(\d+)-[0-9a-f]+@{host}\.(partial|retired)")
+    name, host = ".+" if sweep else re.escape(target.name), re.escape(platform.node())
+    ours = re.compile(rf"\.({name})\.(\d+)-[0-9a-f]+@{host}\.(partial|retired)")
     for left in target.parent.iterdir():
         found = ours.fullmatch(left.name)
-        if found is None or _alive(int(found[1])):
+        if found is None or _alive(int(found[2])):
             continue
-        if found[2] == "retired" and not target.exists():
-            _restore(left, target)
+        if found[3] == "retired":
+            _settle(left, target.with_name(found[1]))
         else:
             _remove(left)
 

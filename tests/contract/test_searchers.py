@@ -164,6 +164,13 @@ def test_an_entry_finds_itself_with_the_best_score(search: Searcher) -> None:
     assert np.isclose(scores[:, 0], 1, atol=1e-3).mean() > 0.99
 
 
+def test_no_score_is_above_that_of_the_best_possible(search: Searcher) -> None:
+    hits = search.search([*NAMES, *QUERIES], 20)
+    # But for the rounding of a sum.
+    assert hits.scores.max() <= 1 + 1e-6
+    assert search.score([*NAMES, *QUERIES], hits.rows).max() <= 1 + 1e-6
+
+
 def test_the_same_question_gets_the_same_answer(search: Searcher) -> None:
     first, second = search.search(QUERIES, 8), search.search(list(QUERIES), 8)
     assert np.array_equal(first.rows, second.rows)

@@ -56,6 +56,12 @@ def test_both_give_the_same_vectors_and_fingerprint(saved: Path, exported: Path)
     assert one.fingerprint == other.fingerprint
 
 
+@pytest.mark.parametrize("backend", ["onnx", "torch"])
+def test_names_of_which_nothing_is_known_are_zeros_with_all(backend: str, saved: Path, exported: Path) -> None:
+    encoder = Encoder.load({"onnx": exported, "torch": saved}[backend], backend=backend)
+    assert encoder.encode(["🫀", "seizure", "รักษา 心"]).any(1).tolist() == [False, True, False]
+
+
 def test_onnx_files_are_preferred(saved: Path, exported: Path, tmp_path: Path) -> None:
     both = tmp_path / "both"
     shutil.copytree(saved, both)
@@ -113,6 +119,58 @@ def test_a_graph_that_does_not_pool_is_pooled(bert: Path, tmp_path: Path) -> Non
         expected = Encoder.load(bert, pooling=pooling, precision="fp32").encode(tiny.NAMES)  # type: ignore[arg-type]
         vectors = Encoder.load(folder, pooling=pooling).encode(tiny.NAMES)  # type: ignore[arg-type]
         assert (vectors * expected).sum(1).min() > 0.99999
+
+
+def test_a_graph_that_pools_keeps_its_pooling(exported: Path, bert: Path, tmp_path: Path) -> None:
+    assert Encoder.load(exported, pooling="mean").fingerprint == Encoder.load(exported).fingerprint
+    with pytest.raises(
+        InputError, match=r"pools by itself, by its folder mean, and cannot pool cls: leave the pool"
+    ):
+        Encoder.load(exported, pooling="cls")
+    other = foreign(shutil.copytree(bert, tmp_path / "other"))
+    assert Encoder.load(other).settings.pooling == "cls"
+    with pytest.raises(InputError, match="and cannot pool mean"):
+        Encoder.load(other, pooling="mean")
+
+
+def test_scores_of_words_are_no_last_layer(bert: Path, tmp_path: Path) -> None:
+    """Models on the hub that fill in masked words have such graphs."""
+    from onnx import TensorProto, helper, numpy_helper, save
+
+    inputs = [
+        helper.make_tensor_value_info(n, TensorProto.INT64, ["b", "t"]) for n in ("input_ids", "attention_mask")
+    ]
+    for words, message in ((120, r"no encoder \(.*output logits of shape \['b', 't', 120\]\)"), (32, None)):
+        folder = shutil.copytree(bert, tmp_path / str(words))
+        graph = helper.make_graph(
+            [helper.make_node("Gather", ["table", "input_ids"], ["logits"])],
+            "words",
+            inputs,
+            [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["b", "t", words])],
+            [numpy_helper.from_array(np.ones((120, words), np.float32), "table")],
+        )
+        (folder / "onnx").mkdir()
+        opset = [helper.make_opsetid("", 20)]
+        save(helper.make_model(graph, opset_imports=opset, ir_version=10), str(folder / "onnx" / "model.onnx"))
+        if message is None:
+            assert Encoder.load(folder).width == words
+        else:
+            with pytest.raises(InputError, match=message):
+                Encoder.load(folder)
+
+
+def test_a_graph_that_took_its_place_has_another_digest(bert: Path, exported: Path, tmp_path: Path) -> None:
+    folder = foreign(shutil.copytree(bert, tmp_path / "other"))
+    loaded = Encoder.load(folder)
+    graph = folder / "onnx" / "model.onnx"
+    graph.write_bytes(graph.read_bytes())
+    with pytest.raises(InputError, match=r"model\.onnx: has changed since"):
+        _ = loaded.fingerprint
+    # An export says what it was made of, and that is read with it.
+    folder = shutil.copytree(exported, tmp_path / "exported")
+    loaded = Encoder.load(folder)
+    shutil.rmtree(folder)
+    assert loaded.fingerprint == Encoder.load(exported).fingerprint
 
 
 def test_damaged_graphs_are_refused(bert: Path, tmp_path: Path) -> None:

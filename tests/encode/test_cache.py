@@ -1,7 +1,13 @@
 from __future__ import annotations
 
+import hashlib
+import json
+import platform
+import shutil
 import subprocess
 import sys
+import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +17,7 @@ import pytest
 from nymlink.encode import keeper
 from nymlink.encode.cache import ABSENT, EmbeddingCache, Shelf, keys_of
 from nymlink.encode.encoder import Encoder
-from nymlink.errors import OutputError
+from nymlink.errors import OutputError, StoreError
 from tests.encode import tiny
 
 
@@ -157,6 +163,96 @@ def test_damaged_blocks_are_left_out(encoder: Encoder, tmp_path: Path) -> None:
         assert np.allclose(vectors, encoder.encode(tiny.NAMES[:3]), atol=1e-3)
         for fresh in set(tmp_path.rglob("*.npy")) - {block}:
             fresh.unlink()
+
+
+def test_a_cache_that_was_removed_is_filled_again(encoder: Encoder, tmp_path: Path, recwarn: Any) -> None:
+    ours, network = counted(encoder)
+    cache = EmbeddingCache(tmp_path)
+    first = ours.encode(tiny.NAMES, cache=cache)
+    for known in (0, 3):
+        ours.encode(tiny.NAMES, cache=cache)
+        shutil.rmtree(tmp_path / ours.fingerprint)
+        encoder.encode(tiny.NAMES[:known], cache=EmbeddingCache(tmp_path))
+        network.names = 0
+        assert np.allclose(ours.encode(tiny.NAMES, cache=cache), first, atol=1e-3)
+        assert network.names == len(tiny.NAMES) - known
+    ours.encode(tiny.NAMES, cache=cache)
+    assert network.names == len(tiny.NAMES) - known
+    assert not recwarn.list
+
+
+def test_only_vectors_that_are_gone_are_forgotten(tmp_path: Path) -> None:
+    blocks = [([f"{block}-{number}" for number in range(5)], random_vectors(5 + block)[:5]) for block in range(3)]
+    written = []
+    for names, vectors in blocks:
+        Shelf(tmp_path, width=4).add(keys_of(names), vectors)
+        written.append(next(path for path in tmp_path.iterdir() if path not in written))
+    shelf = Shelf(tmp_path, width=4)
+    shelf.refresh()
+    before = [shelf.places(keys_of(names)) for names, _ in blocks]
+    written[1].rename(tmp_path / "away")
+    with pytest.raises(StoreError, match="ask again which are there"):
+        shelf.vectors(np.concatenate(before))
+    assert (shelf.places(keys_of(blocks[1][0])) == ABSENT).all()
+    for at in (0, 2):
+        # Another thread may have asked for the places before.
+        assert (shelf.places(keys_of(blocks[at][0])) == before[at]).all()
+        assert (shelf.vectors(before[at]) == blocks[at][1]).all()
+    (tmp_path / "away").rename(written[1])
+    shelf.refresh()
+    for names, vectors in blocks:
+        assert (shelf.vectors(shelf.places(keys_of(names))) == vectors).all()
+
+
+def test_what_a_killed_process_left_is_cleared(tmp_path: Path) -> None:
+    left = tmp_path / f".0011.npy.999999999-aabb@{platform.node()}.partial"
+    left.write_bytes(b"x")
+    Shelf(tmp_path, width=4).add(keys_of(["a"]), random_vectors(1))
+    assert not left.exists()
+
+
+def test_threads_may_share_a_shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def add(names: list[str], value: float) -> None:
+        Shelf(tmp_path, width=4).add(keys_of(names), np.full((len(names), 4), value, np.float16))
+
+    for block in range(3):
+        add([f"{block}-{number}" for number in range(5)], block)
+    shelf, read, both = Shelf(tmp_path, width=4), Shelf._block, threading.Barrier(2)
+
+    def slowly(self: Shelf, name: str) -> Any:
+        # Both threads have seen what is there and taken up nothing, unless the one waits for the other.
+        with suppress(threading.BrokenBarrierError):
+            both.wait(0.3)
+        return read(self, name)
+
+    monkeypatch.setattr(Shelf, "_block", slowly)
+    threads = [threading.Thread(target=shelf.refresh) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    monkeypatch.undo()
+    assert len(shelf) == 15
+    later = [[f"{value} {number}" for number in range(20)] for value in (9, 10)]
+    for names, value in zip(later, (9, 10), strict=True):
+        add(names, value)
+        shelf.refresh()
+    for names, value in zip(later, (9, 10), strict=True):
+        assert (shelf.vectors(shelf.places(keys_of(names))) == value).all()
+
+
+def test_vectors_of_unknown_names_that_were_kept_by_earlier_versions_are_not_used(
+    encoder: Encoder, tmp_path: Path
+) -> None:
+    parts = {
+        "weights": encoder.network.digest(),
+        "tokenizer": hashlib.sha256(encoder._tokenizer.to_str().encode()).hexdigest(),
+        "settings": encoder.settings.to_dict(),
+        "precision": "float",
+    }
+    folder = tmp_path / hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    Shelf(folder, width=encoder.width).add(keys_of(["🫀"]), np.ones((1, encoder.width), np.float16))
+    assert not encoder.encode(["🫀"], cache=EmbeddingCache(tmp_path)).any()
 
 
 def test_a_cache_that_cannot_be_written_is_said(encoder: Encoder, tmp_path: Path) -> None:

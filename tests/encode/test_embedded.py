@@ -47,6 +47,12 @@ def test_it_knows_what_lay_words_mean(mini: Encoder, lay: str, name: str) -> Non
     assert NAMES[int(np.argmax(vectors[1:] @ vectors[0]))] == name
 
 
+def test_scripts_that_it_lacks_are_like_nothing(mini: Encoder) -> None:
+    assert not mini.encode(["🙃", "รักษา", "ഹൃദയം", "[UNK]", "[CLS]"]).any()
+    index = Index.build(vocabulary({"X:1": ["โรคหัวใจ"], "X:2": ["มะเร็ง"]}), encoder=MINI)
+    assert not index.match(["เบาหวาน", "🙃"], 2).parts["dense"].any()
+
+
 def test_it_can_be_trained_further(mini: Encoder) -> None:
     learner = Encoder.load(MINI, backend="torch", precision="fp32")
     assert (learner.encode(NAMES) * mini.encode(NAMES)).sum(1).min() > 0.99

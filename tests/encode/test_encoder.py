@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from nymlink.encode.cache import EmbeddingCache
 from nymlink.encode.encoder import Encoder
 from nymlink.errors import InputError, NymlinkError, UnknownNameError
 from tests.encode import tiny
@@ -73,6 +74,13 @@ def test_names_without_tokens_are_like_nothing(encoder: Encoder) -> None:
     assert np.linalg.norm(vectors, axis=1).round(5).tolist() == [0, 1, 0, 0]
     assert encoder.encode([]).shape == (0, encoder.width)
     assert encoder.encode([""]).tolist() == [[0.0] * encoder.width]
+
+
+def test_names_of_which_nothing_is_known_are_like_nothing(encoder: Encoder) -> None:
+    names = ["🫀", "รักษา", "ഹൃദയം 心", "seizure 🫀", "seizure"]
+    vectors = encoder.encode(names)
+    assert np.linalg.norm(vectors, axis=1).round(5).tolist() == [0, 0, 0, 1, 1]
+    assert vectors[3] @ vectors[4] < 0.9999
 
 
 def test_cut_names_are_counted_in_one_warning(saved: Path) -> None:
@@ -154,6 +162,20 @@ def test_the_fingerprint_is_of_the_configuration_too(bert: Path, tmp_path: Path)
     assert other.fingerprint != ours.fingerprint
     idle = ("_name_or_path", "transformers_version", "dtype", "torch_dtype")
     assert changed(dict.fromkeys(idle, "float16")).fingerprint == ours.fingerprint
+
+
+def test_the_fingerprint_is_never_that_of_what_took_its_place(bert: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(bert, tmp_path / "bert")
+    loaded = Encoder.load(folder)
+    shutil.rmtree(folder)
+    tiny.folder(folder, seed=1)
+    with pytest.raises(InputError, match=r"model\.safetensors: has changed since .*: load it again"):
+        loaded.encode(["seizure"], cache=EmbeddingCache(tmp_path / "cache"))
+    assert Encoder.load(folder).fingerprint != Encoder.load(bert).fingerprint
+    gone = Encoder.load(folder)
+    shutil.rmtree(folder)
+    with pytest.raises(InputError, match="has changed since"):
+        _ = gone.fingerprint
 
 
 def test_an_encoder_knows_where_it_was_loaded_from(

@@ -7,6 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from tokenizers.models import WordLevel
+from tokenizers.normalizers import Sequence
+from tokenizers.pre_tokenizers import WhitespaceSplit
 
 from nymlink.encode import export as exporting
 from nymlink.encode import quantise as quantising
@@ -144,6 +147,17 @@ def test_a_graph_that_differs_is_refused(saved: Path, tmp_path: Path, monkeypatc
     with pytest.raises(NymlinkError, match=r"the vectors of its graph differ \(cosine 1\.0000\)"):
         export(saved, tmp_path / "different")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_model_that_knows_none_of_our_words_is_compared_all_the_same(bert: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(bert, tmp_path / "thai")
+    tokenizer = tiny.tokenizer()
+    tokenizer.model = WordLevel({"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "ไข้": 4}, unk_token="[UNK]")
+    tokenizer.normalizer = Sequence([])
+    tokenizer.pre_tokenizer = WhitespaceSplit()
+    tokenizer.save(str(folder / "tokenizer.json"))
+    export(folder, tmp_path / "onnx")
+    assert Encoder.load(tmp_path / "onnx").encode(["ไข้", "fever"]).any(1).tolist() == [True, False]
 
 
 def test_int8_needs_a_vocabulary_that_says_something(saved: Path, tmp_path: Path) -> None:

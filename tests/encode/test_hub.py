@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -29,9 +31,15 @@ except NymlinkError as error:
 
 @pytest.fixture(scope="module")
 def hub(exported: Path) -> Iterator[tuple[str, list[str]]]:
-    """Its address, and the files fetched from it."""
+    with serving(exported) as served:
+        yield served
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """A hub with a folder as its model: its address, and the files fetched from it."""
     fetched: list[str] = []
-    files = sorted(path.relative_to(exported).as_posix() for path in exported.rglob("*") if path.is_file())
+    files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     about = {"id": "tiny/bert", "sha": COMMIT, "siblings": [{"rfilename": name} for name in files]}
 
     class Handler(BaseHTTPRequestHandler):
@@ -39,7 +47,7 @@ def hub(exported: Path) -> Iterator[tuple[str, list[str]]]:
             path = unquote(urlsplit(self.path).path)
             if path.startswith("/api/models/tiny/bert/tree/"):
                 entries = [
-                    {"type": "file", "path": n, "size": (exported / n).stat().st_size, "oid": "0"} for n in files
+                    {"type": "file", "path": n, "size": (folder / n).stat().st_size, "oid": "0"} for n in files
                 ]
                 return self.answer(json.dumps(entries).encode())
             if path.startswith("/api/models/tiny/bert"):
@@ -48,7 +56,7 @@ def hub(exported: Path) -> Iterator[tuple[str, list[str]]]:
             if name in files:
                 if self.command == "GET":
                     fetched.append(name)
-                return self.answer((exported / name).read_bytes())
+                return self.answer((folder / name).read_bytes())
             return self.answer(b'{"error": "Repository not found"}', status=404)
 
         do_HEAD = do_GET  # noqa: N815
@@ -69,8 +77,10 @@ def hub(exported: Path) -> Iterator[tuple[str, list[str]]]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}", fetched
-    server.shutdown()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", fetched
+    finally:
+        server.shutdown()
 
 
 def load(address: str, home: Path, *arguments: str, **more: str) -> str:
@@ -89,6 +99,7 @@ def test_a_model_is_fetched_once(hub: tuple[str, list[str]], tmp_path: Path) -> 
     assert load(address, tmp_path, "tiny/bert") == "(1, 32)"
     assert fetched == []
     assert load("http://127.0.0.1:9", tmp_path, "tiny/bert", HF_HUB_OFFLINE="1") == "(1, 32)"
+    assert load("http://127.0.0.1:9", tmp_path, "tiny/bert") == "(1, 32)"
 
 
 def test_only_files_of_the_back_end_are_fetched(hub: tuple[str, list[str]], tmp_path: Path) -> None:
@@ -97,6 +108,30 @@ def test_only_files_of_the_back_end_are_fetched(hub: tuple[str, list[str]], tmp_
     assert "the model has no weights" in load(address, tmp_path, "tiny/bert", "torch")
     assert "config.json" in fetched
     assert "onnx/model.onnx" not in fetched
+
+
+def test_a_graph_is_fetched_with_the_numbers_beside_it(exported: Path, tmp_path: Path) -> None:
+    import onnx
+
+    folder = shutil.copytree(exported, tmp_path / "model")
+    graph = folder / "onnx" / "model.onnx"
+    shutil.copy(graph, graph.with_name("model_fp16.onnx"))
+    onnx.save(onnx.load(graph), graph, save_as_external_data=True, location="model.onnx_data")
+    with serving(folder) as (address, fetched):
+        assert load(address, tmp_path / "home", "tiny/bert") == "(1, 32)"
+        graphs = {name for name in fetched if name.startswith("onnx/")}
+        assert graphs == {"onnx/model.onnx", "onnx/model.onnx_data"}
+        # Of a fetch that was broken off, the rest is fetched.
+        (numbers,) = (tmp_path / "home").rglob("model.onnx_data")
+        numbers.unlink()
+        assert load(address, tmp_path / "home", "tiny/bert") == "(1, 32)"
+
+
+def test_a_network_that_fails_is_said(hub: tuple[str, list[str]], tmp_path: Path) -> None:
+    # What the hub here says to a proxy's request is no.
+    said = load("https://hub.invalid", tmp_path, "tiny/bert", HTTPS_PROXY=hub[0], NO_PROXY="", no_proxy="")
+    assert "fetching a model of that name from the hub failed (501" in said
+    assert "check network, proxy and disk" in said
 
 
 def test_unknown_names_and_no_network_are_told_apart(hub: tuple[str, list[str]], tmp_path: Path) -> None:

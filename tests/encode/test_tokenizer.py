@@ -4,10 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from tokenizers.normalizers import Lowercase, Replace, Sequence
 
 from nymlink.encode.settings import EncoderSettings
-from nymlink.encode.tokenizer import load_tokenizer, save_tokenizer, special_tokens
+from nymlink.encode.tokenizer import load_tokenizer, save_tokenizer, silent_tokens, special_tokens
+from nymlink.encode.tokens import tokenise
 from nymlink.errors import InputError
 from tests.encode import tiny
 
@@ -62,6 +64,31 @@ def test_special_tokens_are_found_in_old_and_new_files(tmp_path: Path) -> None:
         "sep_token": "[SEP]",
         "pad_token": "[PAD]",
     }
+
+
+def test_what_says_nothing_is_around_names_or_stands_for_the_unknown() -> None:
+    assert silent_tokens(tiny.tokenizer()) == {1, 2, 3}
+    words = ("<s>", "</s>", "<unk>", "\u2581", "\u2581fits")
+    pieces = Tokenizer(models.Unigram([(word, -1.0) for word in words], 2, False))
+    pieces.pre_tokenizer = pre_tokenizers.Metaspace()
+    pieces.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 1)]
+    )
+    assert silent_tokens(pieces) == {0, 1, 2, 3}
+    assert pieces.encode("🫀").ids == [0, 3, 2, 1]
+    assert pieces.encode("fits 🫀").ids == [0, 4, 3, 2, 1]
+
+
+def test_where_all_bytes_are_known_nothing_is_unknown() -> None:
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    by_byte = Tokenizer(models.BPE({one: number for number, one in enumerate(alphabet)}, []))
+    by_byte.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    fallback = Tokenizer(
+        models.Unigram([("<unk>", 0.0), *((f"<0x{byte:02X}>", -1.0) for byte in range(256))], 0, True)
+    )
+    for tokenizer in (by_byte, fallback):
+        silent = silent_tokens(tokenizer)
+        assert len(tokenise(tokenizer, ["🫀", "心"]).saying(silent)) == 2
 
 
 def test_a_word_list_will_do(tmp_path: Path) -> None:

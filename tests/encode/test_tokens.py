@@ -37,6 +37,13 @@ def test_nothing_and_undecodable_bytes_are_names_too() -> None:
     assert tokenise(tiny.tokenizer(), ["", "seizure\udc80", "seizure?"]).lengths[1] > 2
 
 
+def test_names_that_say_something_have_a_token_besides_the_silent_ones() -> None:
+    found = tokens([2, 7, 3], [2, 3], [], [2, 1, 3], [2, 1, 8, 9, 3])
+    assert found.saying({1, 2, 3}).tolist() == [0, 4]
+    assert found.saying(()).tolist() == [0, 1, 3, 4]
+    assert tokens().saying({1}).tolist() == []
+
+
 def test_filling() -> None:
     ids, mask = tokens([2, 7, 3], [2, 8, 9, 9, 3], [2, 3]).padded(np.array([2, 0]), pad_id=5)
     assert ids.tolist() == [[2, 3, 5], [2, 7, 3]]

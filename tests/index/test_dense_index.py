@@ -23,7 +23,7 @@ from nymlink.index.dense import DenseSearch
 from nymlink.index.fusion import Fusion
 from nymlink.index.index import Index, store_fusion
 from tests.encode import tiny
-from tests.index.small import many_names, vocabulary
+from tests.index.small import entries, many_names, vocabulary
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -158,6 +158,25 @@ def test_an_encoder_of_another_width_is_refused(
             Index.load(saved, encoder=encoder).match(["heart"], 1)
 
 
+@pytest.mark.parametrize(("width", "wrong"), [(32, "is not the one"), (48, "vectors of width 48")])
+def test_an_encoder_that_has_changed_where_it_was_is_not_asked_for_again(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: int, wrong: str
+) -> None:
+    place = shutil.copytree(model, tmp_path / "m")
+    Index.write(tmp_path / "i", VOCABULARY, encoder=place)
+    otherwise = Encoder.load(place, pooling="mean")
+    with pytest.raises(StoreError, match=r"is not the one .*: search with /.*/m, or build"):
+        Index.load(tmp_path / "i", encoder=otherwise)
+    shutil.rmtree(place)
+    monkeypatch.setitem(tiny._SIZES, "hidden_size", width)
+    tiny.folder(place, seed=1)
+    advice = "/m has changed since, so build the index again, or give the old one with --encoder"
+    for encoder in (None, place, Encoder.load(place)):
+        with pytest.raises(StoreError, match=f"{wrong}.*: /.*{advice}"):
+            Index.load(tmp_path / "i", encoder=encoder).match(["heart"], 1)
+    Index.load(tmp_path / "i", encoder=model).match(["heart"], 1)
+
+
 @pytest.mark.filterwarnings("ignore:.*longer than 12 tokens")
 def test_settings_of_the_encoder_are_those_it_was_built_with(model: Path, tmp_path: Path) -> None:
     loaded = Encoder.load(model, pooling="mean", max_length=12)
@@ -179,7 +198,17 @@ def mixed(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("how", [{"precision": "int8"}, {"precision": "fp32"}, {"backend": "torch"}])
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"precision": "int8"},
+        {"precision": "fp32"},
+        {"backend": "torch"},
+        # One of them is not how the graph pools.
+        {"backend": "torch", "pooling": "cls"},
+        {"backend": "torch", "pooling": "mean"},
+    ],
+)
 def test_the_encoder_is_loaded_as_it_was_built_with(mixed: Path, tmp_path: Path, how: dict[str, Any]) -> None:
     built = Index.build(VOCABULARY, encoder=Encoder.load(mixed, **how))
     built.save(tmp_path / "i")
@@ -251,6 +280,22 @@ def test_codes_find_what_the_vectors_say(model: Path, tmp_path: Path, monkeypatc
         assert hits.scores.tolist() == expected.scores.tolist()
 
 
+@pytest.mark.parametrize("coded", [False, True])
+def test_vectors_that_rounding_made_too_long_are_no_better_than_the_best(
+    encoder: Encoder, monkeypatch: pytest.MonkeyPatch, coded: bool
+) -> None:
+    monkeypatch.setattr(codes_module, "_SHARE", 1)
+    asked = np.full((1, 16), 0.25, np.float32)
+    vectors = np.zeros((64, 16), np.float16)
+    # Each longer than the one before: one coordinate more is the next larger number.
+    vectors[20:28] = np.where(np.tri(8, 16, -1), np.nextafter(np.float16(0.25), np.float16(1)), np.float16(0.25))
+    vectors[10] = 0.2499
+    search = DenseSearch(entries(NAMES[:64]), encoder, vectors, codes=Codes.of(vectors) if coded else None)
+    assert (search._codes is not None and search._codes.candidates(asked, 4) is not None) is coded
+    hits = search.nearest(asked, 4)
+    assert (hits.rows.tolist(), hits.scores.tolist()) == ([[20, 21, 22, 23]], [[1, 1, 1, 1]])
+
+
 @pytest.mark.parametrize("file", Codes.FILES)
 def test_codes_that_are_damaged_or_gone_are_noticed(model: Path, tmp_path: Path, file: str) -> None:
     directory = tmp_path / "i"
@@ -309,6 +354,23 @@ def test_fusion_is_changed_in_place(saved: Path, tmp_path: Path) -> None:
     assert loaded.fusion == fusion
     assert dict(loaded.search.weights) == {"exact": 0, "sparse": 0.25, "dense": 0.75}
     assert_same(loaded, Index.load(saved).with_fusion(fusion))
+
+
+@pytest.mark.parametrize(
+    "fusion",
+    [
+        Fusion.of(["exact", "sparse"]),
+        Fusion.of(["exact", "characters", "words", "dense"]),
+        Fusion("best", {"exact": 0.1, "sparse": 0.15, "dense": 0.75}),
+        Fusion("weighted", {"exact": 0.0, "sparse": 0.0, "dense": 0.0}),
+    ],
+)
+def test_a_fusion_that_the_index_cannot_have_is_refused(saved: Path, tmp_path: Path, fusion: Fusion) -> None:
+    directory = shutil.copytree(saved, tmp_path / "copy")
+    with pytest.raises(InputError, match=r"copy: its searches cannot be joined so \(.*Fusion\.of"):
+        store_fusion(directory, fusion)
+    assert (directory / "manifest.json").read_bytes() == (saved / "manifest.json").read_bytes()
+    Index.load(directory)
 
 
 def test_another_vocabulary_is_searched_alike(encoder: Encoder) -> None:

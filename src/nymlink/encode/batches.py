@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -26,35 +26,43 @@ class Batches:
         names: N distinct names.
         network: what makes vectors of token ids.
         tokenizer: what makes token ids of names.
+        silent: the tokens that say nothing (see :func:`~nymlink.encode.tokenizer.silent_tokens`).
         batch_tokens: how many tokens the network is given at once: fewer once memory does not suffice for them.
 
     Attributes:
         truncated: how many names were cut, of those gone through so far.
     """
 
-    def __init__(self, names: Sequence[str], network: Network, tokenizer: Tokenizer, *, batch_tokens: int) -> None:
+    def __init__(
+        self,
+        names: Sequence[str],
+        network: Network,
+        tokenizer: Tokenizer,
+        *,
+        silent: Collection[int],
+        batch_tokens: int,
+    ) -> None:
         self.truncated = 0
         self._names = names
         self._network = network
         self._tokenizer = tokenizer
+        self._silent = silent
         self._batch_tokens = batch_tokens
 
     def __iter__(self) -> Iterator[tuple[Rows, Vectors]]:
-        """Yield some rows of the names and their vectors, until all names that have tokens have come.
+        """Yield some rows of the names and their vectors, until all have come of which a token says something.
 
         Raises:
             NymlinkError: a single name does not fit into memory.
             InputError: the network gives no numbers.
         """
-        special = self._tokenizer.num_special_tokens_to_add(is_pair=False)
         size = _CHUNK * self._batch_tokens
         starts = range(0, len(self._names), size)
         chunks = (self._names[start : start + size] for start in starts)
         for start, tokens in zip(starts, made_ahead(self._tokenise, chunks), strict=True):
             self.truncated += tokens.truncated
-            lengths = tokens.lengths
-            own = np.flatnonzero(lengths > special)
-            for rows in plan(lengths[own], budget=self._batch_tokens, padding=self._network.padding):
+            own = tokens.saying(self._silent)
+            for rows in plan(tokens.lengths[own], budget=self._batch_tokens, padding=self._network.padding):
                 yield start + own[rows], self._vectors(tokens, own[rows])
 
     def _tokenise(self, names: Sequence[str]) -> Tokens:

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path
+from threading import Lock
 from tokenize import TokenError
 from typing import Final
 
@@ -27,6 +28,9 @@ ABSENT: Final = -1
 
 _KEY: Final = 8
 """A key is 128 bits: eight values of the 16 bits that blocks are made of."""
+
+_GONE: Final = ""
+"""The name of a block that is no longer there."""
 
 
 class EmbeddingCache:
@@ -60,7 +64,8 @@ class Shelf:
     """The vectors of one encoder.
 
     A block file holds the 128-bit keys of n names, and after them their vectors. All keys are held in memory,
-    sorted (32 bytes a name); vectors are read where they lie.
+    sorted (32 bytes a name); vectors are read where they lie. Threads may share a shelf: a place stays that of its
+    name, whatever comes or goes meanwhile.
 
     Args:
         folder: its folder.
@@ -70,7 +75,9 @@ class Shelf:
     def __init__(self, folder: Path, *, width: int) -> None:
         self._folder = folder
         self._width = width
-        self._blocks: dict[str, int] = {}
+        self._lock = Lock()
+        # Names and sizes, in the order in which places count through them: none is ever taken out.
+        self._blocks: list[tuple[str, int]] = []
         self._keys: Keys = np.zeros((0, 2), np.uint64)
         self._places: Places = np.zeros(0, np.int64)
 
@@ -79,43 +86,54 @@ class Shelf:
 
     def refresh(self) -> None:
         """Take up blocks that were written since the last time, by whatever process."""
-        found = [np.zeros((0, 2), np.uint64)]
-        for path in sorted(self._folder.glob("*.npy")):
-            if path.stem not in self._blocks:
-                keys = self._block(path.stem)[0]
-                self._blocks[path.stem] = len(keys)
-                found.append(np.array(keys))
-        if len(found) > 1:
-            keys = np.concatenate([self._keys, *found])
-            places = np.concatenate([self._places, np.arange(len(self._keys), len(keys))])
-            order = np.argsort(keys[:, 0], kind="stable")
-            self._keys, self._places = keys[order], places[order]
+        with self._lock:
+            known = {name for name, _ in self._blocks}
+            start = sum(size for _, size in self._blocks)
+            found = []
+            for path in sorted(self._folder.glob("*.npy")):
+                if path.stem not in known:
+                    found.append(np.array(self._block(path.stem)[0]))
+                    self._blocks.append((path.stem, len(found[-1])))
+            if found:
+                keys = np.concatenate([self._keys, *found])
+                places = np.concatenate([self._places, start + np.arange(len(keys) - len(self._keys))])
+                order = np.argsort(keys[:, 0], kind="stable")
+                self._keys, self._places = keys[order], places[order]
 
     def places(self, keys: Keys) -> Places:
         """int64 (N): where the vectors of these names are, for :meth:`vectors`, or :data:`ABSENT`."""
-        if not len(self):
+        with self._lock:
+            known, places = self._keys, self._places
+        if not len(known):
             return np.full(len(keys), ABSENT)
-        rows = np.minimum(np.searchsorted(self._keys[:, 0], keys[:, 0]), len(self) - 1)
+        rows = np.minimum(np.searchsorted(known[:, 0], keys[:, 0]), len(known) - 1)
         # Of names that agree in the first half of their keys, only one would be found: the others count as absent.
-        return np.where((self._keys[rows] == keys).all(1), self._places[rows], ABSENT)
+        return np.where((known[rows] == keys).all(1), places[rows], ABSENT)
 
     def vectors(self, places: Places) -> Kept:
         """float16 (N, D): the vectors at these places.
 
         Raises:
-            StoreError: they were there, and are gone or damaged now.
+            StoreError: they were there, and some are gone or damaged now: from then on those are absent.
         """
         vectors = np.empty((len(places), self._width), np.float16)
-        blocks = list(self._blocks.items())
-        ends = np.cumsum([size for _, size in blocks])
-        of_block = np.searchsorted(ends, places, side="right")
+        with self._lock:
+            blocks = list(self._blocks)
+        of_block, starts = _numbered(blocks, places)
+        gone = []
         for number in np.unique(of_block).tolist():
             rows = np.flatnonzero(of_block == number)
             name, size = blocks[number]
             block = self._block(name)[1]
-            if len(block) != size:
-                raise StoreError("vectors of the cache are gone or damaged: try again", path=self._folder)
-            vectors[rows] = block[places[rows] - (ends[number] - size)]
+            if len(block) == size:
+                vectors[rows] = block[places[rows] - starts[number]]
+            else:
+                gone.append(number)
+        if gone:
+            self._forget(gone)
+            raise StoreError(
+                "vectors of the cache are gone or damaged: ask again which are there", path=self._folder
+            )
         return vectors
 
     def add(self, keys: Keys, vectors: Kept) -> None:
@@ -130,17 +148,30 @@ class Shelf:
             raise OutputError(f"cannot be made: {error.strerror}", path=self._folder) from error
         values = np.concatenate([keys.view(np.uint16).ravel(), vectors.view(np.uint16).ravel()])
         path = self._folder / f"{secrets.token_hex(8)}.npy"
-        with atomic_file(path) as partial, open(partial, "wb") as file:
+        with atomic_file(path, sweep=True) as partial, open(partial, "wb") as file:
             # To a file, not a path: NumPy would add ".npy" to that.
             np.save(file, values, allow_pickle=False)
 
+    def _forget(self, numbers: list[int]) -> None:
+        """Take the names of some blocks for absent; what is written in place of such a block is another one."""
+        with self._lock:
+            left = ~np.isin(_numbered(self._blocks, self._places)[0], numbers)
+            self._keys, self._places = self._keys[left], self._places[left]
+            for number in numbers:
+                self._blocks[number] = (_GONE, self._blocks[number][1])
+
     def _block(self, name: str) -> tuple[Keys, Kept]:
-        """Keys and vectors of a block; none, with a warning, of a damaged one: its names are encoded again."""
+        """Keys and vectors of a block; none of one that is gone or, with a warning, damaged.
+
+        Names of either are encoded again.
+        """
         try:
             values = map_array(self._folder, name)
             names, rest = divmod(values.size, _KEY + self._width)
             if rest or values.dtype != np.uint16 or values.ndim != 1:
                 raise ValueError(f"{values.shape} values of {values.dtype}")
+        except FileNotFoundError:
+            names, values = 0, np.zeros(0, np.uint16)
         # What cannot be parsed in a header is a token error.
         except (OSError, EOFError, ValueError, TokenError) as error:
             path = self._folder / f"{name}.npy"
@@ -150,6 +181,13 @@ class Shelf:
             names, values = 0, np.zeros(0, np.uint16)
         keys = values[: names * _KEY].view(np.uint64).reshape(names, 2)
         return keys, values[names * _KEY :].view(np.float16).reshape(names, self._width)
+
+
+def _numbered(blocks: list[tuple[str, int]], places: Places) -> tuple[Places, Places]:
+    """int64 (N): the number of each place's block, and int64: the first place of each block."""
+    sizes = np.array([size for _, size in blocks], np.int64)
+    ends = np.cumsum(sizes)
+    return np.searchsorted(ends, places, side="right"), ends - sizes
 
 
 def keys_of(names: Sequence[str]) -> Keys:

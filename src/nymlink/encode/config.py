@@ -25,11 +25,13 @@ class ModelConfig:
         words: token ids it knows: 0 up to this.
         pad_id: the id that shorter names of a batch are filled with.
         longest: the most tokens it takes, special ones included; ``None`` for no limit.
+        width: length of a vector of its last layer; ``None`` where that is not said.
     """
 
     words: int
     pad_id: int
     longest: int | None
+    width: int | None
 
     @classmethod
     def read(cls, folder: Path) -> ModelConfig:
@@ -42,11 +44,13 @@ class ModelConfig:
         try:
             words, pad_id = int(config["vocab_size"]), int(config.get("pad_token_id") or 0)
             longest = int(config.get("max_position_embeddings") or 0)
+            # DistilBERT has a word of its own for it.
+            width = int(config.get("hidden_size") or config.get("dim") or 0)
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"this configures no encoder of names ({error!r})", path=folder / _NAME) from error
         if config.get("model_type") in _COUNTED_FROM_PADDING:
             longest -= pad_id + 1
-        return cls(words, pad_id, longest if longest > 0 else None)
+        return cls(words, pad_id, longest if longest > 0 else None, width or None)
 
 
 def read_json(path: Path, kind: type[Any]) -> Any:

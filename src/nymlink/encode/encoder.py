@@ -20,7 +20,7 @@ from nymlink.encode.fingerprint import fingerprint
 from nymlink.encode.keeper import Keeper
 from nymlink.encode.saved import check_saved
 from nymlink.encode.settings import EncoderSettings, Pooling
-from nymlink.encode.tokenizer import load_tokenizer
+from nymlink.encode.tokenizer import load_tokenizer, silent_tokens
 from nymlink.encode.tokens import Rows
 from nymlink.errors import InputError
 from nymlink.progress import track
@@ -114,7 +114,11 @@ class Encoder:
 
     @cached_property
     def fingerprint(self) -> str:
-        """What identifies the encoder: 64 hex digits over network, tokenizer, settings and class of precision."""
+        """What identifies the encoder: 64 hex digits over network, tokenizer, settings and class of precision.
+
+        Raises:
+            InputError: the files that the network was loaded from have changed since.
+        """
         return fingerprint(
             weights=self.network.digest(),
             tokenizer=self._tokenizer.to_str(),
@@ -122,13 +126,18 @@ class Encoder:
             precision=self.network.precision,
         )
 
+    @cached_property
+    def _silent(self) -> frozenset[int]:
+        return silent_tokens(self._tokenizer)
+
     def encode(
         self, names: Sequence[str], *, progress: bool = False, cache: EmbeddingCache | None = None
     ) -> Vectors:
         """The vectors of N names, in their order; each distinct name is encoded once.
 
-        A name without a token of its own (empty, blank, control characters) has a vector of zeros: it is like
-        nothing. Names longer than ``settings.max_length`` tokens are cut, with one warning that counts them.
+        A name without a token of its own (empty, blank, control characters), or of which the tokenizer knows
+        nothing (a script that it lacks, an emoji), has a vector of zeros: it is like nothing. Names longer than
+        ``settings.max_length`` tokens are cut, with one warning that counts them.
 
         Args:
             names: N names.
@@ -137,12 +146,13 @@ class Encoder:
                 vectors, new ones too, are what that leaves of them.
 
         Returns:
-            float32 (N, D): rows of length 1, or 0 for names without tokens.
+            float32 (N, D): rows of length 1, or 0 for names of which no token is known.
 
         Raises:
             NymlinkError: memory does not suffice, not even for one name at a time.
             OutputError: the cache cannot be written.
-            StoreError: vectors that were in the cache are gone or damaged.
+            InputError: the network gives no numbers, or with a cache, its files are no longer those it was loaded
+                from.
         """
         row_of = {name: row for row, name in enumerate(dict.fromkeys(names))}
         distinct = list(row_of)
@@ -154,6 +164,7 @@ class Encoder:
             [distinct[row] for row in missing.tolist()],
             self.network,
             self._tokenizer,
+            silent=self._silent,
             batch_tokens=self._batch_tokens,
         )
         # Each name is a step, whatever the batches: they differ too much to foretell the time by.

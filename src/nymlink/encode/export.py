@@ -13,11 +13,12 @@ import numpy as np
 from nymlink.encode.backends import Vectors
 from nymlink.encode.backends.onnx import FILES, OnnxNetwork
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.fingerprint import model_digest
+from nymlink.encode.fingerprint import LoadedModel
 from nymlink.encode.folder import WEIGHTS, model_folder
 from nymlink.encode.quality import Quality, Sample
 from nymlink.encode.saved import FORMAT, KIND
 from nymlink.encode.settings import Pooling
+from nymlink.encode.tokens import tokenise
 from nymlink.errors import InputError, MissingExtraError, NymlinkError
 from nymlink.manifest import write_directory
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -82,13 +83,14 @@ def export(
     if output.exists() and output.samefile(folder):
         raise InputError("this is the model itself: export to another folder", path=output)
     sample = Sample.of(vocabulary) if precision == "int8" and vocabulary is not None else None
+    source = LoadedModel(folder)
     model = TorchModel.load(folder, pooling=pooling, max_length=max_length)
-    made: dict[str, Any] = {"precision": precision, "opset": OPSET, "weights": model_digest(folder)}
+    made: dict[str, Any] = {"precision": precision, "opset": OPSET, "weights": source.digest()}
     body = {"settings": model.settings.to_dict(), "export": made}
     with write_directory(output, kind=KIND, version=FORMAT, body=body) as partial:
         model.write_settings(partial)
         write_graph(model, partial / FILES["fp32"])
-        _require_same(model, _encoder(partial, model, "fp32"))
+        _require_same(model, OnnxNetwork(partial, model.settings, "fp32"))
         if sample is None:
             return None
         quality = _replace_by_int8(partial, model, sample, progress=progress)
@@ -131,16 +133,18 @@ def _vectors(encoder: Encoder, names: Sequence[str], *, progress: bool = False) 
         return encoder.encode(names, progress=progress)
 
 
-def _require_same(model: TorchModel, exported: Encoder) -> None:
-    """See that a graph does what the model does.
+def _require_same(model: TorchModel, exported: OnnxNetwork) -> None:
+    """See that a graph does what the model does, with tokens for the unknown too.
 
     Raises:
         NymlinkError: it does not.
     """
     from nymlink.encode.backends.torch import TorchNetwork
 
-    original = Encoder(TorchNetwork(model, "fp32", "cpu"), model.tokenizer, model.settings)
-    cosine = float(np.sum(_vectors(original, _PROBES) * _vectors(exported, _PROBES), axis=1).min())
+    tokens = tokenise(model.tokenizer, _PROBES)
+    ids, mask = tokens.padded(np.arange(len(tokens)), pad_id=model.pad_id)
+    original = TorchNetwork(model, "fp32", "cpu")
+    cosine = float(np.sum(original.vectors(ids, mask) * exported.vectors(ids, mask), axis=1).min())
     if cosine < _SAME:
         raise NymlinkError(
             f"this model cannot be exported to ONNX, use it with torch: the vectors of its graph differ (cosine "

@@ -11,25 +11,76 @@ from typing import Any, Final
 from nymlink.encode.config import read_json
 from nymlink.encode.folder import weight_files
 from nymlink.encode.settings import EncoderSettings
+from nymlink.errors import InputError
 from nymlink.files import sha256
 
 _IDLE: Final = ("_name_or_path", "transformers_version", "dtype", "torch_dtype")
 """What ``config.json`` says that changes no vector: where a model comes from, and how its weights were stored."""
 
-
-def digest_of(files: Iterable[Path]) -> str:
-    """One hex digest of the bytes of several files, in their order."""
-    return hashlib.sha256("".join(map(sha256, files)).encode()).hexdigest()
+_FORM: Final = 2
+"""Counted up where what is here makes other vectors of the same files: since 2, zeros for what is unknown."""
 
 
-def model_digest(folder: Path) -> str:
-    """Hex digest of a model folder's weights and configuration: equal weights with other heads are another model.
+class LoadedFiles:
+    """Files as they were when something was loaded from them.
+
+    To read them again for a digest takes seconds where they are large, and waits until somebody needs it. By then
+    they may have been replaced: the digest of others must not be taken for theirs.
+
+    Args:
+        files: those that are to be loaded, after this.
+    """
+
+    def __init__(self, files: Iterable[Path]) -> None:
+        self._stamps = {file: _stamp(file) for file in files}
+
+    def digest(self) -> str:
+        """One hex digest of their bytes, in their order.
+
+        Raises:
+            InputError: they have changed since.
+        """
+        self._check()
+        digests = [sha256(file) for file in self._stamps]
+        self._check()
+        return hashlib.sha256("".join(digests).encode()).hexdigest()
+
+    def _check(self) -> None:
+        for file, stamp in self._stamps.items():
+            if _stamp(file) != stamp:
+                raise InputError("has changed since the encoder was loaded from it: load it again", path=file)
+
+
+class LoadedModel:
+    """A model folder's weights and configuration as they were when it was loaded.
+
+    Args:
+        folder: that is to be loaded, after this.
 
     Raises:
         InputError: the folder has no weights, or its configuration is damaged.
     """
-    said = heeded(read_json(folder / "config.json", dict))
-    return hashlib.sha256((digest_of(weight_files(folder)) + said).encode()).hexdigest()
+
+    def __init__(self, folder: Path) -> None:
+        self._weights = LoadedFiles(weight_files(folder))
+        self._said = heeded(read_json(folder / "config.json", dict))
+
+    def digest(self) -> str:
+        """Hex digest of both: equal weights with other heads are another model.
+
+        Raises:
+            InputError: the weights have changed since.
+        """
+        return hashlib.sha256((self._weights.digest() + self._said).encode()).hexdigest()
+
+
+def _stamp(file: Path) -> tuple[int, int, int] | None:
+    """What tells a file from one in its place without reading it; ``None`` where there is none."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns, found.st_ino
 
 
 def heeded(config: Mapping[str, Any]) -> str:
@@ -50,6 +101,7 @@ def fingerprint(*, weights: str, tokenizer: str, settings: EncoderSettings, prec
         precision: of the network.
     """
     parts = {
+        "form": _FORM,
         "weights": weights,
         "tokenizer": hashlib.sha256(tokenizer.encode()).hexdigest(),
         "settings": settings.to_dict(),

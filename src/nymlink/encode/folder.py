@@ -40,9 +40,7 @@ def model_folder(name: str | Path, *, weights: tuple[str, ...]) -> Path:
         raise InputError("this is a file: an encoder is a folder, or the name of a model on the hub", path=folder)
     fetched = _fetch(str(name), _LIGHT)
     for pattern in weights:
-        if any(fetched.glob(pattern)):
-            return fetched
-        # Only now: a model can be in the cache already, and the network away.
+        # Even where some are in the cache: there may be more of them, and a fetch may have been broken off.
         if any(_fetch(str(name), (pattern,)).glob(pattern)):
             return fetched
     return fetched
@@ -62,11 +60,22 @@ def _fetch(name: str, patterns: tuple[str, ...]) -> Path:
             "check name and network, or fetch the model to a folder",
             path=name,
         ) from error
-    except (HfHubHTTPError, OSError) as error:
-        reason = str(error).strip().splitlines()[0]
+    except HfHubHTTPError as error:
         raise InputError(
-            f"no such folder, and no such model could be had from the hub: {reason}", path=name
+            f"no such folder, and no such model could be had from the hub: {_reason(error)}", path=name
         ) from error
+    # Its parts raise whatever their own parts raise: of one HTTP library or another, of Xet, of the disk.
+    except Exception as error:
+        raise InputError(
+            f"no such folder, and fetching a model of that name from the hub failed ({_reason(error)}): check "
+            "network, proxy and disk, or fetch the model to a folder",
+            path=name,
+        ) from error
+
+
+def _reason(error: Exception) -> str:
+    """The first line of what an error says, or its kind where it says nothing."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
 def weight_files(folder: Path) -> list[Path]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import Final, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from nymlink.arrays import as_float32
 from nymlink.encode.backends import Vectors
-from nymlink.encode.cache import ABSENT, Kept, Shelf, keys_of
+from nymlink.encode.cache import ABSENT, Kept, Keys, Shelf, keys_of
 from nymlink.encode.tokens import Rows
+from nymlink.errors import StoreError
 
 _BLOCK: Final = 1 << 14
 """Names in a block of the cache: what a killed process loses at most."""
@@ -40,10 +43,9 @@ class Keeper:
             return np.arange(len(self._names))
         missing = []
         for start in range(0, len(self._names), _BLOCK):
-            places = self._shelf.places(keys_of(self._names[start : start + _BLOCK]))
-            kept = np.flatnonzero(places != ABSENT)
-            self._vectors[start + kept] = _restored(self._shelf.vectors(places[kept]))
-            missing.append(start + np.flatnonzero(places == ABSENT))
+            kept, vectors = _recalled(self._shelf, keys_of(self._names[start : start + _BLOCK]))
+            self._vectors[start + np.flatnonzero(kept)] = _restored(vectors)
+            missing.append(start + np.flatnonzero(~kept))
         return np.concatenate([np.zeros(0, np.int64), *missing])
 
     def add(self, rows: Rows) -> None:
@@ -67,6 +69,16 @@ class Keeper:
             # What the next run finds in the cache is what this one gives.
             self._vectors[rows] = _restored(rounded)
             self._shelf.add(keys_of([self._names[row] for row in rows.tolist()]), rounded)
+
+
+def _recalled(shelf: Shelf, keys: Keys) -> tuple[npt.NDArray[np.bool_], Kept]:
+    """Which of N names are kept, bool (N), and the vectors of these."""
+    while True:
+        places = shelf.places(keys)
+        kept = places != ABSENT
+        # Where somebody removes blocks, the shelf knows of it from the second time on.
+        with suppress(StoreError):
+            return kept, shelf.vectors(places[kept])
 
 
 def _restored(kept: Kept) -> Vectors:

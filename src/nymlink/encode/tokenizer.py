@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any, Final
 
 from tokenizers import Tokenizer
+from tokenizers.models import Unigram
 from tokenizers.normalizers import Lowercase, Sequence
 
 from nymlink.encode.config import ModelConfig, read_json
@@ -15,6 +17,9 @@ from nymlink.errors import InputError, MissingExtraError
 _FILE: Final = "tokenizer.json"
 _CONFIG: Final = "tokenizer_config.json"
 _ROLES: Final = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
+
+_WORD_START: Final = "\u2581"
+"""SentencePiece's mark of a word's start, a token of its own before what is unknown."""
 
 
 def load_tokenizer(folder: Path, settings: EncoderSettings) -> Tokenizer:
@@ -81,6 +86,20 @@ def special_tokens(folder: Path, tokenizer: Tokenizer) -> dict[str, str]:
                 found[role] = str(token)
     found.setdefault("pad_token", str(tokenizer.id_to_token(ModelConfig.read(folder).pad_id)))
     return found
+
+
+def silent_tokens(tokenizer: Tokenizer) -> frozenset[int]:
+    """The ids of tokens that say nothing of a name: those put around each name, and what stands for the unknown.
+
+    Where all bytes are known, nothing stands for the unknown.
+    """
+    if isinstance(tokenizer.model, Unigram):
+        # This kind tells the number of its unknown token only as JSON.
+        unknown = json.loads(tokenizer.to_str())["model"]["unk_id"]
+    else:
+        unknown = tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "")
+    found = {*tokenizer.encode("").ids, unknown, tokenizer.token_to_id(_WORD_START)}
+    return frozenset(found - {None})
 
 
 def _old_tokenizer(folder: Path) -> Tokenizer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -38,6 +38,11 @@ class Tokens:
     def lengths(self) -> npt.NDArray[np.int64]:
         """int64 (N): tokens of each name."""
         return np.diff(self.offsets)
+
+    def saying(self, silent: Collection[int]) -> Rows:
+        """int64, ascending: the names that have a token which is none of these."""
+        owners = np.repeat(np.arange(len(self)), self.lengths)
+        return np.unique(owners[~np.isin(self.ids, list(silent))])
 
     def padded(self, rows: Rows, *, pad_id: int) -> tuple[Ids, Ids]:
         """The ids of some names as a rectangle as wide as the longest of them.

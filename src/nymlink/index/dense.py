@@ -198,7 +198,8 @@ class DenseSearch:
                 some = slice(first, min(first + _SCORED, end))
                 # Not a matrix product: that rounds differently with the number of rows.
                 scores[some] = np.einsum("rd,d->r", as_float32(self.vectors[rows[some]]), vector)
-        return scores
+        # Kept as float16, a vector may be a little longer than 1.
+        return np.minimum(scores, 1, out=scores)
 
     def _encode(self, queries: Sequence[str]) -> Vectors:
         """The vectors of queries.

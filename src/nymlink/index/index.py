@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from nymlink.atomic import atomic_file
-from nymlink.errors import StoreError, UnknownNameError
+from nymlink.errors import InputError, StoreError, UnknownNameError
 from nymlink.index.dense import DenseSearch
 from nymlink.index.entries import Entries
 from nymlink.index.exact import ExactSearch
@@ -309,11 +309,21 @@ def store_fusion(directory: str | Path, fusion: Fusion) -> None:
     Where that changes, so do all scores: a calibration is removed, with a warning.
 
     Raises:
+        InputError: the fusion is not of the searches that the index has.
         StoreError: the index is missing, damaged, or of another format version.
         OutputError: it cannot be written; nothing was changed.
     """
     with _changed_manifest(Path(directory)) as manifest:
-        changes = manifest["settings"]["fusion"] != fusion.to_dict()
+        try:
+            # As the index will be read: what that would refuse is not to be written.
+            Fusion.from_dict(fusion.to_dict(), [EXACT, *manifest["searches"]])
+        except ValueError as error:
+            raise InputError(
+                f"its searches cannot be joined so ({error}): make the fusion with "
+                "Fusion.of(index.search.parts, ...)",
+                path=directory,
+            ) from error
+        changes = manifest["settings"].get("fusion") != fusion.to_dict()
         manifest["settings"]["fusion"] = fusion.to_dict()
         removed = changes and manifest.pop("calibration", None) is not None
     if removed:

@@ -76,7 +76,13 @@ class EncoderRecord:
             pooling=self.pooling,
             max_length=self.max_length,
         )
-        encoder = load()
+        try:
+            encoder = load()
+        except InputError:
+            # The folder's graph may pool in another way than it was asked to when the index was built.
+            if self.backend is None:
+                raise
+            return load(backend=self.backend)
         if encoder.fingerprint != self.fingerprint and encoder.backend != self.backend is not None:
             # A folder may hold graphs that are not known to be made of its weights.
             with suppress(InputError):
@@ -97,8 +103,12 @@ class EncoderRecord:
         Raises:
             StoreError: it is another one.
         """
-        name = self.name or "the encoder it was built with"
-        advice = f"search with {name}, or build the index again with this encoder"
+        if self._leads_to(encoder):
+            # It is no use to search with what is there now.
+            advice = f"{self.name} has changed since, so build the index again, or give the old one with --encoder"
+        else:
+            name = self.name or "the encoder it was built with"
+            advice = f"search with {name}, or build the index again with this encoder"
         if encoder.width != self.width:
             raise StoreError(
                 f"the encoder makes vectors of width {encoder.width}, but those of the index have width "
@@ -111,6 +121,14 @@ class EncoderRecord:
                 f"{encoder.fingerprint[:12]}…, not {self.fingerprint[:12]}…): {advice}",
                 path=index,
             )
+
+    def _leads_to(self, encoder: Encoder) -> bool:
+        """Whether this is what the record leads to now: from the same place, and loaded in the same way."""
+        if self.name is None or encoder.name != self.name:
+            return False
+        settings, precision = encoder.settings, encoder.network.precision
+        alike = (settings.pooling, settings.max_length) == (self.pooling, self.max_length)
+        return alike and (precision == "int8") == (self.precision == "int8")
 
 
 class QueryEncoder:

@@ -55,7 +55,11 @@ class Network(Protocol):
         ...
 
     def digest(self) -> str:
-        """Hex digest of all that the network is: two with the same make the same vectors."""
+        """Hex digest of all that the network is: two with the same make the same vectors.
+
+        Raises:
+            InputError: the files that it was loaded from have changed since.
+        """
         ...
 
 

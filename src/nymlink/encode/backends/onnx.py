@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from nymlink.encode.backends import Backend, Precision, Vectors, require_precision
 from nymlink.encode.config import ModelConfig
-from nymlink.encode.fingerprint import digest_of
+from nymlink.encode.fingerprint import LoadedFiles
 from nymlink.encode.folder import INT8
 from nymlink.encode.saved import export_notes
 from nymlink.encode.settings import EncoderSettings
@@ -36,21 +36,30 @@ class OnnxNetwork:
 
     def __init__(self, folder: Path, settings: EncoderSettings, precision: Precision) -> None:
         self.precision = precision
-        self.pad_id = ModelConfig.read(folder).pad_id
-        self._path = folder / FILES[precision]
+        config = ModelConfig.read(folder)
+        path = folder / FILES[precision]
+        self.pad_id = config.pad_id
         self._settings = settings
         self._exported = export_notes(folder)
-        self._session = _session(self._path)
+        # A large graph keeps its numbers in a second file beside it.
+        self._files = LoadedFiles(sorted(path.parent.glob(f"{path.name}*")))
+        self._session = _session(path)
         self._inputs = [one.name for one in self._session.get_inputs()]
         output = self._session.get_outputs()[0]
         known = {"input_ids", "attention_mask"} <= set(self._inputs) <= {*_INPUTS}
-        if not known or not isinstance(output.shape[-1], int):
+        if not known or not _makes_vectors(output.shape, config):
             raise InputError(
                 f"this graph is no encoder (inputs {', '.join(self._inputs)}, output {output.name} of shape "
                 f"{output.shape}): export the model with `nymlink encoder export`",
-                path=self._path,
+                path=path,
             )
         self.width = output.shape[-1]
+        if len(output.shape) == 2 and settings.pooling != (own := EncoderSettings.read(folder).pooling):
+            raise InputError(
+                f"this graph pools by itself, by its folder {own}, and cannot pool {settings.pooling}: leave the "
+                "pooling out, or export the model again with it",
+                path=path,
+            )
 
     def vectors(self, ids: Ids, mask: Ids) -> Vectors:
         """Unit vectors; see :meth:`nymlink.encode.backends.Network.vectors`."""
@@ -71,8 +80,7 @@ class OnnxNetwork:
     def digest(self) -> str:
         """That of the model that was exported, where the graph is not coarser; else the graph's own."""
         source = self._exported.get("weights") if self.precision == "fp32" else None
-        # A large graph keeps its numbers in a second file beside it.
-        return source or digest_of(sorted(self._path.parent.glob(f"{self._path.name}*")))
+        return source or self._files.digest()
 
 
 def open_network(
@@ -104,6 +112,16 @@ def _session(path: Path) -> InferenceSession:
         raise InputError(f"this graph cannot be loaded, export or fetch it again: {error}", path=path) from error
 
 
+def _makes_vectors(shape: list[int | str | None], config: ModelConfig) -> bool:
+    """Whether an output is the vectors of names, or the last layer: not, for example, scores of all the words."""
+    match shape:
+        case [_, int()]:
+            return True
+        case [_, _, int(width)]:
+            return config.width in (None, width)
+    return False
+
+
 def _pooled(states: npt.NDArray[np.float32], mask: Ids, settings: EncoderSettings) -> Vectors:
     """Vectors from the last layer, (B, T, D)."""
     if settings.pooling == "cls":
@@ -120,7 +138,8 @@ def _unit(vectors: Vectors) -> Vectors:
 BACKEND: Final = Backend(
     "onnx",
     "ONNX Runtime: CPU, fp32 or int8; needs a model exported to ONNX",
-    {precision: (file,) for precision, file in FILES.items()},
+    # With the second file of a large graph, but without the same in other precisions.
+    {precision: (f"{file}*",) for precision, file in FILES.items()},
     ("cpu",),
     open_network,
     priority=-1,

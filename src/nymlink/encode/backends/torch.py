@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from nymlink.encode.backends import Backend, Precision, Vectors, require_precision
-from nymlink.encode.fingerprint import model_digest
+from nymlink.encode.fingerprint import LoadedModel
 from nymlink.encode.folder import WEIGHTS
 from nymlink.encode.settings import EncoderSettings
 from nymlink.encode.tokens import Ids
@@ -30,11 +30,11 @@ class TorchNetwork:
         model: used up: moved to the device, its weights to the precision and, on a CPU, into oneDNN's order.
         precision: of weights and products.
         device: ``"cpu"``, ``"cuda"`` or ``"cuda:1"``.
-        folder: what the model was loaded from; only :meth:`digest` needs it.
+        source: what the model was loaded from; only :meth:`digest` needs it.
     """
 
     def __init__(
-        self, model: TorchModel, precision: Precision, device: str, *, folder: Path | None = None
+        self, model: TorchModel, precision: Precision, device: str, *, source: LoadedModel | None = None
     ) -> None:
         import torch
 
@@ -50,7 +50,7 @@ class TorchNetwork:
         self._model = model.to(device, kinds[precision])
         if _kind(device) == "cpu":
             pack(self._model)
-        self._folder = folder
+        self._source = source
 
     def vectors(self, ids: Ids, mask: Ids) -> Vectors:
         """Unit vectors; see :meth:`nymlink.encode.backends.Network.vectors`."""
@@ -73,9 +73,9 @@ class TorchNetwork:
 
     def digest(self) -> str:
         """Digest of the folder's weights and configuration."""
-        if self._folder is None:
+        if self._source is None:
             raise ValueError("a network that is of no folder has no digest")
-        return model_digest(self._folder)
+        return self._source.digest()
 
 
 def open_network(
@@ -99,6 +99,7 @@ def open_network(
     if precision is None:
         precision = "bf16" if has_bf16(device) else "fp32"
     require_precision(precision, _OFFERED[_kind(device)], where=f"on {device}")
+    source = LoadedModel(folder)
     model = TorchModel.load(
         folder,
         pooling=settings.pooling,
@@ -106,7 +107,7 @@ def open_network(
         attention=attention_on(_kind(device)),
     )
     try:
-        return TorchNetwork(model, precision, device, folder=folder)
+        return TorchNetwork(model, precision, device, source=source)
     except torch.OutOfMemoryError as error:
         raise NymlinkError(
             f"out of memory: the model does not fit onto {device} in {precision}: choose a lower precision, or "
