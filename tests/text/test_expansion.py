@@ -64,6 +64,9 @@ def test_short_forms_of_two_words() -> None:
         ("LD", "learning disability", "LDs", "learning disabilities"),
         ("BMs", "bone metastases", "BM", "bone metastasis"),
         ("SDs", "skin diseases", "SD", "skin disease"),
+        ("ARs", "aldose reductases", "AR deficiency", "aldose reductase deficiency"),
+        ("MTDs", "maximum tolerated doses", "MTD", "maximum tolerated dose"),
+        ("BAs", "brain abscesses", "BA", "brain abscess"),
         # no plural
         ("ABs", "abscess", "AB", "AB"),
         ("LPs", "lupus", "LP", "LP"),

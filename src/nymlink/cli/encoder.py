@@ -29,7 +29,9 @@ _OPTIONS = (
     click.option("--precision", type=click.Choice(get_args(Precision)), help="Precision of the matrix products."),
     click.option("--device", help="cpu, cuda or cuda:1; without it torch takes a GPU where there is one."),
     click.option(
-        "--pooling", type=click.Choice(get_args(Pooling)), help="Instead of what the model's folder says."
+        "--pooling",
+        type=click.Choice(get_args(Pooling)),
+        help="Instead of what the model's folder says; not of a graph that pools by itself, as every export does.",
     ),
     click.option("--max-length", type=click.IntRange(min=3), help="Tokens that longer names are cut to."),
     click.option(

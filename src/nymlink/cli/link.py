@@ -66,8 +66,8 @@ _CANDIDATES: Final = 10_000
 @click.option(
     "--rerank",
     type=click.Path(path_type=Path),
-    help="A folder that `nymlink train rerank` wrote: put candidates into the order of what the text around a "
-    "mention says; with --corpus or --context.",
+    help="A folder that `nymlink train rerank` or `cross-encoder` wrote: put candidates into another order, by "
+    "the text around a mention and what `nymlink rerank fit` found; with --corpus or --context.",
 )
 def link(
     mentions: tuple[str, ...],

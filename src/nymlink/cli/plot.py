@@ -179,12 +179,19 @@ def contexts(
     problems = reported_problems()
     vocabulary = Index.load(index).vocabulary
     annotated = read_corpus(corpus, problems=problems)
-    sample = sample_contexts(vocabulary, annotated, concepts=concepts, mentions=mentions, seed=seed)
+    duals = {title: DualEncoder.load(folder) for title, folder in _titles(rerankers).items()}
+    sample = sample_contexts(
+        vocabulary,
+        annotated,
+        concepts=concepts,
+        mentions=mentions,
+        max_length=max(dual.settings.max_length for dual in duals.values()),
+        seed=seed,
+    )
     said = list(entities(vocabulary, sample.concepts))
-    views = {}
-    for title, folder in _titles(rerankers).items():
-        dual = DualEncoder.load(folder)
-        views[title] = dual.encode_passages(sample.passages), dual.encode_entities(said)
+    views = {
+        title: (dual.encode_passages(sample.passages), dual.encode_entities(said)) for title, dual in duals.items()
+    }
     save_figure(draw_contexts(sample, views), output)
     click.echo(f"{len(sample.passages):,} mentions of {concepts:,} concepts → {output}")
     finish(problems)

@@ -323,7 +323,7 @@ def store_fusion(directory: str | Path, fusion: Fusion) -> None:
                 "Fusion.of(index.search.parts, ...)",
                 path=directory,
             ) from error
-        changes = manifest["settings"].get("fusion") != fusion.to_dict()
+        changes = manifest["settings"]["fusion"] != fusion.to_dict()
         manifest["settings"]["fusion"] = fusion.to_dict()
         removed = changes and manifest.pop("calibration", None) is not None
     if removed:

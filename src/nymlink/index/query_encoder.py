@@ -78,11 +78,14 @@ class EncoderRecord:
         )
         try:
             encoder = load()
-        except InputError:
+        except InputError as refused:
             # The folder's graph may pool in another way than it was asked to when the index was built.
             if self.backend is None:
                 raise
-            return load(backend=self.backend)
+            try:
+                return load(backend=self.backend)
+            except InputError:
+                raise refused from None
         if encoder.fingerprint != self.fingerprint and encoder.backend != self.backend is not None:
             # A folder may hold graphs that are not known to be made of its weights.
             with suppress(InputError):
@@ -105,7 +108,10 @@ class EncoderRecord:
         """
         if self._leads_to(encoder):
             # It is no use to search with what is there now.
-            advice = f"{self.name} has changed since, so build the index again, or give the old one with --encoder"
+            advice = (
+                f"{self.name}, or how its vectors are made, has changed since: build the index again, or give the "
+                "encoder as it was with --encoder"
+            )
         else:
             name = self.name or "the encoder it was built with"
             advice = f"search with {name}, or build the index again with this encoder"

@@ -45,7 +45,7 @@ class ContextSample:
 
 
 def sample_contexts(
-    vocabulary: Vocabulary, corpus: Corpus, *, concepts: int, mentions: int, seed: int = 0
+    vocabulary: Vocabulary, corpus: Corpus, *, concepts: int, mentions: int, max_length: int = 128, seed: int = 0
 ) -> ContextSample:
     """Mentions of concepts drawn at random among those that have enough mentions.
 
@@ -56,13 +56,14 @@ def sample_contexts(
         corpus: has the mentions.
         concepts: how many concepts.
         mentions: how many mentions of each; where too few concepts have so many, those with most are taken.
+        max_length: tokens that are read of a mention with its context.
         seed: of the drawing.
 
     Raises:
         InputError: fewer concepts than wanted have two mentions.
         MissingExtraError: the sentence splitter is not installed.
     """
-    found = _by_concept(vocabulary, corpus)
+    found = _by_concept(vocabulary, corpus, max_length)
     rows = np.array(sorted(row for row, own in found.items() if len(own) > 1), np.int64)
     if len(rows) < concepts:
         raise InputError(
@@ -86,11 +87,11 @@ def sample_contexts(
     )
 
 
-def _by_concept(vocabulary: Vocabulary, corpus: Corpus) -> dict[int, list[Passage]]:
+def _by_concept(vocabulary: Vocabulary, corpus: Corpus, max_length: int) -> dict[int, list[Passage]]:
     resolver = GoldResolver(vocabulary)
     found: defaultdict[int, list[Passage]] = defaultdict(list)
     for document in corpus.documents:
-        for mention, passage in zip(document.mentions, passages(document), strict=True):
+        for mention, passage in zip(document.mentions, passages(document, max_length=max_length), strict=True):
             gold = resolver.rows(mention.concept_ids)
             if passage is not None and len(gold) == 1 and not mention.parts:
                 found[min(gold)].append(passage)

@@ -15,8 +15,8 @@ _CLAUSE_END: Final = re.compile(r"[;,]")
 _LOOK: Final = 4  # characters on either side that tell whether a short form stands alone
 _COMPOUND_BEFORE: Final = re.compile(r"[^\W\d_]{3}-$")
 _COMPOUND_AFTER: Final = re.compile(r"-[^\W\d_]{3}")
-_GREEK_PLURALS: Final = ("eses", "oses", "tases", "yses")
-"""Of words in -sis: "metastases", "psychoses"; not "diseases"."""
+_GREEK_PLURALS: Final = ("boses", "choses", "ectases", "eses", "hoses", "noses", "roses", "stases", "yses")
+"""Of words in -sis: "metastases", "psychoses"; not "diseases", "reductases", "doses"."""
 _CONSONANT_Y: Final = re.compile(r"[^\W\d_aeiou]y$")
 
 
@@ -148,6 +148,8 @@ def _singular(name: str) -> str:
         return name.removesuffix("ies") + "y"
     if name.endswith(_GREEK_PLURALS):
         return name.removesuffix("es") + "is"
+    if name.endswith(("sses", "viruses")):
+        return name.removesuffix("es")
     return name if name.endswith(("is", "us", "ss")) else name.removesuffix("s")
 
 

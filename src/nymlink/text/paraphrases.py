@@ -126,8 +126,8 @@ def paraphrases(text: str) -> Iterator[str]:
       disease of it.
 
     Args:
-        text: words with single spaces between them, as :func:`~nymlink.text.normalise.normalise` gives them, in
-            American spelling.
+        text: words with single spaces between them, as :func:`~nymlink.text.normalise.normalise` gives them.
+            British words for organs are not known.
     """
     part, _, head = text.rpartition(" ")
     yield from _nouns(part, head)

@@ -151,7 +151,14 @@ class ContextSettings(AnnotatedSettings):
             "the encoder that is started from: a folder, nymlink-mini, or a model on the hub", matters=False
         )
     )
-    candidates: int = field(default=64, metadata=about("concepts that a mention is compared with", paper="64"))
+    candidates: int = field(
+        default=64,
+        metadata=about(
+            "concepts that a mention is compared with: as many are put in order where `rerank fit` does not say "
+            "otherwise",
+            paper="64",
+        ),
+    )
     graph_tokens: int = field(
         default=8192,
         metadata=about(

@@ -38,10 +38,11 @@ def enrich(
     TARGET and the other are directories that `nymlink vocab build` or `merge` wrote, or sources that build reads.
     Concepts are the same by an id that they share, alternate and old ids among them (those of its members, in a
     merged vocabulary), or by a cross-reference that is one-to-one. With --by-name, for a list with ids of its own
-    that nobody refers to, they are also the same where the preferred name of one is that of the other, or an exact
-    name of it, and of no second one, but for the order of words, plurals and spelling; genes are not. The concepts
-    of TARGET stay as they are, and a name that would be ambiguous is not added. Added names say which source they
-    are from; one whose names are not to be trusted can be left out.
+    that nobody refers to, they are also the same where the preferred name of a concept of TARGET is that of the
+    other, or an exact name of it, and of no second one, but for the order of words, plurals and spelling; a gene
+    (an id of HGNC, NCBI Gene or Ensembl) is the same as another gene only. The concepts of TARGET stay as they
+    are, and a name that would be ambiguous is not added. Added names say which source they are from; one whose
+    names are not to be trusted can be left out.
 
     \b
     nymlink vocab enrich CTD_diseases.tsv --with meta --without wikidata_medical -o medic-enriched

@@ -113,11 +113,9 @@ def _session(path: Path) -> InferenceSession:
 
 
 def _makes_vectors(shape: list[int | str | None], config: ModelConfig) -> bool:
-    """Whether an output is the vectors of names, or the last layer: not, for example, scores of all the words."""
+    """Whether an output is the vectors of names, or the last layer: not scores of words or classes."""
     match shape:
-        case [_, int()]:
-            return True
-        case [_, _, int(width)]:
+        case [_, int(width)] | [_, _, int(width)]:
             return config.width in (None, width)
     return False
 

@@ -22,7 +22,8 @@ class Equals:
         by_xref_and_name: pairs of which one refers to the other and each has the other's preferred name.
         by_xref: pairs of which one refers to the other.
         by_name: pairs that are called the same; ``None`` where names alone are not to say so.
-        refused: how many pairs of which one refers to the other are not among those before ``by_name``.
+        refused: how many pairs of which one refers to the other are not among those before ``by_name``, those of a
+            gene and what is none aside.
     """
 
     by_id: frozenset[Pair]
