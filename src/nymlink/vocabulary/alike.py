@@ -6,8 +6,8 @@ import re
 import unicodedata
 from typing import Final
 
-import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from nymlink.text.spelling import DEFAULT_SPELLING
 from nymlink.vocabulary.keys import normalise_all
@@ -25,20 +25,14 @@ _EQUAL: Final = {
 }
 
 
+def exact_names(names: pa.Table) -> pa.Table:
+    """The rows of names that mean just what their concepts mean: preferred and exact ones."""
+    return names.filter(pc.is_in(names["kind"].cast(pa.string()), pa.array(["preferred", "exact"])))
+
+
 def sorted_words(texts: pa.ChunkedArray) -> list[str]:
     """Normal forms with their words in order: MeSH writes ``Diabetes Mellitus, Type 2``."""
     return [" ".join(sorted(name.split())) for name in normalise_all(texts).to_pylist()]
-
-
-def preferred_names(names: pa.Table) -> dict[int, str]:
-    """The preferred name of each concept, its words in order.
-
-    Args:
-        names: preferred and exact names, those of a concept together. Its preferred name is its first; where it
-            has none, its first exact one serves.
-    """
-    named, first = np.unique(names["concept"].to_numpy(), return_index=True)
-    return dict(zip(named.tolist(), sorted_words(names["text"].take(pa.array(first))), strict=True))
 
 
 def is_telling(name: str) -> bool:

@@ -10,9 +10,8 @@ from itertools import groupby
 from typing import Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from nymlink.vocabulary.alike import is_telling, loosened
+from nymlink.vocabulary.alike import exact_names, is_telling, loosened
 from nymlink.vocabulary.enrich.sharing import Pair
 from nymlink.vocabulary.keys import normalise_all
 from nymlink.vocabulary.model import UNKNOWN_LANGUAGE
@@ -84,9 +83,8 @@ def called_alike(
 def _concepts(vocabulary: Vocabulary) -> Iterator[list[_Name]]:
     """The preferred and exact names of each live concept."""
     live = ~vocabulary.columns.concepts["obsolete"].to_numpy()
-    names = vocabulary.columns.names
-    kinds = pc.is_in(names["kind"].cast(pa.string()), pa.array(["preferred", "exact"]))
-    names = names.filter(pc.and_(kinds, pa.array(live[names["concept"].to_numpy()])))
+    names = exact_names(vocabulary.columns.names)
+    names = names.filter(pa.array(live[names["concept"].to_numpy()]))
     columns = [names[field].to_pylist() for field in ("concept", "kind", "lang", "text")]
     rows = zip(*columns, normalise_all(names["text"]).to_pylist(), strict=True)
     for concept, own in groupby(rows, lambda row: row[0]):

@@ -7,9 +7,8 @@ from collections.abc import Collection
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from nymlink.vocabulary.alike import sorted_words
+from nymlink.vocabulary.alike import exact_names, sorted_words
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 Pair = tuple[int, int]
@@ -33,9 +32,8 @@ class _Called:
     def __init__(self, vocabulary: Vocabulary, rows: Collection[int]) -> None:
         wanted = np.zeros(len(vocabulary), bool)
         wanted[np.fromiter(rows, np.int64, len(rows))] = True
-        names = vocabulary.columns.names
-        exact = pc.is_in(names["kind"].cast(pa.string()), pa.array(["preferred", "exact"]))
-        names = names.filter(pc.and_(exact, pa.array(wanted[names["concept"].to_numpy()])))
+        names = exact_names(vocabulary.columns.names)
+        names = names.filter(pa.array(wanted[names["concept"].to_numpy()]))
         self.preferred: dict[int, set[str]] = defaultdict(set)
         self.names: dict[int, set[str]] = defaultdict(set)
         columns = names["concept"].to_pylist(), names["kind"].to_pylist(), sorted_words(names["text"])

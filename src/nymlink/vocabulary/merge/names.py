@@ -9,9 +9,8 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from nymlink.vocabulary.alike import is_telling, loosened, preferred_names, sorted_words
+from nymlink.vocabulary.alike import exact_names, is_telling, loosened, sorted_words
 from nymlink.vocabulary.merge.concepts import Concepts
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -42,9 +41,12 @@ class ConceptNames:
 
     def __init__(self, vocabulary: Vocabulary, concepts: Concepts, compared: Collection[int]) -> None:
         self._keys = concepts.keys
-        names = vocabulary.columns.names
-        names = names.filter(pc.is_in(names["kind"].cast(pa.string()), pa.array(["preferred", "exact"])))
-        self._preferred = preferred_names(names)
+        names = exact_names(vocabulary.columns.names)
+        # The preferred name of a concept is its first name; where it has none, its first exact one serves.
+        named, first = np.unique(names["concept"].to_numpy(), return_index=True)
+        self._preferred: dict[int, str] = dict(
+            zip(named.tolist(), sorted_words(names["text"].take(first)), strict=True)
+        )
         self._loose = {row: loosened(name) for row, name in self._preferred.items()}
         self._called: dict[tuple[str, str], list[int]] = defaultdict(list)
         for row in concepts.live:
