@@ -184,7 +184,9 @@ def text(result: Mapping[str, Mapping[str, Mapping[str, float]]]) -> str:
     """A Markdown table: for each encoder Acc@1/@5 of each corpus, and their mean."""
     corpora = list(next(iter(result.values())))
     lines = [["", *corpora, "mean"], ["---", *["---:"] * (len(corpora) + 1)]]
-    for name, found in result.items():
+    for name, kept in result.items():
+        # What was kept by another run may have its corpora in another order.
+        found = {corpus: kept[corpus] for corpus in corpora}
         mean = {at: statistics.mean(one[at] for one in found.values()) for at in ("acc@1", "acc@5")}
         lines.append(
             [name, *("/".join(f"{100 * value:.1f}" for value in one.values()) for one in (*found.values(), mean))]

@@ -119,3 +119,9 @@ def test_families_have_their_parent_and_go_by_the_ids_of_the_vocabulary(
     builder.redirect("S:3", "X:3")
     merged = Vocabulary.of((Source("toy", "table"), builder.build()))
     assert siblings.families(tmp_path, merged) == [["S:1", "S:2", "X:3"], ["X:3", "S:4"]]
+
+
+def test_what_was_kept_in_another_order_goes_under_its_corpus(recipes: Any) -> None:
+    one, other = ({"acc@1": share, "acc@5": share} for share in (0.25, 0.75))
+    table = recipes.text({"base": {"a": one, "b": other}, "changed": {"b": other, "a": one}}).splitlines()
+    assert table[2].split("|")[2:] == table[3].split("|")[2:]
