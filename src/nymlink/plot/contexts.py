@@ -16,7 +16,7 @@ from nymlink.plot.figure import COLOURS, new_figure
 from nymlink.plot.labels import LONGEST_IN_KEY, shortened
 from nymlink.plot.sample import Labels
 from nymlink.plot.space import Flat, Vectors, turned
-from nymlink.rerank.passages import Passage, passages
+from nymlink.rerank.passages import MAX_LENGTH, Passage, passages
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -45,7 +45,13 @@ class ContextSample:
 
 
 def sample_contexts(
-    vocabulary: Vocabulary, corpus: Corpus, *, concepts: int, mentions: int, max_length: int = 128, seed: int = 0
+    vocabulary: Vocabulary,
+    corpus: Corpus,
+    *,
+    concepts: int,
+    mentions: int,
+    max_length: int = MAX_LENGTH,
+    seed: int = 0,
 ) -> ContextSample:
     """Mentions of concepts drawn at random among those that have enough mentions.
 

@@ -29,6 +29,7 @@ from nymlink.rerank.cross_model import CrossModel
 from nymlink.rerank.encoding import encode
 from nymlink.rerank.inputs import SHORTEST_JOINT, Inputs
 from nymlink.rerank.kinds import CROSS, VERSIONS
+from nymlink.rerank.passages import MAX_LENGTH
 from nymlink.rerank.scorer import CANDIDATES
 
 _MODEL: Final = "encoder"
@@ -45,7 +46,7 @@ class CrossSettings:
         first: so many candidates of a mention are read: each costs as much as the mention does.
     """
 
-    max_length: int = 128
+    max_length: int = MAX_LENGTH
     first: int = 16
 
     def __post_init__(self) -> None:

@@ -27,7 +27,7 @@ from nymlink.rerank.entities import Entity
 from nymlink.rerank.inputs import SHORTEST, Inputs
 from nymlink.rerank.kinds import DUAL, VERSIONS
 from nymlink.rerank.mention_model import MentionModel, MentionStart
-from nymlink.rerank.passages import Passage
+from nymlink.rerank.passages import MAX_LENGTH, Passage
 from nymlink.rerank.scorer import CANDIDATES
 
 _READS: Final = "entity 2"
@@ -48,7 +48,7 @@ class DualSettings:
             not say it.
     """
 
-    max_length: int = 128
+    max_length: int = MAX_LENGTH
     mention_start: MentionStart = "marker"
     candidates: int = CANDIDATES
 
