@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+
+from nymlink.encode.encoder import Encoder
+from nymlink.index.index import Index
+from tests.encode import tiny
+from tests.index.dense import VOCABULARY
 
 
 @pytest.fixture(scope="module")
@@ -17,3 +23,20 @@ def one_thread() -> Iterator[None]:
     yield
     torch.set_num_threads(before[0])
     faiss.omp_set_num_threads(before[1])
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.folder(tmp_path_factory.mktemp("model") / "tiny")
+
+
+@pytest.fixture(scope="module")
+def encoder(model: Path) -> Encoder:
+    return Encoder.load(model)
+
+
+@pytest.fixture(scope="module")
+def saved(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("index") / "dense"
+    Index.write(directory, VOCABULARY, encoder=model)
+    return directory

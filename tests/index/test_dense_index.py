@@ -1,10 +1,9 @@
-"""Indexes with dense search: built, resumed, saved, loaded with the right encoder, refused with another."""
+"""Indexes with dense search: built, resumed, saved, searched, refused where they are damaged."""
 
 from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ import pytest
 
 from nymlink.encode.cache import EmbeddingCache
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.export import export
 from nymlink.errors import InputError, MissingExtraError, StoreError, UnknownNameError
 from nymlink.index import codes as codes_module
 from nymlink.index import dense as dense_module
@@ -22,38 +20,10 @@ from nymlink.index.codes import Codes
 from nymlink.index.dense import DenseSearch
 from nymlink.index.fusion import Fusion
 from nymlink.index.index import Index, store_fusion
-from tests.encode import tiny
-from tests.index.small import entries, many_names, vocabulary
+from tests.index.dense import NAMES, QUERIES, VOCABULARY, assert_same
+from tests.index.small import entries, vocabulary
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-
-NAMES = many_names(320)
-VOCABULARY = vocabulary({f"X:{number}": NAMES[4 * number : 4 * number + 4] for number in range(80)})
-QUERIES = [*NAMES[::40], *(name[1:] for name in NAMES[::40]), "", "\0"]
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny.folder(tmp_path_factory.mktemp("model") / "tiny")
-
-
-@pytest.fixture(scope="module")
-def encoder(model: Path) -> Encoder:
-    return Encoder.load(model)
-
-
-@pytest.fixture(scope="module")
-def saved(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("index") / "dense"
-    Index.write(directory, VOCABULARY, encoder=model)
-    return directory
-
-
-def assert_same(one: Index, other: Index) -> None:
-    first, second = one.match(QUERIES, 5), other.match(QUERIES, 5)
-    assert np.array_equal(first.concepts, second.concepts)
-    np.testing.assert_allclose(first.scores, second.scores, atol=1e-6)
-    assert first.parts.keys() == second.parts.keys()
 
 
 @pytest.mark.parametrize("sparse", ["nymlink", "le-nguyen", "none"])
@@ -112,110 +82,6 @@ def test_a_build_that_was_stopped_goes_on(
     assert_same(Index.load(tmp_path / "i", encoder=encoder), Index.build(VOCABULARY, encoder=encoder))
 
 
-def test_opening_loads_no_model(saved: Path) -> None:
-    script = (
-        "import sys\n"
-        "from nymlink.index.index import Index\n"
-        "index = Index.load(sys.argv[1])\n"
-        "print(index.settings['encoder']['width'], index.fusion.method)\n"
-        "print(sorted({'torch', 'onnxruntime', 'faiss', 'transformers', 'tokenizers'} & set(sys.modules)))\n"
-    )
-    found = subprocess.run([sys.executable, "-c", script, str(saved)], capture_output=True, text=True, check=True)
-    assert found.stdout == "32 weighted\n[]\n"
-
-
-def test_an_encoder_that_is_gone_is_asked_for(saved: Path, model: Path, tmp_path: Path) -> None:
-    directory = shutil.copytree(saved, tmp_path / "copy")
-    manifest = json.loads((directory / "manifest.json").read_text())
-    assert manifest["settings"]["encoder"]["name"] == str(model)
-    for name, said in ((str(tmp_path / "gone"), "gone: no such folder"), (None, "does not say where")):
-        manifest["settings"]["encoder"]["name"] = name
-        (directory / "manifest.json").write_text(json.dumps(manifest))
-        with pytest.raises(StoreError, match=f"(?s){said}.*--encoder"):
-            Index.load(directory).match(["heart"], 1)
-    assert_same(Index.load(directory, encoder=model), Index.load(saved))
-    with pytest.raises(InputError, match="no such folder"):
-        Index.load(directory, encoder=tmp_path / "elsewhere").match(["heart"], 1)
-
-
-def test_another_encoder_is_refused(saved: Path, tmp_path: Path) -> None:
-    other = tiny.folder(tmp_path / "other", seed=1)
-    with pytest.raises(StoreError, match="is not the one that the index was built with"):
-        Index.load(saved, encoder=other).match(["heart"], 1)
-    with pytest.raises(StoreError, match="is not the one that the index was built with"):
-        Index.load(saved, encoder=Encoder.load(other))
-
-
-def test_an_encoder_of_another_width_is_refused(
-    saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(tiny._SIZES, "hidden_size", 48)
-    wide = tiny.folder(tmp_path / "wide")
-    for encoder in (wide, Encoder.load(wide)):
-        with pytest.raises(
-            StoreError, match="vectors of width 48, but those of the index have width 32: search with"
-        ):
-            Index.load(saved, encoder=encoder).match(["heart"], 1)
-
-
-@pytest.mark.parametrize(("width", "wrong"), [(32, "is not the one"), (48, "vectors of width 48")])
-def test_an_encoder_that_has_changed_where_it_was_is_not_asked_for_again(
-    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: int, wrong: str
-) -> None:
-    place = shutil.copytree(model, tmp_path / "m")
-    Index.write(tmp_path / "i", VOCABULARY, encoder=place)
-    otherwise = Encoder.load(place, pooling="mean")
-    with pytest.raises(StoreError, match=r"is not the one .*: search with /.*/m, or build"):
-        Index.load(tmp_path / "i", encoder=otherwise)
-    shutil.rmtree(place)
-    monkeypatch.setitem(tiny._SIZES, "hidden_size", width)
-    tiny.folder(place, seed=1)
-    advice = "/m, or how its vectors are made, has changed since: build the index again, or give the encoder as it"
-    for encoder in (None, place, Encoder.load(place)):
-        with pytest.raises(StoreError, match=f"{wrong}.*: /.*{advice}"):
-            Index.load(tmp_path / "i", encoder=encoder).match(["heart"], 1)
-    Index.load(tmp_path / "i", encoder=model).match(["heart"], 1)
-
-
-@pytest.mark.filterwarnings("ignore:.*longer than 12 tokens")
-def test_settings_of_the_encoder_are_those_it_was_built_with(model: Path, tmp_path: Path) -> None:
-    loaded = Encoder.load(model, pooling="mean", max_length=12)
-    built = Index.build(VOCABULARY, encoder=loaded)
-    assert built.settings["encoder"]["name"] == str(model)
-    built.save(tmp_path / "i")
-    # The folder says otherwise, the index knows better.
-    assert_same(built, Index.load(tmp_path / "i"))
-
-
-@pytest.fixture(scope="module")
-def mixed(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder as of a model on the hub: weights, and graphs that nothing says to be of these weights."""
-    folder = tmp_path_factory.mktemp("mixed") / "tiny"
-    export(model, folder)
-    (folder / "manifest.json").unlink()
-    shutil.copy(folder / "onnx" / "model.onnx", folder / "onnx" / "model_int8.onnx")
-    shutil.copy(model / "model.safetensors", folder)
-    return folder
-
-
-@pytest.mark.parametrize(
-    "how",
-    [
-        {"precision": "int8"},
-        {"precision": "fp32"},
-        {"backend": "torch"},
-        # One of them is not how the graph pools.
-        {"backend": "torch", "pooling": "cls"},
-        {"backend": "torch", "pooling": "mean"},
-    ],
-)
-def test_the_encoder_is_loaded_as_it_was_built_with(mixed: Path, tmp_path: Path, how: dict[str, Any]) -> None:
-    built = Index.build(VOCABULARY, encoder=Encoder.load(mixed, **how))
-    built.save(tmp_path / "i")
-    assert_same(built, Index.load(tmp_path / "i"))
-    assert_same(built, Index.load(tmp_path / "i", encoder=mixed))
-
-
 def test_names_that_are_cut_are_told_of_once(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dense_module, "_ENCODED", 64)
     short = Encoder.load(model, max_length=3)
@@ -238,19 +104,6 @@ def test_searches_of_several_threads_do_not_disturb_each_other(saved: Path) -> N
 
     found = Contended(index.entries, part.encoder, part.vectors).search(QUERIES, 3)
     assert np.array_equal(found.rows, part.search(QUERIES, 3).rows)
-
-
-def test_the_encoder_can_be_loaded_before_the_first_query(saved: Path, tmp_path: Path) -> None:
-    Index.load(saved).load_encoder()
-    Index.build(VOCABULARY).load_encoder()
-    with pytest.raises(InputError, match="no such folder"):
-        Index.load(saved, encoder=tmp_path / "elsewhere").load_encoder()
-
-
-def test_an_index_without_dense_search_needs_no_encoder(encoder: Encoder, tmp_path: Path) -> None:
-    Index.build(VOCABULARY).save(tmp_path / "i")
-    with pytest.raises(InputError, match="needs no encoder"):
-        Index.load(tmp_path / "i", encoder=encoder)
 
 
 def test_codes_find_what_the_vectors_say(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
