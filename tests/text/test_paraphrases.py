@@ -38,6 +38,26 @@ from nymlink.text.paraphrases import paraphrases
         ("hepatotoxic", "drug induced liver injury"),
         ("liver toxicity", "hepatotoxicity"),
         ("neurological toxicity", "neurotoxicity"),
+        ("diabetic", "diabetes"),
+        ("embolic events", "embolism"),
+        ("hypoglycemic episodes", "hypoglycemia"),
+        ("cognitive deficits", "cognition disorders"),
+        ("growth retardation", "growth disorder"),
+        ("auditory toxicity", "hearing disorder"),
+        ("visual disorder", "vision disorder"),
+        ("ototoxicity", "hearing disorder"),
+        ("impaired cognitive function", "cognition disorder"),
+        ("impaired renal function", "kidney disease"),
+        ("decreased renal function", "renal insufficiency"),
+        ("hepatic impairment", "liver insufficiency"),
+        ("autosomal recessive disorder", "genetic disease"),
+        ("dominantly inherited condition", "hereditary disease"),
+        ("sporadic retinoblastoma", "retinoblastoma"),
+        ("prostatic adenocarcinoma", "prostatic cancer"),
+        ("malignancy", "cancer"),
+        ("cardiovascular malformations", "cardiovascular abnormalities"),
+        ("enzymopathy", "inborn errors of metabolism"),
+        ("immune deficiencies", "immunodeficiency disease"),
     ],
 )
 def test_other_words_are_among_them(text: str, other: str) -> None:
@@ -52,6 +72,8 @@ def test_the_likeliest_comes_first() -> None:
     assert found.index("heart disease") < found.index("heart abnormalities")
     found = list(paraphrases("renal disease"))
     assert found.index("kidney disease") < found.index("renal disorder")
+    found = list(paraphrases("lung adenocarcinoma"))
+    assert found.index("lung carcinoma") < found.index("lung cancer")
 
 
 @pytest.mark.parametrize(
@@ -66,6 +88,13 @@ def test_the_likeliest_comes_first() -> None:
         ("granulomatous lesions", "granulomatous disease"),
         ("motor neuron dysfunction", "motor neuron disease"),
         ("coronary artery abnormalities", "coronary artery disease"),
+        ("auditory dysfunction", "auditory disease"),
+        ("dominant disorder", "genetic disease"),
+        ("human disease", "genetic disease"),
+        ("x linked disorder", "genetic disease"),
+        ("autosomal dominant deafness", "genetic disease"),
+        ("memory loss", "memory disorder"),
+        ("toxic syndrome", "toxia"),
     ],
 )
 def test_what_is_something_else_is_not_among_them(text: str, other: str) -> None:

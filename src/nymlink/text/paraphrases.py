@@ -6,111 +6,38 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Final
 
-_NOUNS: Final = (
-    ("etic", ("esis", "esia")),
-    ("otic", ("osis",)),
-    ("matic", ("ma",)),
-    ("matous", ("ma",)),
-    ("atic", ("asis",)),
-    ("itic", ("itis",)),
-    ("ytic", ("ysis",)),
-    ("ptic", ("psy", "psis", "psia")),
-    ("ic", ("ia", "y", "e", "ism")),
-    ("ive", ("ion",)),
+from nymlink.text.medical_words import (
+    AILING,
+    DISEASE,
+    EVENTS,
+    FAILING,
+    FUNCTIONS,
+    GENETIC,
+    IMPAIRED,
+    INHERITANCE,
+    INHERITED,
+    INSUFFICIENT,
+    LESS,
+    NAMESAKES,
+    NERVES,
+    NOUNS,
+    ORGANS,
+    PARTS,
+    PHRASES,
+    SENSES,
+    SPORADIC,
+    TOXICITY,
+    UNNAMED,
+    WIDER,
+    WRONG,
 )
-"""Ends of adjectives, and of the nouns that they are made of; the first that fits counts."""
 
 _SHORTEST: Final = 6
-"""Letters of such adjectives: "toxic" and "optic" are made of no disease."""
+"""Letters of adjectives that are made of a noun: "toxic" and "optic" are made of no disease."""
 
-_DISEASE: Final = ("disease", "diseases", "disorder", "disorders")
-
-_AILING: Final = frozenset(
-    "abnormality abnormalities complication complications damage defect defects disturbance disturbances "
-    "dysfunction dysfunctions involvement lesion lesions".split()
-)
-"""What is said of a part that something is wrong with, and not what. An injury or a failure is something."""
-
-_FAILING: Final = frozenset(
-    "abnormality abnormalities defect defects disturbance disturbances dysfunction dysfunctions".split()
-)
-"""Those of them that are said of what is no part, too ("sleep disturbance"). A lesion that is granulomatous, or a
-complication that is hemorrhagic, is no disease of that name."""
-
-_NAMESAKES: Final = frozenset(("conduct", "coronary artery", "motor neuron", "personality"))
-"""What gave its name to one certain disease, and may have others."""
-
-_TOXICITY: Final = ("toxicity", "toxicities", "toxic")
-
-_ORGANS: Final = (
-    # The combining form, and the words: adjectives, noun.
-    ("angio", "vascular", "blood vessel"),
-    ("arthro", "articular", "joint"),
-    ("broncho", "bronchial", "bronchus"),
-    ("cardio", "cardiac", "heart"),
-    ("colo", "colonic", "colon"),
-    ("cysto", "vesical", "bladder"),
-    ("dermato", "cutaneous", "dermal", "skin"),
-    ("encephalo", "cerebral", "brain"),
-    ("entero", "intestinal", "intestine"),
-    ("esophago", "esophageal", "esophagus"),
-    ("gastro", "gastric", "stomach"),
-    ("hemato", "hematologic", "hematological", "blood"),
-    ("hepato", "hepatic", "liver"),
-    ("hystero", "uterine", "uterus"),
-    ("masto", "mammary", "breast"),
-    ("myo", "muscular", "muscle"),
-    ("nephro", "renal", "kidney"),
-    ("neuro", "neurologic", "neurological", "nervous system"),
-    ("oophoro", "ovarian", "ovary"),
-    ("ophthalmo", "ocular", "eye"),
-    ("orchido", "testicular", "testis"),
-    ("osteo", "osseous", "bone"),
-    ("oto", "otic", "ear"),
-    ("pancreato", "pancreatic", "pancreas"),
-    ("pneumo", "pulmonary", "lung"),
-    ("prostato", "prostatic", "prostate"),
-    ("retino", "retinal", "retina"),
-    ("spleno", "splenic", "spleen"),
-)
-
-_PARTS: Final = frozenset(
-    (
-        "adrenal",
-        "aortic",
-        "autonomic nervous system",
-        "biliary",
-        "bone marrow",
-        "cardiovascular",
-        "central nervous system",
-        "cerebrovascular",
-        "corneal",
-        "gastrointestinal",
-        "heart valve",
-        "lymph node",
-        "macular",
-        "myocardial",
-        "optic nerve",
-        "peripheral nerve",
-        "peripheral nervous system",
-        "pituitary",
-        "respiratory",
-        "respiratory tract",
-        "spinal cord",
-        "thyroid",
-        "urinary tract",
-        "urogenital",
-        "valvular",
-        "vestibular",
-        "white matter",
-    )
-)
-"""Further parts, of which there is but one word."""
-
-_FORM: Final = {word: form for form, *words in _ORGANS for word in words}
-_WORDS: Final = {form: tuple(words) for form, *words in _ORGANS}
-_NERVES: Final = "neuro"
-"""Of which a -pathy is a disease of the nerves outside brain and spinal cord, and what is toxic, to either."""
+_FUNCTION: Final = {word: words for words in FUNCTIONS for word in words}
+_FORM: Final = {word: form for form, *words in ORGANS for word in words}
+_WORDS: Final = {form: tuple(words) for form, *words in ORGANS}
 
 
 def paraphrases(text: str) -> Iterator[str]:
@@ -118,35 +45,56 @@ def paraphrases(text: str) -> Iterator[str]:
 
     They are to be looked up: what is no name is to be passed over.
 
-    - An adjective becomes the noun it is made of ("cholestatic", "cholestasis").
+    - An adjective becomes the noun it is made of ("cholestatic", "cholestasis"), also where it says all ("embolic
+      events", "embolism").
     - Another word for an organ ("hepatic failure", "liver failure").
     - A part that something is wrong with has a disease ("cardiac dysfunction", "heart disease"; "nephropathy",
       "kidney disease"), or an abnormality ("skin lesion", "abnormality of the skin").
     - Toxicity to an organ is what is induced by drugs there ("hepatotoxic", "drug induced liver injury"), else a
       disease of it.
+    - A function has disorders ("cognitive deficits", "cognition disorder"), and an organ that is impaired is
+      insufficient ("decreased renal function", "renal insufficiency").
+    - A disease of which no more is said than how it is inherited is a genetic one ("autosomal recessive disorder",
+      "genetic disease").
+    - Another last word, as wide or wider ("prostatic adenocarcinoma", "prostatic cancer").
 
     Args:
         text: words with single spaces between them, as :func:`~nymlink.text.normalise.normalise` gives them.
             British words for organs are not known.
     """
     part, _, head = text.rpartition(" ")
+    yield from PHRASES.get(text, ())
     yield from _nouns(part, head)
+    yield from (f"{part} {wider}".lstrip() for wider in WIDER.get(head, ()))
     if not part:
         yield from _compound(head)
         return
+    if head in UNNAMED and _is_inheritance(part):
+        yield from GENETIC
+    if part in _FUNCTION:
+        if head in IMPAIRED:
+            yield from _disorders(part)
+        return
     others = _other_words(part)
-    if head in _AILING and (part in _FORM or part in _PARTS or (head in _FAILING and part not in _NAMESAKES)):
+    if head in AILING and (part in _FORM or part in PARTS or (head in FAILING and part not in NAMESAKES)):
         # Before the other word for the organ: "heart abnormalities" are malformations.
         yield from _diseases(part, *others)
     yield from (f"{word} {head}" for word in others)
-    if head in _TOXICITY and part in _FORM:
+    if head in INSUFFICIENT:
+        yield from (f"{word} insufficiency" for word in (part, *others))
+    if head in TOXICITY and part in _FORM:
         yield from _toxicity(_FORM[part])
-    elif head in _DISEASE:
+    elif head in DISEASE:
         yield from _diseases(part, *others)
+    yield from _impaired(text)
+    if head in EVENTS:
+        yield from _nouns("", part)
+    if text.startswith(SPORADIC):
+        yield text.removeprefix(SPORADIC)
 
 
 def _nouns(part: str, head: str) -> Iterator[str]:
-    end, others = next(((end, others) for end, others in _NOUNS if head.endswith(end)), ("", ()))
+    end, others = next(((end, others) for end, others in NOUNS if head.endswith(end)), ("", ()))
     if len(head) < _SHORTEST or not others:
         return
     if end == "otic" and not part:
@@ -158,28 +106,52 @@ def _nouns(part: str, head: str) -> Iterator[str]:
 
 def _compound(word: str) -> Iterator[str]:
     """Of a word that begins with an organ's combining form."""
-    for end in (*_TOXICITY, "pathy", "pathies", "pathic"):
+    for end in (*TOXICITY, "pathy", "pathies", "pathic"):
         form = word.removesuffix(end)
         if form in _WORDS and form != word:
-            yield from _toxicity(form) if end in _TOXICITY else _pathy(form)
+            yield from _toxicity(form) if end in TOXICITY else _pathy(form)
 
 
 def _toxicity(form: str) -> Iterator[str]:
     yield f"{form}toxicity"
     for word in _WORDS[form]:
         yield from (f"drug induced {word} injury", f"drug induced {word} disease", f"toxic {word} disease")
+    if form in SENSES:
+        yield from _disorders(SENSES[form])
     yield from _pathy(form)
 
 
+def _impaired(text: str) -> Iterator[str]:
+    """Of a function that is not what it should be."""
+    how, _, rest = text.partition(" ")
+    part, _, head = rest.rpartition(" ")
+    if head in ("function", "functions") and part:
+        if how in LESS:
+            yield from paraphrases(f"{part} impairment")
+        elif how in WRONG:
+            yield from paraphrases(f"{part} dysfunction")
+
+
+def _is_inheritance(part: str) -> bool:
+    words = set(part.split(" "))
+    return words <= INHERITANCE and not words.isdisjoint(INHERITED)
+
+
 def _pathy(form: str) -> Iterator[str]:
-    if form != _NERVES:
+    if form != NERVES:
         yield f"{form}pathy"
         yield from _diseases(*_WORDS[form])
 
 
+def _disorders(function: str) -> Iterator[str]:
+    """Of a function, which has no diseases, only the organ has."""
+    for word in _FUNCTION[function]:
+        yield from (f"{word} disorder", f"{word} disorders")
+
+
 def _diseases(*parts: str) -> Iterator[str]:
     """Of something, the names that vocabularies have for whatever is wrong with it."""
-    yield from (" ".join(words) for words in product(parts, _DISEASE))
+    yield from (" ".join(words) for words in product(parts, DISEASE))
     yield from (f"abnormality of the {part}" for part in parts)
 
 
