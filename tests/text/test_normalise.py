@@ -27,6 +27,9 @@ from nymlink.text.normalise import normalise
         ("مرض السكري، النوع ٢", "مرض السكري النوع ٢"),
         ("neuro\u00adpathy", "neuropathy"),
         ("\ufeffasthma", "asthma"),
+        ("Zetia®", "zetia"),
+        ("Lipitor™ 10 mg", "lipitor 10 mg"),
+        ("®", "®"),
         ("+++", "+++"),
         ("A+ B+", "a b"),
         ("😀!", "😀"),
@@ -46,6 +49,8 @@ def test_examples(text: str, normal: str) -> None:
 @example("ΐ")
 @example("\u00b4x")
 @example("İ")
+@example("™")
+@example("(™)")
 def test_twice_is_once(text: str) -> None:
     assert normalise(normalise(text)) == normalise(text)
 

@@ -11,10 +11,13 @@ _PUNCTUATION: Final = str.maketrans(string.punctuation, _SPACES)
 # Left behind by typesetting and exports; they show nothing and mean nothing in any script. The joiners U+200C and
 # U+200D stay: Persian and Indic spelling uses them.
 _INVISIBLE: Final = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))
+# Nobody says them; the compatibility form of "™" would be two letters of the name.
+_TRADE_MARKS: Final = dict.fromkeys(map(ord, "®™℠"), " ")
+_DROPPED: Final = {**_INVISIBLE, **_TRADE_MARKS}
 
 
 def normalise(text: str) -> str:
-    """Compatibility-compose (NFKC), fold case, turn punctuation into spaces, fold white space.
+    """Compatibility-compose (NFKC), fold case, turn punctuation and trade marks into spaces, fold white space.
 
     Punctuation is all of ASCII's (``string.punctuation``) and every Unicode category ``P*``. Other symbols,
     letters, marks and digits stay, so names of any script survive. On ASCII text this is the preparation of
@@ -35,7 +38,7 @@ def normalise(text: str) -> str:
 
 
 def _fold(text: str) -> str:
-    visible = text.translate(_INVISIBLE)
+    visible = text.translate(_DROPPED)
     if not visible.strip():
         return text
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", visible).casefold())
