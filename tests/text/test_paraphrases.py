@@ -51,6 +51,7 @@ from nymlink.text.paraphrases import paraphrases
         ("decreased renal function", "renal insufficiency"),
         ("hepatic impairment", "liver insufficiency"),
         ("autosomal recessive disorder", "genetic disease"),
+        ("autosomal dominant disorder", "genetic disease"),
         ("dominantly inherited condition", "hereditary disease"),
         ("sporadic retinoblastoma", "retinoblastoma"),
         ("prostatic adenocarcinoma", "prostatic cancer"),

@@ -88,10 +88,10 @@ SENSES: Final = {"oto": "hearing"}
 """Combining forms of organs of which a function suffers from what is toxic."""
 
 INHERITED: Final = frozenset(
-    "dominantly genetic hereditary heritable inherited mendelian monogenic recessive recessively".split()
+    "autosomal dominantly genetic hereditary heritable inherited mendelian monogenic recessive recessively".split()
 )
 
-INHERITANCE: Final = INHERITED | frozenset(("autosomal", "dominant", "human"))
+INHERITANCE: Final = INHERITED | frozenset(("dominant", "human"))
 """How something is inherited. "Dominant" by itself need not be of genes."""
 
 UNNAMED: Final = frozenset(
