@@ -1,5 +1,6 @@
-"""``python -m nymlink``: the command line, where the interpreter is chosen and no path is searched."""
+"""``python -m nymlink``: the command line of the interpreter that is named, wherever its scripts are."""
 
 from nymlink.cli import main
 
-main()
+if __name__ == "__main__":
+    main()

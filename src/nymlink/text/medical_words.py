@@ -23,16 +23,25 @@ NOUNS: Final = (
 """Ends of adjectives, and of the nouns that they are made of; the first that fits counts."""
 
 EVENTS: Final = frozenset(
-    "attack attacks complication complications episode episodes event events lesion lesions state states symptom "
-    "symptoms syndrome syndromes".split()
+    "attack attacks episode episodes event events lesion lesions state states symptom symptoms syndrome "
+    "syndromes".split()
 )
-"""What stands beside an adjective that says it all ("embolic events")."""
+"""What stands beside an adjective that says it all ("embolic events"). Diabetic complications are no diabetes."""
+
+EVENTFUL: Final = (
+    "allergic asthmatic cholestatic convulsive depressive embolic emic epileptic hemorrhagic itic lytic matous "
+    "metastatic otic penic tensive"
+).split()
+"""Ends of such adjectives: of others the noun is a field, a method or a process ("neurologic", "endoscopic")."""
+
+UNEVENTFUL: Final = ("biotic", "hypnotic", "narcotic")
+"""Ends of some that are of what is given to patients."""
 
 DISEASE: Final = ("disease", "diseases", "disorder", "disorders")
 
 AILING: Final = frozenset(
-    "abnormality abnormalities complication complications damage defect defects disturbance disturbances "
-    "dysfunction dysfunctions involvement lesion lesions".split()
+    "abnormality abnormalities complication complications condition conditions damage defect defects disturbance "
+    "disturbances dysfunction dysfunctions involvement lesion lesions".split()
 )
 """What is said of a part that something is wrong with, and not what. An injury or a failure is something."""
 
@@ -42,7 +51,9 @@ FAILING: Final = frozenset(
 """Those of them that are said of what is no part, too ("sleep disturbance"). A lesion that is granulomatous, or a
 complication that is hemorrhagic, is no disease of that name."""
 
-NAMESAKES: Final = frozenset(("conduct", "coronary artery", "motor neuron", "personality"))
+NAMESAKES: Final = frozenset(
+    ("conduct", "coronary", "coronary artery", "mental", "motor neuron", "personality", "physical")
+)
 """What gave its name to one certain disease, and may have others."""
 
 TOXICITY: Final = ("toxicity", "toxicities", "toxic")
@@ -57,16 +68,20 @@ IMPAIRED: Final = (
 INSUFFICIENT: Final = ("impairment", "impairments")
 """What is said of an organ that does too little."""
 
+SUFFICING: Final = frozenset(
+    "adrenal hepatic kidney liver ovarian ovary pancreas pancreatic pituitary renal respiratory thyroid".split()
+)
+"""Organs that are insufficient then. Of a vessel that would be said of its valve."""
+
 LESS: Final = ("decreased", "diminished", "reduced")
 WRONG: Final = ("abnormal", "impaired")
 """How a function may be ("impaired renal function")."""
 
 FUNCTIONS: Final = (
-    # The noun, and adjectives of it.
+    # The noun, where there is one, and adjectives.
     ("behavior", "behavioral"),
     ("cognition", "cognitive"),
     ("consciousness",),
-    ("growth",),
     ("hearing", "auditory"),
     ("language",),
     ("memory",),
@@ -88,17 +103,16 @@ SENSES: Final = {"oto": "hearing"}
 """Combining forms of organs of which a function suffers from what is toxic."""
 
 INHERITED: Final = frozenset(
-    "autosomal dominantly genetic hereditary heritable inherited mendelian monogenic recessive recessively".split()
+    "dominantly genetic hereditary heritable inherited mendelian monogenic recessive recessively".split()
 )
 
-INHERITANCE: Final = INHERITED | frozenset(("dominant", "human"))
-"""How something is inherited. "Dominant" by itself need not be of genes."""
+INHERITANCE: Final = INHERITED | frozenset(("autosomal", "dominant", "human"))
+"""How something is inherited. What is autosomal may be a chromosome, and what is dominant, many a thing."""
 
 UNNAMED: Final = frozenset(
-    "abnormality abnormalities condition conditions defect defects disease diseases disorder disorders syndrome "
-    "syndromes".split()
+    "condition conditions defect defects disease diseases disorder disorders syndrome syndromes".split()
 )
-"""What is called after nothing but how it is inherited."""
+"""What is called after nothing but how it is inherited. An abnormality of genes may be a tumor's."""
 
 GENETIC: Final = ("genetic disease", "genetic disorder", "hereditary disease", "hereditary disorder")
 
@@ -110,14 +124,15 @@ WIDER: Final = {
     "adenocarcinomas": ("carcinomas", "cancers"),
     "anomalies": ("abnormalities",),
     "anomaly": ("abnormality", "abnormalities"),
-    "condition": ("disease", "disorder"),
-    "conditions": ("diseases", "disorders"),
     "malformation": ("abnormality", "abnormalities"),
     "malformations": ("abnormalities",),
     "malignancies": ("cancers",),
     "malignancy": ("cancer",),
 }
 """Last words, and others that are as wide or wider."""
+
+HISTOLOGIES: Final = ("basal cell", "small cell", "spindle cell", "squamous cell")
+"""Of which an adenocarcinoma is another tumor than a carcinoma."""
 
 PHRASES: Final = {
     **dict.fromkeys(

@@ -9,10 +9,12 @@ from typing import Final
 from nymlink.text.medical_words import (
     AILING,
     DISEASE,
+    EVENTFUL,
     EVENTS,
     FAILING,
     FUNCTIONS,
     GENETIC,
+    HISTOLOGIES,
     IMPAIRED,
     INHERITANCE,
     INHERITED,
@@ -26,7 +28,9 @@ from nymlink.text.medical_words import (
     PHRASES,
     SENSES,
     SPORADIC,
+    SUFFICING,
     TOXICITY,
+    UNEVENTFUL,
     UNNAMED,
     WIDER,
     WRONG,
@@ -34,6 +38,8 @@ from nymlink.text.medical_words import (
 
 _SHORTEST: Final = 6
 """Letters of adjectives that are made of a noun: "toxic" and "optic" are made of no disease."""
+
+_ABNORMALITY: Final = "abnormality of the "
 
 _FUNCTION: Final = {word: words for words in FUNCTIONS for word in words}
 _FORM: Final = {word: form for form, *words in ORGANS for word in words}
@@ -65,22 +71,19 @@ def paraphrases(text: str) -> Iterator[str]:
     part, _, head = text.rpartition(" ")
     yield from PHRASES.get(text, ())
     yield from _nouns(part, head)
-    yield from (f"{part} {wider}".lstrip() for wider in WIDER.get(head, ()))
     if not part:
         yield from _compound(head)
-        return
-    if head in UNNAMED and _is_inheritance(part):
-        yield from GENETIC
-    if part in _FUNCTION:
-        if head in IMPAIRED:
-            yield from _disorders(part)
+        yield from WIDER.get(head, ())
         return
     others = _other_words(part)
-    if head in AILING and (part in _FORM or part in PARTS or (head in FAILING and part not in NAMESAKES)):
+    if part in _FUNCTION and head in IMPAIRED:
+        yield from _disorders(part)
+        yield from _diseases(part)
+    elif head in AILING and (part in _FORM or part in PARTS or (head in FAILING and part not in NAMESAKES)):
         # Before the other word for the organ: "heart abnormalities" are malformations.
         yield from _diseases(part, *others)
     yield from (f"{word} {head}" for word in others)
-    if head in INSUFFICIENT:
+    if head in INSUFFICIENT and part in SUFFICING:
         yield from (f"{word} insufficiency" for word in (part, *others))
     if head in TOXICITY and part in _FORM:
         yield from _toxicity(_FORM[part])
@@ -88,9 +91,8 @@ def paraphrases(text: str) -> Iterator[str]:
         yield from _diseases(part, *others)
     yield from _impaired(text)
     if head in EVENTS:
-        yield from _nouns("", part)
-    if text.startswith(SPORADIC):
-        yield text.removeprefix(SPORADIC)
+        yield from _said(part)
+    yield from _wider(text, part, head)
 
 
 def _nouns(part: str, head: str) -> Iterator[str]:
@@ -125,16 +127,36 @@ def _impaired(text: str) -> Iterator[str]:
     """Of a function that is not what it should be."""
     how, _, rest = text.partition(" ")
     part, _, head = rest.rpartition(" ")
-    if head in ("function", "functions") and part:
-        if how in LESS:
-            yield from paraphrases(f"{part} impairment")
-        elif how in WRONG:
-            yield from paraphrases(f"{part} dysfunction")
+    if head not in ("function", "functions") or not part or how not in (*LESS, *WRONG):
+        return
+    said = f"{part} impairment" if how in LESS else f"{part} dysfunction"
+    yield said
+    # What works badly need not look wrong.
+    yield from (other for other in paraphrases(said) if not other.startswith(_ABNORMALITY))
+
+
+def _said(part: str) -> Iterator[str]:
+    """Of an adjective beside a word that adds nothing, the noun."""
+    if part.endswith(tuple(EVENTFUL)) and not part.endswith(UNEVENTFUL):
+        before, _, adjective = part.rpartition(" ")
+        yield from _nouns(before, adjective)
+
+
+def _wider(text: str, part: str, head: str) -> Iterator[str]:
+    """What it is a case of, after the same words in another order."""
+    if head in WIDER and not part.endswith(HISTOLOGIES):
+        yield from (f"{head} of {part}", f"{head} of the {part}", f"{head} {part}")
+        yield from (f"{part} {wider}" for wider in WIDER[head])
+    if text.startswith(SPORADIC) and text.removeprefix(SPORADIC) not in UNNAMED:
+        other = text.removeprefix(SPORADIC)
+        yield from (f"{other} {SPORADIC}".rstrip(), other)
+    if head in UNNAMED and _is_inheritance(part):
+        yield from GENETIC
 
 
 def _is_inheritance(part: str) -> bool:
     words = set(part.split(" "))
-    return words <= INHERITANCE and not words.isdisjoint(INHERITED)
+    return words <= INHERITANCE and (not words.isdisjoint(INHERITED) or {"autosomal", "dominant"} <= words)
 
 
 def _pathy(form: str) -> Iterator[str]:
@@ -144,7 +166,7 @@ def _pathy(form: str) -> Iterator[str]:
 
 
 def _disorders(function: str) -> Iterator[str]:
-    """Of a function, which has no diseases, only the organ has."""
+    """Of a function, by its noun first."""
     for word in _FUNCTION[function]:
         yield from (f"{word} disorder", f"{word} disorders")
 
@@ -152,7 +174,7 @@ def _disorders(function: str) -> Iterator[str]:
 def _diseases(*parts: str) -> Iterator[str]:
     """Of something, the names that vocabularies have for whatever is wrong with it."""
     yield from (" ".join(words) for words in product(parts, DISEASE))
-    yield from (f"abnormality of the {part}" for part in parts)
+    yield from (f"{_ABNORMALITY}{part}" for part in parts)
 
 
 def _other_words(part: str) -> list[str]:
