@@ -51,18 +51,22 @@ def paraphrases(text: str) -> Iterator[str]:
 
     They are to be looked up: what is no name is to be passed over.
 
-    - An adjective becomes the noun it is made of ("cholestatic", "cholestasis"), also where it says all ("embolic
-      events", "embolism").
-    - Another word for an organ ("hepatic failure", "liver failure").
+    - An adjective becomes the noun it is made of ("cholestatic", "cholestasis").
+    - A function that is impaired has a disorder ("cognitive deficits", "cognition disorder").
     - A part that something is wrong with has a disease ("cardiac dysfunction", "heart disease"; "nephropathy",
       "kidney disease"), or an abnormality ("skin lesion", "abnormality of the skin").
+    - Another word for an organ ("hepatic failure", "liver failure").
+    - An organ that is impaired is insufficient ("hepatic impairment", "liver insufficiency").
     - Toxicity to an organ is what is induced by drugs there ("hepatotoxic", "drug induced liver injury"), else a
       disease of it.
-    - A function has disorders ("cognitive deficits", "cognition disorder"), and an organ that is impaired is
-      insufficient ("decreased renal function", "renal insufficiency").
-    - A disease of which no more is said than how it is inherited is a genetic one ("autosomal recessive disorder",
-      "genetic disease").
-    - Another last word, as wide or wider ("prostatic adenocarcinoma", "prostatic cancer").
+    - An impaired function is a dysfunction, a decreased one an impairment ("impaired renal function", "renal
+      dysfunction"), with other words for these.
+    - An adjective that says it all becomes its noun ("embolic events", "embolism").
+    - The same words in another order, else another last word as wide or wider ("colon adenocarcinoma",
+      "adenocarcinoma of the colon", "colon cancer").
+    - What is sporadic, and what is said of nothing but how it is inherited, is a case of what it is ("autosomal
+      recessive disorder", "genetic disease").
+    - Some phrases that no rule makes ("enzyme deficiency", "inborn errors of metabolism").
 
     Args:
         text: words with single spaces between them, as :func:`~nymlink.text.normalise.normalise` gives them.
