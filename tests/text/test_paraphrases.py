@@ -46,6 +46,8 @@ from nymlink.text.paraphrases import paraphrases
         ("psychomotor retardation", "psychomotor disorder"),
         ("heart condition", "heart disease"),
         ("severe psychotic episodes", "severe psychosis"),
+        ("thromboembolic complications", "thromboembolism"),
+        ("peripheral neurotoxicity", "peripheral neuropathy"),
         ("auditory dysfunction", "auditory disease"),
         ("auditory toxicity", "hearing disorder"),
         ("visual disorder", "vision disorder"),

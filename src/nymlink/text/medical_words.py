@@ -26,7 +26,12 @@ EVENTS: Final = frozenset(
     "attack attacks episode episodes event events lesion lesions state states symptom symptoms syndrome "
     "syndromes".split()
 )
-"""What stands beside an adjective that says it all ("embolic events"). Diabetic complications are no diabetes."""
+"""What stands beside an adjective that says it all ("embolic events")."""
+
+COMPLICATIONS: Final = ("complication", "complications")
+
+CONSEQUENCES: Final = ("embolic", "hemorrhagic", "thrombotic")
+"""Ends of adjectives of what is itself the complication: diabetic complications are no diabetes."""
 
 EVENTFUL: Final = (
     "allergic asthmatic cholestatic convulsive depressive embolic emic epileptic hemorrhagic itic lytic matous "

@@ -8,6 +8,8 @@ from typing import Final
 
 from nymlink.text.medical_words import (
     AILING,
+    COMPLICATIONS,
+    CONSEQUENCES,
     DISEASE,
     EVENTFUL,
     EVENTS,
@@ -58,7 +60,7 @@ def paraphrases(text: str) -> Iterator[str]:
     - Another word for an organ ("hepatic failure", "liver failure").
     - An organ that is impaired is insufficient ("hepatic impairment", "liver insufficiency").
     - Toxicity to an organ is what is induced by drugs there ("hepatotoxic", "drug induced liver injury"), else a
-      disease of it.
+      disease of it ("peripheral neurotoxicity", "peripheral neuropathy").
     - An impaired function is a dysfunction, a decreased one an impairment ("impaired renal function", "renal
       dysfunction"), with other words for these.
     - An adjective that says it all becomes its noun ("embolic events", "embolism").
@@ -75,8 +77,8 @@ def paraphrases(text: str) -> Iterator[str]:
     part, _, head = text.rpartition(" ")
     yield from PHRASES.get(text, ())
     yield from _nouns(part, head)
+    yield from _compound(part, head)
     if not part:
-        yield from _compound(head)
         yield from WIDER.get(head, ())
         return
     others = _other_words(part)
@@ -94,8 +96,9 @@ def paraphrases(text: str) -> Iterator[str]:
     elif head in DISEASE:
         yield from _diseases(part, *others)
     yield from _impaired(text)
-    if head in EVENTS:
-        yield from _said(part)
+    if (head in EVENTS and _is_event(part)) or (head in COMPLICATIONS and part.endswith(CONSEQUENCES)):
+        before, _, adjective = part.rpartition(" ")
+        yield from _nouns(before, adjective)
     yield from _wider(text, part, head)
 
 
@@ -110,11 +113,15 @@ def _nouns(part: str, head: str) -> Iterator[str]:
         yield f"{part} {head.removesuffix(end)}{other}".lstrip()
 
 
-def _compound(word: str) -> Iterator[str]:
+def _compound(part: str, head: str) -> Iterator[str]:
     """Of a word that begins with an organ's combining form."""
     for end in (*TOXICITY, "pathy", "pathies", "pathic"):
-        form = word.removesuffix(end)
-        if form in _WORDS and form != word:
+        form = head.removesuffix(end)
+        if form not in _WORDS or form == head:
+            continue
+        if part and end in TOXICITY:
+            yield f"{part} {form}pathy"
+        elif not part:
             yield from _toxicity(form) if end in TOXICITY else _pathy(form)
 
 
@@ -139,11 +146,8 @@ def _impaired(text: str) -> Iterator[str]:
     yield from (other for other in paraphrases(said) if not other.startswith(_ABNORMALITY))
 
 
-def _said(part: str) -> Iterator[str]:
-    """Of an adjective beside a word that adds nothing, the noun."""
-    if part.endswith(tuple(EVENTFUL)) and not part.endswith(UNEVENTFUL):
-        before, _, adjective = part.rpartition(" ")
-        yield from _nouns(before, adjective)
+def _is_event(part: str) -> bool:
+    return part.endswith(tuple(EVENTFUL)) and not part.endswith(UNEVENTFUL)
 
 
 def _wider(text: str, part: str, head: str) -> Iterator[str]:
