@@ -39,8 +39,8 @@ EVENTFUL: Final = (
 ).split()
 """Ends of such adjectives: of others the noun is a field, a method or a process ("neurologic", "endoscopic")."""
 
-UNEVENTFUL: Final = ("biotic", "hypnotic", "narcotic")
-"""Ends of some that are of what is given to patients."""
+UNEVENTFUL: Final = ("academic", "analytic", "biotic", "catalytic", "hypnotic", "narcotic")
+"""Those of some that are of no event, too."""
 
 DISEASE: Final = ("disease", "diseases", "disorder", "disorders")
 
