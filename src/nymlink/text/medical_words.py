@@ -33,10 +33,10 @@ COMPLICATIONS: Final = ("complication", "complications")
 CONSEQUENCES: Final = ("embolic", "hemorrhagic", "thrombotic")
 """Ends of adjectives of what is itself the complication: diabetic complications are no diabetes."""
 
-EVENTFUL: Final = (
+EVENTFUL: Final = tuple(
     "allergic asthmatic cholestatic convulsive depressive embolic emic epileptic hemorrhagic itic lytic matous "
-    "metastatic otic penic tensive"
-).split()
+    "metastatic otic penic tensive".split()
+)
 """Ends of such adjectives: of others the noun is a field, a method or a process ("neurologic", "endoscopic")."""
 
 UNEVENTFUL: Final = ("academic", "analytic", "biotic", "catalytic", "hypnotic", "narcotic")

@@ -6,46 +6,16 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Final
 
-from nymlink.text.medical_words import (
-    AILING,
-    COMPLICATIONS,
-    CONSEQUENCES,
-    DISEASE,
-    EVENTFUL,
-    EVENTS,
-    FAILING,
-    FUNCTIONS,
-    GENETIC,
-    HISTOLOGIES,
-    IMPAIRED,
-    INHERITANCE,
-    INHERITED,
-    INSUFFICIENT,
-    LESS,
-    NAMESAKES,
-    NERVES,
-    NOUNS,
-    ORGANS,
-    PARTS,
-    PHRASES,
-    SENSES,
-    SPORADIC,
-    SUFFICING,
-    TOXICITY,
-    UNEVENTFUL,
-    UNNAMED,
-    WIDER,
-    WRONG,
-)
+from nymlink.text import medical_words as words
 
 _SHORTEST: Final = 6
 """Letters of adjectives that are made of a noun: "toxic" and "optic" are made of no disease."""
 
 _ABNORMALITY: Final = "abnormality of the "
 
-_FUNCTION: Final = {word: words for words in FUNCTIONS for word in words}
-_FORM: Final = {word: form for form, *words in ORGANS for word in words}
-_WORDS: Final = {form: tuple(words) for form, *words in ORGANS}
+_FUNCTION: Final = {word: function for function in words.FUNCTIONS for word in function}
+_FORM: Final = {word: form for form, *organ in words.ORGANS for word in organ}
+_WORDS: Final = {form: tuple(organ) for form, *organ in words.ORGANS}
 
 
 def paraphrases(text: str) -> Iterator[str]:
@@ -75,35 +45,35 @@ def paraphrases(text: str) -> Iterator[str]:
             British words for organs are not known.
     """
     part, _, head = text.rpartition(" ")
-    yield from PHRASES.get(text, ())
+    yield from words.PHRASES.get(text, ())
     yield from _nouns(part, head)
     yield from _compound(part, head)
     if not part:
-        yield from WIDER.get(head, ())
+        yield from words.WIDER.get(head, ())
         return
     others = _other_words(part)
-    if part in _FUNCTION and head in IMPAIRED:
+    if part in _FUNCTION and head in words.IMPAIRED:
         yield from _disorders(part)
         yield from _diseases(part)
-    elif head in AILING and (part in _FORM or part in PARTS or (head in FAILING and part not in NAMESAKES)):
+    elif _is_ailing(part, head):
         # Before the other word for the organ: "heart abnormalities" are malformations.
         yield from _diseases(part, *others)
     yield from (f"{word} {head}" for word in others)
-    if head in INSUFFICIENT and part in SUFFICING:
+    if head in words.INSUFFICIENT and part in words.SUFFICING:
         yield from (f"{word} insufficiency" for word in (part, *others))
-    if head in TOXICITY and part in _FORM:
+    if head in words.TOXICITY and part in _FORM:
         yield from _toxicity(_FORM[part])
-    elif head in DISEASE:
+    elif head in words.DISEASE:
         yield from _diseases(part, *others)
     yield from _impaired(text)
-    if (head in EVENTS and _is_event(part)) or (head in COMPLICATIONS and part.endswith(CONSEQUENCES)):
+    if _is_event(part, head):
         before, _, adjective = part.rpartition(" ")
         yield from _nouns(before, adjective)
     yield from _wider(text, part, head)
 
 
 def _nouns(part: str, head: str) -> Iterator[str]:
-    end, others = next(((end, others) for end, others in NOUNS if head.endswith(end)), ("", ()))
+    end, others = next(((end, others) for end, others in words.NOUNS if head.endswith(end)), ("", ()))
     if len(head) < _SHORTEST or not others:
         return
     if end == "otic" and not part:
@@ -115,22 +85,22 @@ def _nouns(part: str, head: str) -> Iterator[str]:
 
 def _compound(part: str, head: str) -> Iterator[str]:
     """Of a word that begins with an organ's combining form."""
-    for end in (*TOXICITY, "pathy", "pathies", "pathic"):
+    for end in (*words.TOXICITY, "pathy", "pathies", "pathic"):
         form = head.removesuffix(end)
         if form not in _WORDS or form == head:
             continue
-        if part and end in TOXICITY:
+        if part and end in words.TOXICITY:
             yield f"{part} {form}pathy"
         elif not part:
-            yield from _toxicity(form) if end in TOXICITY else _pathy(form)
+            yield from _toxicity(form) if end in words.TOXICITY else _pathy(form)
 
 
 def _toxicity(form: str) -> Iterator[str]:
     yield f"{form}toxicity"
     for word in _WORDS[form]:
         yield from (f"drug induced {word} injury", f"drug induced {word} disease", f"toxic {word} disease")
-    if form in SENSES:
-        yield from _disorders(SENSES[form])
+    if form in words.SENSES:
+        yield from _disorders(words.SENSES[form])
     yield from _pathy(form)
 
 
@@ -138,37 +108,47 @@ def _impaired(text: str) -> Iterator[str]:
     """Of a function that is not what it should be."""
     how, _, rest = text.partition(" ")
     part, _, head = rest.rpartition(" ")
-    if head not in ("function", "functions") or not part or how not in (*LESS, *WRONG):
+    if head not in ("function", "functions") or not part or how not in (*words.LESS, *words.WRONG):
         return
-    said = f"{part} impairment" if how in LESS else f"{part} dysfunction"
+    said = f"{part} impairment" if how in words.LESS else f"{part} dysfunction"
     yield said
     # What works badly need not look wrong.
     yield from (other for other in paraphrases(said) if not other.startswith(_ABNORMALITY))
 
 
-def _is_event(part: str) -> bool:
-    return part.endswith(tuple(EVENTFUL)) and not part.endswith(UNEVENTFUL)
+def _is_ailing(part: str, head: str) -> bool:
+    if part in _FORM or part in words.PARTS:
+        return head in words.AILING
+    return head in words.FAILING and part not in words.NAMESAKES
+
+
+def _is_event(part: str, head: str) -> bool:
+    if head in words.COMPLICATIONS:
+        return part.endswith(words.CONSEQUENCES)
+    return head in words.EVENTS and part.endswith(words.EVENTFUL) and not part.endswith(words.UNEVENTFUL)
 
 
 def _wider(text: str, part: str, head: str) -> Iterator[str]:
     """What it is a case of, after the same words in another order."""
-    if head in WIDER and not part.endswith(HISTOLOGIES):
+    if head in words.WIDER and not part.endswith(words.HISTOLOGIES):
         yield from (f"{head} of {part}", f"{head} of the {part}", f"{head} {part}")
-        yield from (f"{part} {wider}" for wider in WIDER[head])
-    if text.startswith(SPORADIC) and text.removeprefix(SPORADIC) not in UNNAMED:
-        other = text.removeprefix(SPORADIC)
-        yield from (f"{other} {SPORADIC}".rstrip(), other)
-    if head in UNNAMED and _is_inheritance(part):
-        yield from GENETIC
+        yield from (f"{part} {wider}" for wider in words.WIDER[head])
+    if text.startswith(words.SPORADIC) and text.removeprefix(words.SPORADIC) not in words.UNNAMED:
+        other = text.removeprefix(words.SPORADIC)
+        yield from (f"{other} {words.SPORADIC}".rstrip(), other)
+    if head in words.UNNAMED and _is_inheritance(part):
+        yield from words.GENETIC
 
 
 def _is_inheritance(part: str) -> bool:
-    words = set(part.split(" "))
-    return words <= INHERITANCE and (not words.isdisjoint(INHERITED) or {"autosomal", "dominant"} <= words)
+    said = set(part.split(" "))
+    return said <= words.INHERITANCE and (
+        not said.isdisjoint(words.INHERITED) or {"autosomal", "dominant"} <= said
+    )
 
 
 def _pathy(form: str) -> Iterator[str]:
-    if form != NERVES:
+    if form != words.NERVES:
         yield f"{form}pathy"
         yield from _diseases(*_WORDS[form])
 
@@ -181,7 +161,7 @@ def _disorders(function: str) -> Iterator[str]:
 
 def _diseases(*parts: str) -> Iterator[str]:
     """Of something, the names that vocabularies have for whatever is wrong with it."""
-    yield from (" ".join(words) for words in product(parts, DISEASE))
+    yield from (f"{part} {word}" for part, word in product(parts, words.DISEASE))
     yield from (f"{_ABNORMALITY}{part}" for part in parts)
 
 
