@@ -154,7 +154,7 @@ PARTS_OF_TEXTS = st.one_of(
 HEADS = st.sampled_from(
     sorted({*words.AILING, *words.IMPAIRED, *words.EVENTS, *words.UNNAMED, *words.WIDER, "function", "failure"})
 )
-BEFORE = st.sampled_from(("", words.SPORADIC, *(f"{how} " for how in (*words.LESS, *words.WRONG))))
+BEFORE = st.sampled_from(("", *(f"{how} " for how in (words.SPORADIC, *words.LESS, *words.WRONG))))
 TEXTS = st.one_of(
     st.text(max_size=40).map(normalise),
     st.builds("{}{} {}".format, BEFORE, PARTS_OF_TEXTS, HEADS),

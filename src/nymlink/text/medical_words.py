@@ -121,7 +121,7 @@ UNNAMED: Final = frozenset(
 
 GENETIC: Final = ("genetic disease", "genetic disorder", "hereditary disease", "hereditary disorder")
 
-SPORADIC: Final = "sporadic "
+SPORADIC: Final = "sporadic"
 """Says no more than that nobody inherited it."""
 
 WIDER: Final = {

@@ -133,9 +133,9 @@ def _wider(text: str, part: str, head: str) -> Iterator[str]:
     if head in words.WIDER and not part.endswith(words.HISTOLOGIES):
         yield from (f"{head} of {part}", f"{head} of the {part}", f"{head} {part}")
         yield from (f"{part} {wider}" for wider in words.WIDER[head])
-    if text.startswith(words.SPORADIC) and text.removeprefix(words.SPORADIC) not in words.UNNAMED:
-        other = text.removeprefix(words.SPORADIC)
-        yield from (f"{other} {words.SPORADIC}".rstrip(), other)
+    first, _, rest = text.partition(" ")
+    if first == words.SPORADIC and rest not in words.UNNAMED:
+        yield from (f"{rest} {first}", rest)
     if head in words.UNNAMED and _is_inheritance(part):
         yield from words.GENETIC
 
