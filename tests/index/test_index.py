@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from nymlink.errors import InputError, OutputError, StoreError, UnknownNameError
 from nymlink.index.hits import NONE
 from nymlink.index.index import Index
-from nymlink.index.presets import PRESETS
+from nymlink.index.presets import DEFAULT_PRESET, PRESETS
 from nymlink.text.stop_words import STOP_WORDS
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.index.small import many_names, vocabulary
@@ -26,7 +26,7 @@ VOCABULARY = vocabulary(
     {
         **{f"X:{number}": NAMES[4 * number : 4 * number + 4] for number in range(50)},
         "X:old": ["forgotten name"],
-        "Y:1": ["heart attack", "heart attack", "infarctus du myocarde", "心筋梗塞", "+++"],
+        "Y:1": ["heart attack", "heart attack", "attack, heart", "infarctus du myocarde", "心筋梗塞", "+++"],
     },
     replaced={"X:old": ["Y:1"]},
 )
@@ -110,6 +110,18 @@ def test_without_sparse_search_only_equal_names_match() -> None:
     matches = Index.build(VOCABULARY, sparse="none").match(["heart attack", "heart atack"], 2)
     assert matches.concepts.tolist() == [[VOCABULARY.row("Y:1"), NONE], [NONE, NONE]]
     assert matches.scores.tolist() == [[1, 0], [0, 0]]
+
+
+@pytest.mark.parametrize("sparse", PRESETS)
+def test_orders_of_words_are_one_entry_but_in_published_settings(sparse: str) -> None:
+    index = Index.build(VOCABULARY, sparse=sparse)
+    found = index.search.search(["attack heart"], 2).hits
+    [[best, *_]] = found.rows.tolist()
+    assert index.entries.text(best) == ("heart attack" if sparse == DEFAULT_PRESET else "attack heart")
+    matches = index.match(["attack heart"], 1)
+    assert index.vocabulary.concept_id(int(matches.concepts[0, 0])) == "Y:1"
+    assert matches.parts["exact"].tolist() == [[1.0]]
+    assert index.named("attack heart") == index.named("heart attack") != frozenset()
 
 
 def test_a_vocabulary_of_a_few_names_is_searched_too() -> None:

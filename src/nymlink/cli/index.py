@@ -32,7 +32,8 @@ def index() -> None:
     type=click.Choice(list(PRESETS)),
     default=DEFAULT_PRESET,
     show_default=True,
-    help="Sparse search: ours, as published for BioSyn or by Le & Nguyen, or none.",
+    help="Sparse search: ours, as published for BioSyn or by Le & Nguyen, or none. With ours, names of the same "
+    "concepts that differ in the order of their words alone are searched as one.",
 )
 @click.option(
     "--encoder",
@@ -107,7 +108,7 @@ def build(
         cache=kept,
         progress=True,
     )
-    click.echo(f"{len(built.entries):,} distinct names of {len(built.vocabulary):,} concepts → {output}")
+    click.echo(f"{built.entries.distinct_names:,} distinct names of {len(built.vocabulary):,} concepts → {output}")
     finish(problems)
 
 
@@ -117,7 +118,7 @@ def info(index: Path) -> None:
     """Say what an index holds and how it was built."""
     opened = Index.load(index)
     click.echo(f"concepts  {len(opened.vocabulary):,}")
-    click.echo(f"entries   {len(opened.entries):,} distinct prepared names")
+    click.echo(f"entries   {len(opened.entries):,} of {opened.entries.distinct_names:,} distinct prepared names")
     click.echo(f"fusion    {opened.fusion.method}")
     for name, weight in opened.fusion.weights.items():
         click.echo(f"search    {name}, weight {weight:.3g}")

@@ -18,6 +18,7 @@ from nymlink.evaluate.gold import GoldResolver
 from nymlink.evaluate.metrics import accuracy, as_array
 from nymlink.evaluate.outcomes import Outcome
 from nymlink.index.index import Index
+from nymlink.vocabulary.keys import normalise_all
 
 FORM: Final = "prepared form"
 WORDS: Final = "words"
@@ -156,13 +157,12 @@ def _likeness(index: Index, outcomes: Sequence[Outcome]) -> list[str]:
 
 def _names(index: Index, concepts: Sequence[int]) -> dict[int, list[str]]:
     """The prepared names of some concepts; a concept without any is not there."""
-    entries = index.entries
-    owners = index.vocabulary.columns.names["concept"].to_numpy()[entries.names]
-    places = np.flatnonzero(np.isin(owners, np.array(concepts, owners.dtype)))
-    rows = np.searchsorted(entries.offsets, places, side="right") - 1
-    texts = entries.texts.take(pa.array(rows)).to_pylist()
+    columns = index.vocabulary.columns.names
+    owners = columns["concept"].to_numpy()[index.entries.names]
+    chosen = np.isin(owners, np.array(concepts, owners.dtype))
+    texts = normalise_all(columns["text"].take(pa.array(index.entries.names[chosen]))).to_pylist()
     names: defaultdict[int, list[str]] = defaultdict(list)
-    for concept, text in zip(owners[places].tolist(), texts, strict=True):
+    for concept, text in zip(owners[chosen].tolist(), texts, strict=True):
         names[concept].append(text)
     return dict(names)
 

@@ -172,6 +172,7 @@ def evaluate(
         "as_published": as_published,
         "dictionary": [source.to_dict() for source in index.vocabulary.sources],
         "concepts": len(index.vocabulary),
+        "names": index.entries.distinct_names,
         "entries": len(index.entries),
         "index": dict(index.settings),
         "seed": seed,

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from nymlink.encode.encoder import Encoder
 
 KIND: Final = "index"
-VERSION: Final = 6
+VERSION: Final = 7
 
 _RECALL: Final = "recall@20"
 """The setting that says how much of the truth an approximate dense search finds."""

@@ -84,7 +84,13 @@ class Plan:
         Raises:
             InputError: there are none, or too few for the kind of dense search.
         """
-        entries = Entries.of(vocabulary, languages=self.languages, progress=progress)
+        entries = Entries.of(
+            vocabulary,
+            languages=self.languages,
+            # Published settings search each name as it stands.
+            any_order=self.sparse == DEFAULT_PRESET,
+            progress=progress,
+        )
         if not len(entries):
             held = ", ".join(vocabulary.counts("lang")) or "none"
             which = "" if self.languages is None else f" in {', '.join(self.languages)}; its languages: {held}"

@@ -1,0 +1,32 @@
+"""Finding texts among many that are sorted, without a Python object for each of these."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+import pyarrow as pa
+
+from nymlink.index.hits import NONE
+
+
+class SortedTexts:
+    """Texts in code point order, that of their UTF-8, in which they are looked up as they lie in memory.
+
+    Args:
+        texts: large_string (N), distinct.
+    """
+
+    def __init__(self, texts: pa.LargeStringArray) -> None:
+        _, ends, letters = texts.buffers()
+        self._rows = range(len(texts))
+        self._ends = memoryview(ends or bytes(8)).cast("q")[texts.offset :]
+        self._letters = memoryview(letters or b"")
+
+    def find(self, text: str) -> int:
+        """The row of a text; :data:`~nymlink.index.hits.NONE` where it is not there."""
+        wanted = text.encode("utf-8", "surrogatepass")
+        row = bisect_left(self._rows, wanted, key=self._encoded)
+        return row if row < len(self._rows) and self._encoded(row) == wanted else NONE
+
+    def _encoded(self, row: int) -> bytes:
+        return self._letters[self._ends[row] : self._ends[row + 1]].tobytes()
