@@ -188,7 +188,7 @@ def text(result: dict[str, Any]) -> str:
     ]
     return "\n".join(
         [
-            report.table((f"{built['entries']:,} distinct prepared names", "measured", "bar"), rows),
+            report.table((f"{built['entries']:,} entries", "measured", "bar"), rows),
             "",
             f"{built['names']:,} names; the sparse search takes {result['index_mb']:,.0f} MB on disk",
             f"{searched['queries']} queries, top {k}: at worst {searched['worst']:.2f} of them, the nearest name "

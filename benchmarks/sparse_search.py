@@ -77,7 +77,7 @@ def text(result: dict[str, Any]) -> str:
         ]
         for label, one in found.items()
     ]
-    header = (f"top {result['k']} of {build['entries']:,} names", "queries", "per second", "sparse is", "peak MB")
+    header = (f"top {result['k']} of {build['entries']:,} entries", "queries", "per second", "sparse is", "peak MB")
     return "\n".join(
         [
             report.table(header, rows),
