@@ -95,6 +95,7 @@ def nymlink(folder: str, *, index: str, weights: dict[str, float] | None = None)
         index: its name in the folder.
         weights: of its searches; ``None`` for its own.
     """
+    place = {name: row for row, name in enumerate(_read(folder, "names"))}
     start = time.perf_counter()
     from nymlink.index.fusion import Fusion
     from nymlink.index.index import Index
@@ -103,9 +104,12 @@ def nymlink(folder: str, *, index: str, weights: dict[str, float] | None = None)
     opened.load_encoder()
     if weights is not None:
         opened = opened.with_fusion(Fusion.of(opened.search.parts, weights=weights))
+    # An entry may stand for several names: the one that is searched is given.
+    row_of = [place[name] for name in opened.entries.texts.to_pylist()]
 
     def search(block: Sequence[str]) -> list[list[int]]:
-        return [[row for row in line if row >= 0] for line in opened.search.search(block, K).hits.rows.tolist()]
+        found = opened.search.search(block, K).hits.rows.tolist()
+        return [[row_of[entry] for entry in line if entry >= 0] for line in found]
 
     return _measured(folder, start, search, block=1024)
 

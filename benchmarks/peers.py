@@ -69,6 +69,7 @@ def prepare(
     """
     from nymlink.encode.cache import EmbeddingCache
     from nymlink.evaluate.gold import GoldResolver
+    from nymlink.index.entries import Entries
     from nymlink.index.index import Index
     from nymlink.index.presets import DEFAULT_PRESET
     from nymlink.link.queries import queries
@@ -82,11 +83,10 @@ def prepare(
         start = time.perf_counter()
         # Vectors alone are searched by themselves: another search would take its time beside them.
         sparse = "none" if name == ALONE else DEFAULT_PRESET
-        index = Index.write(
-            Path(folder) / name, vocabulary, sparse=sparse, encoder=encoder, cache=EmbeddingCache(vectors)
-        )
+        Index.write(Path(folder) / name, vocabulary, sparse=sparse, encoder=encoder, cache=EmbeddingCache(vectors))
         seconds[name] = time.perf_counter() - start
-    entries, resolver = index.entries, GoldResolver(vocabulary)
+    # All are scored by the names themselves, whatever makes an entry of an index.
+    entries, resolver = Entries.of(vocabulary), GoldResolver(vocabulary)
     owners = vocabulary.columns.names["concept"].to_numpy()
     mentions = [
         {"parts": parts, "gold": sorted(resolver.rows(mention.concept_ids))}

@@ -77,7 +77,8 @@ def text(result: dict[str, Any]) -> str:
         ]
         for label, one in found.items()
     ]
-    header = (f"top {result['k']} of {build['entries']:,} entries", "queries", "per second", "sparse is", "peak MB")
+    searched = f"top {result['k']} of {build['entries']:,} entries"
+    header = (searched, "queries", "per second", "sparse is", "peak MB")
     return "\n".join(
         [
             report.table(header, rows),

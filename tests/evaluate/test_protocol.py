@@ -250,3 +250,13 @@ def test_a_shared_name_is_right_leniently_and_wrong_strictly() -> None:
     assert (first.name_rank, first.strict_rank, first.concept_rank) == (0, None, 0)
     assert (second.name_rank, second.strict_rank, second.concept_rank) == (0, None, 1)
     assert (both.name_rank, both.strict_rank, both.concept_rank) == (0, 0, 0)
+
+
+def test_orders_of_words_count_as_one_name_but_as_published() -> None:
+    turned = {"X:1": ["heart attack", "attack, heart"], "X:2": ["heart attack fear", "attack heart fear"]}
+    index = Index.build(vocabulary(turned))
+    corpus = Corpus("one", (Document("d", mentions=(Mention("heart attack", concept_ids=("X:2",)),)),))
+    ours, published = (evaluate(index, corpus, as_published=flag) for flag in (False, True))
+    assert (ours.figures["mrr"], published.figures["mrr"]) == (1 / 2, 1 / 3)
+    assert ours.figures["concept_mrr"] == published.figures["concept_mrr"] == 1 / 2
+    assert (ours.settings["entries"], ours.settings["distinct_names"]) == (2, 4)

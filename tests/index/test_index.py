@@ -120,7 +120,10 @@ def test_orders_of_words_are_one_entry_but_in_published_settings(sparse: str) ->
     assert index.entries.text(best) == ("heart attack" if sparse == DEFAULT_PRESET else "attack heart")
     matches = index.match(["attack heart"], 1)
     assert index.vocabulary.concept_id(int(matches.concepts[0, 0])) == "Y:1"
-    assert matches.parts["exact"].tolist() == [[1.0]]
+    assert index.vocabulary.name(int(matches.names[0, 0])).text == "attack, heart"
+    np.testing.assert_allclose(matches.scores, 1, atol=1e-6)
+    for scores in matches.parts.values():
+        np.testing.assert_allclose(scores, 1, atol=1e-6)
     assert index.named("attack heart") == index.named("heart attack") != frozenset()
 
 

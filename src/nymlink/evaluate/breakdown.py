@@ -80,7 +80,7 @@ def breakdown(
     A label that no mention has is left out.
 
     Args:
-        index: the dictionary: its entries are the names.
+        index: the dictionary: the names of its entries are the names.
         outcomes: the scored mentions.
         resolver: from ids to concepts.
         training: corpora whose gold concepts are counted.

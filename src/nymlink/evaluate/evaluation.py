@@ -51,9 +51,9 @@ class Evaluation:
 
     Attributes:
         counts: mentions kept and left out.
-        figures: name → share, 0 to 1. ``acc@k`` counts names, lenient (the published reading); ``strict_acc@k``
-            counts names, strict; ``concept_acc@k`` and ``recall@k`` count distinct concepts; ``mrr`` and
-            ``concept_mrr``.
+        figures: name → share, 0 to 1. ``acc@k`` counts names, in whatever order of words, lenient (the published
+            reading); ``strict_acc@k`` counts names, strict; ``concept_acc@k`` and ``recall@k`` count distinct
+            concepts; ``mrr`` and ``concept_mrr``.
         intervals: 95 % bootstrap intervals of the accuracies at 1 and 5.
         breakdown: the accuracies of mentions that differ in how hard they are.
         outcomes: mention by mention.
@@ -113,7 +113,8 @@ def evaluate(
         keep_unknown: score mentions whose gold ids the vocabulary does not hold (as wrong); else leave them out.
         spelling: misspelt word → right word, for preparing the mentions.
         as_published: prepare mentions just as the published queries were, see
-            :func:`~nymlink.text.prepare.prepare_document`, and ask for them as they then are.
+            :func:`~nymlink.text.prepare.prepare_document`, ask for them as they then are, and count each order of
+            the words of a name as a name.
         seed: of the bootstrap.
 
     Raises:
@@ -138,7 +139,7 @@ def evaluate(
     scored = annotated if keep_unknown else known
     if not scored:
         raise InputError(_nothing_to_score(corpus, queries, annotated, types))
-    found = outcomes(index, scored, resolver)
+    found = outcomes(index, scored, resolver, as_published=as_published)
     counts = Counts(
         documents=len(corpus.documents),
         mentions=len(queries),
@@ -172,7 +173,7 @@ def evaluate(
         "as_published": as_published,
         "dictionary": [source.to_dict() for source in index.vocabulary.sources],
         "concepts": len(index.vocabulary),
-        "names": index.entries.distinct_names,
+        "distinct_names": index.entries.distinct_names,
         "entries": len(index.entries),
         "index": dict(index.settings),
         "seed": seed,

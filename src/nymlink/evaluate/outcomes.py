@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
@@ -62,23 +63,36 @@ class Outcome:
     predicted: tuple[tuple[int, int] | None, ...]
 
 
-def outcomes(index: Index, queries: Sequence[Query], resolver: GoldResolver) -> list[Outcome]:
-    """Search all queries and find the ranks of their gold concepts."""
+def outcomes(
+    index: Index, queries: Sequence[Query], resolver: GoldResolver, *, as_published: bool = False
+) -> list[Outcome]:
+    """Search all queries and find the ranks of their gold concepts.
+
+    Args:
+        index: what is searched.
+        queries: for what.
+        resolver: from ids to concepts.
+        as_published: whether each order of the words of a name takes a place of its own.
+    """
     texts = list(dict.fromkeys(part for query in queries for part in query.parts))
     place = {text: number for number, text in enumerate(texts)}
     entries = index.search.search(texts, DEPTH).hits.rows
     matches = index.match(texts, DEPTH)
     owners = index.vocabulary.columns.names["concept"].to_numpy()
-    offsets, names = index.entries.offsets, index.entries.names
+    places = np.ones(len(index.entries), np.int64)
+    if as_published:
+        places += np.bincount(index.entries.other_rows, minlength=len(places))
 
-    @cache  # An entry is found by many queries: each has its set once, not once a query.
-    def concepts_of(entry: int) -> frozenset[int]:
-        return frozenset(owners[names[offsets[entry] : offsets[entry + 1]]].tolist())
+    @cache  # An entry is found by many queries: each has its sets once, not once a query.
+    def names_of(entry: int) -> list[frozenset[int]]:
+        """For each place that an entry takes the concepts that it names."""
+        return [index.entries.concepts(entry, owners)] * int(places[entry])
 
     def outcome(query: Query) -> Outcome:
         gold = resolver.rows(query.mention.concept_ids)
         by_name = [
-            [concepts_of(row) for row in entries[place[part]].tolist() if row != NONE] for part in query.parts
+            [concepts for row in rows if row != NONE for concepts in names_of(row)][:DEPTH]
+            for rows in (entries[place[part]].tolist() for part in query.parts)
         ]
         by_concept = [matches.concepts[place[part]].tolist() for part in query.parts]
         firsts = [

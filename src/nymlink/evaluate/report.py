@@ -22,7 +22,8 @@ def report(evaluation: Evaluation, *, examples: int = 10) -> str:
     lines = [
         f"corpus      {settings['corpus']}"
         + (f", types {', '.join(settings['types'])}" if settings["types"] is not None else ""),
-        f"dictionary  {dictionary}: {settings['concepts']:,} concepts, {settings['names']:,} distinct names",
+        f"dictionary  {dictionary}: {settings['concepts']:,} concepts, "
+        f"{settings['distinct_names']:,} distinct names",
         f"mentions    {counts.mentions:,} in {counts.documents:,} documents; {counts.without_gold:,} without "
         f"gold id left out; {counts.unknown_gold:,} with gold id not in the dictionary {handling}",
         f"scored      {counts.scored:,} ({counts.composite:,} composite)",

@@ -215,7 +215,7 @@ class DenseSearch:
         return np.array([known[query] for query in queries], np.float32).reshape(-1, width)
 
     def _vectors_of(self, distinct: Sequence[str]) -> dict[str, Vectors]:
-        """The vectors of different texts; one that equals an entry has been encoded before."""
+        """The vectors of different texts; a name, in whatever order, has that of its entry."""
         rows = {text: self._entries.find(text) for text in distinct}
         new = [text for text, row in rows.items() if row is None]
         known = {text: _unit(as_float32(self.vectors[row])) for text, row in rows.items() if row is not None}

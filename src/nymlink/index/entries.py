@@ -60,7 +60,9 @@ class Entries:
             raise ValueError("the offsets of the entries do not fit their texts and names")
         if self.offsets[0] != 0 or np.any(self.offsets[1:] < self.offsets[:-1]):
             raise ValueError("the offsets of the entries do not ascend from 0")
-        if len(self.others) != len(self.other_rows):
+        if self.texts.type != pa.large_string() or self.others.type != pa.large_string():
+            raise ValueError("the texts of the entries are no large strings")
+        if self.other_rows.dtype != np.int32 or self.other_rows.shape != (len(self.others),):
             raise ValueError("the entries of names in other orders do not fit these")
         if len(self.others) and not 0 <= self.other_rows.min() <= self.other_rows.max() < len(self.texts):
             raise ValueError("there are names in other orders of entries that there are not")
@@ -122,9 +124,10 @@ class Entries:
         text = np.repeat(np.arange(len(self)), np.diff(self.offsets))
         digests = word_digests(self.texts)
         # Each concept counts once, however many of its names are written so.
-        count = np.int64(concepts.max(initial=0)) + 1
-        owned, owners = np.divmod(np.unique(text * count + concepts), count)
-        np.add.at(digests, owned, mix(owners.astype(np.uint64) + _CONCEPT))
+        order = np.lexsort((concepts, text))
+        text_of, concept_of = text[order], concepts[order]
+        new = np.append(True, (text_of[1:] != text_of[:-1]) | (concept_of[1:] != concept_of[:-1]))[: len(order)]
+        np.add.at(digests, text_of[new], mix(concept_of[new].astype(np.uint64) + _CONCEPT))
         _, alike = np.unique(digests, return_inverse=True)
         order = np.lexsort((self.names, ranks, alike[text]))
         _, firsts = np.unique(alike[text[order]], return_index=True)
@@ -133,7 +136,7 @@ class Entries:
         place = np.empty(len(searched), np.int32)
         place[np.argsort(searched)] = np.arange(len(searched))
         row = place[alike]
-        names = self.names[np.lexsort((self.names, ranks, row[text]))]
+        names = self.names[order[np.argsort(row[text[order]], kind="stable")]]
         ends = np.cumsum(np.bincount(row[text], minlength=len(searched)))
         rest = np.ones(len(self), bool)
         rest[searched] = False
@@ -164,15 +167,26 @@ class Entries:
             row: the entry.
             owners: the concept of each name of the vocabulary.
         """
-        return frozenset(owners[self.names[self.offsets[row] : self.offsets[row + 1]]].tolist())
+        return frozenset(owners[self.names_of(row)].tolist())
+
+    def names_of(self, row: int) -> npt.NDArray[np.int32]:
+        """The name rows of an entry."""
+        return self.names[self.offsets[row] : self.offsets[row + 1]]
 
     def find(self, text: str) -> int | None:
         """The row of the entry of a prepared name, searched or not; ``None`` for what is no name."""
         row = self._searched.find(text)
-        if row != NONE:
-            return row
+        return self.find_other(text) if row is None else row
+
+    def find_other(self, text: str) -> int | None:
+        """The row of the entry of a prepared name that is not searched; ``None`` for any other text."""
         other = self._not_searched.find(text)
-        return None if other == NONE else int(self.other_rows[other])
+        return None if other is None else int(self.other_rows[other])
+
+    def searched(self, text: str) -> str:
+        """The order of words that is searched for what is a name in another; any other text as it is."""
+        row = self.find_other(text)
+        return text if row is None else self.text(row)
 
     def find_all(self, texts: Sequence[str]) -> Rows:
         """The rows of Q texts: int32 (Q), :data:`~nymlink.index.hits.NONE` for what is no name."""

@@ -28,6 +28,7 @@ from nymlink.index.query_encoder import QueryEncoder
 from nymlink.index.sparse import SparseSearch
 from nymlink.index.walk import Matches, match
 from nymlink.manifest import MANIFEST, read_manifest, require_files, write_directory
+from nymlink.text.normalise import normalise
 from nymlink.vocabulary.model import UNKNOWN_LANGUAGE
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -47,7 +48,8 @@ class Index:
 
     Attributes:
         vocabulary: what is searched.
-        entries: its distinct prepared names.
+        entries: its distinct prepared names, those that differ in the order of their words alone as one if its
+            preset is ours.
         search: the hybrid of all searches.
         fusion: how they are joined.
         settings: how it was built.
@@ -299,8 +301,24 @@ class Index:
         return frozenset() if row is None else self.entries.concepts(row, self._owners)
 
     def match(self, queries: Sequence[str], k: int) -> Matches:
-        """The k best distinct concepts of each query; see :func:`nymlink.index.walk.match`."""
-        return match(self.search, self.entries, self._owners, queries, k)
+        """The k best distinct concepts of each query; see :func:`nymlink.index.walk.match`.
+
+        The name that matched a query that is a name itself is that one, in whatever order its words are searched.
+        """
+        matches = match(self.search, self.entries, self._owners, queries, k)
+        for place, query in enumerate(queries):
+            row = self.entries.find_other(query)
+            if row is not None:
+                equal = self._equal_names(row, query)
+                for rank, concept in enumerate(matches.concepts[place].tolist()):
+                    matches.names[place, rank] = equal.get(concept, matches.names[place, rank])
+        return matches
+
+    def _equal_names(self, row: int, query: str) -> dict[int, int]:
+        """The concepts that have a query for a name, each with the surest name row, of those of an entry."""
+        names = self.entries.names_of(row).tolist()
+        equal = [name for name in names if normalise(self.vocabulary.name(name).text) == query]
+        return {int(self._owners[name]): name for name in reversed(equal)}
 
 
 def store_fusion(directory: str | Path, fusion: Fusion) -> None:

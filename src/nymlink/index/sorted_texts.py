@@ -6,8 +6,6 @@ from bisect import bisect_left
 
 import pyarrow as pa
 
-from nymlink.index.hits import NONE
-
 
 class SortedTexts:
     """Texts in code point order, that of their UTF-8, in which they are looked up as they lie in memory.
@@ -22,11 +20,11 @@ class SortedTexts:
         self._ends = memoryview(ends or bytes(8)).cast("q")[texts.offset :]
         self._letters = memoryview(letters or b"")
 
-    def find(self, text: str) -> int:
-        """The row of a text; :data:`~nymlink.index.hits.NONE` where it is not there."""
+    def find(self, text: str) -> int | None:
+        """The row of a text; ``None`` where it is not there."""
         wanted = text.encode("utf-8", "surrogatepass")
         row = bisect_left(self._rows, wanted, key=self._encoded)
-        return row if row < len(self._rows) and self._encoded(row) == wanted else NONE
+        return row if row < len(self._rows) and self._encoded(row) == wanted else None
 
     def _encoded(self, row: int) -> bytes:
         return self._letters[self._ends[row] : self._ends[row + 1]].tobytes()

@@ -62,7 +62,7 @@ class SparseSearch:
     features, which their texts tell.
 
     Args:
-        texts: large_string (E): the entries.
+        entries: E entries.
         weights: the weighting fitted on them.
         shards: their postings, one stretch of entries after the other.
         scales: float32 (E): one over the length of the vector of each entry, 0 for one without features.
@@ -73,27 +73,27 @@ class SparseSearch:
 
     def __init__(
         self,
-        texts: pa.LargeStringArray,
+        entries: Entries,
         weights: TfIdf,
         shards: Sequence[Postings],
         scales: npt.NDArray[np.float32],
     ) -> None:
-        if scales.dtype != np.float32 or not len(texts) == len(scales) == sum(shard.size for shard in shards):
+        if scales.dtype != np.float32 or not len(entries) == len(scales) == sum(shard.size for shard in shards):
             raise ValueError("the shards do not fit the entries")
         self.settings = weights.settings
         self.weights = weights
-        self._texts = texts
+        self._entries = entries
         self._shards = tuple(shards)
         self._scales = scales
-        self._common = max(self.settings.search_share * len(texts), _ALWAYS_SEARCHED)
-        self._margin = int(np.clip(len(texts) // _MARGIN_SHARE, *_MARGIN))
+        self._common = max(self.settings.search_share * len(entries), _ALWAYS_SEARCHED)
+        self._margin = int(np.clip(len(entries) // _MARGIN_SHARE, *_MARGIN))
 
     @classmethod
     def build(cls, entries: Entries, settings: SparseSettings, *, progress: bool = False) -> SparseSearch:
         """Invert the entries and fit the weighting on them, in memory."""
         shards = list(_shards(entries, settings, progress=progress))
         weights = TfIdf.of(shards, settings)
-        return cls(entries.texts, weights, shards, _scales(shards, weights))
+        return cls(entries, weights, shards, _scales(shards, weights))
 
     @classmethod
     def write(cls, directory: Path, entries: Entries, settings: SparseSettings, *, progress: bool = False) -> None:
@@ -113,7 +113,7 @@ class SparseSearch:
         # Mapped anew for either use, and let go of after it: what was read of a mapped file counts as memory.
         weights = TfIdf.of(_mapped(directory, sizes), settings)
         scales = _scales(_mapped(directory, sizes), weights)
-        cls(entries.texts, weights, list(_mapped(directory, sizes)), scales)._save_weights(directory)
+        cls(entries, weights, list(_mapped(directory, sizes)), scales)._save_weights(directory)
 
     def search(self, queries: Sequence[str], k: int) -> Hits:
         """The k entries of highest cosine; entries that share no feature with the query are no hits.
@@ -128,7 +128,7 @@ class SparseSearch:
         )
 
     def _search(self, queries: Sequence[str], k: int) -> Hits:
-        vectors = self.weights.transform(queries)
+        vectors = self._vectors(queries)
         # Each feature of any query is looked up once, in ascending order, which is faster.
         distinct, features = np.unique(vectors.indices, return_inverse=True)
         hashes = self.weights.hashes[distinct]
@@ -173,8 +173,12 @@ class SparseSearch:
     def _score(self, queries: Sequence[str], rows: Rows) -> Scores:
         scores = np.zeros(rows.shape, np.float32)
         owners, places = np.nonzero(rows != NONE)
-        scores[owners, places] = self._cosines(self.weights.transform(queries), owners, rows[owners, places])
+        scores[owners, places] = self._cosines(self._vectors(queries), owners, rows[owners, places])
         return scores
+
+    def _vectors(self, queries: Sequence[str]) -> csr_matrix:
+        """float32 (Q, F): the unit vectors of queries; of a name that of the order in which it is searched."""
+        return self.weights.transform([self._entries.searched(query) for query in queries])
 
     def _cosines(self, vectors: csr_matrix, owners: npt.NDArray[np.int64], rows: Rows) -> Scores:
         """The cosine of each row with the query it is for.
@@ -198,7 +202,7 @@ class SparseSearch:
         wanted[asked >> _REST] = True
         asked >>= np.uint64(TEXT_BITS)
         products = np.zeros(len(rows))
-        texts = self._texts.take(pa.array(rows))
+        texts = self._entries.texts.take(pa.array(rows))
         for start, end in chunks(pc.binary_length(texts).to_numpy()):
             pairs = self.settings.features(texts[start:end].to_pylist())
             pairs += _marks(owners[start:end])[pairs & np.uint64((1 << TEXT_BITS) - 1)]
@@ -241,7 +245,7 @@ class SparseSearch:
         hashes, frequencies = map_array(directory, "hashes"), map_array(directory, "frequencies")
         weights = TfIdf(settings, len(entries), hashes, frequencies)
         shards = list(_mapped(directory, map_array(directory, "sizes").tolist()))
-        return cls(entries.texts, weights, shards, map_array(directory, "scales"))
+        return cls(entries, weights, shards, map_array(directory, "scales"))
 
 
 def _shards(entries: Entries, settings: SparseSettings, *, progress: bool) -> Iterator[Postings]:
