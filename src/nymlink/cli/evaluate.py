@@ -68,7 +68,8 @@ from nymlink.text.spelling import DEFAULT_SPELLING, read_table
 @click.option(
     "--as-published",
     is_flag=True,
-    help="Prepare mentions just as the published queries were, without our improvements.",
+    help="Prepare mentions just as the published queries were, without our improvements, and count each order of "
+    "the words of a name as a name of its own.",
 )
 @click.option("--drop-unknown", is_flag=True, help="Leave out mentions whose gold id is not in the dictionary.")
 @click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write figures and ranks to this file.")

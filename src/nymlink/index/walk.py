@@ -18,8 +18,8 @@ _BLOCK: Final = 1024
 
 _SHALLOWEST: Final = 40
 """Entries walked at least: what comes first, and how sure it is, must not depend on how many one asks to see. Of
-the mentions of NCBI disease and BC5CDR one in thirty has too few concepts among so many names of MEDIC and is
-searched for again, one in four among half as many."""
+the mentions of NCBI disease and BC5CDR one in a hundred has too few concepts among so many names of MEDIC and is
+searched for again, one in thirty among half as many."""
 
 
 @dataclass(frozen=True, slots=True)
