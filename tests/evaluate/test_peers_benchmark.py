@@ -37,7 +37,7 @@ def _gilda(monkeypatch: pytest.MonkeyPatch) -> None:
         def __init__(self, terms: list[Any]) -> None:
             self.names = {term.args[1] for term in terms}
             # A shared name is a term of each of its concepts.
-            assert len(terms) == 6
+            assert len(terms) == 7
 
         def ground(self, query: str) -> list[Any]:
             texts = GROUNDS.get(query, [])
@@ -66,7 +66,7 @@ def test_every_linker_is_measured_and_scored(
     encoder = str(tiny.folder(tmp_path / "model"))
     encoders = {"untrained": encoder, "ours": encoder}
     prepared = peers.prepare(TASK, folder, str(tmp_path / "vectors"), encoders, limit=None)
-    assert prepared["names"] == 5
+    assert prepared["names"] == 6
     assert set(prepared["build_seconds"]) == {"sparse", "untrained", "ours"}
     names = json.loads((tmp_path / "work" / "names.json").read_text())
     lines = {}
@@ -84,8 +84,8 @@ def test_every_linker_is_measured_and_scored(
     assert exact["all"] == {"n": 3, "acc@1": 2 / 3, "acc@5": 2 / 3}
     assert exact["unseen"] == {"n": 1, "acc@1": 0, "acc@5": 0}
     assert fuzzy["all"]["acc@1"] == fuzzy["unseen"]["acc@1"] == 1
-    text = peers.text({TASK: {"names": 5, "lines": lines}})
-    assert text.startswith(f"| {TASK}: 3 mentions, 1 unseen, 5 names | Acc@1/@5 by name |")
+    text = peers.text({TASK: {"names": 6, "lines": lines}})
+    assert text.startswith(f"| {TASK}: 3 mentions, 1 unseen, 6 names | Acc@1/@5 by name |")
     assert "| exact match | 66.7/66.7 | 0.0/0.0 |" in text
 
 

@@ -14,7 +14,9 @@ from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 
-_DICTIONARY = "D1||heart attack\nD2||seizure\nD2||epileptic seizure\nD3||short stature\nD4||flu\nD5||flu\n"
+_DICTIONARY = (
+    "D1||heart attack\nD1||attack heart\nD2||seizure\nD2||epileptic seizure\nD3||short stature\nD4||flu\nD5||flu\n"
+)
 _CONCEPTS = "1||0|1||Disease||heart attack||D1\n1||2|3||Disease||some seizure||D2\n1||4|5||Disease||flu||D5\n"
 _TEST = "1||0|1||Disease||short stature||D3\n"
 _FOLD = "100001\tHeart attack\theart gave up\n100002\tSeizure\tseizure\n"

@@ -7,7 +7,7 @@ from collections import Counter
 from nymlink.evaluate.evaluation import ACCURACY_AT, RECALL_AT, Evaluation
 
 _READINGS = {
-    "acc": "by name, lenient (as published)",
+    "acc": "by name, lenient",
     "strict_acc": "by name, strict",
     "concept_acc": "by concept",
 }
