@@ -137,7 +137,9 @@ def recall(index: str, queries: str, *, count: int, k: int) -> dict[str, Any]:
 
     opened = Index.load(index)
     search = opened.search.parts["sparse"]
-    texts, asked = opened.entries.texts.to_pylist(), read_queries(queries, count)
+    texts = opened.entries.texts.to_pylist()
+    # A name is asked for in the order of its words that is searched.
+    asked = [opened.entries.searched(query) for query in read_queries(queries, count)]
     weights = TfIdf.fit(texts, _settings(index))
     names = weights.transform(texts).T.tocsc()
     shares, firsts = [], []

@@ -105,7 +105,9 @@ def exact(index: str, queries: str, output: str, *, k: int) -> dict[str, Any]:
 
     opened = Index.load(index)
     weights, texts = opened.search.parts["sparse"].weights, opened.entries.texts
-    asked = weights.transform(json.loads(Path(queries).read_text(encoding="utf-8")))
+    written = json.loads(Path(queries).read_text(encoding="utf-8"))
+    # A name is asked for in the order of its words that is searched.
+    asked = weights.transform([opened.entries.searched(query) for query in written])
     table = np.ascontiguousarray(asked.T.toarray())
     highest = np.zeros((asked.shape[0], k), np.float32)
     for start in range(0, len(texts), _BLOCK):
