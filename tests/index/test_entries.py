@@ -21,7 +21,8 @@ from tests.index.small import entries, vocabulary
 def names_of(known: Entries, text: str) -> list[int]:
     row = known.find(text)
     assert row is not None
-    return known.names[known.offsets[row] : known.offsets[row + 1]].tolist()
+    found: list[int] = known.names_of(row).tolist()
+    return found
 
 
 def test_an_entry_knows_the_concepts_that_have_its_name() -> None:

@@ -101,9 +101,9 @@ def evaluate(
 ) -> None:
     """Measure linking on an annotated corpus.
 
-    Figures are shares of the mentions that have a gold id: by name as published (a name is right when one of its
-    concepts is), strictly, and by distinct concept, as a user sees candidates. Published figures use the
-    dictionary augmented with the training mentions: either index such a dictionary, or give --augment.
+    Figures are shares of the mentions that have a gold id: by name (a name is right when one of its concepts
+    is), strictly, and by distinct concept, as a user sees candidates. Published figures use the dictionary
+    augmented with the training mentions: either index such a dictionary, or give --augment.
 
     \b
     nymlink evaluate --index medic-index --corpus CDR_DevelopmentSet.PubTator.txt --type Disease

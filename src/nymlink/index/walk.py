@@ -29,7 +29,7 @@ class Matches:
     Attributes:
         concepts: int32 (Q, k): concept rows of the vocabulary, distinct in a query;
             :data:`~nymlink.index.hits.NONE` after the last.
-        names: int32 (Q, k): the name row that matched (of the concept's names with that text the surest).
+        names: int32 (Q, k): the name row that matched (of the concept's names with these words the surest).
         scores: float32 (Q, k): total similarity, 1 for the best possible; 0 where there is no concept.
         parts: for each search its own, unweighted scores: float32 (Q, k).
     """

@@ -17,7 +17,8 @@ class Candidate:
     Attributes:
         concept_id: the concept.
         concept_name: its preferred name.
-        matched: the name that matched; of the concept's names with that text the surest kind.
+        matched: the name that matched: the query, where that is a name of the concept; else, of its names with
+            these words, that of the surest kind.
         score: raw similarity, larger is better, 1 for the best possible. Not a probability.
         parts: what each search gave, before weighting.
     """
