@@ -19,7 +19,8 @@ from nymlink.index import dense as dense_module
 from nymlink.index.codes import Codes
 from nymlink.index.dense import DenseSearch
 from nymlink.index.fusion import Fusion
-from nymlink.index.index import Index, store_fusion
+from nymlink.index.index import Index
+from nymlink.index.stored import store_fusion
 from tests.index.dense import NAMES, QUERIES, VOCABULARY, assert_same
 from tests.index.small import entries, vocabulary
 

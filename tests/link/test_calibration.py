@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from nymlink.corpus.model import Document, Mention
 from nymlink.errors import InputError, StoreError
 from nymlink.index.fusion import Fusion
-from nymlink.index.index import Index, store_calibration, store_fusion
+from nymlink.index.index import Index
+from nymlink.index.stored import store_calibration, store_fusion
 from nymlink.link.calibration import DEPTH, FEATURES, Calibration, features_of
 from nymlink.link.linker import Linker
 from tests.index.small import many_names, vocabulary

@@ -23,7 +23,8 @@ from nymlink.errors import InputError, MissingExtraError
 from nymlink.evaluate.calibrate import calibrate as fit
 from nymlink.evaluate.calibrate import measure
 from nymlink.evaluate.calibration import BINS, COVERAGES, Reliability
-from nymlink.index.index import Index, store_calibration
+from nymlink.index.index import Index
+from nymlink.index.stored import store_calibration
 from nymlink.plot.figure import picture_format, save_figure
 from nymlink.plot.reliability import draw_reliability
 

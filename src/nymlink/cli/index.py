@@ -13,9 +13,10 @@ from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
 from nymlink.encode.embedded import MINI
 from nymlink.index.fusion import METHODS, WEIGHTED, Fusion
-from nymlink.index.index import Index, store_fusion
+from nymlink.index.index import Index
 from nymlink.index.neighbours import EXACTLY, KINDS
 from nymlink.index.presets import DEFAULT_PRESET, PRESETS
+from nymlink.index.stored import store_fusion
 from nymlink.vocabulary.read import open_vocabulary
 
 

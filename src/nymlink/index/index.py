@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from nymlink.atomic import atomic_file
-from nymlink.errors import InputError, StoreError, UnknownNameError
+from nymlink.errors import StoreError, UnknownNameError
 from nymlink.index.dense import DenseSearch
 from nymlink.index.entries import Entries
 from nymlink.index.exact import ExactSearch
@@ -27,7 +24,7 @@ from nymlink.index.presets import DEFAULT_PRESET
 from nymlink.index.query_encoder import QueryEncoder
 from nymlink.index.sparse import SparseSearch
 from nymlink.index.walk import Matches, match
-from nymlink.manifest import MANIFEST, read_manifest, require_files, write_directory
+from nymlink.manifest import read_manifest, require_files, write_directory
 from nymlink.text.normalise import normalise
 from nymlink.vocabulary.model import UNKNOWN_LANGUAGE
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -319,66 +316,6 @@ class Index:
         names = self.entries.names_of(row).tolist()
         equal = [name for name in names if normalise(self.vocabulary.name(name).text) == query]
         return {int(self._owners[name]): name for name in reversed(equal)}
-
-
-def store_fusion(directory: str | Path, fusion: Fusion) -> None:
-    """Change how the searches of an index directory are joined, in one step.
-
-    Where that changes, so do all scores: a calibration is removed, with a warning.
-
-    Raises:
-        InputError: the fusion is not of the searches that the index has.
-        StoreError: the index is missing, damaged, or of another format version.
-        OutputError: it cannot be written; nothing was changed.
-    """
-    with _changed_manifest(Path(directory)) as manifest:
-        try:
-            # As the index will be read: what that would refuse is not to be written.
-            Fusion.from_dict(fusion.to_dict(), [EXACT, *manifest["searches"]])
-        except ValueError as error:
-            raise InputError(
-                f"its searches cannot be joined so ({error}): make the fusion with "
-                "Fusion.of(index.search.parts, ...)",
-                path=directory,
-            ) from error
-        changes = manifest["settings"]["fusion"] != fusion.to_dict()
-        manifest["settings"]["fusion"] = fusion.to_dict()
-        removed = changes and manifest.pop("calibration", None) is not None
-    if removed:
-        warnings.warn(
-            f"{directory}: its calibration was of other scores and is removed: run `nymlink calibrate` again",
-            stacklevel=2,
-        )
-
-
-def store_calibration(directory: str | Path, calibration: Mapping[str, Any], *, fusion: Fusion) -> None:
-    """Calibrate an index directory, or calibrate it anew, in one step.
-
-    Args:
-        directory: the index.
-        calibration: JSON values, :meth:`nymlink.link.calibration.Calibration.to_dict`.
-        fusion: how the searches were joined that it was fitted to.
-
-    Raises:
-        StoreError: the index is missing, damaged, or of another format version; or its searches are now joined in
-            another way.
-        OutputError: it cannot be written; nothing was changed.
-    """
-    with _changed_manifest(Path(directory)) as manifest:
-        if manifest["settings"]["fusion"] != fusion.to_dict():
-            raise StoreError(
-                "its searches have been joined in another way meanwhile: run `nymlink calibrate` again",
-                path=directory,
-            )
-        manifest["calibration"] = dict(calibration)
-
-
-@contextmanager
-def _changed_manifest(directory: Path) -> Iterator[dict[str, Any]]:
-    manifest = read_manifest(directory, kind=KIND, version=VERSION)
-    yield manifest
-    with atomic_file(directory / MANIFEST) as partial:
-        partial.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _measured(dense: DenseSearch) -> dict[str, float]:
