@@ -7,8 +7,8 @@ Rows: NCBI disease and BC5CDR disease with the bare dictionary (MEDIC), with tra
 borrowed names (enriched: ``nymlink vocab enrich`` wrote it); AskAPatient, ten folds, with its own labels as
 dictionary, and nothing learnt from it, bare, enriched by what refers to its SNOMED CT ids in a merged vocabulary
 (``nymlink vocab merge`` wrote it), and by what is called the same there, too; MedMentions, the mentions whose CUI
-the merged vocabulary reaches; MedMentions mapped to MONDO. Several encoders are seeds of one recipe: mean and
-standard deviation are over them and over folds.
+the merged vocabulary reaches; MedMentions mapped to MONDO; GSC+ to HPO. Several encoders are seeds of one recipe:
+mean and standard deviation are over them and over folds.
 
 Development splits by default, and no file of a test split is opened; ``--test`` shows the test splits instead, for
 a last run. Everything is kept in FOLDER, vectors too: the same command goes on where it was interrupted. Reads

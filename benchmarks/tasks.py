@@ -194,6 +194,18 @@ def mondo(split: str) -> Task:
     )
 
 
+def gsc() -> Task:
+    """GSC+, the half for development: phenotypes in abstracts. Where its ids have gone, mentions are left out."""
+    return Task(
+        "GSC+ dev, HPO",
+        "vocabularies/hpo.tsv.gz",
+        "corpora/hpo_gsc/gscplus_dev_half.tar.gz",
+        ("GSC+",),
+        languages=("en",),
+        known_only=True,
+    )
+
+
 MEDIC: Final = f"{_NCBI}/ncbi-disease_train_dictionary.txt.gz"
 _BC5CDR_BARE: Final = f"{_BC5CDR}/bc5cdr-disease_train_dictionary.txt.gz"
 _BC5CDR_AUGMENTED: Final = f"{_BC5CDR}/bc5cdr-disease_dev_dictionary.txt.gz"
@@ -203,6 +215,7 @@ DEVELOPMENT: Final = (
     ncbi("dev", "augmented", f"{_NCBI}/ncbi-disease_dev_dictionary.txt.gz"),
     bc5cdr("bare", _BC5CDR_BARE, (84.5, 89.5)),
     bc5cdr("augmented", _BC5CDR_AUGMENTED, (94.0, 96.5)),
+    gsc(),
     mondo("dev"),
 )
 TEST: Final = (

@@ -82,9 +82,15 @@ def lines(i: int) -> tuple[str, list[Gold]]:
     return f"{mention}\n", [(mention, ())]
 
 
+def gsc(i: int) -> tuple[str, list[Gold]]:
+    mention = f"ménière {noise(i)}"
+    return f"[3::51]\tHP_00{i} | {mention}\n", [(mention, (f"HP:00{i}",))]
+
+
 SAMPLES = {
     "askapatient": Sample(askapatient, streams=False),
     "biosyn": Sample(biosyn, folder="1.concept", streams=False),
+    "gsc": Sample(gsc, folder="1", streams=False),
     "lines": Sample(lines, broken="\0\0"),
     "pubtator": Sample(pubtator),
     "table": Sample(table, header="Mention,Concept ID,Sentence\n"),

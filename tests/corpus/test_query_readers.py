@@ -1,4 +1,4 @@
-"""XL-BEL, AskAPatient and plain lines."""
+"""XL-BEL, AskAPatient, GSC+ and plain lines."""
 
 from __future__ import annotations
 
@@ -83,3 +83,54 @@ def test_lines_are_mentions_without_gold(tmp_path: Path) -> None:
         Document("queries:3", mentions=(Mention("MI"),)),
         Document("queries:4", mentions=(Mention("[3H]-naloxone"),)),
     )
+
+
+def gsc(folder: Path, annotations: str, text: str | None = "Ménière's disease,\nand a fever.") -> Path:
+    for name, content in (("ann", annotations), ("corpus", text)):
+        (folder / name).mkdir()
+        if content is not None:
+            (folder / name / "11").write_text(content, encoding="utf-8")
+    return folder
+
+
+def test_gsc_has_texts_and_annotations_in_files_of_the_same_names(tmp_path: Path) -> None:
+    folder = gsc(tmp_path, "[0::17]\tHP_0002321 | Ménière's disease\n[25::30]\tHP_0001945 | fever\n")
+    # An abstract in which nothing was annotated, and a text whose annotations are not there.
+    (folder / "ann" / "10").write_text("", encoding="utf-8")
+    (folder / "corpus" / "12").write_text("Not annotated.", encoding="utf-8")
+    problems = Problems()
+    assert read_corpus(folder, problems=problems).documents == (
+        Document("10"),
+        Document(
+            "11",
+            "Ménière's disease,\nand a fever.",
+            (
+                Mention("Ménière's disease", start=0, end=17, concept_ids=("HP:0002321",)),
+                Mention("fever", start=25, end=30, concept_ids=("HP:0001945",)),
+            ),
+        ),
+    )
+    assert problems.count == 0
+    assert read_corpus(folder / "ann" / "11").documents == read_corpus(folder / "ann").documents[1:]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("[24::30]\tHP_0001945 | fever", (25, 30)),
+        ("[25::30]\tHP_0001945 | Fever", (None, None)),
+        ("[999999999::999999999]\tHP_0001945 | fever", (None, None)),
+    ],
+)
+def test_gsc_offsets_are_mended_or_dropped(
+    line: str, expected: tuple[int | None, int | None], tmp_path: Path
+) -> None:
+    problems = Problems()
+    (document,) = read_corpus(gsc(tmp_path, line), problems=problems).documents
+    assert [(mention.start, mention.end) for mention in document.mentions] == [expected]
+    assert (problems.rejected, problems.repaired) == (0, 1)
+
+
+def test_gsc_without_texts_has_no_offsets(tmp_path: Path) -> None:
+    (document,) = read_corpus(gsc(tmp_path, "[25::30]\tHP_0001945 | fever\n", text=None)).documents
+    assert document == Document("11", mentions=(Mention("fever", concept_ids=("HP:0001945",)),))

@@ -123,6 +123,18 @@ def test_askapatient(data: Path, tmp_path: Path) -> None:
         assert ("Sjögren's syndrome" in {mention.text for _, mention in corpus.mentions()}) == (split == "train")
 
 
+def test_gsc(data: Path, tmp_path: Path) -> None:
+    corpus, problems = read(extracted(data / "corpora/hpo_gsc/gscplus_dev_half.tar.gz", tmp_path) / "GSC+")
+    assert (len(corpus), count(corpus)) == (114, 1093)
+    # Two are written small that are not so in the text, and two are longer than what their offsets span.
+    assert (problems.rejected, problems.repaired) == (0, 4)
+    assert all(document.text for document in corpus.documents)
+    for document, mention in corpus.mentions():
+        if mention.start is not None:
+            assert document.text[mention.start : mention.end] == mention.text
+        assert all(one.startswith("HP:") for one in mention.concept_ids)
+
+
 @pytest.mark.parametrize(
     ("split", "documents", "mentions", "concepts"), [("dev", 878, 71062, 12610), ("test", 879, 70405, 12419)]
 )

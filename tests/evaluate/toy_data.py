@@ -58,11 +58,22 @@ def write(root: Path) -> Path:
     (root / "corpora" / "medmentions_mondo" / "mondo_dev.csv").write_text(
         "pmid,mention,cui,mondo_id\n1,heart attacks,C0000001,MONDO:0000001\n", encoding="utf-8"
     )
+    (root / "corpora" / "hpo_gsc").mkdir()
+    _archive(
+        root / "corpora" / "hpo_gsc" / "gscplus_dev_half.tar.gz",
+        "gz",
+        {
+            "GSC+/corpus/11": "A seizure with fever.",
+            "GSC+/ann/11": "[2::9]\tHP_0000001 | seizure\n[15::20]\tHP_0000009 | fever\n",
+        },
+    )
     (root / "vocabularies").mkdir()
     header = "concept_id\tname\tlang\tkind\tsemantic_type\txrefs\n"
     lines = ("MONDO:0000001\theart attack\ten\tpreferred\t\t", "MONDO:0000002\tseizure\ten\tpreferred\t\t")
     table = header + "\n".join(lines) + "\n"
     (root / "vocabularies" / "mondo.tsv.gz").write_bytes(gzip.compress(table.encode()))
+    phenotypes = f"{header}HP:0000001\tseizure\ten\tpreferred\t\t\nHP:0000001\tconvulsión\tes\texact\t\t\n"
+    (root / "vocabularies" / "hpo.tsv.gz").write_bytes(gzip.compress(phenotypes.encode()))
     return root
 
 

@@ -1,0 +1,88 @@
+"""GSC+: abstracts in a folder ``corpus``, their annotations beside it in ``ann``, in files of the same names.
+
+A line of annotations is ``[start::end]<TAB>HP_0001156 | mention``; offsets are half-open. Groza et al.,
+"Automatic concept recognition using the Human Phenotype Ontology reference and test suite corpora" (2015); mended
+by Lobo et al., "Identifying human phenotype terms by combining machine learning and validation rules" (2017).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.options import CorpusOptions
+from nymlink.corpus.readers import CorpusFormat
+from nymlink.corpus.readers.common import first_lines, most_match, place, source_name
+from nymlink.errors import InputError
+from nymlink.files import read_head, read_lines
+from nymlink.formats import Format
+from nymlink.problems import Problems
+
+_ANNOTATIONS: Final = "ann"
+_TEXTS: Final = "corpus"
+_LINE: Final = re.compile(r"\[([0-9]{1,9})::([0-9]{1,9})\]\t\s*([A-Za-z]+)[_:](\w+)\s*\|\s*(\S.*?)\s*")
+
+_LOOKED_AT: Final = 20
+"""Files of a folder that are looked at to tell the format; an abstract without annotations has an empty one."""
+
+
+def _recognises(path: Path, head: str) -> bool:
+    if not path.is_dir():
+        return most_match(first_lines(head), _LINE)
+    files = islice(_files(path), _LOOKED_AT)
+    return any(most_match(first_lines(read_head(file)), _LINE) for file in files)
+
+
+def _files(path: Path) -> Iterator[Path]:
+    inside = path / _ANNOTATIONS
+    folder = inside if inside.is_dir() else path
+    return (file for file in sorted(folder.iterdir()) if file.is_file())
+
+
+def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:  # noqa: ARG001
+    usable = False
+    for file in _files(path) if path.is_dir() else [path]:
+        document = _document(file, problems)
+        usable = usable or bool(document.mentions)
+        yield document
+    if not usable:
+        raise InputError("no line of the form [start::end]<TAB>id | mention in it", path=path)
+
+
+def _document(path: Path, problems: Problems) -> Document:
+    text = _text(path, problems)
+    mentions = []
+    for number, line in read_lines(path, problems):
+        if not line.strip():
+            continue
+        if (match := _LINE.fullmatch(line)) is None:
+            problems.reject(path, number, "not of the form [start::end]<TAB>id | mention")
+            continue
+        surface, concept_id = match[5], f"{match[3]}:{match[4]}"
+        start, end = (
+            place(text, surface, int(match[1]), int(match[2]), path=path, line=number, problems=problems)
+            if text
+            else (None, None)
+        )
+        mentions.append(Mention(surface, start=start, end=end, concept_ids=(concept_id,)))
+    return Document(source_name(path), text, tuple(mentions))
+
+
+def _text(annotations: Path, problems: Problems) -> str:
+    """The text that is annotated; empty where it is not there."""
+    path = annotations.parent.parent / _TEXTS / annotations.name
+    if annotations.parent.name != _ANNOTATIONS or not path.is_file():
+        return ""
+    return "\n".join(line for _, line in read_lines(path, problems))
+
+
+FORMAT: Final[CorpusFormat] = Format(
+    name="gsc",
+    description="GSC+: folders corpus and ann, with files of the same names (Human Phenotype Ontology)",
+    recognises=_recognises,
+    read=_read,
+)
