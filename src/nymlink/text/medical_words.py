@@ -50,6 +50,13 @@ AILING: Final = frozenset(
 )
 """What is said of a part that something is wrong with, and not what. An injury or a failure is something."""
 
+ABNORMAL: Final = frozenset(
+    "abnormality abnormalities alteration alterations anomalies anomaly change changes defect defects disease "
+    "disorder disorders disturbance disturbances features finding findings involvement lesion lesions "
+    "malformation malformations manifestation manifestations problem problems signs symptoms".split()
+)
+"""What is said of anything that is not as it should be. What works badly need not look wrong."""
+
 FAILING: Final = frozenset(
     "abnormality abnormalities defect defects disturbance disturbances dysfunction dysfunctions".split()
 )
@@ -172,16 +179,20 @@ ORGANS: Final = (
     ("myo", "muscular", "muscle"),
     ("nephro", "renal", "kidney"),
     ("neuro", "neurologic", "neurological", "nervous system"),
+    ("odonto", "dental", "tooth"),
     ("oophoro", "ovarian", "ovary"),
-    ("ophthalmo", "ocular", "eye"),
+    ("ophthalmo", "ophthalmic", "ophthalmologic", "ophthalmological", "ocular", "eye"),
     ("orchido", "testicular", "testis"),
     ("osteo", "osseous", "bone"),
     ("oto", "otic", "ear"),
     ("pancreato", "pancreatic", "pancreas"),
     ("pneumo", "pulmonary", "lung"),
+    ("prosopo", "facial", "face"),
     ("prostato", "prostatic", "prostate"),
     ("retino", "retinal", "retina"),
+    ("rhino", "nasal", "nose"),
     ("spleno", "splenic", "spleen"),
+    ("stomato", "oral", "mouth"),
 )
 
 PARTS: Final = frozenset(

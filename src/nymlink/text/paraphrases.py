@@ -69,6 +69,8 @@ def paraphrases(text: str) -> Iterator[str]:
     if _is_event(part, head):
         before, _, adjective = part.rpartition(" ")
         yield from _nouns(before, adjective)
+    if head in words.ABNORMAL:
+        yield from _abnormalities(part, *others)
     yield from _wider(text, part, head)
 
 
@@ -163,6 +165,14 @@ def _diseases(*parts: str) -> Iterator[str]:
     """Of something, the names that vocabularies have for whatever is wrong with it."""
     yield from (f"{part} {word}" for part, word in product(parts, words.DISEASE))
     yield from (f"{_ABNORMALITY}{part}" for part in parts)
+
+
+def _abnormalities(*parts: str) -> Iterator[str]:
+    """Of something, the names that vocabularies of phenotypes have for what is not as it should be."""
+    for part in parts:
+        yield from (f"{part} abnormality", f"{part} anomaly")
+        yield from (f"{_ABNORMALITY}{part}", f"{_ABNORMALITY}{part} system", f"abnormality of {part}")
+        yield from (f"abnormal {part}", f"abnormal {part} morphology")
 
 
 def _other_words(part: str) -> list[str]:
