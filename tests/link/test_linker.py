@@ -200,14 +200,43 @@ class TestSpelling:
         assert [one.query for one in link] == ["liver tumour", "mi"]
 
     def test_a_prepared_mention_stays(self) -> None:
-        linker = Linker(INDEX, spelling={"attakc": "attack"})
-        [link] = linker.link([Mention("heart attakc", prepared=True)])
-        assert link.query == "heart attakc"
+        linker = Linker(INDEX, spelling={"failure": "attack"})
+        [link] = linker.link([Mention("heart failure", prepared=True)])
+        assert link.query == "heart failure"
 
     def test_the_parts_of_a_composite_are_mended(self) -> None:
         linker = Linker(INDEX, spelling={"cancre": "cancer"})
         [link] = linker.link([Mention("x", parts=("breast cancre", "ovarian cancer"))])
         assert link.query == "breast cancer | ovarian cancer"
+
+    @pytest.mark.parametrize(
+        ("mention", "query"),
+        [
+            ("ovarain cancer", "ovarian cancer"),
+            ("Ovarain cancers", "ovarian cancer"),
+            ("Hirschpsrung disease of the rectum", "hirschsprung disease of the rectum"),
+            ("infarctus du miocarde", "infarctus du myocarde"),
+        ],
+    )
+    def test_a_word_that_is_known_nowhere_is_one_of_the_index(self, mention: str, query: str) -> None:
+        assert LINKER.link(mention).query == query
+        [link] = LINKER.link([Mention(mention.lower(), prepared=True)])
+        assert link.query == query
+
+    @pytest.mark.parametrize(
+        "mention",
+        [
+            # Common in English; another at the end alone; too short; in capitals; not all letters; no alphabet.
+            "lover cancer",
+            "myotonis",
+            "livre cancer",
+            "TUMUOR",
+            "ovarain1",
+            "心筋便塞",
+        ],
+    )
+    def test_what_may_be_another_word_stays(self, mention: str) -> None:
+        assert LINKER.link(mention).query == mention.lower()
 
     def test_the_built_in_table_is_used(self) -> None:
         assert LINKER.link("liver tumor").best == LINKER.link("liver tumor").candidates[0]

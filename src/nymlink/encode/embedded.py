@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -43,6 +44,13 @@ def embedded_calibration(fingerprint: str) -> dict[str, Any] | None:
             found: dict[str, Any] = known["calibration"]
             return found
     return None
+
+
+@cache
+def common_words() -> frozenset[str]:
+    """Some twenty thousand common words of English, folded: those that the default encoder has a token of."""
+    tokens = json.loads((_FOLDER / MINI / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
+    return frozenset(filter(str.isalpha, tokens))
 
 
 def calibration_file(name: str) -> Path:

@@ -15,6 +15,7 @@ from nymlink.arrays import map_array, save_array
 from nymlink.index.hits import NONE, Rows
 from nymlink.index.sorted_texts import SortedTexts
 from nymlink.index.word_order import word_digests
+from nymlink.index.words import Words
 from nymlink.mixing import mix
 from nymlink.progress import track
 from nymlink.vocabulary.keys import normalise_all
@@ -37,6 +38,7 @@ class Entries:
         others: large_string (V): prepared names that are not searched, in code point order: each has the words of
             its entry's text, in another order.
         other_rows: int32 (V): the entry of each of them.
+        words: of the texts; the others have no more.
     """
 
     FILES: ClassVar = (
@@ -52,6 +54,7 @@ class Entries:
     names: npt.NDArray[np.int32]
     others: pa.LargeStringArray = field(default_factory=lambda: pa.array([], pa.large_string()))
     other_rows: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    words: Words = field(init=False, repr=False)
     _searched: SortedTexts = field(init=False, repr=False)
     _not_searched: SortedTexts = field(init=False, repr=False)
 
@@ -66,6 +69,7 @@ class Entries:
             raise ValueError("the entries of names in other orders do not fit these")
         if len(self.others) and not 0 <= self.other_rows.min() <= self.other_rows.max() < len(self.texts):
             raise ValueError("there are names in other orders of entries that there are not")
+        object.__setattr__(self, "words", Words(self.texts))
         object.__setattr__(self, "_searched", SortedTexts(self.texts))
         object.__setattr__(self, "_not_searched", SortedTexts(self.others))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterator
 
 import pyarrow as pa
 
@@ -25,6 +26,15 @@ class SortedTexts:
         wanted = text.encode("utf-8", "surrogatepass")
         row = bisect_left(self._rows, wanted, key=self._encoded)
         return row if row < len(self._rows) and self._encoded(row) == wanted else None
+
+    def starting(self, start: str) -> Iterator[str]:
+        """The texts that start so, in order."""
+        wanted = start.encode("utf-8", "surrogatepass")
+        for row in self._rows[bisect_left(self._rows, wanted, key=self._encoded) :]:
+            text = self._encoded(row)
+            if not text.startswith(wanted):
+                return
+            yield text.decode()
 
     def _encoded(self, row: int) -> bytes:
         return self._letters[self._ends[row] : self._ends[row + 1]].tobytes()
