@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from nymlink.corpus import Document, Mention, read_corpus
+from nymlink.errors import UnknownFormatError
 from nymlink.problems import Problems
 
 
@@ -95,12 +96,14 @@ def gsc(folder: Path, annotations: str, text: str | None = "Ménière's disease,
 
 def test_gsc_has_texts_and_annotations_in_files_of_the_same_names(tmp_path: Path) -> None:
     folder = gsc(tmp_path, "[0::17]\tHP_0002321 | Ménière's disease\n[25::30]\tHP_0001945 | fever\n")
-    # An abstract in which nothing was annotated, and a text whose annotations are not there.
-    (folder / "ann" / "10").write_text("", encoding="utf-8")
+    # An abstract in which nothing was annotated, a text whose annotations are not there, and what is neither.
+    (folder / "ann" / "10.1").write_text("", encoding="utf-8")
+    (folder / "corpus" / "10.1").write_text("Nothing.", encoding="utf-8")
     (folder / "corpus" / "12").write_text("Not annotated.", encoding="utf-8")
+    (folder / "ann" / ".hidden").write_bytes(b"PK\x03\x04\x00\x00")
     problems = Problems()
     assert read_corpus(folder, problems=problems).documents == (
-        Document("10"),
+        Document("10.1", "Nothing."),
         Document(
             "11",
             "Ménière's disease,\nand a fever.",
@@ -131,6 +134,14 @@ def test_gsc_offsets_are_mended_or_dropped(
     assert (problems.rejected, problems.repaired) == (0, 1)
 
 
-def test_gsc_without_texts_has_no_offsets(tmp_path: Path) -> None:
-    (document,) = read_corpus(gsc(tmp_path, "[25::30]\tHP_0001945 | fever\n", text=None)).documents
+def test_gsc_without_a_text_has_no_offsets(tmp_path: Path) -> None:
+    folder, problems = gsc(tmp_path, "[25::30]\tHP_0001945 | fever\n", text=None), Problems()
+    (document,) = read_corpus(folder, problems=problems).documents
     assert document == Document("11", mentions=(Mention("fever", concept_ids=("HP:0001945",)),))
+    assert (problems.rejected, problems.repaired) == (0, 1)
+
+
+def test_a_folder_of_something_else_is_no_gsc(tmp_path: Path) -> None:
+    (tmp_path / "a.zip").write_bytes(b"PK\x03\x04\x00\x00")
+    with pytest.raises(UnknownFormatError):
+        read_corpus(tmp_path)

@@ -16,7 +16,7 @@ from typing import Final
 from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.readers import CorpusFormat
-from nymlink.corpus.readers.common import first_lines, most_match, place, source_name
+from nymlink.corpus.readers.common import first_lines, most_match, place
 from nymlink.errors import InputError
 from nymlink.files import read_head, read_lines
 from nymlink.formats import Format
@@ -33,14 +33,21 @@ _LOOKED_AT: Final = 20
 def _recognises(path: Path, head: str) -> bool:
     if not path.is_dir():
         return most_match(first_lines(head), _LINE)
-    files = islice(_files(path), _LOOKED_AT)
-    return any(most_match(first_lines(read_head(file)), _LINE) for file in files)
+    return any(map(_is_annotations, islice(_files(path), _LOOKED_AT)))
+
+
+def _is_annotations(path: Path) -> bool:
+    try:
+        return most_match(first_lines(read_head(path)), _LINE)
+    except InputError:
+        return False
 
 
 def _files(path: Path) -> Iterator[Path]:
     inside = path / _ANNOTATIONS
     folder = inside if inside.is_dir() else path
-    return (file for file in sorted(folder.iterdir()) if file.is_file())
+    # What file managers and editors leave is hidden.
+    return (file for file in sorted(folder.iterdir()) if file.is_file() and not file.name.startswith("."))
 
 
 def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:  # noqa: ARG001
@@ -69,13 +76,18 @@ def _document(path: Path, problems: Problems) -> Document:
             else (None, None)
         )
         mentions.append(Mention(surface, start=start, end=end, concept_ids=(concept_id,)))
-    return Document(source_name(path), text, tuple(mentions))
+    # A name as 10.1093 has no ending.
+    return Document(path.name.removesuffix(".gz"), text, tuple(mentions))
 
 
 def _text(annotations: Path, problems: Problems) -> str:
     """The text that is annotated; empty where it is not there."""
-    path = annotations.parent.parent / _TEXTS / annotations.name
-    if annotations.parent.name != _ANNOTATIONS or not path.is_file():
+    folder = annotations.parent.parent / _TEXTS
+    path = folder / annotations.name
+    if annotations.parent.name != _ANNOTATIONS or not folder.is_dir():
+        return ""
+    if not path.is_file():
+        problems.repair(annotations, None, f"there is no text {path}: the offsets were dropped")
         return ""
     return "\n".join(line for _, line in read_lines(path, problems))
 
