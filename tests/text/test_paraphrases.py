@@ -104,6 +104,8 @@ def test_the_likeliest_comes_first() -> None:
         ("decreased hepatic function", ["hepatic impairment", "liver impairment", "hepatic insufficiency"]),
         ("ototoxicity", ["hearing disorder", "ear disease"]),
         ("heart malformations", ["cardiac malformations", "heart abnormality", "abnormal heart morphology"]),
+        # What is wrong with it need not be its shape.
+        ("heart problems", ["heart disease", "abnormality of the heart"]),
     ],
 )
 def test_what_says_the_same_comes_before_what_is_wider(text: str, names: list[str]) -> None:
@@ -135,6 +137,10 @@ def test_what_says_the_same_comes_before_what_is_wider(text: str, names: list[st
         ("impaired mental function", "mental disorder"),
         ("impaired cardiac function", "abnormality of the heart"),
         ("impaired cardiac function", "abnormal heart"),
+        ("heart findings", "heart abnormality"),
+        ("jaw lesions", "jaw abnormality"),
+        ("metabolic changes", "metabolic disease"),
+        ("coronary artery disease", "abnormal coronary artery morphology"),
         ("reduced lung function", "lung insufficiency"),
         ("diabetic complications", "diabetes"),
         ("metabolic symptoms", "metabolism"),
@@ -164,7 +170,8 @@ HEADS = st.sampled_from(
     sorted(
         {
             *words.AILING,
-            *words.ABNORMAL,
+            *words.CHANGED,
+            *words.MISSHAPEN,
             *words.IMPAIRED,
             *words.EVENTS,
             *words.UNNAMED,

@@ -50,12 +50,17 @@ AILING: Final = frozenset(
 )
 """What is said of a part that something is wrong with, and not what. An injury or a failure is something."""
 
-ABNORMAL: Final = frozenset(
-    "abnormality abnormalities alteration alterations anomalies anomaly change changes defect defects disease "
-    "disorder disorders disturbance disturbances features finding findings involvement lesion lesions "
-    "malformation malformations manifestation manifestations problem problems signs symptoms".split()
+MISSHAPEN: Final = frozenset(
+    "abnormality abnormalities anomaly anomalies defect defects disturbance disturbances malformation "
+    "malformations".split()
 )
-"""What is said of anything that is not as it should be. What works badly need not look wrong."""
+"""What is said of anything that is not as it should be."""
+
+CHANGED: Final = frozenset(
+    "alteration alterations change changes finding findings involvement manifestation manifestations problem "
+    "problems".split()
+)
+"""What is said of it when that need not be its shape."""
 
 FAILING: Final = frozenset(
     "abnormality abnormalities defect defects disturbance disturbances dysfunction dysfunctions".split()

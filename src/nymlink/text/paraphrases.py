@@ -69,7 +69,11 @@ def paraphrases(text: str) -> Iterator[str]:
     if _is_event(part, head):
         before, _, adjective = part.rpartition(" ")
         yield from _nouns(before, adjective)
-    if head in words.ABNORMAL:
+    if head in words.MISSHAPEN:
+        yield from (f"{word} {said}" for word in (part, *others) for said in ("abnormality", "anomaly"))
+    elif head in words.CHANGED and _is_part(part):
+        yield from _diseases(part, *others)
+    if head in words.MISSHAPEN | words.CHANGED:
         yield from _abnormalities(part, *others)
     yield from _wider(text, part, head)
 
@@ -119,9 +123,13 @@ def _impaired(text: str) -> Iterator[str]:
 
 
 def _is_ailing(part: str, head: str) -> bool:
-    if part in _FORM or part in words.PARTS:
+    if _is_part(part):
         return head in words.AILING
     return head in words.FAILING and part not in words.NAMESAKES
+
+
+def _is_part(part: str) -> bool:
+    return part in _FORM or part in words.PARTS
 
 
 def _is_event(part: str, head: str) -> bool:
@@ -170,7 +178,6 @@ def _diseases(*parts: str) -> Iterator[str]:
 def _abnormalities(*parts: str) -> Iterator[str]:
     """Of something, the names that vocabularies of phenotypes have for what is not as it should be."""
     for part in parts:
-        yield from (f"{part} abnormality", f"{part} anomaly")
         yield from (f"{_ABNORMALITY}{part}", f"{_ABNORMALITY}{part} system", f"abnormality of {part}")
         yield from (f"abnormal {part}", f"abnormal {part} morphology")
 
