@@ -89,9 +89,9 @@ def prepare(
     entries, resolver = Entries.of(vocabulary), GoldResolver(vocabulary)
     owners = vocabulary.columns.names["concept"].to_numpy()
     mentions = [
-        {"parts": parts, "gold": sorted(resolver.rows(mention.concept_ids))}
+        {"parts": [part.text for part in asked], "gold": sorted(resolver.rows(mention.concept_ids))}
         for document in (corpus if limit is None else first(corpus, limit)).documents
-        for mention, parts in zip(
+        for mention, asked in zip(
             document.mentions,
             queries(document, entries, spelling=DEFAULT_SPELLING, composites="gold", as_published=True),
             strict=True,

@@ -17,7 +17,8 @@ from nymlink.link.linker import Linker
 from tests.index.small import many_names, vocabulary
 
 NAMES = many_names(400, seed=7)
-INDEX = Index.build(vocabulary({f"X:{number}": NAMES[4 * number : 4 * number + 4] for number in range(100)}))
+CONCEPTS = {f"X:{number}": NAMES[4 * number : 4 * number + 4] for number in range(100)}
+INDEX = Index.build(vocabulary({**CONCEPTS, "Y:1": ["myocardial infarction"]}))
 
 
 def corpus(count: int, *, seed: int, documents: int = 20) -> Corpus:
@@ -59,10 +60,12 @@ def test_confidences_are_deserved_on_mentions_not_fitted_to(found: Calibrated) -
 
 def test_what_is_measured_is_what_a_linker_says(found: Calibrated) -> None:
     composite = Mention("two", concept_ids=("X:1", "X:2"), parts=(NAMES[4], NAMES[9][1:]), prepared=True)
-    whole = replace(TEST, documents=(*TEST.documents, Document("c", mentions=(composite,))))
+    guessed = Mention("myocadrial infarction", concept_ids=("X:1",), prepared=True)
+    whole = replace(TEST, documents=(*TEST.documents, Document("c", mentions=(composite, guessed))))
     measured = measure(INDEX, found.calibration, whole)
     linker = Linker(INDEX.with_calibration(found.calibration.to_dict()))
     links = list(chain.from_iterable(linker.link_documents(whole.documents)))
+    assert links[-1].query == "myocardial infarction"
     assert measured.confidences.tolist() == sorted((link.confidence for link in links), reverse=True)
     assert measured.accuracy == evaluate(INDEX, whole).figures["concept_acc@1"]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -28,20 +26,28 @@ def test_words_of_all_texts() -> None:
     assert not any(word in words for word in ("heart attack", "fl", "flux", "", "h\ud800"))
 
 
-def test_the_commonest_of_several_then_the_first() -> None:
-    assert of("blood clot", "bleed", "bleed again").nearest("bloed") == "bleed"
-    assert of("blood", "bleed").nearest("bloed") == "bleed"
-    assert of("blood").nearest("blood") is None
-    assert of().nearest("blood") is None
+def test_the_only_word_that_is_near() -> None:
+    assert of("panic attack", "blood clot").meant("bolod") == "blood"
+    assert of("blood", "bleed").meant("bloed") is None
+    assert of("blood").meant("blood") is None
+    assert of().meant("blood") is None
 
 
-@pytest.mark.parametrize("at_once", [1, 2, 1 << 20])
+def test_another_ending_is_as_likely() -> None:
+    assert of("anginin").meant("arginin") is None
+    assert of("argirin").meant("arginin") == "argirin"
+    for other in ("arginine", "argini", "arginic"):
+        assert of("argirin", other).meant("arginin") is None
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 1 << 18])
 @given(names=NAMES, wrong=st.text("aбc", min_size=1, max_size=6))
-def test_nearest_is_what_a_search_through_all_words_finds(at_once: int, names: list[str], wrong: str) -> None:
-    counts = Counter(word for name in names for word in name.split(" "))
-    near = sorted((-count, word) for word, count in counts.items() if is_slip(wrong, word))
+def test_it_is_what_a_search_through_all_words_finds(at_once: int, names: list[str], wrong: str) -> None:
+    known = {word for name in names for word in name.split(" ")}
+    near = {word for word in known if is_slip(wrong, word)}
+    rivals = {word for word in known if word.startswith(wrong[:-1]) and abs(len(word) - len(wrong)) <= 1}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_AT_ONCE", at_once)
         words = of(*names)
-        assert words.nearest(wrong) == (near[0][1] if near else None)
-        assert all(word in words for word in counts)
+        assert words.meant(wrong) == (near.pop() if len(near) == 1 and not rivals else None)
+        assert all(word in words for word in known)

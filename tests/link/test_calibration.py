@@ -116,6 +116,15 @@ class TestLinker:
         for link in links:
             assert link.nil == (not link.candidates or link.confidence < 0.5)
 
+    def test_a_guess_is_less_sure_than_what_it_is_a_guess_of(self) -> None:
+        for queries in (["heart attack", "heart attakc"], ["heart attakc", "heart attack"]):
+            sure, guess = sorted(Linker(CALIBRATED).link(queries), key=lambda link: link.mention.text)
+            assert (guess.query, guess.candidates) == ("heart attack", sure.candidates)
+            assert guess.confidence == pytest.approx(2 / 3 * sure.confidence, abs=1e-6)
+        linker = Linker(CALIBRATED, min_confidence=sure.confidence)
+        assert [link.nil for link in linker.link(queries)] == [True, False]
+        assert Linker(INDEX).link("heart attakc").confidence is None
+
     def test_a_composite_mention_is_as_sure_as_its_parts_together(self) -> None:
         parts = ("heart attack", NAMES[0][1:])
         single = Linker(CALIBRATED).link(list(parts))

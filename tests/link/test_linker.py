@@ -238,6 +238,12 @@ class TestSpelling:
     def test_what_may_be_another_word_stays(self, mention: str) -> None:
         assert LINKER.link(mention).query == mention.lower()
 
+    def test_without_a_table_nothing_is_guessed(self) -> None:
+        assert Linker(INDEX, spelling={}).link("ovarain cancer").query == "ovarain cancer"
+        # A long text has words enough that are right.
+        text = " ".join(["ovarain", *["cancer"] * 16])
+        assert LINKER.link(text).query == text
+
     def test_the_built_in_table_is_used(self) -> None:
         assert LINKER.link("liver tumor").best == LINKER.link("liver tumor").candidates[0]
         assert ids(LINKER.link("liver tumor"))[0] == "D:7"

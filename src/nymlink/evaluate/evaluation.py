@@ -121,9 +121,9 @@ def evaluate(
         InputError: nothing is left to score; the message says why.
     """
     queries = [
-        Query(document.id, mention, prepared, parts)
+        Query(document.id, mention, prepared, tuple(part.text for part in asked))
         for document in corpus.documents
-        for mention, prepared, parts in zip(
+        for mention, prepared, asked in zip(
             document.mentions,
             prepare_document(document, spelling=spelling, composites="gold", as_published=as_published),
             mention_queries(

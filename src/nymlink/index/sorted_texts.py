@@ -27,14 +27,14 @@ class SortedTexts:
         row = bisect_left(self._rows, wanted, key=self._encoded)
         return row if row < len(self._rows) and self._encoded(row) == wanted else None
 
-    def starting(self, start: str) -> Iterator[str]:
-        """The texts that start so, in order."""
-        wanted = start.encode("utf-8", "surrogatepass")
-        for row in self._rows[bisect_left(self._rows, wanted, key=self._encoded) :]:
-            text = self._encoded(row)
-            if not text.startswith(wanted):
-                return
-            yield text.decode()
+    def starting(self, start: str, *, sizes: range) -> Iterator[str]:
+        """The texts that start so and have so many bytes, in order."""
+        wanted = start.encode()
+        # No byte of a text is as large as this one.
+        first, last = (bisect_left(self._rows, end, key=self._encoded) for end in (wanted, wanted + b"\xff"))
+        for row in range(first, last):
+            if self._ends[row + 1] - self._ends[row] in sizes:
+                yield self._encoded(row).decode()
 
     def _encoded(self, row: int) -> bytes:
         return self._letters[self._ends[row] : self._ends[row + 1]].tobytes()

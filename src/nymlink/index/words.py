@@ -12,10 +12,11 @@ import pyarrow.compute as pc
 from nymlink.index.sorted_texts import SortedTexts
 from nymlink.text.slips import is_slip
 
-_AT_ONCE: Final = 1 << 20
+_AT_ONCE: Final = 1 << 18
 """Texts that are cut into words at a time."""
 
-_COUNTS: Final = pa.schema([("values", pa.large_string()), ("counts", pa.int64())])
+_BYTES: Final = 4
+"""That a letter has at most."""
 
 
 class Words:
@@ -31,40 +32,40 @@ class Words:
     def __contains__(self, word: str) -> bool:
         return self._sorted.find(word) is not None
 
-    def nearest(self, word: str) -> str | None:
-        """The word of which this is a slip (see :func:`~nymlink.text.slips.is_slip`), the commonest of several."""
+    def meant(self, word: str) -> str | None:
+        """The word of which this is a slip, see :func:`~nymlink.text.slips.is_slip`.
+
+        There is none if there are several, or another that differs at the end alone: that is as likely meant.
+        """
+        length = len(word.encode())
+        sizes = range(length - _BYTES, length + _BYTES + 1)
+        if any(abs(len(other) - len(word)) <= 1 for other in self._sorted.starting(word[:-1], sizes=sizes)):
+            return None
         # One slip leaves what is before the middle as it is, or what is behind it.
         middle = (len(word) - 1) // 2
-        back = word[:middle:-1]
-        near = {
-            other
-            for other in chain(self._sorted.starting(word[:middle]), map(_turned, self._backwards.starting(back)))
-            if is_slip(word, other)
-        }
-        return min(near, key=lambda other: (-self._count(other), other), default=None)
-
-    @cached_property
-    def _counted(self) -> pa.Table:
-        """Each word, in code point order, and how often it is there."""
-        parts = [
-            pa.Table.from_struct_array(pc.value_counts(pc.split_pattern(texts, " ").flatten()))
-            for texts in (self._texts[start : start + _AT_ONCE] for start in range(0, len(self._texts), _AT_ONCE))
-        ]
-        counts = pa.concat_tables([pa.table({"values": [], "counts": []}, schema=_COUNTS), *parts])
-        return counts.group_by("values").aggregate([("counts", "sum")]).sort_by("values").combine_chunks()
+        ahead = self._sorted.starting(word[:middle], sizes=sizes)
+        behind = self._backwards.starting(word[:middle:-1], sizes=sizes)
+        near = {other for other in chain(ahead, map(_turned, behind)) if is_slip(word, other)}
+        return near.pop() if len(near) == 1 else None
 
     @cached_property
     def _sorted(self) -> SortedTexts:
-        return SortedTexts(self._counted["values"].combine_chunks())
+        return SortedTexts(self._distinct)
 
     @cached_property
     def _backwards(self) -> SortedTexts:
-        turned = pc.utf8_reverse(self._counted["values"].combine_chunks())
+        turned = pc.utf8_reverse(self._distinct)
         return SortedTexts(turned.take(pc.sort_indices(turned)))
 
-    def _count(self, word: str) -> int:
-        row = self._sorted.find(word)
-        return 0 if row is None else int(self._counted["counts_sum"][row].as_py())
+    @cached_property
+    def _distinct(self) -> pa.LargeStringArray:
+        """Each word, in code point order."""
+        starts = range(0, len(self._texts), _AT_ONCE)
+        parts = [
+            pc.split_pattern(self._texts[start : start + _AT_ONCE], " ").flatten().unique() for start in starts
+        ]
+        words = pa.chunked_array(parts, pa.large_string()).unique()
+        return words.take(pc.sort_indices(words))
 
 
 def _turned(word: str) -> str:

@@ -33,6 +33,10 @@ all (the name is no other concept's too), and whether its name equals the query.
 _CLEAR: Final = 0.1
 """A lead over the next score that is clear; twice of it is but a little clearer."""
 
+GUESSED: Final = 2 / 3
+"""Share of its confidence that a link keeps whose mention has a word that was guessed. Measured on guesses in
+patients' words, in abstracts and in names of other vocabularies of drugs: docs/confidence.md."""
+
 DEPTH: Final = 2
 """How many concepts of a query the features are read off."""
 

@@ -13,9 +13,9 @@ from nymlink.errors import InputError
 from nymlink.index.hits import NONE
 from nymlink.index.index import Index
 from nymlink.index.walk import Matches
-from nymlink.link.calibration import DEPTH, Calibration, features_of
+from nymlink.link.calibration import DEPTH, GUESSED, Calibration, features_of
 from nymlink.link.model import Candidate, Link
-from nymlink.link.queries import queries
+from nymlink.link.queries import Asked, queries
 from nymlink.text.prepare import Composites
 from nymlink.text.spelling import DEFAULT_SPELLING
 
@@ -51,6 +51,7 @@ class Linker:
         rerank: puts candidates into another order, by the text around the mention; a mention of no document, or
             in one without text, is linked as without it.
         spelling: misspelt word → right word, applied to whole words of a mention that is no name as it stands.
+            What it does not have is guessed; with an empty one, nothing is.
         composites: which mentions are split into parts that are linked one by one: those whose parts are
             ``"given"``, or ``"always"`` those that look composite ("breast and ovarian cancer").
         min_confidence: links of less confidence are NIL; :meth:`Calibration.threshold` says which precision it
@@ -163,10 +164,10 @@ class Linker:
             queries(document, self.index.entries, spelling=self.spelling, composites=self.composites)
             for document in documents
         ]
-        distinct = list(dict.fromkeys(query for one in prepared for parts in one for query in parts))
+        distinct = list(dict.fromkeys(query.text for one in prepared for parts in one for query in parts))
         found = dict(zip(distinct, self._found(distinct), strict=True))
         for document, asked in zip(documents, prepared, strict=True):
-            links = [self._composite([found[query] for query in parts]) for parts in asked]
+            links = [self._composite([self._trusted(found, query) for query in parts]) for parts in asked]
             yield [
                 replace(link, mention=mention, document_id=document.id or None)
                 for mention, link in zip(document.mentions, links, strict=True)
@@ -211,6 +212,14 @@ class Linker:
             )
             for query, line in enumerate(concepts)
         ]
+
+    def _trusted(self, found: Mapping[str, Link], query: Asked) -> Link:
+        """The link of a query: of one that is a guess, with less confidence."""
+        link = found[query.text]
+        if not query.guessed or link.confidence is None:
+            return link
+        confidence = round(link.confidence * GUESSED, 6)
+        return replace(link, confidence=confidence, nil=link.nil or self._doubtful(confidence))
 
     def _composite(self, parts: Sequence[Link]) -> Link:
         """The link of a mention with these parts: of one, itself."""

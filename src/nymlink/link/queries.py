@@ -4,22 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from nymlink.corpus.model import Document, Mention
-from nymlink.encode.embedded import common_words
 from nymlink.index.entries import Entries
-from nymlink.index.words import Words
+from nymlink.link.guesses import guess
 from nymlink.text.forms import american, forms
 from nymlink.text.normalise import normalise
 from nymlink.text.paraphrases import paraphrases
 from nymlink.text.prepare import Composites, prepare_document
-from nymlink.text.slips import may_be_misspelt
 from nymlink.text.spelling import correct
 
 _LONGEST_ACRONYM: Final = 6
 
 _NO_SPELLING: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+class Asked(NamedTuple):
+    """What an index is asked for a mention, or for a part of one.
+
+    Attributes:
+        text: a prepared text.
+        guessed: whether a word of it is a guess: the mention has another, which is known nowhere.
+    """
+
+    text: str
+    guessed: bool = False
 
 
 def queries(
@@ -29,34 +39,34 @@ def queries(
     spelling: Mapping[str, str],
     composites: Composites = "given",
     as_published: bool = False,
-) -> tuple[tuple[str, ...], ...]:
+) -> tuple[tuple[Asked, ...], ...]:
     """The queries of each mention, prepared by :func:`~nymlink.text.prepare.prepare_document`, as names have them.
 
     A query that is no name of the index as it stands is mended by the table; if then it is none either, but is one
     in another regular form ("anaemias", "anemia") or in other words ("hepatic failure", "liver failure"), it is
-    asked for in that. What is still none is mended once more: a word that is known nowhere becomes the word of the
-    index of which it is a slip ("siezures"). A vocabulary that writes "tumour" is right to do so, and "AIDS" is no
-    plural. The table is not for what was prepared already. With ``as_published`` the table is all.
+    asked for in that. In what is still none, words that are known nowhere are guessed ("siezures"), see
+    :func:`~nymlink.link.guesses.guess`; then other forms and words are tried again. A vocabulary that writes
+    "tumour" is right to do so, and "AIDS" is no plural. The table is not for what was prepared already. With
+    ``as_published`` the table is all; without a table nothing is guessed either.
     """
     prepared = prepare_document(document, spelling=_NO_SPELLING, composites=composites, as_published=as_published)
 
     def named(texts: Iterable[str]) -> str | None:
         return next((text for text in texts if entries.find(text) is not None), None)
 
-    def mended(query: str, mention: Mention) -> str:
+    def asked(query: str, mention: Mention) -> Asked:
         if entries.find(query) is not None:
-            return query
+            return Asked(query)
         better = query if mention.prepared else correct(query, spelling)
         if as_published or _is_acronym(mention.text, query):
-            return better
+            return Asked(better)
         found = named(_others(better, query))
-        if found is not None:
-            return found
-        corrected = _without_slips(better, entries.words)
-        return better if corrected == better else named(_others(corrected)) or corrected
+        if found is not None or not spelling or (guessed := guess(better, entries.words)) == better:
+            return Asked(found or better)
+        return Asked(named(_others(guessed)) or guessed, guessed=True)
 
     return tuple(
-        tuple(mended(query, mention) for query in parts)
+        tuple(asked(query, mention) for query in parts)
         for mention, parts in zip(document.mentions, prepared, strict=True)
     )
 
@@ -68,17 +78,6 @@ def _others(*texts: str) -> Iterator[str]:
         yield from forms(text)
     for text in dict.fromkeys((texts[0], american(texts[0]))):
         yield from paraphrases(text)
-
-
-def _without_slips(text: str, words: Words) -> str:
-    """The text, each word of it that is known nowhere being the word of the index of which it is a slip."""
-    return " ".join([_without_slip(word, words) for word in text.split(" ")])
-
-
-def _without_slip(word: str, words: Words) -> str:
-    if not may_be_misspelt(word) or word in common_words() or word in words:
-        return word
-    return words.nearest(word) or word
 
 
 def _is_acronym(text: str, query: str) -> bool:

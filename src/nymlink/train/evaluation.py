@@ -53,9 +53,9 @@ class Evaluation:
         self._corpus = describe_corpus(Path(held_out.corpus))
         resolver = GoldResolver(self._vocabulary)
         self._mentions = [
-            (parts, resolver.rows(mention.concept_ids))
+            (tuple(part.text for part in asked), resolver.rows(mention.concept_ids))
             for document in corpus.documents
-            for mention, parts in zip(
+            for mention, asked in zip(
                 document.mentions,
                 queries(document, self._entries, spelling=DEFAULT_SPELLING, composites="gold", as_published=True),
                 strict=True,

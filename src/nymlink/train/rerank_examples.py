@@ -54,9 +54,10 @@ def mentions_in_context(
         number = next(numbers)
         prepared = queries(document, index.entries, spelling=DEFAULT_SPELLING)
         contexts = passages(document, max_length=max_length)
-        for mention, parts, passage in zip(document.mentions, prepared, contexts, strict=True):
+        for mention, asked, passage in zip(document.mentions, prepared, contexts, strict=True):
             if mention.concept_ids and (not types or mention.type in types):
                 gold = resolver.rows(mention.concept_ids)
+                parts = tuple(part.text for part in asked)
                 alone = passage if len(parts) == 1 else None
                 yield ContextMention(number, parts, alone, mention.concept_ids, gold)
 
