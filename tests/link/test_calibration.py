@@ -116,14 +116,22 @@ class TestLinker:
         for link in links:
             assert link.nil == (not link.candidates or link.confidence < 0.5)
 
-    def test_a_guess_is_less_sure_than_what_it_is_a_guess_of(self) -> None:
-        for queries in (["heart attack", "heart attakc"], ["heart attakc", "heart attack"]):
-            sure, guess = sorted(Linker(CALIBRATED).link(queries), key=lambda link: link.mention.text)
-            assert (guess.query, guess.candidates) == ("heart attack", sure.candidates)
-            assert guess.confidence == pytest.approx(2 / 3 * sure.confidence, abs=1e-6)
-        linker = Linker(CALIBRATED, min_confidence=sure.confidence)
-        assert [link.nil for link in linker.link(queries)] == [True, False]
-        assert Linker(INDEX).link("heart attakc").confidence is None
+    def test_a_guess_is_half_as_sure_or_as_sure_as_without_where_that_finds_the_same(self) -> None:
+        names = vocabulary({"X:1": ["cardiac stroke"], "X:2": ["stroke"], "X:3": ["xstrokke"]})
+        index = Index.build(names).with_calibration(CALIBRATION.to_dict())
+        mentions = ["cardiac strokke", "strokke", "cardiac stroke", "stroke"]
+        same, other, *sure = Linker(index).link(mentions)
+        without = Linker(index, spelling={}).link(mentions[:2])
+        assert [link.best.concept_id for link in without] == ["X:1", "X:3"]
+        assert [(link.query, link.candidates) for link in (same, other)] == [
+            (link.query, link.candidates) for link in sure
+        ]
+        assert same.confidence == max(without[0].confidence, round(sure[0].confidence / 2, 6))
+        assert other.confidence == round(sure[1].confidence / 2, 6) < without[1].confidence
+        between = Linker(index, min_confidence=sure[1].confidence).link(mentions)
+        assert [link.nil for link in between[1:]] == [True, False, False]
+        [plain] = Linker(Index.build(names)).link(["strokke"])
+        assert (plain.query, plain.confidence, plain.nil) == ("stroke", None, False)
 
     def test_a_composite_mention_is_as_sure_as_its_parts_together(self) -> None:
         parts = ("heart attack", NAMES[0][1:])

@@ -17,7 +17,7 @@ from nymlink.errors import InputError
 from nymlink.evaluate.calibration import Reliability
 from nymlink.evaluate.gold import GoldResolver
 from nymlink.index.index import Index
-from nymlink.link.calibration import DEPTH, FEATURES, GUESSED, Calibration, Confidences, Features, features_of
+from nymlink.link.calibration import DEPTH, FEATURES, Calibration, Confidences, Features, features_of
 from nymlink.link.queries import queries
 from nymlink.text.spelling import DEFAULT_SPELLING
 
@@ -69,8 +69,7 @@ def calibrate(index: Index, corpus: Corpus, *, types: Collection[str] | None = N
     if len(np.unique(found)) < FOLDS:
         raise InputError("too few different mentions of the corpus are like any name of the index")
     reliability = judged.reliability(_cross_validated(judged))
-    sure = judged.trust == 1
-    fitted = fit_weights(judged.features[sure], judged.right[sure])
+    fitted = fit_weights(judged.features, judged.right)
     return Calibrated(Calibration(fitted.intercept, fitted.weights, reliability.curve()), reliability)
 
 
@@ -100,7 +99,6 @@ class Judged:
         queries: the P parts.
         features: float64 (P, 4), of each.
         right: bool (P), whether its first concept is gold.
-        trust: float64 (P), the share of its confidence that it keeps.
         starts: int (M): where the parts of each mention start.
         groups: int (P): mentions of one group are fitted to, or measured, together.
     """
@@ -108,38 +106,41 @@ class Judged:
     queries: Sequence[str]
     features: Features
     right: Right
-    trust: Confidences
     starts: npt.NDArray[np.int64]
     groups: npt.NDArray[np.int64]
 
     def reliability(self, confidences: Confidences) -> Reliability:
         """Of whole mentions, as :class:`~nymlink.link.linker.Linker` has the confidence of a composite one."""
-        whole = np.multiply.reduceat(confidences * self.trust, self.starts).round(6)
+        whole = np.multiply.reduceat(confidences, self.starts).round(6)
         return Reliability.of(whole, np.logical_and.reduceat(self.right, self.starts))
 
 
 def judge(index: Index, corpus: Corpus, *, types: Collection[str] | None = None) -> Judged:
     """Search the annotated mentions of a corpus, and see whether what comes first is gold.
 
+    Mentions with a guess (see :class:`~nymlink.link.queries.Asked`) are left out.
+
     Raises:
         InputError: nothing is left to score; the message says why.
     """
     # As a linker reads them: it does not know how many concepts a mention means.
     found = [
-        (document.id, parts, mention.concept_ids)
+        (document.id, [part.text for part in asked], mention.concept_ids)
         for document in corpus.documents
-        for mention, parts in zip(
+        for mention, asked in zip(
             document.mentions, queries(document, index.entries, spelling=DEFAULT_SPELLING), strict=True
         )
-        if mention.concept_ids and (types is None or mention.type in types)
+        if mention.concept_ids
+        and (types is None or mention.type in types)
+        # How sure a guess is, no feature says.
+        and all(part.without is None for part in asked)
     ]
     if not found:
         of_types = "" if types is None else f" of type {', '.join(sorted(types))}"
         there = ", ".join(sorted({mention.type for _, mention in corpus.mentions()}))
         raise InputError(f"no mention{of_types} of the corpus has a gold id; its types: {there or 'none'}")
     resolver = GoldResolver(index.vocabulary)
-    texts = [part.text for _, parts, _ in found for part in parts]
-    guessed = np.array([part.guessed for _, parts, _ in found for part in parts])
+    texts = [part for _, parts, _ in found for part in parts]
     distinct, places = np.unique(np.array(texts, object), return_inverse=True)
     matches = index.match(distinct.tolist(), DEPTH)
     firsts = matches.concepts[places, 0].tolist()
@@ -151,7 +152,6 @@ def judge(index: Index, corpus: Corpus, *, types: Collection[str] | None = None)
         queries=texts,
         features=features_of(matches)[places],
         right=np.array([first in gold for first, gold in zip(firsts, golds, strict=True)]),
-        trust=np.where(guessed, GUESSED, 1.0),
         starts=np.cumsum([0, *counts[:-1]]),
         # Names repeat within a document; where there are no documents to speak of, equal names are kept together.
         groups=groups if FOLDS <= len(ids) < len(found) else places,
@@ -165,8 +165,7 @@ def _cross_validated(judged: Judged) -> Confidences:
     confidences = np.zeros(len(folds))
     for fold in range(FOLDS):
         own = folds == fold
-        others = ~own & (judged.trust == 1)
-        fitted = fit_weights(judged.features[others], judged.right[others])
+        fitted = fit_weights(judged.features[~own], judged.right[~own])
         confidences[own] = fitted.confidence(judged.features[own])
     return confidences
 

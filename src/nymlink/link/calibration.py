@@ -33,9 +33,9 @@ all (the name is no other concept's too), and whether its name equals the query.
 _CLEAR: Final = 0.1
 """A lead over the next score that is clear; twice of it is but a little clearer."""
 
-GUESSED: Final = 2 / 3
-"""Share of its confidence that a link keeps whose mention has a word that was guessed. Measured on guesses in
-patients' words, in abstracts and in names of other vocabularies of drugs: docs/confidence.md."""
+GUESSED: Final = 0.5
+"""Share of its confidence that a link keeps which was found by a guess alone: docs/confidence.md says what such
+links are worth."""
 
 DEPTH: Final = 2
 """How many concepts of a query the features are read off."""

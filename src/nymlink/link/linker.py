@@ -164,7 +164,10 @@ class Linker:
             queries(document, self.index.entries, spelling=self.spelling, composites=self.composites)
             for document in documents
         ]
-        distinct = list(dict.fromkeys(query.text for one in prepared for parts in one for query in parts))
+        asked_for = (
+            text for one in prepared for parts in one for query in parts for text in query if text is not None
+        )
+        distinct = list(dict.fromkeys(asked_for))
         found = dict(zip(distinct, self._found(distinct), strict=True))
         for document, asked in zip(documents, prepared, strict=True):
             links = [self._composite([self._trusted(found, query) for query in parts]) for parts in asked]
@@ -214,12 +217,14 @@ class Linker:
         ]
 
     def _trusted(self, found: Mapping[str, Link], query: Asked) -> Link:
-        """The link of a query: of one that is a guess, with less confidence."""
+        """The link of a query: a guess is half as sure, or as sure as without where that finds the same concept."""
         link = found[query.text]
-        if not query.guessed or link.confidence is None:
+        if query.without is None or link.confidence is None:
             return link
-        confidence = round(link.confidence * GUESSED, 6)
-        return replace(link, confidence=confidence, nil=link.nil or self._doubtful(confidence))
+        without, confidence = found[query.without], round(link.confidence * GUESSED, 6)
+        if without.best and link.best and without.best.concept_id == link.best.concept_id:
+            confidence = max(confidence, without.confidence or 0.0)
+        return replace(link, confidence=confidence, nil=not link.candidates or self._doubtful(confidence))
 
     def _composite(self, parts: Sequence[Link]) -> Link:
         """The link of a mention with these parts: of one, itself."""

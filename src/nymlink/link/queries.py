@@ -25,11 +25,11 @@ class Asked(NamedTuple):
 
     Attributes:
         text: a prepared text.
-        guessed: whether a word of it is a guess: the mention has another, which is known nowhere.
+        without: the same without a guess, where words of it are guesses: the mention has others, known nowhere.
     """
 
     text: str
-    guessed: bool = False
+    without: str | None = None
 
 
 def queries(
@@ -63,7 +63,7 @@ def queries(
         found = named(_others(better, query))
         if found is not None or not spelling or (guessed := guess(better, entries.words)) == better:
             return Asked(found or better)
-        return Asked(named(_others(guessed)) or guessed, guessed=True)
+        return Asked(named(_others(guessed)) or guessed, without=better)
 
     return tuple(
         tuple(asked(query, mention) for query in parts)
