@@ -217,7 +217,7 @@ class Linker:
         ]
 
     def _trusted(self, found: Mapping[str, Link], query: Asked) -> Link:
-        """The link of a query: a guess is half as sure, or as sure as without where that finds the same concept."""
+        """The link of a query: a guess is half as sure, or as sure as without if that finds the same concept."""
         link = found[query.text]
         if query.without is None or link.confidence is None:
             return link
