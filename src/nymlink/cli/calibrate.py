@@ -60,8 +60,8 @@ def calibrate(
 
     CORPUS holds development mentions with gold ids: never those that are to be reported, nor any that were made
     names of the index. The calibration is stored in the index; `nymlink link` shows its confidences from then on.
-    Figures are of mentions not used to fit: ten-fold cross-validation over documents. Mentions with a misspelt word
-    that has to be guessed are left out.
+    Figures are of mentions not used to fit: ten-fold cross-validation over documents. Mentions with a misspelt
+    word that has to be guessed are left out.
 
     \b
     nymlink calibrate medic-index CDR_DevelopmentSet.PubTator.txt --type Disease
