@@ -34,10 +34,9 @@ def test_the_only_word_that_is_near() -> None:
 
 
 def test_another_ending_is_as_likely() -> None:
-    assert of("anginin").meant("arginin") is None
-    assert of("argirin").meant("arginin") == "argirin"
+    assert of("anginin").meant("arginin") == "anginin"
     for other in ("arginine", "argini", "arginic"):
-        assert of("argirin", other).meant("arginin") is None
+        assert of("anginin", other).meant("arginin") is None
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 1 << 18])
