@@ -238,6 +238,14 @@ class TestSpelling:
     def test_what_may_be_another_word_stays(self, mention: str) -> None:
         assert LINKER.link(mention).query == mention.lower()
 
+    def test_known_words_are_known_in_another_number(self) -> None:
+        linker = Linker(Index.build(vocabulary({"D:1": ["infections", "convulsants"], "D:2": ["convulsion"]})))
+        assert [link.query for link in linker.link(["injections", "convulsions", "infectoins"])] == [
+            "injections",
+            "convulsion",
+            "infections",
+        ]
+
     def test_without_a_table_nothing_is_guessed(self) -> None:
         assert Linker(INDEX, spelling={}).link("ovarain cancer").query == "ovarain cancer"
         # A long text has words enough that are right.

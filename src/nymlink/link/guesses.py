@@ -16,7 +16,7 @@ _MOST_WORDS: Final = 16
 def guess(text: str, words: Words) -> str:
     """The text, each word of it that is known nowhere being that of the index of which it is a slip.
 
-    Known are the words of the index, also in another number, and the common words of English.
+    Known are the words of the index and the common words of English, also in another number.
 
     Args:
         text: words with single spaces between them, as :func:`~nymlink.text.normalise.normalise` gives them.
@@ -27,6 +27,6 @@ def guess(text: str, words: Words) -> str:
 
 
 def _guess(word: str, words: Words) -> str:
-    if not may_be_misspelt(word) or word in words or word in common_words():
+    if not may_be_misspelt(word) or any(one in words or one in common_words() for one in (word, *forms(word))):
         return word
-    return word if any(form in words for form in forms(word)) else words.meant(word) or word
+    return words.meant(word) or word
