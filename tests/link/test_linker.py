@@ -14,28 +14,8 @@ from nymlink.corpus.model import Document, Mention
 from nymlink.errors import InputError, StoreError
 from nymlink.index.index import Index
 from nymlink.link.linker import Linker
-from nymlink.link.model import Link
 from tests.index.small import vocabulary
-
-VOCABULARY = vocabulary(
-    {
-        "D:1": ["breast cancer", "carcinoma of the breast", ("BC", "abbreviation")],
-        "D:2": ["ovarian cancer"],
-        "D:3": ["myocardial infarction", "heart attack", ("MI", "abbreviation"), "心筋梗塞", "احتشاء عضل القلب"],
-        "D:4": ["mitral insufficiency", ("MI", "related")],
-        "D:5": ["myotonia", ("mi", "exact")],
-        "D:6": ["mental illness", ("M.I.", "broad"), ("mi", "broad")],
-        "D:7": ["liver tumour"],
-        "D:8": ["Hirschsprung's disease"],
-        "D:9": ["bilirubin conjugation defect", "infarctus du myocarde"],
-    }
-)
-INDEX = Index.build(VOCABULARY)
-LINKER = Linker(INDEX, top_k=4)
-
-
-def ids(link: Link) -> list[str]:
-    return [candidate.concept_id for candidate in link.candidates]
+from tests.link.toy import INDEX, LINKER, VOCABULARY, ids
 
 
 def test_a_string_gives_a_link() -> None:
@@ -188,72 +168,6 @@ class TestComposites:
             assert [(link.query, link.candidates, link.parts) for link in with_gold] == [
                 (link.query, link.candidates, link.parts) for link in without
             ]
-
-
-class TestSpelling:
-    def test_a_misspelt_mention_is_mended(self) -> None:
-        link = Linker(INDEX, spelling={"attakc": "attack"}).link("Heart attakc")
-        assert (link.query, ids(link)[0]) == ("heart attack", "D:3")
-
-    def test_a_mention_that_is_a_name_stays(self) -> None:
-        link = Linker(INDEX, spelling={"tumour": "tumor", "mi": "ovarian cancer"}).link(["liver tumour", "MI"])
-        assert [one.query for one in link] == ["liver tumour", "mi"]
-
-    def test_a_prepared_mention_stays(self) -> None:
-        linker = Linker(INDEX, spelling={"failure": "attack"})
-        [link] = linker.link([Mention("heart failure", prepared=True)])
-        assert link.query == "heart failure"
-
-    def test_the_parts_of_a_composite_are_mended(self) -> None:
-        linker = Linker(INDEX, spelling={"cancre": "cancer"})
-        [link] = linker.link([Mention("x", parts=("breast cancre", "ovarian cancer"))])
-        assert link.query == "breast cancer | ovarian cancer"
-
-    @pytest.mark.parametrize(
-        ("mention", "query"),
-        [
-            ("ovarain cancer", "ovarian cancer"),
-            ("Ovarain cancers", "ovarian cancer"),
-            ("Hirschpsrung disease of the rectum", "hirschsprung disease of the rectum"),
-            ("infarctus du miocarde", "infarctus du myocarde"),
-        ],
-    )
-    def test_a_word_that_is_known_nowhere_is_one_of_the_index(self, mention: str, query: str) -> None:
-        assert LINKER.link(mention).query == query
-        [link] = LINKER.link([Mention(mention.lower(), prepared=True)])
-        assert link.query == query
-
-    @pytest.mark.parametrize(
-        "mention",
-        [
-            # Common in English; another at the end alone; too short; in capitals; not all letters.
-            "conjugation detect",
-            "myotonis",
-            "livre cancer",
-            "TUMUOR",
-            "ovar1ian",
-        ],
-    )
-    def test_what_may_be_another_word_stays(self, mention: str) -> None:
-        assert LINKER.link(mention).query == mention.lower()
-
-    def test_known_words_are_known_in_another_number(self) -> None:
-        linker = Linker(Index.build(vocabulary({"D:1": ["infections", "convulsants"], "D:2": ["convulsion"]})))
-        assert [link.query for link in linker.link(["injections", "convulsions", "infectoins"])] == [
-            "injections",
-            "convulsion",
-            "infections",
-        ]
-
-    def test_without_a_table_nothing_is_guessed(self) -> None:
-        assert Linker(INDEX, spelling={}).link("ovarain cancer").query == "ovarain cancer"
-        # A long text has words enough that are right.
-        text = " ".join(["ovarain", *["cancer"] * 16])
-        assert LINKER.link(text).query == text
-
-    def test_the_built_in_table_is_used(self) -> None:
-        assert LINKER.link("liver tumor").best == LINKER.link("liver tumor").candidates[0]
-        assert ids(LINKER.link("liver tumor"))[0] == "D:7"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,84 @@
+"""Misspelt mentions: mended by a table, or guessed."""
+
+from __future__ import annotations
+
+import pytest
+
+from nymlink.corpus.model import Mention
+from nymlink.index.index import Index
+from nymlink.link.linker import Linker
+from tests.index.small import vocabulary
+from tests.link.toy import INDEX, LINKER, ids
+
+
+def test_a_misspelt_mention_is_mended() -> None:
+    link = Linker(INDEX, spelling={"attakc": "attack"}).link("Heart attakc")
+    assert (link.query, ids(link)[0]) == ("heart attack", "D:3")
+
+
+def test_a_mention_that_is_a_name_stays() -> None:
+    link = Linker(INDEX, spelling={"tumour": "tumor", "mi": "ovarian cancer"}).link(["liver tumour", "MI"])
+    assert [one.query for one in link] == ["liver tumour", "mi"]
+
+
+def test_a_prepared_mention_stays() -> None:
+    linker = Linker(INDEX, spelling={"failure": "attack"})
+    [link] = linker.link([Mention("heart failure", prepared=True)])
+    assert link.query == "heart failure"
+
+
+def test_the_parts_of_a_composite_are_mended() -> None:
+    linker = Linker(INDEX, spelling={"cancre": "cancer"})
+    [link] = linker.link([Mention("x", parts=("breast cancre", "ovarian cancer"))])
+    assert link.query == "breast cancer | ovarian cancer"
+
+
+@pytest.mark.parametrize(
+    ("mention", "query"),
+    [
+        ("ovarain cancer", "ovarian cancer"),
+        ("Ovarain cancers", "ovarian cancer"),
+        ("Hirschpsrung disease of the rectum", "hirschsprung disease of the rectum"),
+        ("infarctus du miocarde", "infarctus du myocarde"),
+    ],
+)
+def test_a_word_that_is_known_nowhere_is_one_of_the_index(mention: str, query: str) -> None:
+    assert LINKER.link(mention).query == query
+    [link] = LINKER.link([Mention(mention.lower(), prepared=True)])
+    assert link.query == query
+
+
+@pytest.mark.parametrize(
+    "mention",
+    [
+        # Common in English; another at the end alone; too short; in capitals; not all letters.
+        "conjugation detect",
+        "myotonis",
+        "livre cancer",
+        "TUMUOR",
+        "ovar1ian",
+    ],
+)
+def test_what_may_be_another_word_stays(mention: str) -> None:
+    assert LINKER.link(mention).query == mention.lower()
+
+
+def test_known_words_are_known_in_another_number() -> None:
+    linker = Linker(Index.build(vocabulary({"D:1": ["infections", "convulsants"], "D:2": ["convulsion"]})))
+    assert [link.query for link in linker.link(["injections", "convulsions", "infectoins"])] == [
+        "injections",
+        "convulsion",
+        "infections",
+    ]
+
+
+def test_without_a_table_nothing_is_guessed() -> None:
+    assert Linker(INDEX, spelling={}).link("ovarain cancer").query == "ovarain cancer"
+    # A long text has words enough that are right.
+    text = " ".join(["ovarain", *["cancer"] * 16])
+    assert LINKER.link(text).query == text
+
+
+def test_the_built_in_table_is_used() -> None:
+    assert LINKER.link("liver tumor").best == LINKER.link("liver tumor").candidates[0]
+    assert ids(LINKER.link("liver tumor"))[0] == "D:7"
