@@ -92,6 +92,12 @@ def test_mentions_that_are_all_right_do_not_make_certain() -> None:
     assert easy.calibration.curve == ((0.0, 1.0),)
 
 
+def test_guesses_alone_are_refused() -> None:
+    misspelt = Mention("myocadrial infarction", concept_ids=("Y:1",))
+    with pytest.raises(InputError, match="has a misspelt word: mend them first"):
+        calibrate(INDEX, Corpus("misspelt", (Document("1", mentions=(misspelt,) * 60),)))
+
+
 def test_too_few_mentions_are_refused() -> None:
     with pytest.raises(InputError, match="49 mentions with gold ids are too few"):
         calibrate(INDEX, corpus(49, seed=0))

@@ -124,21 +124,26 @@ def judge(index: Index, corpus: Corpus, *, types: Collection[str] | None = None)
         InputError: nothing is left to score; the message says why.
     """
     # As a linker reads them: it does not know how many concepts a mention means.
-    found = [
-        (document.id, [part.text for part in asked], mention.concept_ids)
+    annotated = [
+        (document.id, asked, mention.concept_ids)
         for document in corpus.documents
         for mention, asked in zip(
             document.mentions, queries(document, index.entries, spelling=DEFAULT_SPELLING), strict=True
         )
-        if mention.concept_ids
-        and (types is None or mention.type in types)
-        # How sure a guess is, no feature says.
-        and all(part.without is None for part in asked)
+        if mention.concept_ids and (types is None or mention.type in types)
     ]
-    if not found:
+    if not annotated:
         of_types = "" if types is None else f" of type {', '.join(sorted(types))}"
         there = ", ".join(sorted({mention.type for _, mention in corpus.mentions()}))
         raise InputError(f"no mention{of_types} of the corpus has a gold id; its types: {there or 'none'}")
+    # How sure a guess is, no feature says.
+    found = [
+        (document, [part.text for part in asked], ids)
+        for document, asked, ids in annotated
+        if all(part.without is None for part in asked)
+    ]
+    if not found:
+        raise InputError("every mention of the corpus that has a gold id has a misspelt word: mend them first")
     resolver = GoldResolver(index.vocabulary)
     texts = [part for _, parts, _ in found for part in parts]
     distinct, places = np.unique(np.array(texts, object), return_inverse=True)
