@@ -1,0 +1,83 @@
+"""Reading the numerals and letters that tell members of a series apart: "type II", "factor V", "4p", "stage 3b"."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import lru_cache
+from typing import Final
+
+_RUNS: Final = re.compile(r"\d+|[^\W\d_]+")
+_ROMAN: Final = re.compile(r"(?P<roman>x{0,3}(?:ix|iv|v?i{0,3}))(?P<letter>[a-h]?)")
+_ROMAN_DIGITS: Final = {"i": 1, "v": 5, "x": 10}
+_ORDINAL_ENDS: Final = ("st", "nd", "rd", "th")
+_GREEK: Final = dict(
+    zip(
+        "alpha beta gamma delta epsilon zeta eta theta kappa lambda sigma tau omega α β γ δ ε ζ η θ κ λ σ τ ω".split(),
+        "a b g d e z eta theta k lambda sigma tau omega a b g d e z eta theta k lambda sigma tau omega".split(),
+        strict=True,
+    )
+)
+_WORDS: Final = {
+    word: str(number)
+    for words in (
+        "one two three four five six seven eight nine ten",
+        "first second third fourth fifth sixth seventh eighth ninth tenth",
+    )
+    for number, word in enumerate(words.split(), start=1)
+}
+_KARYOTYPES: Final = ("xx", "xy", "xxx", "xxy", "xyy", "xo")
+_NO_LETTER: Final = ("s",)
+"""Left of a genitive."""
+_ROMANCE: Final = frozenset("da de del della des di do du el et il la las le les los un una une".split())
+"""Words of languages in which a single letter is an article or a preposition ("l'artère", "d'orteil", "e", "o")."""
+_ELIDED: Final = frozenset("acdejlmnouy")
+
+
+@lru_cache(maxsize=1 << 16)
+def numerals(text: str) -> Counter[str]:
+    """Find the numerals and single letters of a text, written in one way.
+
+    Numerals are Arabic or Roman ("type II", "type 2"), also as words and ordinals, alone or within a word ("CD4",
+    "4p", "IIIb"); Greek letters are Latin ones. An ``i``, ``v`` or ``x`` is a numeral, and also a letter.
+
+    Args:
+        text: words with single spaces between them, as :func:`~nymlink.text.normalise.normalise` gives them.
+    """
+    words = text.split(" ")
+    elided = _ELIDED if not _ROMANCE.isdisjoint(words) else frozenset[str]()
+    found: Counter[str] = Counter()
+    for place, word in enumerate(words):
+        if len(word) == 1 and (word in elided or (place == 0 and word == "a" and len(words) > 1)):
+            continue
+        found.update(_read(word))
+    return found
+
+
+def _read(word: str) -> set[str]:
+    if word in _WORDS:
+        return {_WORDS[word]}
+    if word in _GREEK:
+        return {_GREEK[word]}
+    if word in _KARYOTYPES:
+        return {word}
+    if word.isalpha():
+        return set() if word in _NO_LETTER else _roman(word) | ({word} if len(word) == 1 else set())
+    found = set()
+    for run in _RUNS.findall(word):
+        if run.isdecimal():
+            found.add(str(int(run)))
+        elif len(run) == 1:
+            found.add(run)
+        elif run not in _ORDINAL_ENDS:
+            found |= {_GREEK[run]} if run in _GREEK else _roman(run)
+    return found
+
+
+def _roman(word: str) -> set[str]:
+    match = _ROMAN.fullmatch(word)
+    if match is None or not match["roman"] or word == "via":
+        return set()
+    digits = [_ROMAN_DIGITS[letter] for letter in match["roman"]]
+    value = sum(-one if one < next_ else one for one, next_ in zip(digits, [*digits[1:], 0], strict=True))
+    return {str(value)} | ({match["letter"]} if match["letter"] else set())
