@@ -63,7 +63,8 @@ def read_json(path: Path, kind: type[Any]) -> Any:
         value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise InputError("no such file: the model folder is incomplete", path=path) from error
-    except (OSError, ValueError) as error:
+    # The last is of brackets without end.
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"cannot be read ({error}): fetch the model again", path=path) from error
     if not isinstance(value, kind):
         raise InputError(f"holds no JSON {'object' if kind is dict else kind.__name__}", path=path)
