@@ -17,6 +17,8 @@ def open_session(graph: Path | bytes) -> InferenceSession:
     """
     import onnxruntime
 
+    # What is set for it (nymlink.telemetry) came too late if it was imported before nymlink.
+    onnxruntime.disable_telemetry_events()
     options = onnxruntime.SessionOptions()
     # What goes wrong is said by the errors that are raised.
     options.log_severity_level = 4
