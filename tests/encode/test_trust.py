@@ -67,6 +67,22 @@ def test_a_graph_needs_no_code_to_run(exported: Path, ran: Path, tmp_path: Path)
     assert not ran.exists()
 
 
+def test_another_model_is_neither_loaded_nor_fetched(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def connect(*_: object, **__: object) -> None:
+        raise AssertionError("the hub was asked")
+
+    monkeypatch.setattr("socket.getaddrinfo", connect)
+    hostile.said(folder / "config.json", model_type="dpt", backbone="some/model", is_hybrid=True)
+    with pytest.raises(InputError, match=r"asks for another model, \"some/model\", and that was refused"):
+        Encoder.load(folder)
+
+
+def test_settings_elsewhere_are_refused(folder: Path) -> None:
+    hostile.said(folder / "config.json", configuration_files=["../config.4.0.0.json"])
+    with pytest.raises(InputError, match=r"asks for \"../config.4.0.0.json\", outside of the model"):
+        Encoder.load(folder)
+
+
 class Payload:
     """Runs a command when it is unpickled."""
 

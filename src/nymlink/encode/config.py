@@ -48,7 +48,7 @@ class ModelConfig:
             width = int(config.get("hidden_size") or config.get("dim") or 0)
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"this configures no encoder of names ({error!r})", path=folder / _NAME) from error
-        if config.get("model_type") in _COUNTED_FROM_PADDING:
+        if str(config.get("model_type")) in _COUNTED_FROM_PADDING:
             longest -= pad_id + 1
         return cls(words, pad_id, longest if longest > 0 else None, width or None)
 

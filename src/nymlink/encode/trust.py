@@ -1,7 +1,7 @@
 """What the files of a model may not ask for: code to be run, and files or models elsewhere.
 
-transformers does what they ask: it runs Python files where ``auto_map`` names them, and loads another model where
-adapters of peft name one.
+transformers does what they ask: it runs Python files where ``auto_map`` names them, and loads or fetches another
+model where adapters of peft or a ``backbone`` name one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import Any, Final
 from nymlink.encode.config import read_json
 from nymlink.errors import InputError
 
-_CODE: Final = "auto_map"
 _ADAPTERS: Final = "adapter_config.json"
 _SHOWN: Final = 120
 
@@ -30,15 +29,14 @@ def require_plain(folder: Path) -> None:
     if (path := folder / _ADAPTERS).is_file():
         base = read_json(path, dict).get("base_model_name_or_path")
         raise InputError(
-            f"asks for another model, {shown(base)}, to put adapters of peft on, and that was refused: give a "
+            f"asks for another model, {_shown(base)}, to put adapters of peft on, and that was refused: give a "
             "model that they are merged into (merge_and_unload)",
             path=path,
         )
     # Also those for single releases of transformers, which are read instead (config.4.0.0.json).
     for path in sorted((*folder.glob("config*.json"), *folder.glob("tokenizer_config*.json"))):
         for key, value in _said(read_json(path, object)):
-            if key == _CODE and value:
-                refuse_code(value, path)
+            _require_harmless(key, value, path)
     for path in sorted(folder.glob("*.index.json")):
         weights = read_json(path, dict).get("weight_map")
         for file in weights.values() if isinstance(weights, dict) else ():
@@ -52,7 +50,7 @@ def refuse_code(code: object, path: Path) -> None:
         InputError: always.
     """
     raise InputError(
-        f"asks for Python code that comes with the model, {shown(code)}, and that was refused: nymlink runs no "
+        f"asks for Python code that comes with the model, {_shown(code)}, and that was refused: nymlink runs no "
         "code of models; choose one that transformers knows by itself",
         path=path,
     )
@@ -66,13 +64,31 @@ def require_inside(place: object, path: Path) -> None:
     """
     paths = (PurePosixPath(str(place)), PureWindowsPath(str(place)))
     if any(each.anchor or ".." in each.parts for each in paths):
-        raise InputError(f"asks for {shown(place)}, outside of the model, and that was refused", path=path)
+        raise InputError(f"asks for {_shown(place)}, outside of the model, and that was refused", path=path)
 
 
-def shown(value: object) -> str:
+def _shown(value: object) -> str:
     """What a file says, fit to be printed: short, and without control characters."""
     text = json.dumps(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _require_harmless(key: str, value: Any, path: Path) -> None:
+    """See that a setting asks for nothing that is refused.
+
+    Raises:
+        InputError: it does.
+    """
+    match key, value:
+        case "auto_map", asked if asked:
+            refuse_code(asked, path)
+        case "backbone", str(model):
+            raise InputError(
+                f"asks for another model, {_shown(model)}, and that was refused: give one that is whole", path=path
+            )
+        case (("configuration_files" | "fast_tokenizer_files"), list(files)):
+            for file in files:
+                require_inside(file, path)
 
 
 def _said(value: Any) -> Iterator[tuple[str, Any]]:
