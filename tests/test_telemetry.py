@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from nymlink.encode.encoder import Encoder
+
 GUARDED = """
 import sys
 
@@ -64,6 +66,15 @@ def test_linking_to_the_default_connects_to_nothing_and_writes_to_its_cache_alon
     if trace.exists():
         sent = [line for line in trace.read_text().splitlines() if "AF_INET" in line or " connect(" in line]
         assert sent == []
+
+
+def test_a_runtime_that_was_imported_before_is_told_to_send_no_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    import onnxruntime
+
+    told: list[str] = []
+    monkeypatch.setattr(onnxruntime, "disable_telemetry_events", lambda: told.append("no events"))
+    assert Encoder.load("nymlink-mini").width == 384
+    assert told == ["no events"]
 
 
 def test_requests_for_models_do_not_tell_what_is_installed(environment: dict[str, str]) -> None:

@@ -17,7 +17,7 @@ def open_session(graph: Path | bytes) -> InferenceSession:
     """
     import onnxruntime
 
-    # What is set for it (nymlink.telemetry) came too late if it was imported before nymlink.
+    # Where it was imported before nymlink, it sends that it was started whatever is said now; of sessions, nothing.
     onnxruntime.disable_telemetry_events()
     options = onnxruntime.SessionOptions()
     # What goes wrong is said by the errors that are raised.

@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 import torch
+from transformers.dynamic_module_utils import resolve_trust_remote_code
 
 from nymlink.encode.encoder import Encoder
+from nymlink.encode.quiet import quiet_transformers
 from nymlink.encode.torch_model import TorchModel
 from nymlink.errors import InputError, NymlinkError, StoreError
 from nymlink.rerank.cross_encoder import CrossEncoder, CrossSettings
@@ -48,6 +50,12 @@ def test_code_of_a_model_is_refused(
         Encoder.load(folder)
     assert caught.value.path == str(file)
     assert not ran.exists()
+    assert yes.tell() == 0
+
+
+def test_transformers_never_asks(yes: io.StringIO) -> None:
+    with quiet_transformers(), pytest.raises(ValueError, match="trust_remote_code"):
+        resolve_trust_remote_code(None, "some/model", has_local_code=False, has_remote_code=True)
     assert yes.tell() == 0
 
 
