@@ -17,7 +17,7 @@ def open_session(graph: Path | bytes) -> InferenceSession:
     """
     import onnxruntime
 
-    # Where it was imported before nymlink, it sends that it was started whatever is said now; of sessions, nothing.
+    # Imported before nymlink, it has begun to send whatever is said now: this leaves out what is not essential.
     onnxruntime.disable_telemetry_events()
     options = onnxruntime.SessionOptions()
     # What goes wrong is said by the errors that are raised.
