@@ -96,8 +96,8 @@ def release(folder: str, model: str, *, share: int) -> dict[str, Any]:
     from nymlink.encode.quiet import quiet_transformers
 
     with quiet_transformers():
-        tokenizer = AutoTokenizer.from_pretrained(model)
-        network = AutoModel.from_pretrained(model).eval()
+        tokenizer = AutoTokenizer.from_pretrained(model, trust_remote_code=False)
+        network = AutoModel.from_pretrained(model, trust_remote_code=False).eval()
 
     def encode(names: list[str]) -> None:
         with torch.no_grad():

@@ -98,7 +98,7 @@ def untrained(weights: str, folder: str, *, seed: int) -> dict[str, Any]:
     if not Path(folder).exists():
         model = TorchModel.load(weights, pooling="cls")
         torch.manual_seed(seed)
-        model.transformer = AutoModel.from_config(AutoConfig.from_pretrained(weights))
+        model.transformer = AutoModel.from_config(AutoConfig.from_pretrained(weights, trust_remote_code=False))
         model.save(Path(folder))
     return {}
 

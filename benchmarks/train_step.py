@@ -63,8 +63,8 @@ def release(vocab: str, base: str, *, steps: int, bfloat16: bool) -> dict[str, A
     from nymlink.train.pairs import Pairs
     from nymlink.vocabulary.vocabulary import Vocabulary
 
-    tokenizer = AutoTokenizer.from_pretrained(base)
-    model = AutoModel.from_pretrained(base).train()
+    tokenizer = AutoTokenizer.from_pretrained(base, trust_remote_code=False)
+    model = AutoModel.from_pretrained(base, trust_remote_code=False).train()
     optimiser = torch.optim.AdamW(model.parameters(), lr=2e-5, weight_decay=0.01)
     miner = TripletMarginMiner(margin=0.2, type_of_triplets="all")
     loss_of = MultiSimilarityLoss(alpha=1, beta=60, base=0.5)

@@ -11,6 +11,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from nymlink.telemetry import disable_telemetry
+
 if TYPE_CHECKING:
     from nymlink.corpus.model import Document, Mention
     from nymlink.encode.encoder import Encoder
@@ -28,6 +30,8 @@ _HOMES = {
     "Mention": "nymlink.corpus.model",
     "Vocabulary": "nymlink.vocabulary.vocabulary",
 }
+
+disable_telemetry()
 
 
 def __getattr__(name: str) -> Any:

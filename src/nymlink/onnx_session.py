@@ -17,6 +17,8 @@ def open_session(graph: Path | bytes) -> InferenceSession:
     """
     import onnxruntime
 
+    # Imported before nymlink, it has begun to send whatever is said now: this leaves out what is not essential.
+    onnxruntime.disable_telemetry_events()
     options = onnxruntime.SessionOptions()
     # What goes wrong is said by the errors that are raised.
     options.log_severity_level = 4

@@ -48,7 +48,7 @@ class ModelConfig:
             width = int(config.get("hidden_size") or config.get("dim") or 0)
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"this configures no encoder of names ({error!r})", path=folder / _NAME) from error
-        if config.get("model_type") in _COUNTED_FROM_PADDING:
+        if str(config.get("model_type")) in _COUNTED_FROM_PADDING:
             longest -= pad_id + 1
         return cls(words, pad_id, longest if longest > 0 else None, width or None)
 
@@ -63,7 +63,8 @@ def read_json(path: Path, kind: type[Any]) -> Any:
         value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise InputError("no such file: the model folder is incomplete", path=path) from error
-    except (OSError, ValueError) as error:
+    # The last is of brackets without end.
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"cannot be read ({error}): fetch the model again", path=path) from error
     if not isinstance(value, kind):
         raise InputError(f"holds no JSON {'object' if kind is dict else kind.__name__}", path=path)

@@ -33,12 +33,14 @@ def float_weights(path: Path) -> dict[str, npt.NDArray[np.float32]]:
     import onnx
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
     from onnx import numpy_helper
+    from onnx.checker import ValidationError
 
     try:
         graph = onnx.load(path).graph
         constants = {each.name: numpy_helper.to_array(each) for each in graph.initializer}
         found = {**_stored(constants), **_rows(constants), **_products(graph, constants)}
-    except (DecodeError, KeyError, ValueError, OSError) as error:
+    # ValidationError: its numbers are said to be in a file outside of the folder.
+    except (DecodeError, KeyError, ValueError, ValidationError, OSError) as error:
         raise InputError(
             f"no graph in int8 that nymlink exported, or a damaged one: export the model again ({error})",
             path=path,

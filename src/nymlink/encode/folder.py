@@ -25,7 +25,7 @@ def model_folder(name: str | Path, *, weights: tuple[str, ...]) -> Path:
     """The folder of a model: ``name`` itself, or where the model of that name is, here or fetched from the hub.
 
     Args:
-        name: the name of an embedded encoder, a folder, or the name of a model on the hub.
+        name: the name of an embedded encoder, a folder, or the name of a model on the hub; a ``Path`` is a folder.
         weights: patterns of the weight files to fetch from the hub: those of the first pattern that it has.
 
     Raises:
@@ -38,6 +38,9 @@ def model_folder(name: str | Path, *, weights: tuple[str, ...]) -> Path:
         return folder
     if folder.exists():
         raise InputError("this is a file: an encoder is a folder, or the name of a model on the hub", path=folder)
+    if isinstance(name, Path):
+        # A part of a re-ranker that is missing is not to be looked for elsewhere.
+        raise InputError("no such folder", path=folder)
     fetched = _fetch(str(name), _LIGHT)
     for pattern in weights:
         # Even where some are in the cache: there may be more of them, and a fetch may have been broken off.

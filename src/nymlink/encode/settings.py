@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 from nymlink.encode.config import ModelConfig, read_json
+from nymlink.encode.trust import refuse_code, require_inside
 from nymlink.errors import InputError
 
 Pooling = Literal["cls", "mean"]
@@ -17,6 +18,7 @@ _MODULES: Final = "modules.json"
 _TRANSFORMER: Final = "sentence_bert_config.json"
 _TOKENIZER: Final = "tokenizer_config.json"
 _POOLING: Final = "1_Pooling"
+_OWN_MODULES: Final = "sentence_transformers."
 _NEEDED: Final = frozenset({"Transformer", "Pooling"})
 _HARMLESS: Final = frozenset({"Normalize", "Dropout"})
 _OLD_POOLINGS: Final = {
@@ -105,6 +107,10 @@ def _sentence_transformer(folder: Path) -> dict[str, Any]:
     """The settings as sentence-transformers keeps them; ``max_length`` is ``None`` where it leaves that open."""
     path = folder / _MODULES
     modules = [one for one in read_json(path, list) if isinstance(one, dict)]
+    for one in modules:
+        if not str(one.get("type")).startswith(_OWN_MODULES):
+            refuse_code(one.get("type"), path)
+        require_inside(one.get("path", ""), path)
     places = {str(one.get("type")).rpartition(".")[2]: folder / str(one.get("path", "")) for one in modules}
     if not _NEEDED <= places.keys() <= _NEEDED | _HARMLESS:
         raise InputError(f"only a transformer and a pooling make an encoder, not {', '.join(places)}", path=path)

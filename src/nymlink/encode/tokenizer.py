@@ -12,6 +12,7 @@ from tokenizers.normalizers import Lowercase, Sequence
 
 from nymlink.encode.config import ModelConfig, read_json
 from nymlink.encode.settings import EncoderSettings, write_json
+from nymlink.encode.trust import require_plain
 from nymlink.errors import InputError, MissingExtraError
 
 _FILE: Final = "tokenizer.json"
@@ -110,7 +111,12 @@ def _old_tokenizer(folder: Path) -> Tokenizer:
         from transformers import AutoTokenizer
     except ImportError as error:
         raise MissingExtraError("train", purpose=f"a model without {_FILE} ({folder})") from error
+    from nymlink.encode.quiet import quiet_transformers
+
+    require_plain(folder)
     try:
-        return AutoTokenizer.from_pretrained(folder).backend_tokenizer
+        with quiet_transformers():
+            loaded = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
+        return loaded.backend_tokenizer
     except Exception as error:
         raise InputError(f"the tokenizer cannot be read: {error}", path=folder) from error

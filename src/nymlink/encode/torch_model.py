@@ -23,6 +23,7 @@ from nymlink.encode.quiet import quiet_transformers
 from nymlink.encode.saved import FORMAT, KIND
 from nymlink.encode.settings import EncoderSettings, Pooling
 from nymlink.encode.tokenizer import load_tokenizer, save_tokenizer, special_tokens
+from nymlink.encode.trust import require_plain
 from nymlink.errors import InputError
 from nymlink.manifest import write_directory
 
@@ -176,8 +177,9 @@ def has_bf16(device: str) -> bool:
 
 def _load_transformer(folder: Path, attention: Attention) -> PreTrainedModel:
     file = weight_files(folder)[0]
+    require_plain(folder)
     with _loading(folder):
-        config = AutoConfig.from_pretrained(folder)
+        config = AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
     _require_encoder(config, folder)
     with _loading(folder):
         if not getattr(AutoModel._model_mapping[type(config)], "_supports_sdpa", False):
@@ -187,7 +189,15 @@ def _load_transformer(folder: Path, attention: Attention) -> PreTrainedModel:
     with _loading(folder):
         model: PreTrainedModel
         model, found = AutoModel.from_pretrained(
-            folder, config=config, dtype=torch.float32, attn_implementation=attention, output_loading_info=True
+            folder,
+            config=config,
+            dtype=torch.float32,
+            attn_implementation=attention,
+            output_loading_info=True,
+            trust_remote_code=False,
+            local_files_only=True,
+            # Of pickles nothing but tensors.
+            weights_only=True,
         )
     missing = sorted(key for key in found["missing_keys"] if not key.startswith("pooler."))
     if missing:
@@ -209,7 +219,7 @@ def _dequantised(folder: Path, file: Path, config: PretrainedConfig, attention: 
     with _loading(folder):
         # transformers leaves this one without types.
         model: PreTrainedModel = AutoModel.from_config(  # type: ignore[no-untyped-call]
-            config, dtype=torch.float32, attn_implementation=attention
+            config, dtype=torch.float32, attn_implementation=attention, trust_remote_code=False
         )
     needed = {name: value for name, value in model.state_dict().items() if not name.startswith("pooler.")}
     if any(name not in weights or weights[name].shape != value.shape for name, value in needed.items()):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -9,6 +10,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nymlink.encode.embedded import embedded
 from nymlink.errors import InputError, StoreError
 from nymlink.index.nearest import Vectors
 
@@ -94,7 +96,16 @@ class EncoderRecord:
 
     @classmethod
     def from_dict(cls, value: Mapping[str, Any]) -> EncoderRecord:
-        return cls(**value)
+        """What :meth:`to_dict` gave.
+
+        Raises:
+            TypeError: the value is damaged.
+        """
+        record = cls(**value)
+        for said in (record.name, record.backend):
+            if not isinstance(said, str | None):
+                raise TypeError(f"its encoder is said to be {said!r}")
+        return record
 
     def check(self, encoder: Encoder, index: Path | None) -> None:
         """See that this is the encoder that was recorded.
@@ -176,6 +187,10 @@ class QueryEncoder:
         place = self.record.name if given is None else given
         if place is None:
             raise StoreError("the index does not say where its encoder is: do so with --encoder", path=self._index)
+        if given is None and embedded(place) is None:
+            # Before anything of it is read or fetched: an index may be from anybody.
+            index = "the index" if self._index is None else f"the index {self._index}"
+            warnings.warn(f"{index} asks for {_outside(place)} (--encoder names another)", stacklevel=2)
         try:
             encoder = self.record.load(place)
         except InputError as error:
@@ -187,3 +202,9 @@ class QueryEncoder:
             ) from error
         self.record.check(encoder, self._index)
         return encoder
+
+
+def _outside(place: str | Path) -> str:
+    """The encoder that an index asks for, without control characters of its own."""
+    hub = "" if Path(place).is_absolute() or Path(place).is_dir() else " of the Hugging Face hub"
+    return f"the encoder {str(place)!r}{hub}"
