@@ -3,8 +3,10 @@
     python recipes/calibration.py [--data DATA]
 
 Fits confidences to the training and development mentions of NCBI disease and BC5CDR disease, linked to MEDIC
-without their names, and writes them beside the encoder. Measured on the same mentions by cross-validation, and on
-the development mentions of MedMentions that are mapped to MONDO, which are not fitted to.
+without
+their names, and to mentions that have no answer there: some of the same with their concepts left out, and names
+of other vocabularies. Writes them beside the encoder. What they are worth elsewhere, ``benchmarks/trust.py``
+measures.
 """
 
 from __future__ import annotations
@@ -16,16 +18,19 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+
 from nymlink.atomic import atomic_file
 from nymlink.corpus.model import Corpus
-from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
 from nymlink.encode.cache import EmbeddingCache
 from nymlink.encode.embedded import MINI, calibration_file
 from nymlink.encode.encoder import Encoder
-from nymlink.evaluate.calibrate import calibrate, measure
+from nymlink.evaluate.calibrate import calibrate
 from nymlink.evaluate.calibration import COVERAGES, Reliability
+from nymlink.evaluate.unanswerable import lacking_names
 from nymlink.index.index import Index
+from nymlink.text.normalise import normalise
 from nymlink.vocabulary.read import read_vocabulary
 
 ARCHIVES: Final = {
@@ -34,7 +39,9 @@ ARCHIVES: Final = {
 }
 SPLITS: Final = ("processed_train", "processed_dev")
 MEDIC: Final = "corpora/ncbi_disease/biosyn_form/ncbi-disease_train_dictionary.txt.gz"
-MONDO: Final = ("vocabularies/mondo.tsv.gz", "corpora/medmentions_mondo/mondo_dev.csv")
+FOREIGN: Final = ("cellosaurus_human", "chebi", "foodon", "go", "hgnc", "icd10pcs", "ncbitaxon", "uberon")
+EACH: Final = 400
+"""Names of each of these tables."""
 
 
 def main() -> None:
@@ -43,21 +50,24 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="corpora/ and vocabularies/")
     data: Path = parser.parse_args().data
     encoder, cache = Encoder.load(MINI), EmbeddingCache.of_user()
-    medic, mondo = (
-        Index.build(read_vocabulary(data / path), encoder=encoder, cache=cache, progress=True)
-        for path in (MEDIC, MONDO[0])
-    )
-    found = calibrate(medic, annotated(data))
-    made = {
-        "fingerprint": encoder.fingerprint,
-        "fitted_to": "NCBI disease and BC5CDR disease, training and development, MEDIC",
-        "calibration": found.calibration.to_dict(),
-    }
+    medic = Index.build(read_vocabulary(data / MEDIC), encoder=encoder, cache=cache, progress=True)
+    found = calibrate(medic, annotated(data), lacking=foreign_names(medic, data))
+    made = {"fingerprint": encoder.fingerprint, "calibration": found.calibration.to_dict()}
     with atomic_file(calibration_file(MINI)) as partial:
         partial.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
-    say("cross-validated", found.reliability)
-    columns = CorpusOptions(columns={"concept_id": "mondo_id"})
-    say("MedMentions→MONDO dev", measure(mondo, found.calibration, read_corpus(data / MONDO[1], options=columns)))
+    say("annotated mentions, cross-validated", found.annotated)
+    say("and mentions without an answer", found.reliability)
+
+
+def foreign_names(index: Index, data: Path) -> list[str]:
+    """Names of other vocabularies than those of diseases, words and codes that an index lacks."""
+    names: list[str] = []
+    for table in FOREIGN:
+        vocabulary = read_vocabulary(data / "vocabularies" / f"{table}.tsv.gz")
+        drawn = np.random.default_rng(0).permutation(len(vocabulary))[:EACH].tolist()
+        names += [vocabulary.preferred_name(row) for row in drawn]
+    lacking = [name for name in names if index.entries.find(normalise(name)) is None]
+    return lacking + lacking_names(index, len(lacking))
 
 
 def annotated(data: Path) -> Corpus:
@@ -66,7 +76,7 @@ def annotated(data: Path) -> Corpus:
     with tempfile.TemporaryDirectory() as folder:
         for split in unpacked(data, Path(folder)):
             documents += read_corpus(split).documents
-    return Corpus("NCBI disease and BC5CDR disease", tuple(documents))
+    return Corpus("NCBI disease and BC5CDR disease (training, development) in MEDIC", tuple(documents))
 
 
 def unpacked(data: Path, folder: Path) -> list[Path]:
@@ -83,7 +93,8 @@ def say(title: str, measured: Reliability) -> None:
     precisions = "/".join(f"{100 * measured.precision(share):.1f}" for share in COVERAGES)
     print(
         f"{title}: {len(measured.right):,} mentions, error {measured.expected_error:.3f}, "
-        f"Brier score {measured.brier:.3f}, precision at 50/80/90/100 % coverage {precisions}"
+        f"Brier score {measured.brier:.3f}, AUROC of an answer {measured.answerable_auroc:.3f}, "
+        f"precision at 50/80/90/100 % coverage {precisions}"
     )
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import rankdata
 
 COVERAGES: Final = (0.5, 0.8, 0.9, 1.0)
 """At which shares of the mentions precision is reported."""
@@ -40,16 +41,24 @@ class Reliability:
     Attributes:
         confidences: float64 (M), falling.
         right: bool (M): whether the mention's first concept is right.
+        answerable: bool (M): whether any concept of the vocabulary would be.
     """
 
     confidences: npt.NDArray[np.float64]
     right: npt.NDArray[np.bool_]
+    answerable: npt.NDArray[np.bool_]
 
     @classmethod
-    def of(cls, confidences: npt.NDArray[np.float64], right: npt.NDArray[np.bool_]) -> Reliability:
-        """The same mentions in any order, at least one."""
+    def of(
+        cls,
+        confidences: npt.NDArray[np.float64],
+        right: npt.NDArray[np.bool_],
+        answerable: npt.NDArray[np.bool_] | None = None,
+    ) -> Reliability:
+        """The same mentions in any order, at least one; all answerable if it is not said which are."""
         order = np.argsort(-confidences, kind="stable")
-        return cls(confidences[order], right[order])
+        there = np.ones(len(right), bool) if answerable is None else answerable
+        return cls(confidences[order], right[order], there[order])
 
     @property
     def accuracy(self) -> float:
@@ -68,6 +77,20 @@ class Reliability:
         Naeini et al., "Obtaining Well Calibrated Probabilities Using Bayesian Binning" (AAAI 2015).
         """
         return sum(one.mentions * abs(one.confidence - one.right) for one in self.bins()) / len(self.right)
+
+    @property
+    def answerable_auroc(self) -> float:
+        """How well confidences tell mentions that have an answer from those that have none: area under ROC.
+
+        The probability that an answerable mention has more confidence than an unanswerable one, equals counting
+        half (Mann & Whitney 1947); NaN where all are answerable, or none.
+        """
+        count = int(self.answerable.sum())
+        others = len(self.answerable) - count
+        if not count or not others:
+            return float("nan")
+        ranks = rankdata(self.confidences)[self.answerable].sum()
+        return float((ranks - count * (count + 1) / 2) / (count * others))
 
     def bins(self, count: int = BINS) -> list[Bin]:
         """Bins of the same number of mentions, from the surest; mentions of equal confidence stay together.

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from nymlink.arrays import map_array, save_array
 from nymlink.index.hits import NONE, Rows
+from nymlink.index.initials import Initials
 from nymlink.index.sorted_texts import SortedTexts
 from nymlink.index.word_order import word_digests
 from nymlink.index.words import Words
@@ -39,6 +40,7 @@ class Entries:
             its entry's text, in another order.
         other_rows: int32 (V): the entry of each of them.
         words: of the texts; the others have no more.
+        initials: of the texts.
     """
 
     FILES: ClassVar = (
@@ -55,6 +57,7 @@ class Entries:
     others: pa.LargeStringArray = field(default_factory=lambda: pa.array([], pa.large_string()))
     other_rows: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
     words: Words = field(init=False, repr=False)
+    initials: Initials = field(init=False, repr=False)
     _searched: SortedTexts = field(init=False, repr=False)
     _not_searched: SortedTexts = field(init=False, repr=False)
 
@@ -70,6 +73,7 @@ class Entries:
         if len(self.others) and not 0 <= self.other_rows.min() <= self.other_rows.max() < len(self.texts):
             raise ValueError("there are names in other orders of entries that there are not")
         object.__setattr__(self, "words", Words(self.texts))
+        object.__setattr__(self, "initials", Initials(self.texts))
         object.__setattr__(self, "_searched", SortedTexts(self.texts))
         object.__setattr__(self, "_not_searched", SortedTexts(self.others))
 

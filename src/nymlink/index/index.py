@@ -295,7 +295,11 @@ class Index:
     def named(self, query: str) -> frozenset[int]:
         """The concepts that have exactly this prepared name."""
         row = self.entries.find(query)
-        return frozenset() if row is None else self.entries.concepts(row, self._owners)
+        return frozenset() if row is None else self.concepts_of(row)
+
+    def concepts_of(self, row: int) -> frozenset[int]:
+        """The concepts that have the name of an entry."""
+        return self.entries.concepts(row, self._owners)
 
     def match(self, queries: Sequence[str], k: int) -> Matches:
         """The k best distinct concepts of each query; see :func:`nymlink.index.walk.match`.

@@ -1,7 +1,8 @@
 """Confidence: how probable it is that the first candidate is right, given how it was found.
 
-A logistic regression on a few features of a search, as Platt ("Probabilistic Outputs for Support Vector Machines",
-1999) has it on one. No weight is negative, so that a higher score never means less confidence.
+A logistic regression on a few :data:`~nymlink.link.evidence.FEATURES` of a search, as Platt ("Probabilistic
+Outputs for Support Vector Machines", 1999) has it on one. No weight is negative, so that a higher score never
+means less confidence.
 """
 
 from __future__ import annotations
@@ -11,34 +12,17 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import isfinite
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
 from nymlink.errors import InputError, StoreError
-from nymlink.index.fusion import EXACT
-from nymlink.index.hits import NONE
 from nymlink.index.index import Index
-from nymlink.index.walk import Matches
+from nymlink.link.evidence import FEATURES, Features
 
-Features = npt.NDArray[np.float64]
 Confidences = npt.NDArray[np.float64]
-
-FEATURES: Final = ("score", "ahead", "alone", "exact")
-"""Of the first concept of a query: its score, how clearly it is above that of the next, whether it is above it at
-all (the name is no other concept's too), and whether its name equals the query."""
-
-_CLEAR: Final = 0.1
-"""A lead over the next score that is clear; twice of it is but a little clearer."""
-
-GUESSED: Final = 0.5
-"""Share of its confidence that a link keeps which was found by a guess alone: docs/confidence.md says what such
-links are worth."""
-
-DEPTH: Final = 2
-"""How many concepts of a query the features are read off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +31,10 @@ class Calibration:
 
     Attributes:
         intercept: log-odds where all features are 0.
-        weights: log-odds for each of :data:`FEATURES`, at least 0.
+        weights: log-odds for each of :data:`~nymlink.link.evidence.FEATURES`, at least 0.
         curve: (confidence, precision) pairs, both rising, the first confidence 0: of the mentions that were
             measured, so many were right among those of at least that confidence.
+        fitted_to: which mentions it was fitted to and measured on, for people to read.
 
     Raises:
         ValueError: a number is not what it must be.
@@ -58,6 +43,7 @@ class Calibration:
     intercept: float
     weights: Mapping[str, float]
     curve: tuple[tuple[float, float], ...]
+    fitted_to: str
 
     def __post_init__(self) -> None:
         if set(self.weights) != set(FEATURES):
@@ -88,7 +74,8 @@ class Calibration:
         """How probable it is that first concepts are right.
 
         Args:
-            features: float64 (Q, 4), see :func:`features_of`; NaN for a query without any concept.
+            features: float64 (Q, F), see :func:`~nymlink.link.evidence.features_of`; NaN for a query without any
+                concept.
 
         Returns:
             float64 (Q), 0 to 1, to six decimals; 0 where there is no concept.
@@ -96,21 +83,29 @@ class Calibration:
         found: Confidences = expit(self.intercept + features @ np.array([self.weights[name] for name in FEATURES]))
         return np.where(np.isnan(found), 0.0, found.round(6))
 
+    @property
+    def surest(self) -> float:
+        """The confidence of a mention that equals a name of one concept alone: no other link can have more."""
+        return float(self.confidence(np.ones((1, len(FEATURES))))[0])
+
     def threshold(self, precision: float) -> float:
         """The lowest confidence from which on links were as precise as asked for.
+
+        It is never more than the confidence of a name that equals the mention and no other concept's: what is
+        asked for beyond that cannot be reached.
 
         Args:
             precision: share of links to be right, 0 to 1.
 
         Raises:
-            InputError: no threshold was.
+            InputError: no threshold was; the message says which precision can be reached.
         """
         for confidence, reached in self.curve:
             if reached >= precision:
                 return confidence
         raise InputError(
-            f"no confidence is enough for a precision of {precision:g}: "
-            f"on the mentions of the calibration the highest was {self.curve[-1][1]:.3f}"
+            f"no confidence is enough for a precision of {precision:g}: {self.curve[-1][1]:.3f} is the highest "
+            f"that can be reached, as far as {self.fitted_to} can tell"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -118,6 +113,7 @@ class Calibration:
             "intercept": self.intercept,
             "weights": dict(self.weights),
             "curve": [list(point) for point in self.curve],
+            "fitted_to": self.fitted_to,
         }
 
     @classmethod
@@ -132,24 +128,7 @@ class Calibration:
                 intercept=float(value["intercept"]),
                 weights=MappingProxyType({name: float(weight) for name, weight in value["weights"].items()}),
                 curve=tuple((float(confidence), float(precision)) for confidence, precision in value["curve"]),
+                fitted_to=str(value["fitted_to"]),
             )
         except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
             raise StoreError(f"the calibration is damaged ({error}): run `nymlink calibrate` again") from error
-
-
-def features_of(matches: Matches) -> Features:
-    """The :data:`FEATURES` of queries.
-
-    Args:
-        matches: of Q queries, at least :data:`DEPTH` concepts each.
-
-    Returns:
-        float64 (Q, 4), each 0 to 1; NaN for a query without any concept.
-    """
-    # Scores are told apart to six decimals, as where they are sorted.
-    first, second = np.round(matches.scores[:, :DEPTH].astype(np.float64), 6).T
-    lead = first - second
-    exact = np.round(matches.parts[EXACT][:, 0].astype(np.float64), 6)
-    features = np.stack([first, 1 - np.exp(-lead / _CLEAR), lead > 0, exact], axis=1)
-    features[matches.concepts[:, 0] == NONE] = np.nan
-    return features

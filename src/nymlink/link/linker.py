@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Final, Protocol, overload
 
 from nymlink.corpus.model import Document, Mention
 from nymlink.errors import InputError
-from nymlink.index.hits import NONE
 from nymlink.index.index import Index
-from nymlink.index.walk import Matches
-from nymlink.link.calibration import DEPTH, GUESSED, Calibration, features_of
+from nymlink.link.calibration import Calibration
+from nymlink.link.candidates import candidates_of
+from nymlink.link.doubts import GUESSED, contradicts, doubts_about
+from nymlink.link.evidence import DEPTH, features_of
 from nymlink.link.model import Candidate, Link
 from nymlink.link.queries import Asked, queries
 from nymlink.text.prepare import Composites
@@ -51,7 +52,7 @@ class Linker:
         rerank: puts candidates into another order, by the text around the mention; a mention of no document, or
             in one without text, is linked as without it.
         spelling: misspelt word → right word, applied to whole words of a mention that is no name as it stands.
-            What it does not have is guessed; with an empty one, nothing is.
+        guesses: whether misspelt words that it does not have are guessed.
         composites: which mentions are split into parts that are linked one by one: those whose parts are
             ``"given"``, or ``"always"`` those that look composite ("breast and ovarian cancer").
         min_confidence: links of less confidence are NIL; :meth:`Calibration.threshold` says which precision it
@@ -70,6 +71,7 @@ class Linker:
         top_k: int = 5,
         rerank: Reranking | None = None,
         spelling: Mapping[str, str] = DEFAULT_SPELLING,
+        guesses: bool = True,
         composites: Composites = "given",
         min_confidence: float = 0.0,
     ) -> None:
@@ -90,6 +92,7 @@ class Linker:
         wanted = top_k if rerank is None else max(top_k, rerank.candidates)
         self._depth = min(wanted, max(len(index.vocabulary), 1))
         self.spelling = spelling
+        self.guesses = guesses
         self.composites = composites
         self.min_confidence = min_confidence
         calibrated = index.calibration is not None or min_confidence > 0
@@ -161,70 +164,81 @@ class Linker:
     def _linked(self, documents: Sequence[Document]) -> Iterator[list[Link]]:
         """The links of each document as the index has them."""
         prepared = [
-            queries(document, self.index.entries, spelling=self.spelling, composites=self.composites)
+            queries(
+                document,
+                self.index.entries,
+                spelling=self.spelling,
+                guesses=self.guesses,
+                composites=self.composites,
+            )
             for document in documents
         ]
         asked_for = (
-            text for one in prepared for parts in one for query in parts for text in query if text is not None
+            text
+            for one in prepared
+            for parts in one
+            for query in parts
+            for text in (query.text, query.fallback)
+            if text is not None
         )
         distinct = list(dict.fromkeys(asked_for))
         found = dict(zip(distinct, self._found(distinct), strict=True))
         for document, asked in zip(documents, prepared, strict=True):
-            links = [self._composite([self._trusted(found, query) for query in parts]) for parts in asked]
+            links = [
+                self._composite([self._judged(found, query, mention) for query in parts])
+                for mention, parts in zip(document.mentions, asked, strict=True)
+            ]
             yield [
                 replace(link, mention=mention, document_id=document.id or None)
                 for mention, link in zip(document.mentions, links, strict=True)
             ]
 
     def _found(self, texts: Sequence[str]) -> list[Link]:
-        """The link of each query."""
-        if self.calibration is None:
-            matches = self.index.match(texts, self._depth)
-            confidences: list[float | None] = [None] * len(texts)
-        else:
-            # The confidence takes the next concept, whether that is asked for or not.
-            matches = self.index.match(texts, max(self._depth, DEPTH))
-            confidences = self.calibration.confidence(features_of(matches)).tolist()
+        """The link of each query, as sure as how it was found makes it."""
+        # The confidence takes the next concept, whether that is asked for or not.
+        depth = self._depth if self.calibration is None else max(self._depth, DEPTH)
+        matches = self.index.match(texts, depth)
+        confidences: list[float | None] = [None] * len(texts)
+        if self.calibration is not None:
+            confidences = self.calibration.confidence(features_of(matches, texts, self.index)).tolist()
+        found = candidates_of(self.index, matches, self._depth)
         return [
-            Link(
-                Mention(text, prepared=True),
-                text,
-                candidates,
-                confidence=confidence,
-                nil=not candidates or self._doubtful(confidence),
-            )
-            for text, candidates, confidence in zip(texts, self._candidates(matches), confidences, strict=True)
+            Link(Mention(text, prepared=True), text, candidates, confidence=confidence)
+            for text, candidates, confidence in zip(texts, found, confidences, strict=True)
         ]
 
-    def _candidates(self, matches: Matches) -> list[tuple[Candidate, ...]]:
-        vocabulary = self.index.vocabulary
-        scores = matches.scores.astype(float).round(6).tolist()
-        parts = {name: values.astype(float).round(6).tolist() for name, values in matches.parts.items()}
-        concepts, names = matches.concepts.tolist(), matches.names.tolist()
-        return [
-            tuple(
-                Candidate(
-                    concept_id=vocabulary.concept_id(concept),
-                    concept_name=vocabulary.preferred_name(concept),
-                    matched=vocabulary.name(names[query][rank]),
-                    score=scores[query][rank],
-                    parts={name: values[query][rank] for name, values in parts.items()},
-                )
-                for rank, concept in enumerate(line[: self._depth])
-                if concept != NONE
-            )
-            for query, line in enumerate(concepts)
-        ]
+    def _judged(self, found: Mapping[str, Link], asked: Asked, mention: Mention) -> Link:
+        """The link of a query with what there is to doubt.
 
-    def _trusted(self, found: Mapping[str, Link], query: Asked) -> Link:
-        """The link of a query: a guess is half as sure, or as sure as without if that finds the same concept."""
-        link = found[query.text]
-        if query.without is None or link.confidence is None:
-            return link
-        without, confidence = found[query.without], round(link.confidence * GUESSED, 6)
-        if without.best and link.best and without.best.concept_id == link.best.concept_id:
-            confidence = max(confidence, without.confidence or 0.0)
-        return replace(link, confidence=confidence, nil=not link.candidates or self._doubtful(confidence))
+        A guess is half as sure, or as sure as without it if that finds the same concept.
+        """
+        link = found[asked.text]
+        if not link.candidates:
+            return replace(link, nil=True)
+        candidates = tuple(self._contradicted(asked, candidate) for candidate in link.candidates)
+        first = candidates[0]
+        doubts = doubts_about(self.index, asked, mention, first, first.contradiction)
+        confidence = link.confidence
+        if confidence is not None:
+            if asked.fallback is not None:
+                without = found[asked.fallback]
+                same = without.best is not None and without.best.concept_id == first.concept_id
+                confidence = max(confidence * GUESSED, (without.confidence or 0.0) if same else 0.0)
+            confidence = round(confidence * doubts.factor, 6)
+        return replace(
+            link,
+            candidates=candidates,
+            confidence=confidence,
+            nil=self._doubtful(confidence),
+            guessed=asked.fallback is not None,
+            meanings=doubts.meanings,
+            ordinary=doubts.ordinary,
+        )
+
+    def _contradicted(self, asked: Asked, candidate: Candidate) -> Candidate:
+        """The same candidate with what contradicts it."""
+        why = contradicts(self.index, asked, candidate)
+        return candidate if why is None else replace(candidate, contradiction=why)
 
     def _composite(self, parts: Sequence[Link]) -> Link:
         """The link of a mention with these parts: of one, itself."""
@@ -238,6 +252,7 @@ class Linker:
             query,
             parts=tuple(parts),
             confidence=confidence,
+            guessed=any(part.guessed for part in parts),
             nil=any(part.nil for part in parts) or self._doubtful(confidence),
         )
 

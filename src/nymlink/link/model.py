@@ -21,6 +21,7 @@ class Candidate:
             these words, that of the surest kind.
         score: raw similarity, larger is better, 1 for the best possible. Not a probability.
         parts: what each search gave, before weighting.
+        contradiction: what in the mention contradicts the concept ("increased ≠ decreased"); ``None`` for nothing.
     """
 
     concept_id: str
@@ -28,6 +29,7 @@ class Candidate:
     matched: Name
     score: float
     parts: Mapping[str, float]
+    contradiction: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -36,6 +38,7 @@ class Candidate:
             "matched": self.matched.to_dict(),
             "score": self.score,
             "parts": dict(self.parts),
+            "contradiction": self.contradiction,
         }
 
 
@@ -55,6 +58,10 @@ class Link:
             parts are: the product of theirs. ``None`` where the index is not calibrated.
         nil: whether the mention is taken to mean none of the concepts: there is no candidate, or the confidence is
             lower than asked for; of a composite mention, whether that is so of a part, or of the whole.
+        guessed: whether a word of the query is a guess at a misspelt one.
+        meanings: how many concepts of the index an abbreviation may stand for that no definition wrote out; 0 for
+            any other mention.
+        ordinary: whether this is an ordinary word, found as a part of a name or as an abbreviation spelt like it.
     """
 
     mention: Mention
@@ -64,6 +71,21 @@ class Link:
     document_id: str | None = None
     confidence: float | None = None
     nil: bool = False
+    guessed: bool = False
+    meanings: int = 0
+    ordinary: bool = False
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to know of the link before it is trusted, for people to read."""
+        first = self.best
+        notes = (
+            f"guessed: {self.query}" if self.guessed else "",
+            f"contradicts: {first.contradiction}" if first is not None and first.contradiction is not None else "",
+            f"abbreviation of {self.meanings} concepts" if self.meanings > 1 else "",
+            "an ordinary word" if self.ordinary else "",
+        )
+        return tuple(filter(None, notes))
 
     @property
     def singles(self) -> tuple[Link, ...]:
@@ -82,6 +104,9 @@ class Link:
             "query": self.query,
             "confidence": self.confidence,
             "nil": self.nil,
+            "guessed": self.guessed,
+            "meanings": self.meanings,
+            "ordinary": self.ordinary,
             "candidates": [candidate.to_dict() for candidate in self.candidates],
             "parts": [part.to_dict() for part in self.parts],
         }

@@ -25,11 +25,15 @@ class Asked(NamedTuple):
 
     Attributes:
         text: a prepared text.
-        without: the same without a guess, where words of it are guesses: the mention has others, known nowhere.
+        said: the mention as it was prepared, before it was put in other words.
+        fallback: what is asked for without a guess, where words of the text are guesses.
+        acronym: whether this is a mention in capitals that no definition wrote out.
     """
 
     text: str
-    without: str | None = None
+    said: str
+    fallback: str | None = None
+    acronym: bool = False
 
 
 def queries(
@@ -37,6 +41,7 @@ def queries(
     entries: Entries,
     *,
     spelling: Mapping[str, str],
+    guesses: bool = True,
     composites: Composites = "given",
     as_published: bool = False,
 ) -> tuple[tuple[Asked, ...], ...]:
@@ -44,10 +49,10 @@ def queries(
 
     A query that is no name of the index as it stands is mended by the table; if then it is none either, but is one
     in another regular form ("anaemias", "anemia") or in other words ("hepatic failure", "liver failure"), it is
-    asked for in that. In what is still none, words that are known nowhere are guessed ("siezures"), see
-    :func:`~nymlink.link.guesses.guess`; then other forms and words are tried again. A vocabulary that writes
+    asked for in that. In what is still none, unknown words are guessed ("siezures") where ``guesses`` are allowed,
+    see :func:`~nymlink.link.guesses.guess`; then other forms and words are tried again. A vocabulary that writes
     "tumour" is right to do so, and "AIDS" is no plural. The table is not for what was prepared already. With
-    ``as_published`` the table is all; without a table nothing is guessed either.
+    ``as_published`` the table is all.
     """
     prepared = prepare_document(document, spelling=_NO_SPELLING, composites=composites, as_published=as_published)
 
@@ -55,15 +60,16 @@ def queries(
         return next((text for text in texts if entries.find(text) is not None), None)
 
     def asked(query: str, mention: Mention) -> Asked:
+        acronym = _is_acronym(mention.text, query)
         if entries.find(query) is not None:
-            return Asked(query)
+            return Asked(query, query, acronym=acronym)
         better = query if mention.prepared else correct(query, spelling)
-        if as_published or _is_acronym(mention.text, query):
-            return Asked(better)
+        if as_published or acronym:
+            return Asked(better, better, acronym=acronym)
         found = named(_others(better, query))
-        if found is not None or not spelling or (guessed := guess(better, entries.words)) == better:
-            return Asked(found or better)
-        return Asked(named(_others(guessed)) or guessed, without=better)
+        if found is not None or not guesses or (guessed := guess(better, entries.words)) == better:
+            return Asked(found or better, better)
+        return Asked(named(_others(guessed)) or guessed, better, fallback=better)
 
     return tuple(
         tuple(asked(query, mention) for query in parts)

@@ -8,13 +8,16 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from nymlink.text.numerals import numerals
-from nymlink.text.opposites import Meaning, meanings, opposites
+from nymlink.text.opposites import WITHOUT, Meaning, meanings, opposites
 
 _ABSENT: Final = frozenset(
-    "absent absence agenesis amelia aplasia aplastic arrest atresia deficiency deficient deficit failure inability "
-    "lack lacking loss missing unable without".split()
+    "absent absence agenesis amelia aplasia aplastic arrest atresia deficiency deficient deficit failure "
+    "inability lack lacking loss missing unable without".split()
 )
 """Words in which names say that something is not there."""
+
+_WRONG: Final = frozenset("abnormal decreased defective diminished disturbed impaired loss poor reduced".split())
+"""Words for what does not work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +44,8 @@ def contradiction(query: str, name: str, others: Iterable[str] = ()) -> Contradi
     """Find what in a query contradicts the name that matched it, and no other name of the concept says.
 
     Contradictory are words of opposite sides of a group ("increased", "low"), words whose prefixes or suffixes are
-    ("hypernatremia", "hyponatremia"), a negation that the name has not, or has too much ("no cough"), and numerals or
-    letters that both have and that differ ("type 1", "type 2"). What query and name have in common counts for
+    ("hypernatremia", "hyponatremia"), a negation that the name has not, or has too much ("no cough"), and numerals
+    or letters that both have and that differ ("type 1", "type 2"). What query and name have in common counts for
     neither.
 
     Args:
@@ -67,7 +70,9 @@ def _differences(query: str, name: str) -> tuple[list[str], list[str]]:
 
 def _words(text: str) -> list[str]:
     """The words of a text, "non" being a part of the next."""
-    return text.replace("non ", "non").split(" ") if text.startswith("non ") or " non " in text else text.split(" ")
+    return (
+        text.replace("non ", "non").split(" ") if text.startswith("non ") or " non " in text else text.split(" ")
+    )
 
 
 def _says(name: str, query: str, found: Contradiction) -> bool:
@@ -87,11 +92,18 @@ def _opposites(mine: Sequence[str], theirs: Sequence[str]) -> Contradiction | No
             groups = {group for group, _ in meanings(word)} & {group for group, _ in meanings(other)}
             # Those of a stem first: they say more.
             for group in sorted(groups, key=len, reverse=True):
+                if _is_denied(group, word, mine) or _is_denied(group, other, theirs):
+                    continue
                 # Who says both contradicts neither.
                 if _sides(mine, group).isdisjoint(_sides(theirs, group)):
                     side = min(_sides([word], group))
                     return Contradiction("opposite", word, other, (group, side))
     return None
+
+
+def _is_denied(group: str, word: str, words: Sequence[str]) -> bool:
+    """Whether a word without its prefix is said to be wrong: impaired tolerance is intolerance."""
+    return (group, WITHOUT) in meanings(word) and not _WRONG.isdisjoint(words)
 
 
 def _sides(words: Sequence[str], group: str) -> set[str]:

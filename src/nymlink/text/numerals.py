@@ -1,4 +1,4 @@
-"""Reading the numerals and letters that tell members of a series apart: "type II", "factor V", "4p", "stage 3b"."""
+"""Reading the numerals and letters that tell members of a series apart: "type II", "factor V", "4p"."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ _RUNS: Final = re.compile(r"\d+|[^\W\d_]+")
 _ROMAN: Final = re.compile(r"(?P<roman>x{0,3}(?:ix|iv|v?i{0,3}))(?P<letter>[a-h]?)")
 _ROMAN_DIGITS: Final = {"i": 1, "v": 5, "x": 10}
 _ORDINAL_ENDS: Final = ("st", "nd", "rd", "th")
-_GREEK: Final = dict(
-    zip(
-        "alpha beta gamma delta epsilon zeta eta theta kappa lambda sigma tau omega α β γ δ ε ζ η θ κ λ σ τ ω".split(),
-        "a b g d e z eta theta k lambda sigma tau omega a b g d e z eta theta k lambda sigma tau omega".split(),
-        strict=True,
-    )
-)
+_LATIN: Final = "a b g d e z eta theta k lambda sigma tau omega".split()
+_GREEK: Final = {
+    **dict(
+        zip(
+            "alpha beta gamma delta epsilon zeta eta theta kappa lambda sigma tau omega".split(),
+            _LATIN,
+            strict=True,
+        )
+    ),
+    **dict(zip("αβγδεζηθκλστω", _LATIN, strict=True)),
+}
 _WORDS: Final = {
     word: str(number)
     for words in (
@@ -30,7 +34,8 @@ _KARYOTYPES: Final = ("xx", "xy", "xxx", "xxy", "xyy", "xo")
 _NO_LETTER: Final = ("s",)
 """Left of a genitive."""
 _ROMANCE: Final = frozenset("da de del della des di do du el et il la las le les los un una une".split())
-"""Words of languages in which a single letter is an article or a preposition ("l'artère", "d'orteil", "e", "o")."""
+"""Words of languages in which a single letter is an article or a preposition ("l'artère", "d'orteil", "e",
+"o")."""
 _ELIDED: Final = frozenset("acdejlmnouy")
 
 
@@ -67,10 +72,12 @@ def _read(word: str) -> set[str]:
     for run in _RUNS.findall(word):
         if run.isdecimal():
             found.add(str(int(run)))
+        elif run in _GREEK:
+            found.add(_GREEK[run])
         elif len(run) == 1:
             found.add(run)
         elif run not in _ORDINAL_ENDS:
-            found |= {_GREEK[run]} if run in _GREEK else _roman(run)
+            found |= _roman(run)
     return found
 
 

@@ -1,9 +1,10 @@
 """Reading which words say opposites, and which say no, off a table that can be reviewed.
 
-``data/opposites.tsv`` has a row for each group: its language, its kind, the sides (separated by ``|``), and why they
-exclude each other. Kinds: ``word`` (whole words), ``prefix`` and ``suffix`` (of words that are alike without them; ``+``
-is the word without any), ``amount prefix`` (that, and a word for an amount, too), ``negation``, ``negation at the end``
-and ``normal`` (words that deny what follows, what stands before, or that anything is wrong).
+``data/opposites.tsv`` has a row for each group: its language, its kind, the sides (separated by ``|``), and why
+they exclude each other. Kinds: ``word`` (whole words), ``prefix`` and ``suffix`` (of words that are alike without
+them; ``+`` is the word without any), ``amount prefix`` (that, and a word for an amount, too), ``negation``,
+``negation at the end`` and ``normal`` (words that deny what follows, what stands before, or that anything is
+wrong).
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ _NO_AMOUNT: Final = (
 ).split()
 """Words with the prefix that says below, not less."""
 
-_WITHOUT: Final = "+"
+WITHOUT: Final = "+"
+"""The side of a word without any prefix."""
 
 Meaning = tuple[str, str]
 """In which group (of a prefix: with which stem) a word is, and on which side."""
-
 
 
 class Table(NamedTuple):
@@ -74,7 +75,7 @@ def opposites() -> Table:
                     suffixes[member].add(meaning)
                 elif kind not in ("prefix", "amount prefix"):
                     plain[kind].add(member)
-                elif member == _WITHOUT:
+                elif member == WITHOUT:
                     without.add(group)
                 else:
                     prefixes[member].add(meaning)
@@ -102,7 +103,7 @@ def meanings(word: str) -> frozenset[Meaning]:
         end, stem = word[-size:], word[:-size]
         found.update((f"{group}:{stem}", side) for group, side in table.suffixes.get(end, ()))
     if len(word) >= _WORD:
-        found.update((f"{group}:{word}", _WITHOUT) for group in table.without)
+        found.update((f"{group}:{word}", WITHOUT) for group in table.without)
     if not word.startswith(tuple(_NO_AMOUNT)):
         found.update(
             side

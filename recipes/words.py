@@ -1,0 +1,114 @@
+"""Collects the words that are no misspelt others, from vocabularies whose licence allows it.
+
+    python recipes/words.py [--data DATA]
+
+Writes into ``src/nymlink/text/data``, a word a line, sorted: ``words.txt.gz``, the words of English and medical
+names; ``product_words.txt.gz``, those of them that name chemicals, drugs, genes, proteins, organisms, cell lines
+or other products, which are often a letter apart; ``clinical_words.txt.gz``, those that by themselves name a
+disease, a symptom or a finding; and ``ordinary_words.txt.gz``, those of general language.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from nymlink.atomic import atomic_file
+from nymlink.text.known_words import CLINICAL, FOLDER, ORDINARY, PRODUCTS, SHORTEST, WORDS
+from nymlink.text.normalise import normalise
+
+SHARE_ALIKE: Final = ("drugcentral", "pharmgkb_drug")
+"""Tables that are left out for their licence; the recipe's own check of drugs it has not seen, too."""
+
+GENERAL: Final = ("agrovoc", "wordnet_bio_open", "yso_fi_sv_en")
+"""Tables of general language."""
+
+PRODUCT_TABLES: Final = frozenset(
+    "cellosaurus_human chebi clo complexportal cvx ec famplex hgnc hgnc_genegroup ncbigene_human ncbitaxon pr "
+    "psimod pubchem_subset vo".split()
+)
+PRODUCT_TYPES: Final = frozenset(
+    "chemical;Chemicals and Drugs;supplementary concept;medication;enzyme;gene;protein;protein family;hormone;"
+    "therapeutic agent".split(";")
+)
+CLINICAL_TABLES: Final = frozenset("doid gard hpo icd10cm mondo mpath nando oae ordo symp".split())
+CLINICAL_TYPES: Final = frozenset(("Diseases", "Diseases; Psychiatry and Psychology"))
+
+
+def main() -> None:
+    """Collect and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--data", type=Path, default=Path("../shared/data"), help="vocabularies/ and multilingual/"
+    )
+    data: Path = parser.parse_args().data
+    tables = [path for path in sorted((data / "vocabularies").glob("*.tsv.gz")) if stem(path) not in SHARE_ALIKE]
+    tables += [data / "multilingual" / f"{name}.tsv.gz" for name in GENERAL]
+    words: set[str] = set()
+    # Words of other names than products', and names of products that are one word.
+    other: set[str] = set()
+    named: set[str] = set()
+    clinical: set[str] = set()
+    ordinary: set[str] = set()
+    for path in tables:
+        for name, kind in names(path):
+            name, written = normalise(name), name
+            found = {word for word in name.split(" ") if is_word(word)}
+            words |= found
+            alone = found if " " not in name else set()
+            if kind == "product":
+                named |= alone
+            else:
+                other |= found
+            if kind == "clinical":
+                clinical |= alone
+            if stem(path) in GENERAL:
+                # As they are written: names of people and abbreviations are no ordinary words.
+                ordinary.update(filter(is_word, written.split(" ")))
+    write(WORDS, words)
+    write(PRODUCTS, named | words - other)
+    write(CLINICAL, clinical)
+    write(ORDINARY, ordinary)
+
+
+def names(path: Path) -> Iterator[tuple[str, str]]:
+    """The English names of a table, and what each is a name of."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
+            if row["lang"] in ("en", ""):
+                yield row["name"], kind_of(row["name"], stem(path), row["semantic_type"])
+
+
+def kind_of(name: str, table: str, semantic_type: str) -> str:
+    """Whether this is a name of a product, a clinical one, or another."""
+    if table in PRODUCT_TABLES or semantic_type in PRODUCT_TYPES:
+        return "product"
+    clinical = table in CLINICAL_TABLES or semantic_type in CLINICAL_TYPES
+    # Abbreviations are no words.
+    return "clinical" if clinical and not name.isupper() else "other"
+
+
+def stem(path: Path) -> str:
+    """The name of a table."""
+    return path.name.removesuffix(".tsv.gz")
+
+
+def is_word(word: str) -> bool:
+    """Whether this may be misspelt, or what a misspelt word was to be."""
+    return len(word) >= SHORTEST and word.isascii() and word.isalpha() and word.islower()
+
+
+def write(name: str, words: set[str]) -> None:
+    """Write words, the same bytes for the same words."""
+    text = "".join(f"{word}\n" for word in sorted(words))
+    with atomic_file(FOLDER / name) as partial:
+        partial.write_bytes(gzip.compress(text.encode("ascii"), mtime=0))
+    print(f"{name}: {len(words):,} words, {(FOLDER / name).stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""Doubts about a link that how its first candidate was found does not show: each lowers its confidence."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from nymlink.corpus.model import Mention
+from nymlink.encode.embedded import common_words
+from nymlink.index.fusion import EXACT
+from nymlink.index.index import Index
+from nymlink.link.model import Candidate
+from nymlink.link.queries import Asked
+from nymlink.text.contradictions import contradiction as find_contradiction
+from nymlink.text.known_words import clinical_words, ordinary_words
+from nymlink.text.normalise import normalise
+
+GUESSED: Final = 0.5
+CONTRADICTED: Final = 0.2
+ORDINARY: Final = 0.5
+"""Share of its confidence that a link keeps whose query has a guess, whose first candidate contradicts the
+mention, or which links an ordinary word to a part of a name. docs/confidence.md says how often such links are
+right."""
+
+_FEW: Final = 4
+"""Concepts that an abbreviation may stand for, besides the first, that halve a confidence."""
+
+_ENDS: Final = ("", "al", "ation", "e", "ed", "es", "ing", "ion", "ity", "ness", "s", "y")
+"""Of words that are forms of another: "deaf" is deafness, "hammer" is no hammertoe."""
+
+_LONGEST_ACRONYM: Final = 6
+
+
+class Doubts(NamedTuple):
+    """What lowers the confidence of a link.
+
+    Attributes:
+        factor: the share of its confidence that is left, from 0 (not 0) to 1.
+        meanings: how many concepts of the index an abbreviation may stand for; 0 for what is none.
+        ordinary: whether an ordinary word was linked to a part of a name, or to an abbreviation that is spelt like
+        it.
+    """
+
+    factor: float = 1.0
+    meanings: int = 0
+    ordinary: bool = False
+
+
+def contradicts(index: Index, asked: Asked, candidate: Candidate) -> str | None:
+    """Say what in a mention contradicts a candidate, for people to read; ``None`` for nothing."""
+    name = normalise(candidate.matched.text)
+    if name == asked.said:
+        return None
+    others = (normalise(one.text) for one in index.vocabulary.names(candidate.concept_id))
+    found = find_contradiction(asked.said, name, others)
+    return None if found is None else str(found)
+
+
+def doubts_about(
+    index: Index, asked: Asked, mention: Mention, first: Candidate, contradiction: str | None
+) -> Doubts:
+    """Find the doubts about linking a mention to its first candidate.
+
+    Args:
+        index: that found it.
+        asked: what it was asked.
+        mention: the mention; of one that is prepared the case is not known.
+        first: the first candidate.
+        contradiction: what contradicts it, see :func:`contradicts`.
+    """
+    factor = CONTRADICTED if contradiction is not None else 1.0
+    abbreviation = first.parts.get(EXACT) == 1 and _is_abbreviation(index, first)
+    meanings = 0
+    if asked.acronym or abbreviation:
+        meanings = len(_meanings(index, asked.text))
+        factor *= _FEW / (_FEW + max(meanings - 1, 0))
+    ordinary = asked.said in ordinary_words() or asked.said in common_words()
+    if ordinary and abbreviation:
+        ordinary = not mention.prepared and not mention.text.isupper()
+    elif ordinary:
+        ordinary = first.parts.get(EXACT) != 1 and _is_part(asked.said, normalise(first.matched.text))
+    return Doubts(factor * ORDINARY if ordinary else factor, meanings, ordinary)
+
+
+def _meanings(index: Index, letters: str) -> set[int]:
+    """The concepts that have an abbreviation for a name, or a name with these initials."""
+    entries = index.entries
+    spelt = (concept for row in entries.initials.find(letters).tolist() for concept in index.concepts_of(row))
+    return {*index.named(letters), *spelt}
+
+
+def _is_abbreviation(index: Index, candidate: Candidate) -> bool:
+    """Whether the name that matched is in capitals, or the initials of another of the concept ("cold")."""
+    name = candidate.matched.text
+    if len(name) > _LONGEST_ACRONYM or not name.isalpha():
+        return False
+    return name.isupper() or normalise(name) in {
+        "".join(word[0] for word in normalise(other.text).split(" ") if word)
+        for other in index.vocabulary.names(candidate.concept_id)
+    }
+
+
+def _is_part(word: str, name: str) -> bool:
+    """Whether a name has more to it than a word that is no clinical term ("moon", Moon facies)."""
+    return word not in clinical_words() and not any(
+        name == f"{stem}{end}" for stem in (word, word[:-1]) for end in _ENDS
+    )

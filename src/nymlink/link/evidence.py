@@ -1,0 +1,90 @@
+"""What confidence goes by: how the first concept of a query was found, as numbers from 0 to 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from nymlink.index.fusion import EXACT
+from nymlink.index.hits import NONE
+from nymlink.index.index import Index
+from nymlink.index.walk import Matches
+from nymlink.text.normalise import normalise
+
+Features = npt.NDArray[np.float64]
+
+FEATURES: Final = ("score", "ahead", "alone", "covered", "covering", "known")
+"""Of the first concept of a query: its score; how clearly it is above that of the next; whether it is above it at
+all (the name is no other concept's too); which share of the query the name has,
+and of the name the query; which share of the query is words that the index knows."""
+
+DEPTH: Final = 2
+"""How many concepts of a query the features are read off."""
+
+_CLEAR: Final = 0.1
+"""A lead over the next score that is clear; twice of it is but a little clearer."""
+
+_ALIKE: Final = 0.6
+_STEM: Final = 4
+"""Words are alike that begin with so many letters in common, and this share of the longer one."""
+
+
+def features_of(matches: Matches, queries: Sequence[str], index: Index) -> Features:
+    """Describe how the first concepts of queries were found.
+
+    Args:
+        matches: of Q queries, at least :data:`DEPTH` concepts each.
+        queries: Q prepared texts.
+        index: that found them.
+
+    Returns:
+        float64 (Q, 6), the :data:`FEATURES`, each 0 to 1; NaN for a query without any concept.
+    """
+    # Scores are told apart to six decimals, as where they are sorted.
+    first, second = np.round(matches.scores[:, :DEPTH].astype(np.float64), 6).T
+    lead = first - second
+    exact = np.round(matches.parts[EXACT][:, 0].astype(np.float64), 6)
+    alone = lead > 0
+    # What equals one name is not the surer for the others being far away.
+    ahead = np.where(alone & (exact == 1), 1.0, 1 - np.exp(-lead / _CLEAR))
+    found = matches.concepts[:, 0] != NONE
+    words = np.zeros((len(queries), 3))
+    for place in np.flatnonzero(found).tolist():
+        words[place] = _of_words(queries[place], matched_text(index, matches, place), index)
+    features = np.column_stack([first, ahead, alone, words])
+    features[~found] = np.nan
+    return features
+
+
+def matched_text(index: Index, matches: Matches, place: int) -> str:
+    """The name by which the first concept of a query was found, prepared."""
+    return normalise(index.vocabulary.name(int(matches.names[place, 0])).text)
+
+
+def _of_words(query: str, name: str, index: Index) -> tuple[float, float, float]:
+    asked = query.split(" ")
+    if query == name:
+        return 1.0, 1.0, 1.0
+    named = name.split(" ")
+    words = index.entries.words
+    known = sum(len(word) for word in asked if word in words)
+    return covered(asked, named), covered(named, asked), known / max(sum(map(len, asked)), 1)
+
+
+def covered(words: Sequence[str], others: Sequence[str]) -> float:
+    """Which share of the letters of words is in words that others are, or are like."""
+    had = sum(len(word) for word in words if word in others or any(_is_alike(word, other) for other in others))
+    return had / max(sum(map(len, words)), 1)
+
+
+def _is_alike(word: str, other: str) -> bool:
+    if word[:_STEM] != other[:_STEM] or len(word) < _STEM:
+        return False
+    common = next(
+        (place for place, (one, two) in enumerate(zip(word, other, strict=False)) if one != two),
+        min(len(word), len(other)),
+    )
+    return common >= _ALIKE * max(len(word), len(other))
