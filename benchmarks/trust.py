@@ -48,7 +48,7 @@ PRODUCTS: Final = ("drugcentral", "chebi", "pubchem_subset", "hgnc")
 LACKING_TABLES: Final = ("drugcentral", "pharmgkb_drug", "cl", "bto", "so", "obi")
 """Names of none of these tables are fitted to."""
 EACH: Final = 400
-SIZES: Final = (5, 50, 500)
+SIZES: Final = (5, 50)
 
 _MESH: Final = "vocabularies/mesh.tsv.gz"
 _CDR: Final = "corpora/bc5cdr/CDR_DevelopmentSet.PubTator.txt.gz"

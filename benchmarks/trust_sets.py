@@ -6,6 +6,7 @@ import random
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -96,6 +97,7 @@ def _turned(name: str) -> Iterator[tuple[str, str]]:
             yield "chromosome", instead(place, arm[1] + ("q" if arm[2] == "p" else "p"))
 
 
+@cache
 def names_of(table: Path, count: int, *, seed: int = 0) -> list[tuple[str, frozenset[str]]]:
     """Draw English names of a table, each with the cross-references of its concept."""
     vocabulary = read_vocabulary(table)

@@ -15,8 +15,10 @@ from nymlink.encode.embedded import MINI
 from nymlink.index.fusion import METHODS, WEIGHTED, Fusion
 from nymlink.index.index import Index
 from nymlink.index.neighbours import EXACTLY, KINDS
+from nymlink.index.plan import Plan
 from nymlink.index.presets import DEFAULT_PRESET, PRESETS
 from nymlink.index.stored import store_fusion
+from nymlink.link.calibration import Calibration
 from nymlink.vocabulary.read import open_vocabulary
 
 
@@ -123,12 +125,22 @@ def info(index: Path) -> None:
     click.echo(f"fusion    {opened.fusion.method}")
     for name, weight in opened.fusion.weights.items():
         click.echo(f"search    {name}, weight {weight:.3g}")
-    click.echo(f"calibrated {'no' if opened.calibration is None else 'yes'}")
+    click.echo(f"confidence {_calibrated(opened)}")
     for name, value in opened.settings.items():
         if name != "fusion":
             _echo_setting(name, value)
     for source in opened.vocabulary.sources:
         click.echo(f"source    {source.name} {source.version or ''}".rstrip())
+
+
+def _calibrated(index: Index) -> str:
+    """How far the confidences of an index were checked."""
+    if index.calibration is None:
+        return "none: it is not calibrated (`nymlink calibrate`)"
+    said = f"fitted to {Calibration.of(index).fitted_to}"
+    if index.calibration != Plan.from_dict(index.settings).calibration:
+        return said
+    return f"{said}; no mention of this vocabulary was checked (`nymlink calibrate` does)"
 
 
 def _echo_setting(name: str, value: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from nymlink.corpus.model import Mention
@@ -50,9 +51,13 @@ def contradicts(index: Index, asked: Asked, candidate: Candidate) -> str | None:
     name = normalise(candidate.matched.text)
     if name == asked.said:
         return None
-    others = (normalise(one.text) for one in index.vocabulary.names(candidate.concept_id))
-    found = find_contradiction(asked.said, name, others)
+    found = find_contradiction(asked.said, name, _names(index, candidate))
     return None if found is None else str(found)
+
+
+def _names(index: Index, candidate: Candidate) -> Iterator[str]:
+    """The names of a concept, prepared; they are read when the first is asked for."""
+    yield from (normalise(name.text) for name in index.vocabulary.names(candidate.concept_id))
 
 
 def doubts_about(
@@ -94,8 +99,7 @@ def _is_abbreviation(index: Index, candidate: Candidate) -> bool:
     if len(name) > _LONGEST_ACRONYM or not name.isalpha():
         return False
     return name.isupper() or normalise(name) in {
-        "".join(word[0] for word in normalise(other.text).split(" ") if word)
-        for other in index.vocabulary.names(candidate.concept_id)
+        "".join(word[0] for word in other.split(" ") if word) for other in _names(index, candidate)
     }
 
 
