@@ -18,8 +18,9 @@ import torch
 from safetensors import SafetensorError
 
 from nymlink.atomic import atomic_directory, atomic_file, output_errors
+from nymlink.belongings import RECORD
 from nymlink.errors import InputError, OutputError
-from nymlink.train.checkpoint import checkpoints
+from nymlink.train.checkpoint import checkpoints, prune
 from nymlink.train.config import differences, essence, to_json
 from nymlink.train.distributed import Processes
 from nymlink.train.settings import RunSettings
@@ -28,7 +29,6 @@ from nymlink.train.toml_files import to_toml
 FINISHED: Final = -1
 """Instead of a step: nothing is left to be done."""
 
-_RECORD: Final = "run.json"
 _SHAPE: Final = {"recipe": str, "settings": dict, "data": dict}
 _FILE: Final = re.compile(r"\w[\w.-]*")
 _PACKAGES: Final = ("nymlink", "torch", "transformers", "tokenizers", "peft", "numpy", "pyarrow")
@@ -116,7 +116,7 @@ class RunFolder:
         self._record["encoder"] = before.get("encoder", []) if before else []
         with output_errors(self.path):
             if restart:
-                shutil.rmtree(self.checkpoints, ignore_errors=True)
+                prune(self.checkpoints, keep=())
                 self.metrics.unlink(missing_ok=True)
         self._record |= {
             "versions": {"python": platform.python_version(), **_versions()},
@@ -178,7 +178,7 @@ class RunFolder:
                     target.unlink(missing_ok=True)
 
     def _write_record(self) -> None:
-        with atomic_file(self.path / _RECORD) as partial:
+        with atomic_file(self.path / RECORD) as partial:
             partial.write_text(json.dumps(self._record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
     def _before(self) -> dict[str, Any] | None:
@@ -187,14 +187,14 @@ class RunFolder:
             if not self.path.exists() or (self.path.is_dir() and not any(self.path.iterdir())):
                 return None
         try:
-            record = json.loads((self.path / _RECORD).read_text(encoding="utf-8"))
+            record = json.loads((self.path / RECORD).read_text(encoding="utf-8"))
             if not all(isinstance(record[key], kind) for key, kind in _SHAPE.items()):
                 raise ValueError("it is no record of a training")
             if not all(map(_FILE.fullmatch, record.get("encoder", []))):
                 raise ValueError("it lists files that no encoder has")
         except (OSError, ValueError, LookupError, TypeError) as error:
             raise OutputError(
-                f"exists and is not the folder of a training ({_RECORD}: {error}): choose another output",
+                f"exists and is not the folder of a training ({RECORD}: {error}): choose another output",
                 path=self.path,
             ) from error
         found: dict[str, Any] = record
