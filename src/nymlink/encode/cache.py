@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import warnings
 from collections.abc import Sequence
@@ -32,6 +33,8 @@ _KEY: Final = 8
 
 _DIGEST: Final = 8
 """The last eight values of a block are the digest, 128 bits, of what is before them."""
+
+_FINGERPRINT: Final = re.compile(r"[0-9a-f]{64}")
 
 _GONE: Final = ""
 """The name of a block that is no longer there."""
@@ -212,6 +215,11 @@ class Shelf:
         keys = values[: names * _KEY].view(np.uint64).reshape(names, 2)
         vectors = values[names * _KEY : names * (_KEY + self._width)]
         return keys, vectors.view(np.float16).reshape(names, self._width)
+
+
+def is_shelf(folder: Path) -> bool:
+    """Whether a folder is that of one encoder in a cache."""
+    return _FINGERPRINT.fullmatch(folder.name) is not None and any(folder.glob("*.npy"))
 
 
 def check_block(path: Path) -> None:
