@@ -55,6 +55,8 @@ def write_directory(target: Path, *, kind: str, version: int, body: dict[str, An
         yield partial
         with output_errors(target):
             seal(partial, {"kind": kind, "format": version, **body})
+        # Once more: while that was made, others may have put something there.
+        require_replaceable(Path(target), kind=kind)
 
 
 def seal(directory: Path, manifest: Mapping[str, Any]) -> None:
@@ -114,7 +116,7 @@ def read_manifest(
             f"{_REMEDIES.get(kind, 'build it again')}",
             path=directory,
         )
-    if not is_sealed(manifest):
+    if not _is_sealed(manifest):
         raise StoreError(f"{MANIFEST} is damaged: {remedy(kind)}", path=directory)
     check_files(directory, manifest, [name for name in manifest["files"] if not later(name)])
     for name in filter(later, manifest["files"]):
@@ -122,7 +124,31 @@ def read_manifest(
     return manifest
 
 
-def is_sealed(manifest: Mapping[str, Any]) -> bool:
+def damages(directory: Path) -> tuple[dict[str, Any], list[str]]:
+    """Read all files of a directory of any kind; its manifest, and what is damaged, each with what to do.
+
+    Raises:
+        StoreError: it is no directory of nymlink's, its manifest cannot be read, or an older nymlink wrote it,
+            without digests.
+    """
+    manifest = _read(directory, "directory")
+    if _OWN not in manifest:
+        raise StoreError(
+            f"an older nymlink wrote this {manifest['kind']}, without digests: {remedy(manifest['kind'])}",
+            path=directory,
+        )
+    if not _is_sealed(manifest):
+        return manifest, [f"{MANIFEST} is damaged: {remedy(manifest['kind'])}"]
+    found = []
+    for name in manifest["files"]:
+        try:
+            check_files(directory, manifest, [name])
+        except StoreError as error:
+            found.append(error.message)
+    return manifest, found
+
+
+def _is_sealed(manifest: Mapping[str, Any]) -> bool:
     """Whether the digest that a manifest has of itself is its own."""
     said = {name: value for name, value in manifest.items() if name != _OWN}
     return json_digest(said) == manifest.get(_OWN)

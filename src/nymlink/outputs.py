@@ -32,8 +32,8 @@ def require_file(target: Path, *, inputs: Iterable[Path | None] = ()) -> None:
             raise OutputError("this is a directory: name a file to write", path=target)
         if target.exists() and not target.is_file():
             return
-        _require_apart(target, inputs)
         _require_free(target)
+        _require_apart(target, inputs, within=target.exists())
         folder = Path(os.path.realpath(target)).parent
         if not folder.is_dir():
             raise OutputError(f"no such directory: {folder}", path=target)
@@ -55,7 +55,18 @@ def require_directory(target: Path, *, kind: str, inputs: Iterable[Path | None] 
     """
     with output_errors(target):
         _require_apart(target, inputs)
+        require_place(target)
         require_replaceable(target, kind=kind)
+
+
+def require_place(target: Path) -> None:
+    """See that a directory can be made in a place, and there belongs to no other one of nymlink's.
+
+    Raises:
+        OutputError: it cannot, or would.
+    """
+    with output_errors(target):
+        _require_free(target)
         folder = Path(os.path.realpath(target)).parent
         while not folder.exists():
             folder = folder.parent
@@ -82,7 +93,6 @@ def require_replaceable(target: Path, *, kind: str) -> None:
         OutputError: there is something else: what is not nymlink's is never removed.
     """
     with output_errors(target):
-        _require_free(target)
         if not target.exists() or (target.is_dir() and not any(target.iterdir())):
             return
         manifest = manifest_of(target) if target.is_dir() else None
@@ -111,9 +121,10 @@ def a(kind: str) -> str:
     return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
 
-def _require_apart(target: Path, inputs: Iterable[Path | None]) -> None:
-    place = os.path.realpath(target)
-    if any(place == os.path.realpath(path) for path in inputs if path is not None):
+def _require_apart(target: Path, inputs: Iterable[Path | None], *, within: bool = False) -> None:
+    """See that a place is no input, nor, on request, in one."""
+    places = {os.path.realpath(target), *(map(str, Path(os.path.realpath(target)).parents) if within else ())}
+    if any(os.path.realpath(path) in places for path in inputs if path is not None):
         raise OutputError("this is read, and would be overwritten: choose another place", path=target)
 
 

@@ -7,9 +7,11 @@ from pathlib import Path
 import click
 
 from nymlink.cli.common import column_option, finish, mapping, reported_problems
+from nymlink.outputs import require_directory
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
+from nymlink.vocabulary.store import KIND
 
 
 @click.command()
@@ -58,6 +60,7 @@ def build(
         columns=mapping(columns),
         strict=strict,
     )
+    require_directory(output, kind=KIND, inputs=sources)
     problems = reported_problems()
     vocabulary = read_vocabulary(*sources, format=format, options=options, problems=problems, progress=True)
     vocabulary.save(output)
