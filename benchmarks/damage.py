@@ -10,6 +10,10 @@ puts the bit back. Files are drawn alike, whatever their size, so that small one
 - silent: it ended well, and what it wrote is not what it writes of the undamaged files;
 - noticed: it was refused, or warned and wrote what it should;
 - harmless: it ended well, without a word, and wrote what it should (blanks of a manifest, what is not read).
+
+    python benchmarks/damage.py --start INDEX
+
+measures what noticing costs instead: fresh processes link a mention, by turns with files checked and not.
 """
 
 from __future__ import annotations
@@ -20,9 +24,13 @@ import io
 import json
 import os
 import random
+import resource
 import shutil
+import statistics
+import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -61,6 +69,9 @@ _NEEDED: Final = {
 }
 
 OUTCOMES: Final = ("crash", "traceback", "silent", "noticed", "harmless")
+_STARTS: Final = 15
+"""Processes started with files checked, and as many without."""
+
 _TABLE: Final = "vocabularies/symp.tsv.gz"
 _NAMES: Final = 60
 """Names that are linked, encoded and re-ranked in each trial."""
@@ -249,7 +260,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--start", type=Path, metavar="INDEX")
     options = parser.parse_args()
+    if options.start is not None:
+        print(json.dumps(starts(options.start), indent=1))
+        return
     with tempfile.TemporaryDirectory() as place:
         os.environ["NYMLINK_CACHE"] = str(Path(place) / "own-cache")
         make_apart(Path(place) / "made", data_root())
@@ -261,6 +276,29 @@ def main() -> None:
     print(f"{'':12}" + "".join(f"{outcome:>11}" for outcome in OUTCOMES))
     for part, counts in report["outcomes"].items():
         print(f"{part:12}" + "".join(f"{counts[outcome]:11,}" for outcome in OUTCOMES))
+
+
+def starts(index: Path) -> dict[str, float]:
+    """Milliseconds that ``nymlink link`` takes, files checked and not."""
+    link = f"sys.argv = ['nymlink', 'link', '--index', {str(index)!r}, 'a short foot']; nymlink.cli.main()"
+    unchecked = "manifest.check_files = verification.check_files = lambda *_: None; "
+    found: dict[str, list[tuple[float, float]]] = {"checked": [], "unchecked": []}
+    for _ in range(_STARTS):
+        for way, before in (("checked", ""), ("unchecked", unchecked)):
+            code = f"import sys, nymlink.cli; from nymlink import manifest, verification; {before}{link}"
+            used, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+            subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+            took, now = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+            found[way].append((took, now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime))
+    return {
+        f"{way} {what}": round(1000 * value, 1)
+        for way, each in found.items()
+        for what, value in (
+            ("median", statistics.median(took for took, _ in each)),
+            ("least", min(took for took, _ in each)),
+            ("processor", min(busy for _, busy in each)),
+        )
+    }
 
 
 def make_apart(folder: Path, data: Path) -> None:

@@ -82,7 +82,8 @@ def build(
 
     VOCAB is a directory that `nymlink vocab build` wrote, or a source whose format and columns it would know
     without being told. The index holds all it needs but the encoder: the vocabulary can be removed afterwards.
-    Equal names are found by every index.
+    Equal names are found by every index. An index that is in the directory is replaced, unless files that are not
+    its own are there, too.
 
     \b
     nymlink index build hp.obo -o hpo-index

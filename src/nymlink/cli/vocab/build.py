@@ -44,7 +44,8 @@ def build(
     """Read ontologies, dictionaries or tables into one vocabulary.
 
     SOURCE is a file in any known format, plain or .gz, or a folder of UMLS RRF files. Several sources become one
-    vocabulary: concepts of the same id are joined.
+    vocabulary: concepts of the same id are joined. A vocabulary that is in the directory is replaced, unless files
+    that are not its own are there, too.
 
     \b
     nymlink vocab build hp.obo -o hpo
