@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from xxhash import xxh3_128_hexdigest
 
+from nymlink.belongings import MANIFEST
 from nymlink.errors import NymlinkError, OutputError, StoreError
-from nymlink.manifest import MANIFEST, read_manifest, require_files, write_directory
+from nymlink.manifest import damages, read_manifest, require_files, write_directory, write_manifest
 
 
 def write(target: Path, *, kind: str = "thing", version: int = 3, text: str = "data", **body: Any) -> None:
@@ -33,12 +35,14 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
     with write_directory(tmp_path / "x", kind="thing", version=3, body=body) as directory:
         (directory / "file").write_text("12345")
         body["counted"] = 7
-    assert read(tmp_path / "x") == {
+    found = read(tmp_path / "x")
+    assert len(found.pop("digest")) == 32
+    assert found == {
         "kind": "thing",
         "format": 3,
         "source": "näme",
         "counted": 7,
-        "files": {"file": 5},
+        "files": {"file": {"size": 5, "xxh3": xxh3_128_hexdigest(b"12345")}},
     }
 
 
@@ -125,7 +129,7 @@ def test_one_of_another_kind_is_never_replaced(tmp_path: Path) -> None:
 
 def test_an_empty_directory_is_filled(tmp_path: Path) -> None:
     write(tmp_path)
-    assert read(tmp_path)["files"] == {"sub/file": 4}
+    assert list(read(tmp_path)["files"]) == ["sub/file"]
 
 
 @pytest.mark.parametrize("manifest", [None, '{"name": "a web page", "icons": []}', '{"kind": "thi'])
@@ -169,3 +173,56 @@ def test_the_manifest_is_plain_json(tmp_path: Path) -> None:
     assert "心" in text
     assert text.endswith("}\n")
     assert json.loads(text)["title"] == "心"
+
+
+def flip(path: Path, bit: int) -> None:
+    data = bytearray(path.read_bytes())
+    data[bit // 8] ^= 1 << bit % 8
+    path.write_bytes(data)
+
+
+def test_a_flipped_bit_of_a_file_is_noticed(tmp_path: Path) -> None:
+    write(tmp_path / "x")
+    file = tmp_path / "x" / "sub" / "file"
+    for bit in range(8 * file.stat().st_size):
+        flip(file, bit)
+        with pytest.raises(StoreError, match=r"sub/file is damaged .*: build the thing again"):
+            read(tmp_path / "x")
+        assert damages(tmp_path / "x")[1] == [
+            "sub/file is damaged (its digest is another one): build the thing again"
+        ]
+        flip(file, bit)
+    assert damages(tmp_path / "x") == (read(tmp_path / "x"), [])
+
+
+def test_a_flipped_bit_of_the_manifest_changes_nothing_unnoticed(tmp_path: Path) -> None:
+    write(tmp_path / "x", settings={"weight": 0.25, "names": ["a", "b"], "count": 7, "other": None})
+    manifest = tmp_path / "x" / MANIFEST
+    said, noticed = read(tmp_path / "x"), 0
+    for bit in range(8 * manifest.stat().st_size):
+        flip(manifest, bit)
+        try:
+            assert read(tmp_path / "x") == said
+        except StoreError:
+            noticed += 1
+        flip(manifest, bit)
+    # Blanks may become other ones.
+    assert noticed > 0.8 * 8 * manifest.stat().st_size
+
+
+def test_one_that_was_written_without_digests_cannot_be_verified(tmp_path: Path) -> None:
+    write(tmp_path / "x")
+    manifest = json.loads((tmp_path / "x" / MANIFEST).read_text())
+    (tmp_path / "x" / MANIFEST).write_text(json.dumps({**manifest, "files": {"sub/file": 4}}))
+    with pytest.raises(StoreError, match="is damaged"):
+        read(tmp_path / "x")
+    del manifest["digest"]
+    (tmp_path / "x" / MANIFEST).write_text(json.dumps(manifest))
+    with pytest.raises(StoreError, match="an older nymlink wrote this thing, without digests"):
+        damages(tmp_path / "x")
+
+
+def test_a_manifest_is_changed_in_one_step(tmp_path: Path) -> None:
+    write(tmp_path / "x")
+    write_manifest(tmp_path / "x", {**read(tmp_path / "x"), "pair": (1, 2), "by_number": {3: 0.1}})
+    assert (read(tmp_path / "x")["pair"], read(tmp_path / "x")["by_number"]) == ([1, 2], {"3": 0.1})

@@ -16,8 +16,11 @@ import secrets
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 from nymlink.errors import OutputError
+
+_LEFTOVER: Final = re.compile(r"\..+\.\d+-[0-9a-f]+@.*\.(partial|retired)")
 
 
 @contextlib.contextmanager
@@ -87,6 +90,11 @@ def output_errors(target: Path) -> Iterator[None]:
         else:
             reason = os.strerror(error.errno)
         raise OutputError(f"cannot write: {reason}; nothing was changed", path=target) from error
+
+
+def is_leftover(name: str) -> bool:
+    """Whether a file or a directory of that name is a temporary one of a process of nymlink's, maybe killed."""
+    return _LEFTOVER.fullmatch(name) is not None
 
 
 def _beside(target: Path, ending: str = "partial") -> Path:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from nymlink.manifest import write_manifest
 from tests.cli.conftest import Run
 from tests.encode import tiny
 
@@ -50,7 +51,7 @@ def test_info_says_what_it_was_built_with(run: Run, dense: Path, model: Path, tm
     copy = shutil.copytree(dense, tmp_path / "copy")
     manifest = json.loads((copy / "manifest.json").read_text())
     manifest["settings"]["encoder"]["name"] = "/nowhere"
-    (copy / "manifest.json").write_text(json.dumps(manifest))
+    write_manifest(copy, manifest)
     # No encoder is needed to say so.
     said = run("index", "info", copy).stdout
     assert "search    dense, weight 0.75" in said

@@ -77,8 +77,8 @@ def test_a_source_can_be_left_out(run: Run, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("medic.txt", "--with", "medic.txt", "-o", "medic.txt"), "is what is read: choose another place"),
-        (("medic.txt", "--with", "meta", "-o", "meta"), "is what is read: choose another place"),
+        (("medic.txt", "--with", "medic.txt", "-o", "medic.txt"), "is read, and would be overwritten"),
+        (("medic.txt", "--with", "meta", "-o", "meta"), "is read, and would be overwritten"),
         (("medic.txt", "--with", "nowhere", "-o", "out"), "no such file"),
         (("medic.txt", "--with", "meta", "-o", "out", "--language", "xx"), "no language 'xx'"),
         (

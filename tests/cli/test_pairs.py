@@ -77,7 +77,7 @@ def test_what_cannot_be_is_said_and_nothing_is_written(run: Run, built: Path, tm
     for options, message in (
         (("--held-out", 0.1), "--held-out and --held-out-to go together"),
         (("--held-out-to", tmp_path / "h.txt"), "--held-out and --held-out-to go together"),
-        (("--held-out", 0.1, "--held-out-to", target), "the same file"),
+        (("--held-out", 0.1, "--held-out-to", target), "would be written twice"),
         (("--held-out", 1), "Invalid value"),
         (("--cap", 10**20), "is not in the range"),
         (("--language", "xx"), "no name is in language 'xx'; there are: en, es"),

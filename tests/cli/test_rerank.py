@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from nymlink.manifest import write_manifest
 from nymlink.rerank.dual_encoder import DualEncoder, DualSettings
 from tests.cli.conftest import Run
 from tests.encode import tiny
@@ -59,7 +60,7 @@ def test_what_was_fitted_and_is_damaged_is_fitted_again(
     )
     manifest = reranker / "manifest.json"
     whole = json.loads(manifest.read_text())
-    manifest.write_text(json.dumps({**whole, "fitted": {"weights": {"context": -1}, "candidates": 3}}))
+    write_manifest(reranker, {**whole, "fitted": {"weights": {"context": -1}, "candidates": 3}})
     refused = run(*evaluate)
     assert (refused.exit_code, "run `nymlink rerank fit` again" in refused.stderr) == (2, True)
     assert run(*fit).exit_code == 0

@@ -22,10 +22,12 @@ def test_conditions_may_be_repeated_and_all_hold(run: Run, built: Path, tmp_path
     )
 
 
-def test_a_part_of_a_part_may_take_its_place(run: Run, built: Path, tmp_path: Path) -> None:
+def test_a_part_does_not_take_the_place_of_the_whole(run: Run, built: Path, tmp_path: Path) -> None:
     run("vocab", "subset", built / "vocab", "-o", tmp_path / "v", "--language", "en")
     result = run("vocab", "subset", tmp_path / "v", "-o", tmp_path / "v", "--kind", "abbreviation")
-    assert result.stdout == f"2 of 3 concepts, 2 of 6 names → {tmp_path / 'v'}\n"
+    assert (result.exit_code, "is read, and would be overwritten" in result.stderr) == (2, True)
+    again = run("vocab", "subset", tmp_path / "v", "-o", tmp_path / "part", "--kind", "abbreviation")
+    assert again.stdout == f"2 of 3 concepts, 2 of 6 names → {tmp_path / 'part'}\n"
 
 
 def test_a_language_means_its_regions_as_when_the_vocabulary_is_built(run: Run, tmp_path: Path) -> None:

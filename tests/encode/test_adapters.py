@@ -23,6 +23,7 @@ from nymlink.encode.encoder import Encoder
 from nymlink.encode.export import export
 from nymlink.encode.torch_model import TorchModel
 from nymlink.errors import InputError, OutputError, StoreError
+from nymlink.manifest import seal, write_manifest
 from tests.encode.kinds import IDS, KINDS, encode, tiny
 from tests.encode.tiny import NAMES
 
@@ -182,12 +183,15 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
             load_adapters(wrong, folder)
     manifest = json.loads((folder / "manifest.json").read_text())
     for change in ({"settings": {"reduction": 4, "invertible": True}}, {"settings": {"width": 4}}, {"files": {}}):
-        (folder / "manifest.json").write_text(json.dumps({**manifest, **change}))
+        write_manifest(folder, {**manifest, **change})
         with pytest.raises(StoreError, match=r"train (them|the adapters) again"):
             load_adapters(tiny("Bert"), folder)
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    write_manifest(folder, manifest)
     weights = folder / "adapters.safetensors"
     weights.write_bytes(b"x" * weights.stat().st_size)
+    with pytest.raises(StoreError, match=r"adapters\.safetensors is damaged .*: train it again"):
+        load_adapters(tiny("Bert"), folder)
+    seal(folder, manifest)
     with pytest.raises(StoreError, match=r"the adapters cannot be read .* train them again"):
         load_adapters(tiny("Bert"), folder)
     with pytest.raises(StoreError, match="no such adapter"):

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import warnings
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 
 from nymlink.encode import keeper
-from nymlink.encode.cache import ABSENT, EmbeddingCache, Shelf, keys_of
+from nymlink.encode.cache import ABSENT, EmbeddingCache, Shelf, check_block, keys_of
 from nymlink.encode.encoder import Encoder
 from nymlink.errors import OutputError, StoreError
 from tests.encode import tiny
@@ -279,3 +280,44 @@ def test_many_processes_may_write_at_once(tmp_path: Path) -> None:
     assert len(shelf) == 400
     places = shelf.places(keys_of([f"{number} {block} 3" for number in range(2) for block in range(20)]))
     assert shelf.vectors(places)[:, 0].tolist() == [*range(20), *range(20)]
+
+
+def test_flipped_bits_are_noticed_and_give_no_other_vector(tmp_path: Path) -> None:
+    keys, vectors = keys_of([f"name {number}" for number in range(6)]), random_vectors(6)
+    Shelf(tmp_path, width=4).add(keys, vectors)
+    (block,) = tmp_path.glob("*.npy")
+    whole = block.read_bytes()
+    for bit in range(0, 8 * len(whole), 7):
+        data = bytearray(whole)
+        data[bit // 8] ^= 1 << bit % 8
+        block.write_bytes(data)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            shelf = Shelf(tmp_path, width=4)
+            shelf.refresh()
+            places = shelf.places(keys)
+            kept = places != ABSENT
+            try:
+                assert (shelf.vectors(places[kept]) == vectors[kept]).all()
+            except StoreError:
+                assert (shelf.places(keys) == ABSENT).all()
+                assert "is damaged and not used" in str(told[0].message)
+        # Blanks of the header are no part of any vector.
+        if bit >= 8 * 128:
+            assert told
+            with pytest.raises(StoreError, match=r"block of the cache is damaged .*: remove it"):
+                check_block(block)
+    block.write_bytes(whole)
+    check_block(block)
+
+
+def test_blocks_without_a_digest_are_encoded_again_and_told_of_once(encoder: Encoder, tmp_path: Path) -> None:
+    for names in (tiny.NAMES[:2], tiny.NAMES[2:4]):
+        encoder.encode(names, cache=EmbeddingCache(tmp_path))
+    for block in tmp_path.rglob("*.npy"):
+        np.save(block, np.load(block)[:-8])
+    ours, network = counted(encoder)
+    with pytest.warns(UserWarning, match="that an older nymlink kept have no digests") as told:
+        vectors = ours.encode(tiny.NAMES[:4], cache=EmbeddingCache(tmp_path))
+    assert (len(told), network.names) == (1, 4)
+    assert np.allclose(vectors, encoder.encode(tiny.NAMES[:4]), atol=1e-3)

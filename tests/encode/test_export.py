@@ -91,7 +91,8 @@ def test_an_int8_encoder_can_be_trained_further(saved: Path, synonyms: Vocabular
 
 
 def test_a_configuration_of_another_shape_is_said(coarse: Path, tmp_path: Path) -> None:
-    shutil.copytree(coarse, tmp_path / "other")
+    # As from elsewhere: of what nymlink wrote, a file that was changed is refused as such.
+    shutil.copytree(coarse, tmp_path / "other", ignore=shutil.ignore_patterns("manifest.json"))
     config = json.loads((tmp_path / "other" / "config.json").read_text())
     (tmp_path / "other" / "config.json").write_text(json.dumps(config | {"num_attention_heads": 7}))
     with pytest.raises(InputError, match="multiple of the number of attention heads"):
@@ -105,7 +106,7 @@ def test_weights_that_cannot_be_told_apart_are_not_guessed(coarse: Path) -> None
 
 
 def test_graphs_that_hold_no_weights_of_ours_are_refused(coarse: Path, exported: Path, tmp_path: Path) -> None:
-    shutil.copytree(coarse, tmp_path / "other")
+    shutil.copytree(coarse, tmp_path / "other", ignore=shutil.ignore_patterns("manifest.json"))
     graph = tmp_path / "other" / "onnx" / "model_int8.onnx"
     for content in (graph.read_bytes()[:-1000], b"", (exported / "onnx" / "model.onnx").read_bytes()):
         graph.write_bytes(content)

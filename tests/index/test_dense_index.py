@@ -21,6 +21,7 @@ from nymlink.index.dense import DenseSearch
 from nymlink.index.fusion import Fusion
 from nymlink.index.index import Index
 from nymlink.index.stored import store_fusion
+from nymlink.manifest import seal, write_manifest
 from tests.index.dense import NAMES, QUERIES, VOCABULARY, assert_same
 from tests.index.small import entries, vocabulary
 
@@ -156,9 +157,7 @@ def test_codes_that_are_damaged_or_gone_are_noticed(model: Path, tmp_path: Path,
     Index.write(directory, VOCABULARY, encoder=model)
     path = directory / "dense" / file
     np.save(path, np.load(path)[:-1])
-    manifest = json.loads((directory / "manifest.json").read_text())
-    manifest["files"][f"dense/{file}"] = path.stat().st_size
-    (directory / "manifest.json").write_text(json.dumps(manifest))
+    seal(directory, json.loads((directory / "manifest.json").read_text()))
     with pytest.raises(StoreError, match="its codes are"):
         Index.load(directory)
     path.unlink()
@@ -171,9 +170,7 @@ def test_vectors_that_do_not_fit_are_noticed(saved: Path, tmp_path: Path, file: 
     directory = shutil.copytree(saved, tmp_path / "copy")
     for damaged in (np.zeros((320, 31), np.float16), np.zeros((319, 32), np.float16), np.zeros((320, 32))):
         np.save(directory / "dense" / file, damaged)
-        manifest = json.loads((directory / "manifest.json").read_text())
-        manifest["files"][f"dense/{file}"] = (directory / "dense" / file).stat().st_size
-        (directory / "manifest.json").write_text(json.dumps(manifest))
+        seal(directory, json.loads((directory / "manifest.json").read_text()))
         with pytest.raises(StoreError, match="its vectors are"):
             Index.load(directory)
 
@@ -195,7 +192,7 @@ def test_settings_that_make_no_sense_are_an_error(saved: Path, tmp_path: Path, c
     directory = shutil.copytree(saved, tmp_path / "copy")
     manifest = json.loads((directory / "manifest.json").read_text())
     manifest["settings"] |= change
-    (directory / "manifest.json").write_text(json.dumps(manifest))
+    write_manifest(directory, manifest)
     with pytest.raises(StoreError, match="damaged"):
         Index.load(directory)
 
@@ -258,6 +255,9 @@ def test_a_damaged_approximate_search_is_an_error(model: Path, tmp_path: Path) -
     Index.write(tmp_path / "i", VOCABULARY, encoder=model, dense="hnsw")
     path = tmp_path / "i/dense/neighbours.faiss"
     path.write_bytes(b"\0" * path.stat().st_size)
+    with pytest.raises(StoreError, match=r"neighbours\.faiss is damaged"):
+        Index.load(tmp_path / "i").match(["heart"], 1)
+    seal(tmp_path / "i", json.loads((tmp_path / "i" / "manifest.json").read_text()))
     with pytest.raises(StoreError, match=r"neighbours\.faiss: cannot be read"):
         Index.load(tmp_path / "i").match(["heart"], 1)
 

@@ -17,6 +17,7 @@ from nymlink.errors import InputError, OutputError, StoreError, UnknownNameError
 from nymlink.index.hits import NONE
 from nymlink.index.index import Index
 from nymlink.index.presets import DEFAULT_PRESET, PRESETS
+from nymlink.manifest import seal, write_manifest
 from nymlink.text.stop_words import STOP_WORDS
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.index.small import many_names, vocabulary
@@ -167,7 +168,7 @@ def test_another_format_version_is_an_error(saved: Path, tmp_path: Path) -> None
     directory = shutil.copytree(saved, tmp_path / "copy")
     manifest = json.loads((directory / "manifest.json").read_text())
     manifest["format"] += 1
-    (directory / "manifest.json").write_text(json.dumps(manifest))
+    write_manifest(directory, manifest)
     with pytest.raises(StoreError, match="format"):
         Index.load(directory)
 
@@ -216,9 +217,7 @@ def test_files_that_do_not_belong_together_are_noticed(saved: Path, tmp_path: Pa
     for name in ("entries.arrow", "entry_offsets.npy", *sparse):
         directory = shutil.copytree(saved, tmp_path / "copy", dirs_exist_ok=True)
         shutil.copy(other / name, directory / name)
-        manifest = json.loads((directory / "manifest.json").read_text())
-        manifest["files"][name] = (directory / name).stat().st_size
-        (directory / "manifest.json").write_text(json.dumps(manifest))
+        seal(directory, json.loads((directory / "manifest.json").read_text()))
         with pytest.raises(StoreError, match="damaged"):
             Index.load(directory)
 
@@ -230,6 +229,7 @@ def test_a_number_that_leads_out_of_memory_is_noticed(saved: Path, tmp_path: Pat
     array = np.load(directory / f"{name}.npy")
     array[len(array) // 2] = value
     np.save(directory / f"{name}.npy", array)
+    seal(directory, json.loads((directory / "manifest.json").read_text()))
     with pytest.raises(StoreError, match="damaged"):
         Index.load(directory)
 
@@ -271,7 +271,7 @@ def test_a_manifest_that_says_nonsense_is_an_error(
 ) -> None:
     directory = shutil.copytree(saved, tmp_path / "copy")
     manifest = json.loads((directory / "manifest.json").read_text())
-    (directory / "manifest.json").write_text(json.dumps(manifest | change))
+    write_manifest(directory, manifest | change)
     with pytest.raises(StoreError, match=message):
         Index.load(directory)
 
@@ -283,6 +283,6 @@ def test_a_manifest_that_does_not_list_a_file_is_an_error(saved: Path, tmp_path:
         if name == "manifest.json" or name.startswith("vocabulary/"):
             continue
         files = {file: size for file, size in manifest["files"].items() if file != name}
-        (directory / "manifest.json").write_text(json.dumps(manifest | {"files": files}))
+        write_manifest(directory, manifest | {"files": files})
         with pytest.raises(StoreError, match=f"does not list {name}"):
             Index.load(directory)

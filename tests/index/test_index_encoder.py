@@ -15,6 +15,7 @@ from nymlink.encode.encoder import Encoder
 from nymlink.encode.export import export
 from nymlink.errors import InputError, StoreError
 from nymlink.index.index import Index
+from nymlink.manifest import write_manifest
 from tests.encode import tiny
 from tests.index.dense import VOCABULARY, assert_same
 
@@ -39,7 +40,7 @@ def test_an_encoder_that_is_gone_is_asked_for(saved: Path, model: Path, tmp_path
     assert manifest["settings"]["encoder"]["name"] == str(model)
     for name, said in ((str(tmp_path / "gone"), "gone: no such folder"), (None, "does not say where")):
         manifest["settings"]["encoder"]["name"] = name
-        (directory / "manifest.json").write_text(json.dumps(manifest))
+        write_manifest(directory, manifest)
         with pytest.raises(StoreError, match=f"(?s){said}.*--encoder"):
             Index.load(directory).match(["heart"], 1)
     assert_same(Index.load(directory, encoder=model), Index.load(saved))

@@ -21,6 +21,7 @@ from nymlink.index.index import Index
 from nymlink.index.stored import store_calibration, store_fusion
 from nymlink.link.calibration import DEPTH, FEATURES, Calibration, features_of
 from nymlink.link.linker import Linker
+from nymlink.manifest import write_manifest
 from tests.index.small import many_names, vocabulary
 
 NAMES = many_names(120, seed=5)
@@ -223,7 +224,7 @@ class TestStore:
     def test_what_is_no_calibration_at_all_is_an_error(self, saved: Path, tmp_path: Path, value: object) -> None:
         copy = shutil.copytree(saved, tmp_path / "copy")
         manifest = json.loads((copy / "manifest.json").read_text())
-        (copy / "manifest.json").write_text(json.dumps(manifest | {"calibration": value}))
+        write_manifest(copy, manifest | {"calibration": value})
         with pytest.raises(StoreError, match="damaged"):
             Linker.load(copy)
 

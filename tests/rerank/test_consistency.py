@@ -20,6 +20,7 @@ from nymlink.index.fusion import Fusion
 from nymlink.index.index import Index
 from nymlink.link.linker import Linker
 from nymlink.link.model import Link
+from nymlink.manifest import write_manifest
 from nymlink.rerank.combine import Weights
 from nymlink.rerank.cross_encoder import CrossEncoder, CrossSettings
 from nymlink.rerank.cross_scorer import CrossScorer
@@ -181,7 +182,7 @@ def test_of_weights_that_do_not_say_what_they_were_fitted_to_nothing_is_said(
 ) -> None:
     kept = {"weights": {"context": 1.0, "retrieval": 8.0, "document": 0.0}, "candidates": 16}
     manifest = json.loads((folder / "manifest.json").read_text())
-    (folder / "manifest.json").write_text(json.dumps({**manifest, "fitted": kept}))
+    write_manifest(folder, {**manifest, "fitted": kept})
     assert Reranker.load(folder, index).weights == Weights(retrieval=8)
     assert said_of(folder, recwarn) == []
 
@@ -238,7 +239,7 @@ def test_without_torch_the_extra_is_named(index: Index, folder: Path, monkeypatc
 )
 def test_what_was_fitted_and_is_damaged_is_said(index: Index, folder: Path, damage: object) -> None:
     manifest = json.loads((folder / "manifest.json").read_text())
-    (folder / "manifest.json").write_text(json.dumps({**manifest, "fitted": damage}))
+    write_manifest(folder, {**manifest, "fitted": damage})
     with pytest.raises(StoreError, match=r"what was fitted to it is damaged .*: run `nymlink rerank fit` again"):
         Reranker.load(folder, index.vocabulary)
 

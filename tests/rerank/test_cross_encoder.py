@@ -16,6 +16,7 @@ from tokenizers import Tokenizer
 
 from nymlink.encode.tokens import Tokens
 from nymlink.errors import InputError, StoreError
+from nymlink.manifest import seal, write_manifest
 from nymlink.rerank.cross_encoder import CrossEncoder, CrossSettings
 from nymlink.rerank.cross_scorer import CrossScorer
 from nymlink.rerank.entities import Entity, entities
@@ -185,17 +186,19 @@ def test_what_is_damaged_is_said(model: CrossEncoder, tmp_path: Path) -> None:
         ('"cross-encoder"', '"reranker"', "not a nymlink cross-encoder but a nymlink reranker"),
         ("head.safetensors", "other", "other is missing"),
     ):
-        manifest.write_text(whole.replace(before, after))
+        write_manifest(saved, json.loads(whole.replace(before, after)))
         with pytest.raises(StoreError, match=message):
             CrossEncoder.load(saved)
     manifest.write_text(whole)
     head = saved / "head.safetensors"
-    size = head.stat().st_size
-    head.write_bytes(b"x" * size)
+    head.write_bytes(b"x" * head.stat().st_size)
+    with pytest.raises(StoreError, match=r"head\.safetensors is damaged"):
+        CrossEncoder.load(saved)
+    seal(saved, json.loads(whole))
     with pytest.raises(StoreError, match="the cross-encoder is damaged"):
         CrossEncoder.load(saved)
     save_file({"weights": torch.zeros(5)}, head)
-    manifest.write_text(whole.replace(f'"head.safetensors": {size}', f'"head.safetensors": {head.stat().st_size}'))
+    seal(saved, json.loads(whole))
     with pytest.raises(StoreError, match="its head is for vectors of length 5"):
         CrossEncoder.load(saved)
     shutil.rmtree(saved / "encoder")

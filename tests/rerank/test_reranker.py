@@ -20,6 +20,7 @@ from nymlink.errors import InputError, StoreError, UnknownNameError
 from nymlink.index.index import Index
 from nymlink.link.linker import Linker
 from nymlink.link.model import Link
+from nymlink.manifest import write_manifest
 from nymlink.rerank.combine import Weights
 from nymlink.rerank.dual_encoder import DualEncoder, DualSettings
 from nymlink.rerank.dual_scorer import DualScorer
@@ -163,7 +164,9 @@ def test_what_is_damaged_is_said(model: DualEncoder, tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "saved")
     model.save(tmp_path / "saved")
     manifest = tmp_path / "saved" / "manifest.json"
-    manifest.write_text(manifest.read_text().replace('"max_length": 64', '"max_length": 4096'))
+    write_manifest(
+        tmp_path / "saved", json.loads(manifest.read_text().replace('"max_length": 64', '"max_length": 4096'))
+    )
     with pytest.raises(StoreError, match="the re-ranker is damaged"):
         DualEncoder.load(tmp_path / "saved")
 
@@ -238,7 +241,7 @@ def test_as_many_candidates_are_put_in_order_as_the_folder_says(
     made.save(tmp_path / "older")
     manifest = json.loads((tmp_path / "older" / "manifest.json").read_text())
     del manifest["settings"]["candidates"]
-    (tmp_path / "older" / "manifest.json").write_text(json.dumps(manifest))
+    write_manifest(tmp_path / "older", manifest)
     assert Reranker.load(tmp_path / "older", index).candidates == 64
 
 

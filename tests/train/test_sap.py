@@ -19,9 +19,11 @@ import torch
 from transformers import AutoModel
 
 from nymlink.encode.adapter_files import load_adapters
+from nymlink.encode.encoder import Encoder
 from nymlink.encode.tokens import tokenise
 from nymlink.encode.torch_model import TorchModel
 from nymlink.errors import InputError, NymlinkError, OutputError, StoreError, UnknownNameError
+from nymlink.manifest import damages
 from nymlink.problems import Problems
 from nymlink.train.cached_gradient import encode
 from nymlink.train.config import make
@@ -267,6 +269,24 @@ def test_a_folder_of_something_else_is_left_alone(place: Path, tmp_path: Path) -
         with pytest.raises(OutputError, match="not the folder of a training"):
             train_sap(sap_settings(place, tmp_path), restart=restart)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_what_was_trained_is_verified_and_what_is_not_ours_is_kept(place: Path, tmp_path: Path) -> None:
+    settings = sap_settings(place, tmp_path / "out", max_steps=2)
+    train_sap(settings)
+    notes = [tmp_path / "out" / "notes.txt", tmp_path / "out" / "checkpoints" / "notes.txt"]
+    for note in notes:
+        note.write_text("years of work")
+    train_sap(settings, restart=True)
+    assert [note.read_text() for note in notes] == ["years of work"] * 2
+    assert damages(tmp_path / "out")[1] == []
+    weights = tmp_path / "out" / "model.safetensors"
+    data = bytearray(weights.read_bytes())
+    data[-1] ^= 1
+    weights.write_bytes(data)
+    for load in (Encoder.load, TorchModel.load):
+        with pytest.raises(StoreError, match=r"model\.safetensors is damaged"):
+            load(tmp_path / "out")
 
 
 def test_a_damaged_checkpoint_is_named(

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from nymlink.errors import OutputError, StoreError
+from nymlink.manifest import seal, write_manifest
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import TableBuilder, Tables
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -116,9 +117,7 @@ def test_a_damaged_file_is_a_store_error(saved: Path, file: str, damage: Any) ->
 def replace(saved: Path, file: str, data: bytes) -> None:
     """Put another file in the place of one, with a manifest that agrees."""
     (saved / file).write_bytes(data)
-    manifest = json.loads((saved / "manifest.json").read_text())
-    manifest["files"][file] = len(data)
-    (saved / "manifest.json").write_text(json.dumps(manifest))
+    seal(saved, json.loads((saved / "manifest.json").read_text()))
 
 
 def test_files_of_another_vocabulary_do_not_fit(saved: Path, tmp_path: Path) -> None:
@@ -146,12 +145,12 @@ def test_arrays_of_another_type_do_not_fit(saved: Path) -> None:
 )
 def test_a_manifest_that_says_nonsense_is_a_store_error(saved: Path, change: dict[str, Any]) -> None:
     manifest = json.loads((saved / "manifest.json").read_text())
-    (saved / "manifest.json").write_text(json.dumps(manifest | change))
+    write_manifest(saved, manifest | change)
     with pytest.raises(StoreError, match="damaged"):
         Vocabulary.load(saved)
     for key in change:
         del manifest[key]
-    (saved / "manifest.json").write_text(json.dumps(manifest))
+    write_manifest(saved, manifest)
     with pytest.raises(StoreError, match="damaged"):
         Vocabulary.load(saved)
 
@@ -160,7 +159,7 @@ def test_a_manifest_that_says_nonsense_is_a_store_error(saved: Path, change: dic
 def test_a_manifest_that_does_not_list_a_file_is_a_store_error(saved: Path, file: str) -> None:
     manifest = json.loads((saved / "manifest.json").read_text())
     del manifest["files"][file]
-    (saved / "manifest.json").write_text(json.dumps(manifest))
+    write_manifest(saved, manifest)
     with pytest.raises(StoreError, match=rf"damaged .*does not list {file}"):
         Vocabulary.load(saved)
 
@@ -169,9 +168,11 @@ def test_a_disk_without_room_leaves_the_old_as_it_was(tmp_path: Path) -> None:
     Vocabulary.of((SOURCE, tables())).save(tmp_path / "v")
     code = """
 import resource, sys
+from nymlink.manifest import seal, write_manifest
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
+from nymlink.manifest import seal, write_manifest
 builder = TableBuilder()
 for number in range(20_000):
     builder.concept(f"A:{number}")

@@ -50,6 +50,7 @@ nymlink = TopCommand(
         "pairs": "nymlink.cli.pairs:pairs",
         "encoder": "nymlink.cli.encoder:encoder",
         "train": "nymlink.cli.train:train",
+        "verify": "nymlink.cli.verify:verify",
         "plot": "nymlink.cli.plot:plot",
     },
 )

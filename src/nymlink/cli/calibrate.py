@@ -14,8 +14,7 @@ from nymlink.cli.common import (
     mapping,
     read_beside,
     reported_problems,
-    require_apart,
-    require_folders,
+    require_files,
 )
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
@@ -25,6 +24,7 @@ from nymlink.evaluate.calibrate import measure
 from nymlink.evaluate.calibration import BINS, COVERAGES, Reliability
 from nymlink.index.index import Index
 from nymlink.index.stored import store_calibration
+from nymlink.outputs import require_changeable
 from nymlink.plot.figure import picture_format, save_figure
 from nymlink.plot.reliability import draw_reliability
 
@@ -67,8 +67,8 @@ def calibrate(
     nymlink calibrate medic-index CDR_DevelopmentSet.PubTator.txt --type Disease
     nymlink link --index medic-index --target-precision 0.95 "heart murmer"
     """
-    require_folders(plot)
-    require_apart([plot], [index, corpus, test])
+    require_files([plot], [index, corpus, test])
+    require_changeable(index)
     if plot is not None:
         picture_format(plot)
         if find_spec("matplotlib") is None:

@@ -11,6 +11,7 @@ import click
 
 from nymlink.corpus.model import Corpus
 from nymlink.corpus.options import CorpusOptions
+from nymlink.outputs import require_file
 from nymlink.problems import Problem, Problems
 
 _SHOWN: Final = 20
@@ -42,35 +43,25 @@ def finish(problems: Problems) -> None:
         click.get_current_context().exit(1)
 
 
-def require_folders(*files: Path | None) -> None:
-    """See that what is to be written has a place, before any work is done.
+def require_files(outputs: Iterable[Path | None], inputs: Iterable[Path | None] = ()) -> None:
+    """See that files can be written, each in a place of its own, before any work is done (:mod:`nymlink.outputs`).
+
+    Args:
+        outputs: files to be written; one that is not asked for is ``None``.
+        inputs: what is read for them.
 
     Raises:
-        click.BadParameter: it has none.
+        OutputError: one cannot be written, or would replace what is read or belongs to a directory of nymlink's.
+        click.UsageError: one would be written twice.
     """
-    for file in files:
-        if file is not None and not file.absolute().parent.is_dir():
-            raise click.BadParameter(f"no such directory: {file.absolute().parent}")
-        if file is not None and file.is_dir():
-            raise click.BadParameter(f"{file} is a directory: name a file")
-
-
-def require_apart(outputs: Iterable[Path | None], inputs: Iterable[Path | None]) -> None:
-    """See that no file to be written replaces another, or one that is read.
-
-    Raises:
-        click.UsageError: one would.
-    """
-    read = {os.path.realpath(file) for file in inputs if file is not None}
-    written = set()
+    read, written = list(inputs), set()
     for output in outputs:
-        # A device or a pipe is never replaced.
-        if output is None or (output.exists() and not output.is_file()):
+        if output is None:
             continue
+        require_file(output, inputs=read)
         target = os.path.realpath(output)
-        if target in read:
-            raise click.UsageError(f"{output} is read, and would be overwritten: name another file to write")
-        if target in written:
+        # A device or a pipe is never replaced.
+        if target in written and (output.is_file() or not output.exists()):
             raise click.UsageError(f"{output} would be written twice: name a file for each output")
         written.add(target)
 

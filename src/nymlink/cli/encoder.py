@@ -12,16 +12,17 @@ import click
 import numpy as np
 
 from nymlink.atomic import atomic_file
-from nymlink.cli.common import finish, reported_problems, require_folders
+from nymlink.cli.common import finish, reported_problems, require_files
 from nymlink.encode.backends import Precision
 from nymlink.encode.cache import EmbeddingCache
 from nymlink.encode.embedded import embedded
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.saved import export_notes
+from nymlink.encode.saved import KIND, export_notes
 from nymlink.encode.settings import Pooling
 from nymlink.errors import MissingExtraError
 from nymlink.files import read_lines
 from nymlink.link.default import default_index
+from nymlink.outputs import require_directory
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _OPTIONS = (
@@ -87,6 +88,7 @@ def export(
     """
     from nymlink.encode.export import export as write
 
+    require_directory(output, kind=KIND, inputs=[Path(model), vocab])
     vocabulary = None
     if precision == "int8":
         vocabulary = default_index(progress=True).vocabulary if vocab is None else Vocabulary.load(vocab)
@@ -129,6 +131,7 @@ def average(models: tuple[str, ...], output: Path, weights: tuple[float, ...]) -
     """
     if find_spec("torch") is None or find_spec("transformers") is None:
         raise MissingExtraError("train", purpose="the mean of encoders")
+    require_directory(output, kind=KIND, inputs=map(Path, models))
     from nymlink.encode.average import average as mean
 
     mean(models, weights=weights or None).save(output)
@@ -159,7 +162,7 @@ def encode(model: str, file: Path, output: Path, cache: Path | None, **options: 
 
     With --cache, a run that was interrupted goes on where it stopped.
     """
-    require_folders(output)
+    require_files([output], [file])
     loaded = Encoder.load(model, **options)
     problems = reported_problems()
     names: list[str] = []

@@ -16,8 +16,7 @@ from nymlink.cli.common import (
     mapping,
     read_beside,
     reported_problems,
-    require_apart,
-    require_folders,
+    require_files,
     seed_option,
 )
 from nymlink.corpus.options import CorpusOptions
@@ -112,8 +111,7 @@ def evaluate(
     """
     if sample is not None and errors is None:
         raise click.UsageError("--sample says how many mistakes are written, and --errors FILE where")
-    require_folders(json_file, errors)
-    require_apart((json_file, errors), (index, corpus, *augmenting, *training, spelling, compare))
+    require_files((json_file, errors), (index, corpus, *augmenting, *training, spelling, compare))
     other = None if compare is None else read_run(compare)
     problems = reported_problems()
     table = DEFAULT_SPELLING if spelling is None else read_table(spelling, problems=problems)

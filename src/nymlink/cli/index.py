@@ -13,12 +13,13 @@ from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
 from nymlink.encode.embedded import MINI
 from nymlink.index.fusion import METHODS, WEIGHTED, Fusion
-from nymlink.index.index import Index
+from nymlink.index.index import KIND, Index
 from nymlink.index.neighbours import EXACTLY, KINDS
 from nymlink.index.plan import Plan
 from nymlink.index.presets import DEFAULT_PRESET, PRESETS
 from nymlink.index.stored import store_fusion
 from nymlink.link.calibration import Calibration
+from nymlink.outputs import require_changeable, require_directory
 from nymlink.vocabulary.read import open_vocabulary
 
 
@@ -83,7 +84,8 @@ def build(
 
     VOCAB is a directory that `nymlink vocab build` wrote, or a source whose format and columns it would know
     without being told. The index holds all it needs but the encoder: the vocabulary can be removed afterwards.
-    Equal names are found by every index.
+    Equal names are found by every index. An index that is in the directory is replaced, unless files that are not
+    its own are there, too.
 
     \b
     nymlink index build hp.obo -o hpo-index
@@ -92,6 +94,9 @@ def build(
     """
     if encoder == "none" and (dense != EXACTLY or device is not None or cache is not None):
         raise click.UsageError("--dense, --device and --cache are for dense search: give an --encoder too")
+    require_directory(output, kind=KIND, inputs=[vocabulary])
+    if cache is not None and cache.resolve().is_relative_to(output.resolve()):
+        raise click.UsageError("--cache is in the directory to write, which is replaced: choose another place")
     problems = reported_problems()
     loaded, kept = None, None
     if encoder != "none":
@@ -174,6 +179,7 @@ def fuse(index: Path, method: str | None, weights: tuple[str, ...]) -> None:
             "say how the searches are to be joined: give --method, --weight or both (`nymlink index info INDEX` "
             "says how they are joined now)"
         )
+    require_changeable(index)
     opened = Index.load(index)
     fusion = Fusion.of(opened.search.parts, method or opened.fusion.method, _weights(weights) or None)
     store_fusion(index, fusion)
@@ -203,6 +209,7 @@ def fit(
     """
     from nymlink.evaluate.fit import fit as fit_weights
 
+    require_changeable(index)
     problems = reported_problems()
     gold = read_corpus(corpus, format=format, options=CorpusOptions(columns=mapping(columns)), problems=problems)
     found = fit_weights(Index.load(index, encoder=encoder), gold, method=method, types=set(types) or None)

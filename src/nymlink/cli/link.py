@@ -124,8 +124,9 @@ def link(
         raise click.UsageError("nothing to link: give mentions, --file, --corpus, or lines on standard input")
     document = None if context is None else _document(mentions[0], context)
     opened = default_index(progress=True) if index is None else Index.load(index, encoder=encoder)
-    # Now: an encoder that is missing is to be said before any output.
+    # Now: an encoder that is missing, or a damaged file, is to be said before any output.
     opened.load_encoder()
+    opened.verify()
     least = 0.0 if target_precision is None else Calibration.of(opened).threshold(target_precision)
     reranker = None if rerank is None else _reranker(rerank, opened)
     linker = Linker(opened, top_k=top_k, rerank=reranker, min_confidence=least)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from nymlink.cli.common import require_files
 from nymlink.errors import InputError
 from nymlink.train.pair_files import write_lines, write_pairs
 from nymlink.train.pair_settings import Part
@@ -82,8 +83,7 @@ def pairs(
     """
     if (held_out is None) != (held_out_to is None):
         raise click.UsageError("--held-out and --held-out-to go together")
-    if held_out_to is not None and held_out_to.absolute() == output.absolute():
-        raise click.UsageError("--output and --held-out-to name the same file")
+    require_files([None if str(output) == "-" else output, held_out_to], [vocabulary])
     chosen = set(kinds or SYNONYM_KINDS) - ({"tradename"} if no_tradenames else set())
     if not chosen:
         raise click.UsageError("no kind of name is left: --no-tradenames leaves out what --kind asks for")

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from nymlink.cli.common import finish, reported_problems, require_folders, seed_option
+from nymlink.cli.common import finish, reported_problems, require_files, seed_option
 from nymlink.corpus.read import read_corpus
 from nymlink.encode.encoder import Encoder
 from nymlink.errors import MissingExtraError
@@ -31,7 +31,7 @@ _corpus = click.option(
 
 
 def _drawable(_: click.Context, __: click.Parameter, output: Path) -> Path:
-    require_folders(output)
+    require_files([output])
     picture_format(output)
     return output
 

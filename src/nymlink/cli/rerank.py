@@ -17,12 +17,12 @@ from nymlink.cli.common import (
     mapping,
     read_beside,
     reported_problems,
-    require_apart,
-    require_folders,
+    require_files,
 )
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
 from nymlink.index.index import Index
+from nymlink.outputs import require_changeable
 
 if TYPE_CHECKING:
     from nymlink.evaluate.reranking import RerankingEvaluation
@@ -67,6 +67,7 @@ def fit(
     from nymlink.rerank.folder import Fitted, scores_of, store_fitted
     from nymlink.rerank.reranker import Reranker
 
+    require_changeable(reranker)
     problems = reported_problems()
     options = CorpusOptions(columns=mapping(columns))
     gold = read_corpus(corpus, format=format, options=options, problems=problems)
@@ -126,8 +127,7 @@ def evaluate(
     from nymlink.evaluate.reranking import evaluate_reranking, told_changes
     from nymlink.rerank.reranker import Reranker
 
-    require_folders(json_file, changes)
-    require_apart((json_file, changes), (reranker, index, corpus, *training))
+    require_files((json_file, changes), (reranker, index, corpus, *training))
     problems = reported_problems()
     named = mapping(columns)
     gold = read_corpus(corpus, format=format, options=CorpusOptions(columns=named), problems=problems)

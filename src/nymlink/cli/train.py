@@ -45,6 +45,7 @@ def _run(cls: type[Any], recipe: str, config: Path | None, restart: bool, flags:
     values = ({} if config is None else read_toml(config)) | given(flags)
     settings = make(cls, values, path=config)
     module = _imported(f"nymlink.train.{recipe}")
+    _imported("nymlink.train.run_folder").require_run_folder(Path(settings.output))
     problems = reported_problems()
     try:
         result = getattr(module, f"train_{recipe}")(settings, restart=restart, progress=True, problems=problems)

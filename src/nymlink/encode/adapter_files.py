@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 _KIND: Final = "adapter"
-_VERSION: Final = 1
+_VERSION: Final = 2
 _WEIGHTS: Final = "adapters.safetensors"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import warnings
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ import numpy.typing as npt
 
 from nymlink.arrays import map_array
 from nymlink.atomic import atomic_file
+from nymlink.digests import digest
 from nymlink.errors import OutputError, StoreError
 from nymlink.user_cache import vector_cache
 
@@ -29,8 +31,16 @@ ABSENT: Final = -1
 _KEY: Final = 8
 """A key is 128 bits: eight values of the 16 bits that blocks are made of."""
 
+_DIGEST: Final = 8
+"""The last eight values of a block are the digest, 128 bits, of what is before them."""
+
+_FINGERPRINT: Final = re.compile(r"[0-9a-f]{64}")
+
 _GONE: Final = ""
 """The name of a block that is no longer there."""
+
+_DAMAGES: Final = (OSError, EOFError, ValueError, TokenError)
+"""What reading a damaged block raises; what cannot be parsed in its header is a token error."""
 
 
 class EmbeddingCache:
@@ -63,8 +73,9 @@ class EmbeddingCache:
 class Shelf:
     """The vectors of one encoder.
 
-    A block file holds the 128-bit keys of n names, and after them their vectors. All keys are held in memory,
-    sorted (32 bytes a name); vectors are read where they lie. Threads may share a shelf: a place stays that of its
+    A block file holds the 128-bit keys of n names, after them their vectors, and last a digest of both. All keys
+    are held in memory, sorted (32 bytes a name); vectors are read where they lie, once the block is known to be
+    whole: of a damaged one the names count as absent. Threads may share a shelf: a place stays that of its
     name, whatever comes or goes meanwhile.
 
     Args:
@@ -78,6 +89,8 @@ class Shelf:
         self._lock = Lock()
         # Names and sizes, in the order in which places count through them: none is ever taken out.
         self._blocks: list[tuple[str, int]] = []
+        self._whole: set[str] = set()
+        self._has_older = False
         self._keys: Keys = np.zeros((0, 2), np.uint64)
         self._places: Places = np.zeros(0, np.int64)
 
@@ -124,7 +137,7 @@ class Shelf:
         for number in np.unique(of_block).tolist():
             rows = np.flatnonzero(of_block == number)
             name, size = blocks[number]
-            block = self._block(name)[1]
+            block = self._block(name, verified=True)[1]
             if len(block) == size:
                 vectors[rows] = block[places[rows] - starts[number]]
             else:
@@ -147,6 +160,7 @@ class Shelf:
         except OSError as error:
             raise OutputError(f"cannot be made: {error.strerror}", path=self._folder) from error
         values = np.concatenate([keys.view(np.uint16).ravel(), vectors.view(np.uint16).ravel()])
+        values = np.append(values, np.frombuffer(digest(values.data), np.uint16))
         path = self._folder / f"{secrets.token_hex(8)}.npy"
         with atomic_file(path, sweep=True) as partial, open(partial, "wb") as file:
             # To a file, not a path: NumPy would add ".npy" to that.
@@ -160,27 +174,76 @@ class Shelf:
             for number in numbers:
                 self._blocks[number] = (_GONE, self._blocks[number][1])
 
-    def _block(self, name: str) -> tuple[Keys, Kept]:
+    def _warn_of_older(self) -> None:
+        """Say once that there are blocks without a digest: as many as there are, they are written again."""
+        if not self._has_older:
+            self._has_older = True
+            warnings.warn(
+                f"{self._folder}: vectors that an older nymlink kept have no digests and are not used: remove "
+                "them (`nymlink verify` names them)",
+                stacklevel=5,
+            )
+
+    def _block(self, name: str, *, verified: bool = False) -> tuple[Keys, Kept]:
         """Keys and vectors of a block; none of one that is gone or, with a warning, damaged.
 
         Names of either are encoded again.
+
+        Args:
+            name: of the block.
+            verified: whether its digest is looked at: it takes reading all of the block, once.
         """
         try:
-            values = map_array(self._folder, name)
-            names, rest = divmod(values.size, _KEY + self._width)
-            if rest or values.dtype != np.uint16 or values.ndim != 1:
-                raise ValueError(f"{values.shape} values of {values.dtype}")
+            values = _values(self._folder, name)
+            names, rest = divmod(values.size - _DIGEST, _KEY + self._width)
+            if rest == -_DIGEST % (_KEY + self._width):
+                self._warn_of_older()
+                names, values = 0, values[:0]
+            elif rest:
+                raise ValueError(f"it has {values.size} values")
+            elif verified and name not in self._whole:
+                _check_digest(values)
+                self._whole.add(name)
         except FileNotFoundError:
             names, values = 0, np.zeros(0, np.uint16)
-        # What cannot be parsed in a header is a token error.
-        except (OSError, EOFError, ValueError, TokenError) as error:
+        except _DAMAGES as error:
             path = self._folder / f"{name}.npy"
             warnings.warn(
                 f"{path}: this block of the cache is damaged and not used ({error}): remove it", stacklevel=4
             )
             names, values = 0, np.zeros(0, np.uint16)
         keys = values[: names * _KEY].view(np.uint64).reshape(names, 2)
-        return keys, values[names * _KEY :].view(np.float16).reshape(names, self._width)
+        vectors = values[names * _KEY : names * (_KEY + self._width)]
+        return keys, vectors.view(np.float16).reshape(names, self._width)
+
+
+def is_shelf(folder: Path) -> bool:
+    """Whether a folder is that of one encoder in a cache."""
+    return _FINGERPRINT.fullmatch(folder.name) is not None and any(folder.glob("*.npy"))
+
+
+def check_block(path: Path) -> None:
+    """See that a block of a cache is what was written.
+
+    Raises:
+        StoreError: it is not.
+    """
+    try:
+        _check_digest(_values(path.parent, path.stem))
+    except _DAMAGES as error:
+        raise StoreError(f"this block of the cache is damaged ({error}): remove it", path=path) from error
+
+
+def _values(folder: Path, name: str) -> npt.NDArray[np.uint16]:
+    values: npt.NDArray[np.uint16] = map_array(folder, name)
+    if values.dtype != np.uint16 or values.ndim != 1 or len(values) < _DIGEST:
+        raise ValueError(f"{values.shape} values of {values.dtype}")
+    return values
+
+
+def _check_digest(values: npt.NDArray[np.uint16]) -> None:
+    if digest(values[:-_DIGEST].data) != values[-_DIGEST:].tobytes():
+        raise ValueError("its digest is another one")
 
 
 def _numbered(blocks: list[tuple[str, int]], places: Places) -> tuple[Places, Places]:

@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from nymlink.belongings import MANIFEST
 from nymlink.files import sha256
-from nymlink.manifest import MANIFEST
 
 MINI: Final = "nymlink-mini"
 """Name of the default encoder: all-MiniLM-L6-v2, self-aligned on open vocabularies, in int8."""

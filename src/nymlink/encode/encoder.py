@@ -96,7 +96,6 @@ class Encoder:
         folder, chosen = locate(name_or_folder, backend=backend, precision=precision, device=device)
         local = folder == Path(name_or_folder)
         if local or embedded(name_or_folder) is not None:
-            # Of a model on the hub only some files are fetched, and these are checked then.
             check_saved(folder)
         settings = EncoderSettings.read(folder, pooling=pooling, max_length=max_length)
         tokenizer = load_tokenizer(folder, settings)

@@ -5,18 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
+from nymlink.belongings import MANIFEST
 from nymlink.encode.config import read_json
-from nymlink.manifest import MANIFEST, read_manifest
+from nymlink.manifest import read_manifest
 
 KIND: Final = "encoder"
-FORMAT: Final = 1
+FORMAT: Final = 2
 
 
 def check_saved(folder: Path) -> None:
     """See that a folder that nymlink wrote is whole; one from elsewhere cannot be checked.
 
+    Of a model on the hub only some files are fetched, and these are checked then.
+
     Raises:
-        StoreError: a file is missing or has another size, or the folder is of another kind or version.
+        StoreError: a file is missing or damaged, or the folder is of another kind or version.
     """
     if (folder / MANIFEST).is_file():
         read_manifest(folder, kind=KIND, version=FORMAT)

@@ -18,9 +18,10 @@ from transformers.models.auto.modeling_auto import (
 from nymlink.encode.adapter_files import load_adapters, save_adapters
 from nymlink.encode.adapters import AdapterSettings, adapter_weights, add_adapters
 from nymlink.encode.dequantise import float_weights
+from nymlink.encode.embedded import embedded
 from nymlink.encode.folder import ADAPTERS, WEIGHTS, model_folder, weight_files
 from nymlink.encode.quiet import quiet_transformers
-from nymlink.encode.saved import FORMAT, KIND
+from nymlink.encode.saved import FORMAT, KIND, check_saved
 from nymlink.encode.settings import EncoderSettings, Pooling
 from nymlink.encode.tokenizer import load_tokenizer, save_tokenizer, special_tokens
 from nymlink.encode.trust import require_plain
@@ -81,9 +82,12 @@ class TorchModel(nn.Module):
 
         Raises:
             InputError: no such model, or it is not an encoder, or its files are damaged or do not belong together.
-            StoreError: its adapters are damaged, or were trained on other weights.
+            StoreError: a file of an encoder that nymlink wrote is damaged; or its adapters are, or were trained on
+                other weights.
         """
         folder = model_folder(name_or_folder, weights=WEIGHTS)
+        if folder == Path(name_or_folder) or embedded(name_or_folder) is not None:
+            check_saved(folder)
         settings = EncoderSettings.read(folder, pooling=pooling, max_length=max_length)
         tokenizer = load_tokenizer(folder, settings)
         transformer = _load_transformer(folder, attention)

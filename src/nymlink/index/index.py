@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
+from nymlink.belongings import MANIFEST
 from nymlink.errors import StoreError, UnknownNameError
 from nymlink.index.dense import DenseSearch
 from nymlink.index.entries import Entries
 from nymlink.index.exact import ExactSearch
 from nymlink.index.fusion import DENSE, EXACT, WEIGHTED, Fusion
 from nymlink.index.hits import Searcher
+from nymlink.index.hybrid import HybridSearch
 from nymlink.index.neighbours import EXACTLY
 from nymlink.index.plan import Plan
 from nymlink.index.presets import DEFAULT_PRESET
@@ -25,7 +27,9 @@ from nymlink.index.query_encoder import QueryEncoder
 from nymlink.index.sparse import SparseSearch
 from nymlink.index.walk import Matches, match
 from nymlink.manifest import read_manifest, require_files, write_directory
+from nymlink.outputs import require_replaceable
 from nymlink.text.normalise import normalise
+from nymlink.verification import Verification
 from nymlink.vocabulary.model import UNKNOWN_LANGUAGE
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -34,7 +38,10 @@ if TYPE_CHECKING:
     from nymlink.encode.encoder import Encoder
 
 KIND: Final = "index"
-VERSION: Final = 7
+VERSION: Final = 8
+
+_VOCABULARY: Final = "vocabulary"
+"""The folder of an index that holds its vocabulary."""
 
 _RECALL: Final = "recall@20"
 """The setting that says how much of the truth an approximate dense search finds."""
@@ -47,7 +54,6 @@ class Index:
         vocabulary: what is searched.
         entries: its distinct prepared names, those that differ in the order of their words alone as one if its
             preset is ours.
-        search: the hybrid of all searches.
         fusion: how they are joined.
         settings: how it was built.
         calibration: what turns its scores into confidences, as :mod:`nymlink.link.calibration` wrote it; ``None``
@@ -61,15 +67,18 @@ class Index:
         searches: Mapping[str, SparseSearch | DenseSearch],
         settings: Mapping[str, Any],
         calibration: Mapping[str, Any] | None = None,
+        *,
+        verification: Verification | None = None,
     ) -> None:
         self.vocabulary = vocabulary
         self.entries = entries
         self.settings = MappingProxyType(dict(settings))
         self.calibration = None if calibration is None else MappingProxyType(dict(calibration))
         self._searches = dict(searches)
+        self._verification = verification
         parts: dict[str, Searcher] = {EXACT: ExactSearch(entries), **searches}
         self.fusion = Fusion.from_dict(settings["fusion"], parts) if "fusion" in settings else Fusion.of(parts)
-        self.search = self.fusion.join(parts)
+        self._search = self.fusion.join(parts)
         self._owners = vocabulary.columns.names["concept"].to_numpy()
 
     @classmethod
@@ -184,6 +193,7 @@ class Index:
             MissingExtraError: the dense search or the encoder needs a package that is not installed.
             OutputError: the directory cannot be written; nothing is left behind.
         """
+        require_replaceable(Path(directory), kind=KIND)
         plan = Plan.of(sparse=sparse, encoder=encoder, dense=dense, fusion=fusion, languages=languages)
         entries = plan.entries(vocabulary, progress=progress)
         body = plan.to_dict()
@@ -210,6 +220,7 @@ class Index:
         Raises:
             OutputError: it cannot be written; nothing is left behind.
         """
+        self.verify()
         with _new_directory(
             directory, self.vocabulary, self.entries, self._searches, self.settings, self.calibration
         ) as partial:
@@ -218,9 +229,11 @@ class Index:
 
     @classmethod
     def load(cls, directory: str | Path, *, encoder: Encoder | str | Path | None = None) -> Index:
-        """Open an index directory; its files are mapped into memory, and only what is followed blindly is checked.
+        """Open an index directory; its files are mapped into memory.
 
-        The encoder of a dense search is loaded when the first query needs it.
+        Names and concepts are checked at once, the far larger files of the searches in the background: the first
+        query waits for that, so that nothing is found in what is damaged. The encoder of a dense search is loaded
+        when the first query needs it.
 
         Args:
             directory: the index.
@@ -232,8 +245,9 @@ class Index:
             InputError: an encoder is given, but the index has no dense search.
         """
         directory = Path(directory)
-        manifest = read_manifest(directory, kind=KIND, version=VERSION)
-        vocabulary = Vocabulary.load(directory / "vocabulary")
+        manifest = read_manifest(directory, kind=KIND, version=VERSION, later=_is_checked_later)
+        vocabulary = Vocabulary.load(directory / _VOCABULARY)
+        verification = Verification(directory, manifest, filter(_is_of_a_search, manifest["files"]))
         try:
             plan = Plan.from_dict(manifest["settings"], encoder, index=directory)
             if manifest["searches"] != plan.searches:
@@ -252,17 +266,46 @@ class Index:
                     directory / DENSE, entries, plan.encoder, width=width, kind=plan.dense
                 )
             require_files(manifest, [f"{name}/{file}" for name, part in searches.items() for file in part.files])
-            return cls(vocabulary, entries, searches, manifest["settings"], manifest.get("calibration"))
+            return cls(
+                vocabulary,
+                entries,
+                searches,
+                manifest["settings"],
+                manifest.get("calibration"),
+                verification=verification,
+            )
         except (
             OSError,
             ValueError,
+            ArithmeticError,
             LookupError,
             TypeError,
             TokenError,
             UnknownNameError,
             pa.ArrowException,
         ) as error:
+            # It knows which file it is.
+            verification.wait()
             raise StoreError(f"the index is damaged ({error}): build it again", path=directory) from error
+
+    @property
+    def search(self) -> HybridSearch:
+        """The hybrid of all searches; of an index that was opened, once its files are known to be whole.
+
+        Raises:
+            StoreError: one of them is damaged.
+        """
+        self.verify()
+        return self._search
+
+    def verify(self) -> None:
+        """Wait until the files of an index that was opened are known to be whole.
+
+        Raises:
+            StoreError: one of them is damaged.
+        """
+        if self._verification is not None:
+            self._verification.wait()
 
     @property
     def _encoder(self) -> QueryEncoder | None:
@@ -282,7 +325,7 @@ class Index:
     def with_fusion(self, fusion: Fusion) -> Index:
         """The same index with its searches joined in another way, not calibrated: its scores are others."""
         settings = {**self.settings, "fusion": fusion.to_dict()}
-        return Index(self.vocabulary, self.entries, self._searches, settings)
+        return Index(self.vocabulary, self.entries, self._searches, settings, verification=self._verification)
 
     def with_calibration(self, calibration: Mapping[str, Any]) -> Index:
         """The same index, calibrated.
@@ -290,7 +333,14 @@ class Index:
         Args:
             calibration: JSON values, :meth:`nymlink.link.calibration.Calibration.to_dict`.
         """
-        return Index(self.vocabulary, self.entries, self._searches, self.settings, calibration)
+        return Index(
+            self.vocabulary,
+            self.entries,
+            self._searches,
+            self.settings,
+            calibration,
+            verification=self._verification,
+        )
 
     def named(self, query: str) -> frozenset[int]:
         """The concepts that have exactly this prepared name."""
@@ -322,6 +372,17 @@ class Index:
         return {int(self._owners[name]): name for name in reversed(equal)}
 
 
+def _is_of_a_search(file: str) -> bool:
+    """Whether a file of an index is one of a search: these are in folders of their own."""
+    folder, slash, _ = file.partition("/")
+    return bool(slash) and folder != _VOCABULARY
+
+
+def _is_checked_later(file: str) -> bool:
+    """Whether a file is checked in the background, or by the manifest of the vocabulary, which is checked here."""
+    return "/" in file and file != f"{_VOCABULARY}/{MANIFEST}"
+
+
 def _measured(dense: DenseSearch) -> dict[str, float]:
     return {} if dense.neighbours is None else {_RECALL: round(dense.recall(20), 4)}
 
@@ -343,7 +404,7 @@ def _new_directory(
         "searches": list(searches),
     }
     with write_directory(Path(directory), kind=KIND, version=VERSION, body=body) as partial:
-        vocabulary.save(partial / "vocabulary")
+        vocabulary.save(partial / _VOCABULARY)
         entries.save(partial)
         yield partial
         # Only now: what a search measured of itself is among them.

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from nymlink.atomic import atomic_file
 from nymlink.errors import InputError, StoreError
 from nymlink.index.fusion import EXACT, Fusion
 from nymlink.index.index import KIND, VERSION
-from nymlink.manifest import MANIFEST, read_manifest
+from nymlink.manifest import read_manifest, write_manifest
 
 
 def store_fusion(directory: str | Path, fusion: Fusion) -> None:
@@ -72,5 +70,4 @@ def store_calibration(directory: str | Path, calibration: Mapping[str, Any], *, 
 def _changed_manifest(directory: Path) -> Iterator[dict[str, Any]]:
     manifest = read_manifest(directory, kind=KIND, version=VERSION)
     yield manifest
-    with atomic_file(directory / MANIFEST) as partial:
-        partial.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_manifest(directory, manifest)

@@ -48,10 +48,17 @@ def default_index(*, progress: bool = False) -> Index:
 def _load(directory: Path) -> Index:
     """Open an index that another process may be replacing: see :mod:`nymlink.atomic`."""
     try:
-        return Index.load(directory)
+        return _whole(directory)
     except StoreError:
         sleep(_SAVING)
-        return Index.load(directory)
+        return _whole(directory)
+
+
+def _whole(directory: Path) -> Index:
+    """Open an index, all of whose files are whole: a damaged one is built again, which no query can do."""
+    index = Index.load(directory)
+    index.verify()
+    return index
 
 
 def _ontology() -> Path:

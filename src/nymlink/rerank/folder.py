@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from nymlink.atomic import atomic_file
+from nymlink.belongings import MANIFEST
 from nymlink.encode.cache import EmbeddingCache
 from nymlink.errors import InputError, MissingExtraError, StoreError
-from nymlink.manifest import MANIFEST, read_manifest
+from nymlink.manifest import read_manifest, write_manifest
 from nymlink.rerank.combine import Weights
 from nymlink.rerank.kinds import CROSS, DUAL, VERSIONS
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -125,8 +125,7 @@ def store_fitted(folder: str | Path, fitted: Fitted) -> None:
     folder = Path(folder)
     found = {"weights": fitted.weights.to_dict(), "candidates": fitted.candidates, "scores": fitted.scores}
     manifest = {**_manifest(folder), _FITTED: found}
-    with atomic_file(folder / MANIFEST) as partial:
-        partial.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_manifest(folder, manifest)
 
 
 def _on_device(model: M, device: str) -> M:

@@ -6,5 +6,5 @@ from typing import Final
 
 DUAL: Final = "reranker"
 CROSS: Final = "cross-encoder"
-VERSIONS: Final = {DUAL: 1, CROSS: 1}
+VERSIONS: Final = {DUAL: 2, CROSS: 2}
 """The version of the format of each."""

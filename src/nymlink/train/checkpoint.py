@@ -20,11 +20,10 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from nymlink.errors import OutputError, StoreError
-from nymlink.files import sha256
 from nymlink.manifest import read_manifest, require_files, write_directory
 
 _KIND: Final = "checkpoint"
-_VERSION: Final = 1
+_VERSION: Final = 2
 _WEIGHTS: Final = "weights.safetensors"
 _OPTIMISER: Final = "optimiser.safetensors"
 _MEMORY: Final = "memory.safetensors"
@@ -56,7 +55,7 @@ def save(
         OutputError: it cannot be written; earlier checkpoints are as they were.
     """
     target = folder / f"step-{step:09d}"
-    body: dict[str, Any] = {"step": step, "state": dict(state), "sha256": {}}
+    body: dict[str, Any] = {"step": step, "state": dict(state)}
     tensors = {_WEIGHTS: _detached(_trained(model)), _OPTIMISER: _optimiser_state(model, optimiser)}
     if memory:
         tensors[_MEMORY] = _detached(memory)
@@ -69,7 +68,6 @@ def save(
                     f"cannot write: {error} (the disk may be full); earlier checkpoints are as they were",
                     path=target / name,
                 ) from error
-            body["sha256"][name] = sha256(partial / name)
     return target
 
 
@@ -109,8 +107,6 @@ def memory(checkpoint: Path) -> dict[str, Tensor]:
 def _load(checkpoint: Path, name: str, manifest: dict[str, Any]) -> dict[str, Tensor]:
     try:
         require_files(manifest, [name])
-        if sha256(checkpoint / name) != manifest["sha256"][name]:
-            raise ValueError(f"{name} is not as it was written")
         return load_file(checkpoint / name)
     except (OSError, LookupError, TypeError, ValueError, SafetensorError) as error:
         raise StoreError(

@@ -18,8 +18,10 @@ import torch
 from safetensors import SafetensorError
 
 from nymlink.atomic import atomic_directory, atomic_file, output_errors
+from nymlink.belongings import RECORD
 from nymlink.errors import InputError, OutputError
-from nymlink.train.checkpoint import checkpoints
+from nymlink.outputs import require_changeable, require_place
+from nymlink.train.checkpoint import checkpoints, prune
 from nymlink.train.config import differences, essence, to_json
 from nymlink.train.distributed import Processes
 from nymlink.train.settings import RunSettings
@@ -28,7 +30,6 @@ from nymlink.train.toml_files import to_toml
 FINISHED: Final = -1
 """Instead of a step: nothing is left to be done."""
 
-_RECORD: Final = "run.json"
 _SHAPE: Final = {"recipe": str, "settings": dict, "data": dict}
 _FILE: Final = re.compile(r"\w[\w.-]*")
 _PACKAGES: Final = ("nymlink", "torch", "transformers", "tokenizers", "peft", "numpy", "pyarrow")
@@ -107,7 +108,7 @@ class RunFolder:
             OutputError: the folder is not a training's, or cannot be written.
             InputError: it holds a training with other settings or other data; the message says which.
         """
-        before = self._before()
+        before = _record_in(self.path)
         if before is not None and not restart:
             self._check(before)
             if before.get("result"):
@@ -116,7 +117,7 @@ class RunFolder:
         self._record["encoder"] = before.get("encoder", []) if before else []
         with output_errors(self.path):
             if restart:
-                shutil.rmtree(self.checkpoints, ignore_errors=True)
+                prune(self.checkpoints, keep=())
                 self.metrics.unlink(missing_ok=True)
         self._record |= {
             "versions": {"python": platform.python_version(), **_versions()},
@@ -178,27 +179,8 @@ class RunFolder:
                     target.unlink(missing_ok=True)
 
     def _write_record(self) -> None:
-        with atomic_file(self.path / _RECORD) as partial:
+        with atomic_file(self.path / RECORD) as partial:
             partial.write_text(json.dumps(self._record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-
-    def _before(self) -> dict[str, Any] | None:
-        """The record of the training that is in the folder, if anything is."""
-        with output_errors(self.path):
-            if not self.path.exists() or (self.path.is_dir() and not any(self.path.iterdir())):
-                return None
-        try:
-            record = json.loads((self.path / _RECORD).read_text(encoding="utf-8"))
-            if not all(isinstance(record[key], kind) for key, kind in _SHAPE.items()):
-                raise ValueError("it is no record of a training")
-            if not all(map(_FILE.fullmatch, record.get("encoder", []))):
-                raise ValueError("it lists files that no encoder has")
-        except (OSError, ValueError, LookupError, TypeError) as error:
-            raise OutputError(
-                f"exists and is not the folder of a training ({_RECORD}: {error}): choose another output",
-                path=self.path,
-            ) from error
-        found: dict[str, Any] = record
-        return found
 
     def _check(self, before: Mapping[str, Any]) -> None:
         """See that the training in the folder is this one."""
@@ -214,6 +196,36 @@ class RunFolder:
                 "What differs:\n  " + "\n  ".join(differing),
                 path=self.path,
             )
+
+
+def require_run_folder(path: Path) -> None:
+    """See that a training can be in a folder, before anything is read for it.
+
+    Raises:
+        OutputError: it cannot be made or written, or holds something else.
+    """
+    require_place(path)
+    if _record_in(path) is not None:
+        require_changeable(path)
+
+
+def _record_in(path: Path) -> dict[str, Any] | None:
+    """The record of the training that is in a folder, if anything is."""
+    with output_errors(path):
+        if not path.exists() or (path.is_dir() and not any(path.iterdir())):
+            return None
+    try:
+        record = json.loads((path / RECORD).read_text(encoding="utf-8"))
+        if not all(isinstance(record[key], kind) for key, kind in _SHAPE.items()):
+            raise ValueError("it is no record of a training")
+        if not all(map(_FILE.fullmatch, record.get("encoder", []))):
+            raise ValueError("it lists files that no encoder has")
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise OutputError(
+            f"exists and is not the folder of a training ({RECORD}: {error}): choose another output", path=path
+        ) from error
+    found: dict[str, Any] = record
+    return found
 
 
 def _versions() -> dict[str, str]:

@@ -29,10 +29,10 @@ def add_tuning(model: TorchModel, settings: EncoderTrainingSettings) -> None:
 
 
 def write_tuned(model: TorchModel, settings: EncoderTrainingSettings, folder: Path) -> None:
-    """Write an encoder into a folder (see :meth:`TorchModel.write`).
+    """Write an encoder into a folder, with a manifest (see :meth:`TorchModel.save`).
 
     LoRA's changes are merged into the weights, and ``model`` is used up.
     """
     if settings.tuning == "lora":
         model.transformer = merge_lora(cast("PeftModel", model.transformer))
-    model.write(folder)
+    model.save(folder)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.tables import CONCEPT_SCHEMA, REDIRECT_SCHEMA
 
 _LABEL: Final = pa.dictionary(pa.int16(), pa.string())
@@ -49,9 +50,15 @@ class Columns:
     names_by_key: npt.NDArray[np.int32]
 
     def __post_init__(self) -> None:
+        """Check what is followed blindly: a damaged place must lead to no other concept, nor out of memory.
+
+        Raises:
+            ValueError: the columns do not fit each other, or their schemas.
+        """
         for table, schema in ((self.concepts, CONCEPTS), (self.names, NAMES), (self.redirects, REDIRECTS)):
             if not table.schema.equals(schema):
                 raise ValueError(f"table has schema\n{table.schema}\ninstead of\n{schema}")
+            _require_values(table)
         concepts, names = self.concepts.num_rows, self.names.num_rows
         for array, dtype, length in (
             (self.name_offsets, np.int64, concepts + 1),
@@ -62,3 +69,33 @@ class Columns:
                 raise ValueError("the look-up arrays do not fit the tables")
         if self.name_offsets[0] != 0 or self.name_offsets[-1] != names:
             raise ValueError("the names of the last concept do not end with the last name")
+        if np.any(self.name_offsets[1:] < self.name_offsets[:-1]):
+            raise ValueError("the names of the concepts do not follow one another")
+        for rows, count in ((self.concepts_by_id, concepts), (self.names_by_key, names)):
+            _require_rows(rows, count)
+        for chunk in self.names["concept"].chunks:
+            _require_rows(chunk.to_numpy(), concepts)
+        for chunk in self.names["kind"].chunks:
+            if unknown := set(chunk.dictionary.to_pylist()) - set(KINDS):
+                raise ValueError(f"unknown kinds of names: {', '.join(sorted(map(str, unknown)))}")
+
+
+def _require_values(table: pa.Table) -> None:
+    """See that values are where they must be: in columns, in their lists, in the labels they are codes of."""
+    for field in table.schema:
+        if field.nullable:
+            continue
+        column = table[field.name]
+        if pa.types.is_list(field.type):
+            inner = sum(chunk.flatten().null_count for chunk in column.chunks)
+        elif pa.types.is_dictionary(field.type):
+            inner = sum(chunk.dictionary.null_count for chunk in column.chunks)
+        else:
+            inner = 0
+        if column.null_count or inner:
+            raise ValueError(f"column {field.name!r} lacks values")
+
+
+def _require_rows(rows: npt.NDArray[np.int32], count: int) -> None:
+    if len(rows) and not 0 <= rows.min() <= rows.max() < count:
+        raise ValueError("the look-up arrays lead to rows that there are not")

@@ -9,10 +9,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nymlink.belongings import MANIFEST
 from nymlink.errors import InputError, UnknownFormatError
 from nymlink.files import name_of, sha256
 from nymlink.formats import find_format
-from nymlink.manifest import MANIFEST
 from nymlink.problems import Problems
 from nymlink.progress import track
 from nymlink.vocabulary.model import Source, unused_name

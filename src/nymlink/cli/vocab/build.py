@@ -7,9 +7,11 @@ from pathlib import Path
 import click
 
 from nymlink.cli.common import column_option, finish, mapping, reported_problems
+from nymlink.outputs import require_directory
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
+from nymlink.vocabulary.store import KIND
 
 
 @click.command()
@@ -42,7 +44,8 @@ def build(
     """Read ontologies, dictionaries or tables into one vocabulary.
 
     SOURCE is a file in any known format, plain or .gz, or a folder of UMLS RRF files. Several sources become one
-    vocabulary: concepts of the same id are joined.
+    vocabulary: concepts of the same id are joined. A vocabulary that is in the directory is replaced, unless files
+    that are not its own are there, too.
 
     \b
     nymlink vocab build hp.obo -o hpo
@@ -58,6 +61,7 @@ def build(
         columns=mapping(columns),
         strict=strict,
     )
+    require_directory(output, kind=KIND, inputs=sources)
     problems = reported_problems()
     vocabulary = read_vocabulary(*sources, format=format, options=options, problems=problems, progress=True)
     vocabulary.save(output)

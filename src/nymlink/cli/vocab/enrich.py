@@ -7,9 +7,11 @@ from pathlib import Path
 import click
 
 from nymlink.cli.common import finish, reported_problems
+from nymlink.outputs import require_directory
 from nymlink.vocabulary.enrich.enrich import Enriched
 from nymlink.vocabulary.enrich.enrich import enrich as enrich_vocabulary
 from nymlink.vocabulary.read import open_vocabulary
+from nymlink.vocabulary.store import KIND
 
 
 @click.command()
@@ -48,8 +50,7 @@ def enrich(
     nymlink vocab enrich CTD_diseases.tsv --with meta --without wikidata_medical -o medic-enriched
     nymlink vocab enrich our_drugs.csv --with meta --by-name -o drugs
     """
-    if output.resolve() in (target.resolve(), meta.resolve()):
-        raise click.BadParameter(f"{output} is what is read: choose another place", param_hint="-o")
+    require_directory(output, kind=KIND, inputs=[target, meta])
     problems = reported_problems()
     opened, lender = (open_vocabulary(path, problems=problems) for path in (target, meta))
     enriched = enrich_vocabulary(opened, lender, languages=languages, without=without, by_name=by_name)

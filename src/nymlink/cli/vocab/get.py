@@ -9,11 +9,13 @@ from pathlib import Path
 import click
 
 from nymlink.cli.common import finish, reported_problems
+from nymlink.outputs import require_directory
 from nymlink.sources.cache import cache_folder, recall
 from nymlink.sources.fetch import FetchOptions
 from nymlink.sources.get import fetch_all, get_vocabulary
 from nymlink.sources.known import choose, known_sources
 from nymlink.sources.source import PublishedSource
+from nymlink.vocabulary.store import KIND
 
 
 @click.command()
@@ -49,6 +51,8 @@ def get(
         raise click.UsageError("give either a directory to write, -o, or --only-download")
     if offline and refresh:
         raise click.UsageError("--offline and --refresh contradict each other")
+    if output is not None:
+        require_directory(output, kind=KIND)
     sources = choose(names, known)
     options = FetchOptions(offline=offline, refresh=refresh)
     problems = reported_problems()

@@ -8,12 +8,15 @@ import click
 
 from nymlink.cli.common import finish, reported_problems
 from nymlink.errors import InputError
+from nymlink.outputs import require_directory
 from nymlink.progress import track
 from nymlink.vocabulary.mappings import read_mappings
 from nymlink.vocabulary.merge.counts import Counts
 from nymlink.vocabulary.merge.merge import merge as merge_vocabularies
+from nymlink.vocabulary.merge.report import KIND as REPORT
 from nymlink.vocabulary.merge.report import summary, write_report
 from nymlink.vocabulary.read import open_vocabulary
+from nymlink.vocabulary.store import KIND as VOCABULARY
 
 _FIGURES = (
     ("concepts", "concepts"),
@@ -67,6 +70,9 @@ def merge(
     sample.tsv, to check by eye.
     """
     _check_places(sources, output, report)
+    require_directory(output, kind=VOCABULARY, inputs=(*sources, *mappings))
+    if report is not None:
+        require_directory(report, kind=REPORT, inputs=(*sources, *mappings))
     problems = reported_problems()
     mapping_sets = [read_mappings(path, problems=problems) for path in mappings]
     vocabularies = [

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import click
 
+from nymlink.outputs import require_directory
 from nymlink.vocabulary.model import KINDS
+from nymlink.vocabulary.store import KIND
 from nymlink.vocabulary.subset import subset as subset_of
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -50,6 +52,7 @@ def subset(
     }
     if not any(conditions.values()):
         raise click.UsageError("say what to keep: --branch, --type, --source, --language or --kind")
+    require_directory(output, kind=KIND, inputs=[vocabulary])
     whole = Vocabulary.load(vocabulary)
     part = subset_of(whole, **conditions)
     part.save(output)

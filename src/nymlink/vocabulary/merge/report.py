@@ -14,7 +14,7 @@ from nymlink.vocabulary.merge.evidence import Evidence
 from nymlink.vocabulary.merge.merge import Merged
 
 KIND: Final = "merge report"
-_VERSION: Final = 1
+_VERSION: Final = 2
 _LARGEST: Final = 50
 _EVIDENCE: Final = ("one", "one_name", "other", "other_name", "evidence", "names", "confidence")
 

@@ -1,0 +1,131 @@
+"""A flipped bit in any file of an index is noticed before anything is found in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nymlink import verification
+from nymlink.errors import OutputError, StoreError
+from nymlink.index.fusion import Fusion
+from nymlink.index.index import Index
+from nymlink.index.stored import store_calibration, store_fusion
+from nymlink.manifest import damages
+from tests.encode import tiny
+from tests.index.small import many_names, vocabulary
+
+VOCABULARY = vocabulary({f"X:{number}": [name] for number, name in enumerate(many_names(60))})
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("damage")
+    Index.write(folder / "index", VOCABULARY, encoder=tiny.folder(folder / "model"))
+    return folder / "index"
+
+
+def flip(path: Path, bit: int) -> None:
+    data = bytearray(path.read_bytes())
+    data[bit // 8] ^= 1 << bit % 8
+    path.write_bytes(data)
+
+
+def found(directory: Path) -> list[list[int]]:
+    return Index.load(directory).match(["qqq", "name"], 3).concepts.tolist()
+
+
+def test_a_flipped_bit_of_any_file_is_noticed(saved: Path, tmp_path: Path) -> None:
+    directory = shutil.copytree(saved, tmp_path / "copy")
+    files = sorted(path for path in directory.rglob("*") if path.is_file())
+    assert len(files) > 15
+    found(directory)
+    for number, file in enumerate(files):
+        size = 8 * file.stat().st_size
+        # Not in the last line of a manifest, where a blank may become another.
+        for bit in (size // 2 + number, size - 50 - number):
+            flip(file, bit)
+            with pytest.raises(StoreError):
+                found(directory)
+            flip(file, bit)
+    found(directory)
+
+
+def test_the_first_query_waits_for_what_is_checked_in_the_background(
+    saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = shutil.copytree(saved, tmp_path / "copy")
+    flip(directory / "dense" / "vectors.npy", 4000)
+    go_on, check = threading.Event(), verification.check_files
+
+    def slowly(*given: object) -> None:
+        go_on.wait(20)
+        check(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(verification, "check_files", slowly)
+    opened = Index.load(directory)
+    derived = [opened, opened.with_fusion(opened.fusion), opened.with_calibration({})]
+    threading.Timer(0.2, go_on.set).start()
+    for index in derived:
+        for use in (
+            lambda index=index: index.match(["name"], 1),
+            lambda index=index: index.save(tmp_path / "new"),
+        ):
+            with pytest.raises(StoreError, match=r"dense/vectors\.npy is damaged .*: build the index again"):
+                use()
+    assert go_on.is_set()
+
+
+def test_a_forked_process_checks_for_itself(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    directory = shutil.copytree(saved, tmp_path / "copy")
+    flip(directory / "dense" / "vectors.npy", 4000)
+    # As if no thread had come to anything before the fork.
+    monkeypatch.setattr(verification.Thread, "start", lambda _: None)
+    opened = Index.load(directory)
+    child = os.fork()
+    if child == 0:
+        try:
+            opened.verify()
+        except StoreError:
+            os._exit(7)
+        finally:
+            os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+def test_what_is_changed_in_the_manifest_keeps_it_right(saved: Path, tmp_path: Path) -> None:
+    directory = shutil.copytree(saved, tmp_path / "copy")
+    fusion = Fusion.of(Index.load(directory).search.parts, weights={"dense": 1})
+    store_fusion(directory, fusion)
+    store_calibration(directory, {"form": 0.1, "points": (1, 2)}, fusion=fusion)
+    assert damages(directory)[1] == []
+    assert Index.load(directory).fusion == fusion
+
+
+def test_a_vocabulary_of_another_index_is_noticed(saved: Path, tmp_path: Path) -> None:
+    directory = shutil.copytree(saved, tmp_path / "copy")
+    shutil.rmtree(directory / "vocabulary")
+    vocabulary({f"Y:{number}": [name] for number, name in enumerate(many_names(60))}).save(
+        directory / "vocabulary"
+    )
+    with pytest.raises(StoreError, match=r"vocabulary/manifest\.json"):
+        Index.load(directory)
+
+
+def test_foreign_files_are_refused_before_anything_is_built(saved: Path, tmp_path: Path) -> None:
+    directory = shutil.copytree(saved, tmp_path / "copy")
+    (directory / "notes.txt").write_text("mine")
+
+    class Nothing:
+        def __getattr__(self, name: str) -> object:
+            raise AssertionError(name)
+
+    with pytest.raises(OutputError, match=r"would be lost: notes\.txt: move them"):
+        Index.write(directory, Nothing())  # type: ignore[arg-type]
+    assert np.array_equal(found(saved), found(directory))
+    assert json.loads((directory / "manifest.json").read_text())
