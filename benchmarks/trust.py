@@ -46,7 +46,10 @@ from trust_sets import junk, names_of, turned_names
 TURNED: Final = ("hpo", "mondo", "mesh", "chebi", "cmo")
 PRODUCTS: Final = ("drugcentral", "chebi", "pubchem_subset", "hgnc")
 LACKING_TABLES: Final = ("drugcentral", "pharmgkb_drug", "cl", "bto", "so", "obi")
-"""Names of none of these tables are fitted to."""
+LACKING_MESH: Final = ("so", "obi", "eco", "psimod")
+"""Tables of which no vocabulary of diseases has the concepts, and of which MeSH, which has drugs and cells, has
+few. No
+name of them is fitted to."""
 EACH: Final = 400
 SIZES: Final = (5, 50)
 
@@ -206,7 +209,7 @@ def measured(index: Index, corpus: Corpus, indexes: Indexes, *, types: set[str] 
     annotated = reliability_of(calibration, judged)
 
     def mixed(share: float) -> Judged:
-        """As many without an answer as are this share of all; a third of them left out, as they were fitted to."""
+        """As many without an answer as are this share of all; a quarter of them left out, as was fitted to."""
         count = round(share / (1 - share) * len(judged.starts))
         left = judge_left_out(index, judged, round(count * LEFT_OUT / (LEFT_OUT + LACKING)))
         other = random.Random(0).sample(lacking, min(count - len(left.right), len(lacking)))
@@ -227,7 +230,8 @@ def measured(index: Index, corpus: Corpus, indexes: Indexes, *, types: set[str] 
 
 def lacking_of(index: Index, indexes: Indexes) -> list[str]:
     """Names of other vocabularies, words and codes, none of which was fitted to, that an index lacks."""
-    names = [text for one in LACKING_TABLES for text, _ in names_of(indexes.table(one), EACH, seed=1)]
+    tables = LACKING_MESH if index.vocabulary.row("MESH:D003920") is not None else LACKING_TABLES
+    names = [text for one in tables for text, _ in names_of(indexes.table(one), EACH, seed=1)]
     kept = [name for name in names if index.entries.find(normalise(name)) is None]
     return kept + lacking_names(index, len(kept) // 2, seed=1)
 

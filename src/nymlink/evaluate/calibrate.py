@@ -23,8 +23,8 @@ from nymlink.link.evidence import FEATURES, Features
 
 FOLDS: Final = 10
 
-LEFT_OUT: Final = 0.1
-LACKING: Final = 0.2
+LEFT_OUT: Final = 0.075
+LACKING: Final = 0.225
 """Shares of all mentions that are fitted to, or measured, which have no answer: those of the corpus whose concepts
 are left out, and names that the index lacks."""
 
