@@ -38,7 +38,7 @@ def finish(problems: Problems) -> None:
     if problems.repaired:
         click.echo(f"{problems.repaired:,} places in the input were mended and kept", err=True)
     if problems.rejected:
-        click.echo(f"{problems.rejected:,} places in the input were rejected and left out", err=True)
+        click.echo(f"{problems.rejected:,} places in the input were rejected and not used", err=True)
         click.get_current_context().exit(1)
 
 

@@ -3,21 +3,26 @@
 Confidences are a column where the index is calibrated. A link that is NIL is written as one without candidates; in
 JSON it has its candidates all the same. Where mentions are those of documents, their places come first. Of a
 composite mention the candidates of each part are written, one part below the other; in JSON under ``parts``.
+
+JSON and the user's table have all texts as they are. In TSV mentions and names have a blank for any white space,
+so that each candidate has one line; an id is never changed, and quoted where it holds a tab or a line's end.
 """
 
 from __future__ import annotations
 
-import csv
 import json
 import shutil
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, count, takewhile
 from typing import Any, Final, Protocol, TextIO
 
 from wcwidth import wcswidth, wcwidth
 
-from nymlink.delimited import Record
+from nymlink.delimited import Record, written
 from nymlink.errors import InputError
 from nymlink.link.model import Candidate, Link
+from nymlink.visible import visible
 
 _COLUMNS: Final = ("rank", "concept_id", "concept_name", "matched_name", "score")
 _CONFIDENCE: Final = "confidence"
@@ -52,7 +57,7 @@ class TableWriter:
         self._out.write("─" * (sum(self._widths) + 2 * (3 + len(first) + len(last))) + "\n")
 
     def write(self, link: Link, row: Record | None) -> None:
-        said = (*(_place(link) if self._located else ()), " ".join(link.mention.text.split()))
+        said = (*(_place(link) if self._located else ()), link.mention.text)
         for part in _written(link):
             confidence = "" if part.confidence is None else f"{part.confidence:.3f}"
             if part.nil:
@@ -83,18 +88,18 @@ class TsvWriter:
         self._out = out
         self._confidence = confidence
         self._located = located
-        self._line(*(_PLACE if located else ()), "mention", *_columns(confidence))
+        self._line((*(_PLACE if located else ()), "mention", *_columns(confidence)))
 
     def write(self, link: Link, row: Record | None) -> None:
         place = _place(link) if self._located else ()
-        for cells in _cells(link, confidence=self._confidence):
-            self._line(*place, link.mention.text, *cells)
+        for rank, concept_id, *others in _cells(link, confidence=self._confidence):
+            self._line((*place, _blanked(link.mention.text), rank, concept_id, *map(_blanked, others)))
 
     def close(self) -> None:
         self._out.flush()
 
-    def _line(self, *cells: str) -> None:
-        self._out.write("\t".join(" ".join(cell.split()) for cell in cells) + "\n")
+    def _line(self, cells: Sequence[str]) -> None:
+        self._out.write("\t".join(map(_whole, cells)) + "\n")
 
 
 class JsonWriter:
@@ -105,7 +110,7 @@ class JsonWriter:
     """
 
     def __init__(self, out: TextIO, *, header: Sequence[str] = (), located: bool = False) -> None:
-        repeated = [name for name in dict.fromkeys(header) if header.count(name) > 1]
+        repeated = [name for name, times in Counter(header).items() if times > 1]
         if repeated:
             raise InputError(
                 f"two columns are called {repeated[0]!r}, and a JSON object has room for one: rename one of them"
@@ -131,16 +136,18 @@ class JsonWriter:
 
 
 class CsvWriter:
-    """The user's table, as it is, with the columns of the link added; a row is repeated for each candidate."""
+    """The user's table, as it is, with the columns of the link added; a row is repeated for each candidate.
+
+    A column whose name the table has already is called otherwise ("nymlink_score").
+    """
 
     def __init__(self, out: TextIO, header: Record, delimiter: str, *, confidence: bool = False) -> None:
         self._out = out
         self._confidence = confidence
         self._delimiter = delimiter
-        self._cells = csv.writer(out, delimiter=delimiter, lineterminator="\n")
-        taken = set(header.fields)
-        columns = _columns(confidence)
-        self._add(header, [f"nymlink_{name}" if name in taken else name for name in columns])
+        # Spreadsheets and databases do not tell small letters from capitals.
+        taken = {name.strip().casefold() for name in header.fields}
+        self._add(header, [next(one for one in _names(name) if one not in taken) for name in _columns(confidence)])
 
     def write(self, link: Link, row: Record | None) -> None:
         assert row is not None, "a table's links come with their rows"
@@ -151,13 +158,7 @@ class CsvWriter:
         self._out.flush()
 
     def _add(self, row: Record, cells: Sequence[str]) -> None:
-        added = [" ".join(cell.split()) for cell in cells]
-        if row.as_written:
-            # Its stray quotation mark would swallow what is added: it is quoted properly.
-            self._cells.writerow([*row.fields, *added])
-        else:
-            self._out.write(row.text + self._delimiter)
-            self._cells.writerow(added)
+        self._out.write(f"{row.text}{self._delimiter}{written(cells, self._delimiter)}\n")
 
 
 FORMATS: Final = ("table", "tsv", "jsonl")
@@ -188,6 +189,13 @@ def _found(link: Link) -> dict[str, Any]:
     }
 
 
+def _names(column: str) -> Iterator[str]:
+    """What a column that is added may be called, the first choice first."""
+    yield column
+    yield f"nymlink_{column}"
+    yield from (f"nymlink_{column}_{number}" for number in count(2))
+
+
 def _columns(confidence: bool) -> tuple[str, ...]:
     return (*_COLUMNS, _CONFIDENCE) if confidence else _COLUMNS
 
@@ -209,11 +217,24 @@ def _cells(link: Link, *, confidence: bool) -> list[tuple[str, ...]]:
     return [(*line, "" if place else sure) for place, line in enumerate(lines)]
 
 
+def _blanked(text: str) -> str:
+    """A text with one blank for any white space."""
+    return " ".join(text.split())
+
+
+def _whole(cell: str) -> str:
+    """A cell of TSV, quoted where it would be read as several, or as several lines."""
+    return written([cell], "\t") if any(mark in cell for mark in "\t\r\n") else cell
+
+
 def _fit(text: str, width: int) -> str:
     """Cut or pad to a width in terminal cells; wide (CJK) and zero-width (combining) characters count as such."""
-    printable = "".join(char for char in text if wcwidth(char) >= 0)
-    if wcswidth(printable) > width:
-        while wcswidth(printable) > width - 1:
-            printable = printable[:-1]
-        printable += "…"
-    return printable + " " * (width - wcswidth(printable))
+    shown = visible(_blanked(text))
+    if wcswidth(shown) > width:
+        # By character first, or a text of many would be measured as many times.
+        ends = accumulate(map(wcwidth, shown))
+        shown = shown[: sum(1 for _ in takewhile(lambda end: end < width, ends))]
+        while wcswidth(shown) > width - 1:
+            shown = shown[:-1]
+        shown += "…"
+    return shown + " " * (width - wcswidth(shown))
