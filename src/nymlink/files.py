@@ -111,6 +111,12 @@ def read_batches(file: IO[bytes], path: Path, problems: Problems) -> Iterator[li
             yield batch
 
 
+def has_mark(file: IO[bytes]) -> bool:
+    """Whether a file of which nothing was read yet begins with UTF-8's byte order mark."""
+    head = file.getvalue() if isinstance(file, io.BytesIO) else cast(io.BufferedReader, file).peek(3)
+    return head.startswith(codecs.BOM_UTF8)
+
+
 def whole_lines(chunks: Iterable[bytes], path: Path) -> Iterator[bytes]:
     """Join and cut what comes of a text file at line ends; a byte order mark is left out.
 
@@ -149,7 +155,10 @@ def refuse_utf16(head: bytes, path: Path) -> None:
         InputError: it does.
     """
     if utf16_of(head) is not None:
-        raise InputError("the text is UTF-16: write it as UTF-8 (iconv -f UTF-16 -t UTF-8)", path=path)
+        raise InputError(
+            "the text is UTF-16: write it as UTF-8 (a spreadsheet as CSV UTF-8, else iconv -f UTF-16 -t UTF-8)",
+            path=path,
+        )
 
 
 def utf16_of(head: bytes) -> str | None:
