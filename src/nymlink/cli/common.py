@@ -96,13 +96,17 @@ def mapping(values: Iterable[str]) -> dict[str, str]:
     """``["name=label"]`` → ``{"name": "label"}``.
 
     Raises:
-        click.BadParameter: a value has no ``=``.
+        click.BadParameter: a value has no ``=``, or two are for the same.
     """
     pairs = [value.partition("=") for value in values]
     for ours, equals, theirs in pairs:
         if not (ours and equals and theirs):
             raise click.BadParameter(f"{ours!r} is not of the form OURS=THEIRS, for example name=label")
-    return {ours: theirs for ours, _, theirs in pairs}
+    found: dict[str, str] = {}
+    for ours, _, theirs in pairs:
+        if found.setdefault(ours, theirs) != theirs:
+            raise click.BadParameter(f"{ours!r} is {found[ours]!r} and {theirs!r}: give one of them")
+    return found
 
 
 def annotated_corpus(command: Callable[..., None]) -> Callable[..., None]:
