@@ -138,7 +138,7 @@ def test_headers_that_say_nothing_are_an_error_that_lists_them(tmp_path: Path) -
         read(tmp_path, "key,label\nX:1,one\n")
     with pytest.raises(InputError, match=r"the id or the name; .*--column id=Nr\. --column 'name=Ein Name'`"):
         read(tmp_path, "Nr.;Ein Name\nX:1;one\n")
-    with pytest.raises(InputError, match="the id; .*--column 'id=…'`"):
+    with pytest.raises(InputError, match=r"the id; .*--column 'id=…'`"):
         read(tmp_path, "name\none\n")
 
 
