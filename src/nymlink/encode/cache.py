@@ -17,7 +17,7 @@ import numpy.typing as npt
 from nymlink.arrays import map_array
 from nymlink.atomic import atomic_file
 from nymlink.errors import OutputError, StoreError
-from nymlink.user_cache import vector_cache
+from nymlink.user_cache import ELSEWHERE, vector_cache
 
 Keys = npt.NDArray[np.uint64]
 Places = npt.NDArray[np.int64]
@@ -48,10 +48,9 @@ class EmbeddingCache:
         self._shelves: dict[tuple[str, int], Shelf] = {}
 
     @classmethod
-    def of_user(cls) -> EmbeddingCache | None:
-        """That of the user, which all indexes share; ``None`` where it cannot be written."""
-        folder = vector_cache()
-        return None if folder is None else cls(folder)
+    def of_user(cls) -> EmbeddingCache:
+        """That of the user, which all indexes share."""
+        return cls(vector_cache())
 
     def shelf(self, fingerprint: str, *, width: int) -> Shelf:
         """What is kept of one encoder, as it is on disk now."""
@@ -75,6 +74,7 @@ class Shelf:
     def __init__(self, folder: Path, *, width: int) -> None:
         self._folder = folder
         self._width = width
+        self._writable = True
         self._lock = Lock()
         # Names and sizes, in the order in which places count through them: none is ever taken out.
         self._blocks: list[tuple[str, int]] = []
@@ -151,6 +151,19 @@ class Shelf:
         with atomic_file(path, sweep=True) as partial, open(partial, "wb") as file:
             # To a file, not a path: NumPy would add ".npy" to that.
             np.save(file, values, allow_pickle=False)
+
+    def keep(self, keys: Keys, vectors: Kept) -> None:
+        """Like :meth:`add`, but where that fails nothing more is written, with a warning: one does without."""
+        if not self._writable:
+            return
+        try:
+            self.add(keys, vectors)
+        except OutputError as error:
+            self._writable = False
+            warnings.warn(
+                f"{self._folder}: vectors are not kept for the next time ({error.message}); {ELSEWHERE}",
+                stacklevel=3,
+            )
 
     def _forget(self, numbers: list[int]) -> None:
         """Take the names of some blocks for absent; what is written in place of such a block is another one."""
