@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from nymlink.errors import StoreError, UnknownNameError
+from nymlink.errors import InputError, StoreError, UnknownNameError
 from nymlink.index.dense import DenseSearch
 from nymlink.index.entries import Entries
 from nymlink.index.exact import ExactSearch
@@ -52,6 +52,8 @@ class Index:
         settings: how it was built.
         calibration: what turns its scores into confidences, as :mod:`nymlink.link.calibration` wrote it; ``None``
             where it has not been calibrated.
+        directory: where it was loaded from; ``None`` where it is in memory only. An index is pickled as its
+            directory, its settings and its calibration, and opened again there.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class Index:
         self.entries = entries
         self.settings = MappingProxyType(dict(settings))
         self.calibration = None if calibration is None else MappingProxyType(dict(calibration))
+        self.directory: Path | None = None
         self._searches = dict(searches)
         parts: dict[str, Searcher] = {EXACT: ExactSearch(entries), **searches}
         self.fusion = Fusion.from_dict(settings["fusion"], parts) if "fusion" in settings else Fusion.of(parts)
@@ -252,7 +255,9 @@ class Index:
                     directory / DENSE, entries, plan.encoder, width=width, kind=plan.dense
                 )
             require_files(manifest, [f"{name}/{file}" for name, part in searches.items() for file in part.files])
-            return cls(vocabulary, entries, searches, manifest["settings"], manifest.get("calibration"))
+            return cls(vocabulary, entries, searches, manifest["settings"], manifest.get("calibration"))._in(
+                directory
+            )
         except (
             OSError,
             ValueError,
@@ -282,7 +287,7 @@ class Index:
     def with_fusion(self, fusion: Fusion) -> Index:
         """The same index with its searches joined in another way, not calibrated: its scores are others."""
         settings = {**self.settings, "fusion": fusion.to_dict()}
-        return Index(self.vocabulary, self.entries, self._searches, settings)
+        return Index(self.vocabulary, self.entries, self._searches, settings)._in(self.directory)
 
     def with_calibration(self, calibration: Mapping[str, Any]) -> Index:
         """The same index, calibrated.
@@ -290,7 +295,21 @@ class Index:
         Args:
             calibration: JSON values, :meth:`nymlink.link.calibration.Calibration.to_dict`.
         """
-        return Index(self.vocabulary, self.entries, self._searches, self.settings, calibration)
+        return Index(self.vocabulary, self.entries, self._searches, self.settings, calibration)._in(self.directory)
+
+    def _in(self, directory: Path | None) -> Index:
+        self.directory = None if directory is None else directory.absolute()
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.directory is None:
+            raise InputError(
+                "an index that was built in memory cannot be handed to another process: write it to a folder "
+                "(Index.save) and load it there (Linker.load), in each process"
+            )
+        calibration = None if self.calibration is None else dict(self.calibration)
+        encoder = None if self._encoder is None else self._encoder.place
+        return _opened, (self.directory, encoder, dict(self.settings), calibration)
 
     def named(self, query: str) -> frozenset[int]:
         """The concepts that have exactly this prepared name."""
@@ -316,6 +335,25 @@ class Index:
         names = self.entries.names_of(row).tolist()
         equal = [name for name in names if normalise(self.vocabulary.name(name).text) == query]
         return {int(self._owners[name]): name for name in reversed(equal)}
+
+
+def _opened(
+    directory: Path, encoder: str | Path | None, settings: Mapping[str, Any], calibration: Mapping[str, Any] | None
+) -> Index:
+    """Open an index that was pickled.
+
+    Raises:
+        StoreError: it is not to be found, or another one was built there since.
+    """
+    index = Index.load(directory, encoder=encoder)
+    if _built(index.settings) != _built(settings):
+        raise StoreError("another index was built here since this one was pickled: load it again", path=directory)
+    return Index(index.vocabulary, index.entries, index._searches, settings, calibration)._in(directory)
+
+
+def _built(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that an index is built with: all but how its searches are joined, which can be changed."""
+    return {name: value for name, value in settings.items() if name != "fusion"}
 
 
 def _measured(dense: DenseSearch) -> dict[str, float]:
