@@ -47,7 +47,11 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
         # Not read and sought back: a pipe cannot be.
         head = raw.peek(10)
         if _PACKED.match(head):
-            raise InputError("an archive, or compressed in another way than gzip: unpack it first", path=path)
+            raise InputError(
+                "an archive, or compressed in another way than gzip: unpack it first (a spreadsheet: save it as "
+                "CSV UTF-8)",
+                path=path,
+            )
         compressed = head.startswith(_GZIP_MAGIC)
         # Only what decompression raises is caught: other errors come from what the caller does meanwhile.
         try:

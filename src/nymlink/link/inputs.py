@@ -118,4 +118,4 @@ def _fault(mention: Any, text: str) -> str | None:
 
 def _said(value: Any) -> str:
     """A value and its type, for a message."""
-    return f"{repr(value)[:_SHOWN]} ({type(value).__name__})"
+    return f"{' '.join(repr(value).split())[:_SHOWN]} ({type(value).__name__})"
