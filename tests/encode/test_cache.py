@@ -288,6 +288,19 @@ def test_a_cache_that_cannot_be_written_is_read(
     assert network.names == 1
 
 
+def test_a_cache_of_another_user_is_done_without(
+    encoder: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def denied(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    # Whom permissions bind depends on the user.
+    monkeypatch.setattr("nymlink.encode.cache.Path.glob", denied)
+    monkeypatch.setattr("nymlink.encode.cache.Path.mkdir", denied)
+    with pytest.warns(UserWarning, match="vectors are not kept .*Permission denied"):
+        assert encoder.encode(["x"], cache=EmbeddingCache(tmp_path)).any()
+
+
 def test_many_processes_may_write_at_once(tmp_path: Path) -> None:
     script = (
         "import sys, numpy as np\n"

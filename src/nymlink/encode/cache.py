@@ -90,15 +90,22 @@ class Shelf:
             known = {name for name, _ in self._blocks}
             start = sum(size for _, size in self._blocks)
             found = []
-            for path in sorted(self._folder.glob("*.npy")):
-                if path.stem not in known:
-                    found.append(np.array(self._block(path.stem)[0]))
-                    self._blocks.append((path.stem, len(found[-1])))
+            for name in self._names():
+                if name not in known:
+                    found.append(np.array(self._block(name)[0]))
+                    self._blocks.append((name, len(found[-1])))
             if found:
                 keys = np.concatenate([self._keys, *found])
                 places = np.concatenate([self._places, start + np.arange(len(keys) - len(self._keys))])
                 order = np.argsort(keys[:, 0], kind="stable")
                 self._keys, self._places = keys[order], places[order]
+
+    def _names(self) -> list[str]:
+        """The names of the blocks on disk; none where the folder is another user's and may not be read."""
+        try:
+            return sorted(path.stem for path in self._folder.glob("*.npy"))
+        except OSError:
+            return []
 
     def places(self, keys: Keys) -> Places:
         """int64 (N): where the vectors of these names are, for :meth:`vectors`, or :data:`ABSENT`."""
