@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import csv
-from collections import deque
-from collections.abc import Iterable, Iterator
+import io
+from collections import Counter, deque
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
+from nymlink.errors import InputError
 from nymlink.files import MAX_LINE
 
 DELIMITERS: Final = "\t,;|"
+
+_LISTED: Final = 40
+"""Headers that a message lists, and characters of each."""
 
 # A cell may be as long as a line; the default, an eighth of a megabyte, is less than clinical notes take.
 csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE))
@@ -50,7 +56,7 @@ def records(lines: Iterable[tuple[int, str]], delimiter: str, *, keep_blank: boo
     Args:
         lines: (line number, line without its end).
         delimiter: what stands between fields.
-        keep_blank: whether records without any value (",,") are wanted.
+        keep_blank: whether empty lines and records without any value (",,") are wanted.
     """
     source = iter(lines)
     waiting: deque[tuple[int, str]] = deque()
@@ -78,6 +84,37 @@ def records(lines: Iterable[tuple[int, str]], delimiter: str, *, keep_blank: boo
         except csv.Error:
             waiting.extend(taken[1:])
             fields, quoted = first[1].split(delimiter), False
-        if any(map(str.strip, fields)) or (keep_blank and len(fields) > 1):
+        if keep_blank or any(map(str.strip, fields)):
             text = "\n".join(line for _, line in taken) if quoted else first[1]
-            yield Record(first[0], fields, text, as_written=not quoted and delimiter != "\t")
+            # Of an empty line the reader says that it has no field.
+            yield Record(first[0], fields or [""], text, as_written=not quoted and delimiter != "\t")
+
+
+def written(fields: Sequence[str], delimiter: str) -> str:
+    """A record as spreadsheets write it, without a line's end: quoted where it must be."""
+    line = io.StringIO()
+    csv.writer(line, delimiter=delimiter, lineterminator="").writerow(fields)
+    return line.getvalue()
+
+
+def listed(headers: Sequence[str]) -> str:
+    """The first headers of a table, for a message."""
+    shown = ", ".join(header[:_LISTED] for header in headers[:_LISTED])
+    return shown + (", …" if len(headers) > _LISTED else "")
+
+
+def refuse_repeated(headers: Sequence[str], wanted: Collection[str], path: Path, line: int) -> None:
+    """See that no header of those that are wanted is that of two columns.
+
+    Raises:
+        InputError: one is.
+    """
+    counts = Counter(headers)
+    for header in wanted:
+        if counts[header] > 1:
+            places = [str(place) for place, other in enumerate(headers, start=1) if other == header]
+            raise InputError(
+                f"columns {' and '.join(places)} have the same name, {header!r}: rename those that are not meant",
+                path=path,
+                line=line,
+            )

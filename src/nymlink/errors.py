@@ -1,12 +1,15 @@
 """The one exception family: every error nymlink raises on purpose derives from :class:`NymlinkError`.
 
 A message says what was wrong, where, and what to do about it. The command line prints the message and exits
-with status 2; it never shows a traceback for one of these.
+with status 2; it never shows a traceback for one of these. What is quoted from files in it is made visible.
 """
 
 from __future__ import annotations
 
 from os import PathLike, fspath
+from typing import Any
+
+from nymlink.visible import visible
 
 
 class NymlinkError(Exception):
@@ -23,7 +26,7 @@ class NymlinkError(Exception):
         self.path = None if path is None else fspath(path)
         self.line = line
         where = "" if self.path is None else self.path + (f":{line}" if line is not None else "") + ": "
-        super().__init__(where + message)
+        super().__init__(visible(where + message))
 
 
 class InputError(NymlinkError):
@@ -51,3 +54,12 @@ class MissingExtraError(NymlinkError):
 
     def __init__(self, extra: str, *, purpose: str) -> None:
         super().__init__(f"{purpose} needs an optional dependency: pip install 'nymlink[{extra}]'")
+        self._made_of = (extra, purpose)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # As errors are handed from process to process, by default with the message for an argument.
+        return _missing_extra, self._made_of
+
+
+def _missing_extra(extra: str, purpose: str) -> MissingExtraError:
+    return MissingExtraError(extra, purpose=purpose)

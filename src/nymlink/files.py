@@ -47,7 +47,11 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
         # Not read and sought back: a pipe cannot be.
         head = raw.peek(10)
         if _PACKED.match(head):
-            raise InputError("an archive, or compressed in another way than gzip: unpack it first", path=path)
+            raise InputError(
+                "an archive, or compressed in another way than gzip: unpack it first (a spreadsheet: save it as "
+                "CSV UTF-8)",
+                path=path,
+            )
         compressed = head.startswith(_GZIP_MAGIC)
         # Only what decompression raises is caught: other errors come from what the caller does meanwhile.
         try:
@@ -111,6 +115,12 @@ def read_batches(file: IO[bytes], path: Path, problems: Problems) -> Iterator[li
             yield batch
 
 
+def has_mark(file: IO[bytes]) -> bool:
+    """Whether a file of which nothing was read yet begins with UTF-8's byte order mark."""
+    head = file.getvalue() if isinstance(file, io.BytesIO) else cast(io.BufferedReader, file).peek(3)
+    return head.startswith(codecs.BOM_UTF8)
+
+
 def whole_lines(chunks: Iterable[bytes], path: Path) -> Iterator[bytes]:
     """Join and cut what comes of a text file at line ends; a byte order mark is left out.
 
@@ -149,7 +159,10 @@ def refuse_utf16(head: bytes, path: Path) -> None:
         InputError: it does.
     """
     if utf16_of(head) is not None:
-        raise InputError("the text is UTF-16: write it as UTF-8 (iconv -f UTF-16 -t UTF-8)", path=path)
+        raise InputError(
+            "the text is UTF-16: write it as UTF-8 (a spreadsheet as CSV UTF-8, else iconv -f UTF-16 -t UTF-8)",
+            path=path,
+        )
 
 
 def utf16_of(head: bytes) -> str | None:

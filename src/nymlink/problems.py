@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import Any
 
+from nymlink.visible import visible
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -16,17 +18,19 @@ class Problem:
         path: the file it stands in.
         line: 1-based line number, or ``None`` where lines mean nothing.
         message: what is wrong.
-        rejected: whether the input at that place was left out (``False``: it was repaired and kept).
+        rejected: whether the input at that place was not used (``False``: it was repaired and kept).
+        outcome: what became of it, in a word or two.
     """
 
     path: str
     line: int | None
     message: str
     rejected: bool
+    outcome: str
 
     def __str__(self) -> str:
         where = self.path if self.line is None else f"{self.path}:{self.line}"
-        return f"{where}: {self.message} ({'left out' if self.rejected else 'kept'})"
+        return visible(f"{where}: {self.message} ({self.outcome})")
 
     def to_dict(self) -> dict[str, Any]:
         return {"path": self.path, "line": self.line, "message": self.message, "rejected": self.rejected}
@@ -48,15 +52,17 @@ class Problems:
         self._keep = keep
         self._on_problem = on_problem
 
-    def reject(self, path: str | PathLike[str], line: int | None, message: str) -> None:
-        """Report input that was left out."""
+    def reject(
+        self, path: str | PathLike[str], line: int | None, message: str, *, outcome: str = "left out"
+    ) -> None:
+        """Report input that was not used."""
         self.rejected += 1
-        self._add(Problem(fspath(path), line, message, True))
+        self._add(Problem(fspath(path), line, message, True, outcome))
 
     def repair(self, path: str | PathLike[str], line: int | None, message: str) -> None:
         """Report input that was mended and kept."""
         self.repaired += 1
-        self._add(Problem(fspath(path), line, message, False))
+        self._add(Problem(fspath(path), line, message, False, "kept"))
 
     def _add(self, problem: Problem) -> None:
         self.last = problem

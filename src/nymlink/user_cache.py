@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from typing import Final
@@ -11,20 +12,19 @@ from platformdirs import user_cache_path
 VARIABLE: Final = "NYMLINK_CACHE"
 """The environment variable that names another folder for the cache."""
 
+ELSEWHERE: Final = f"{VARIABLE} names another folder for the user's cache"
+"""What to say where the cache cannot be written. Nothing ends for that: what is not kept is made again."""
+
 
 def user_cache() -> Path:
     """``$NYMLINK_CACHE``, else the user's cache as the system has it."""
-    return Path(os.environ.get(VARIABLE) or user_cache_path("nymlink")).expanduser()
+    folder = Path(os.environ.get(VARIABLE) or user_cache_path("nymlink"))
+    # Of a user who has no home it is a folder of that name.
+    with contextlib.suppress(RuntimeError):
+        folder = folder.expanduser()
+    return folder
 
 
-def vector_cache() -> Path | None:
-    """Where vectors of names are kept (:class:`nymlink.encode.cache.EmbeddingCache`); ``None`` if nowhere can be.
-
-    Where nothing can be written, a container for example, names are encoded each time.
-    """
-    folder = user_cache() / "vectors"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return None
-    return folder if os.access(folder, os.W_OK) else None
+def vector_cache() -> Path:
+    """Where vectors of names are kept (:class:`nymlink.encode.cache.EmbeddingCache`)."""
+    return user_cache() / "vectors"

@@ -57,7 +57,7 @@ def test_clusters(run: Run, folder: Path, tmp_path: Path) -> None:
 def test_what_was_rejected_is_said(run: Run, folder: Path, tmp_path: Path) -> None:
     (tmp_path / "docs.txt").write_text((folder / "docs.txt").read_text() + "1\tfour\t5\tx\tDisease\tX:1\n")
     result = run("plot", "clusters", "--corpus", tmp_path / "docs.txt", "-o", tmp_path / "clusters.png")
-    assert (result.exit_code, "rejected and left out" in result.stderr) == (1, True), result.output
+    assert (result.exit_code, "rejected and not used" in result.stderr) == (1, True), result.output
     assert (tmp_path / "clusters.png").exists()
 
 

@@ -98,3 +98,18 @@ def test_a_folder_that_is_no_vocabulary_is_refused(run: Run, built: Path, tmp_pa
         result = run("vocab", "info", folder)
         assert result.exit_code == 2
         assert str(folder) in result.stderr
+
+
+def test_a_column_is_named_once_and_one_that_is_not_read_is_mentioned(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("Kennung,Name,Synonyme\nX:1,eins,one\n")
+    refused = run("vocab", "build", tmp_path / "t.csv", "-o", tmp_path / "v")
+    assert refused.exit_code == 2
+    assert "the file has: Kennung, Name, Synonyme" in refused.stderr
+    assert "nymlink vocab build t.csv -o FOLDER --column id=Kennung" in refused.stderr
+    named = ("vocab", "build", tmp_path / "t.csv", "-o", tmp_path / "v", "--column", "id=Kennung")
+    built = run(*named)
+    assert built.exit_code == 0
+    assert "t.csv: columns that are not read: Synonyme;" in built.stderr
+    twice = run(*named, "--column", "id=Name")
+    assert twice.exit_code == 2
+    assert "'id' is 'Kennung' and 'Name': give one of them" in twice.stderr

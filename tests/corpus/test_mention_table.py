@@ -171,6 +171,12 @@ def test_several_columns_of_ids_are_the_callers_to_choose_from(header: str, tmp_
         read(tmp_path, json.dumps(dict.fromkeys(header.split(","), "x")) + "\n", "data")
 
 
+def test_a_header_of_two_columns_is_refused_where_one_is_read(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"t\.csv:1: columns 1 and 3 have the same name, 'mention'"):
+        read(tmp_path, "mention,x,mention\na,b,c\n")
+    assert rows(read(tmp_path, "mention,x,x\na,b,c\n")[0]) == [("t:2", "a", ())]
+
+
 def test_an_explicit_concept_id_goes_before_other_ids(tmp_path: Path) -> None:
     corpus, _ = read(tmp_path, "id,cui,gold,mention\n1,C1,D1,rabies\n")
     assert rows(corpus) == [("t:2", "rabies", ("D1",))]
@@ -178,6 +184,10 @@ def test_an_explicit_concept_id_goes_before_other_ids(tmp_path: Path) -> None:
 
 def test_a_table_of_unknown_headers_asks_for_columns_instead_of_becoming_lines(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no column is called mention among krankheit, nummer"):
+        read(tmp_path, "krankheit,nummer\nTollwut,1\n", "t.csv")
+    with pytest.raises(
+        InputError, match=r"for example --column mention=krankheit \(of `nymlink link`: --corpus-c"
+    ):
         read(tmp_path, "krankheit,nummer\nTollwut,1\n", "t.csv")
     with pytest.raises(InputError, match="no column is called mention among krankheit, nummer"):
         read(tmp_path, "krankheit\tnummer\nTollwut\t1\nGrippe\t2\n", "data")

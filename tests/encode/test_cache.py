@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import platform
@@ -18,7 +19,7 @@ import pytest
 from nymlink.encode import keeper
 from nymlink.encode.cache import ABSENT, EmbeddingCache, Shelf, check_block, keys_of
 from nymlink.encode.encoder import Encoder
-from nymlink.errors import OutputError, StoreError
+from nymlink.errors import StoreError
 from tests.encode import tiny
 
 
@@ -256,10 +257,48 @@ def test_vectors_of_unknown_names_that_were_kept_by_earlier_versions_are_not_use
     assert not encoder.encode(["🫀"], cache=EmbeddingCache(tmp_path)).any()
 
 
-def test_a_cache_that_cannot_be_written_is_said(encoder: Encoder, tmp_path: Path) -> None:
+def test_a_cache_that_cannot_be_written_is_said_once_and_done_without(encoder: Encoder, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(OutputError):
-        encoder.encode(["x"], cache=EmbeddingCache(tmp_path / "file"))
+    cache = EmbeddingCache(tmp_path / "file")
+    with pytest.warns(UserWarning, match=r"file.*; NYMLINK_CACHE names another folder"):
+        found = encoder.encode(["x"], cache=cache)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        encoder.encode(["y"], cache=cache)
+    assert (found == encoder.encode(["x"], cache=EmbeddingCache(tmp_path / "vectors"))).all()
+
+
+def full(*_: object, **__: object) -> None:
+    raise OSError(errno.ENOSPC, "no space left on the disk")
+
+
+def test_a_cache_that_cannot_be_written_is_read(
+    encoder: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recwarn: Any
+) -> None:
+    monkeypatch.setenv("NYMLINK_CACHE", str(tmp_path))
+    encoder.encode(["x"], cache=EmbeddingCache.of_user())
+    # Whom permissions bind depends on the user: any block that is written fails here.
+    monkeypatch.setattr("nymlink.encode.cache.np.save", full)
+    ours, network = counted(encoder)
+    ours.encode(["x"], cache=EmbeddingCache.of_user())
+    assert network.names == 0
+    assert not recwarn.list
+    with pytest.warns(UserWarning, match="vectors are not kept"):
+        ours.encode(["x", "y"], cache=EmbeddingCache.of_user())
+    assert network.names == 1
+
+
+def test_a_cache_of_another_user_is_done_without(
+    encoder: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def denied(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    # Whom permissions bind depends on the user.
+    monkeypatch.setattr("nymlink.encode.cache.Path.glob", denied)
+    monkeypatch.setattr("nymlink.encode.cache.Path.mkdir", denied)
+    with pytest.warns(UserWarning, match="vectors are not kept .*Permission denied"):
+        assert encoder.encode(["x"], cache=EmbeddingCache(tmp_path)).any()
 
 
 def test_many_processes_may_write_at_once(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import shutil
 import subprocess
 import sys
@@ -137,3 +138,19 @@ def test_an_index_without_dense_search_needs_no_encoder(encoder: Encoder, tmp_pa
     Index.build(VOCABULARY).save(tmp_path / "i")
     with pytest.raises(InputError, match="needs no encoder"):
         Index.load(tmp_path / "i", encoder=encoder)
+
+
+def test_an_index_is_handed_to_another_process_with_where_its_encoder_is(
+    saved: Path, model: Path, tmp_path: Path
+) -> None:
+    directory = shutil.copytree(saved, tmp_path / "copy")
+    manifest = json.loads((directory / "manifest.json").read_text())
+    manifest["settings"]["encoder"]["name"] = str(tmp_path / "gone")
+    (directory / "manifest.json").write_text(json.dumps(manifest))
+    for encoder in (model, str(model), Encoder.load(model)):
+        assert_same(pickle.loads(pickle.dumps(Index.load(directory, encoder=encoder))), Index.load(saved))
+    assert_same(pickle.loads(pickle.dumps(Index.load(saved))), Index.load(saved))
+    nowhere = Encoder.load(model)
+    nowhere.name = None
+    with pytest.raises(InputError, match="the encoder of this index was made in memory"):
+        pickle.dumps(Index.load(saved, encoder=nowhere))

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import resource
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import nymlink
 from nymlink.errors import MissingExtraError
+from nymlink.index.index import Index
 from nymlink.link.default import default_index
 
 OBO = 'format-version: 1.2\n\n[Term]\nid: HP:1\nname: Short stature\nsynonym: "Small build" EXACT []\n'
@@ -52,6 +58,47 @@ def test_one_that_is_being_replaced_is_waited_for(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr("nymlink.link.default.sleep", lambda _: aside.rename(directory))
     assert len(default_index().entries) == 2
     assert (directory / "manifest.json").stat().st_ino == built
+
+
+def best(index: Index, query: str) -> str:
+    return index.vocabulary.concept_id(int(index.match([query], 1).concepts[0, 0]))
+
+
+@pytest.mark.usefixtures("package")
+def test_a_cache_that_cannot_be_made_is_done_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("NYMLINK_CACHE", str(tmp_path / "file"))
+    with (
+        pytest.warns(UserWarning, match=r"the index is not kept .*; NYMLINK_CACHE names another folder"),
+        pytest.warns(UserWarning, match="vectors are not kept"),
+    ):
+        assert best(default_index(), "small build") == "HP:1"
+
+
+def full() -> None:
+    """Let the process write no file of more than a few bytes, as on a full disk."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50, 50))
+
+
+def test_a_full_cache_does_not_stop_the_command_line(package: Path, tmp_path: Path) -> None:
+    paths = (package.parents[2], Path(nymlink.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-m", "nymlink", "link", "small build"],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths))},
+        preexec_fn=full,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[1].startswith("small build\t1\tHP:1\t")
+    for what in ("vectors are", "the index is"):
+        assert f"{what} not kept for the next time (cannot write: " in done.stderr
+    assert done.stderr.count("NYMLINK_CACHE names another folder") == 2
+    assert "Traceback" not in done.stderr
+    # Nothing half-made is left.
+    assert not list((tmp_path / "cache/nymlink").glob("*hpo-*"))
 
 
 def test_a_new_release_is_built_beside_it(package: Path) -> None:

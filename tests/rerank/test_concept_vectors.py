@@ -149,7 +149,7 @@ def test_a_full_disk_does_not_stop_the_scoring(
     model, known = made(base), of(*NAMES)
     scorer = DualScorer(model, known, cache=EmbeddingCache(tmp_path))
     passages = [Passage("fever of ", "heart attack", ""), Passage("x ", "seizure", "")]
-    with pytest.warns(UserWarning, match="not kept for the next time: no space left"):
+    with pytest.warns(UserWarning, match="not kept for the next time .no space left"):
         found = scorer.scores(passages, [[0, 3], [1]])
     # Said once.
     found += scorer.scores(passages[:1], [[2, 4]])

@@ -141,9 +141,12 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, obo: Path) -> None:
 
 
 def test_columns_make_a_table_of_what_no_format_recognises(tmp_path: Path, obo: Path, table: Path) -> None:
-    path = tmp_path / "xy.csv"
+    path = tmp_path / "xy"
     path.write_text("k,translation_value\nC:1,rhume\n")
     with pytest.raises(InputError, match="unknown vocabulary format"):
+        read_vocabulary(path)
+    path = path.rename(tmp_path / "xy.csv")
+    with pytest.raises(InputError, match=r"xy\.csv -o FOLDER --column id=k --column name=translation_value"):
         read_vocabulary(path)
     options = ReadOptions(columns={"id": "k", "name": "translation_value"})
     vocabulary = read_vocabulary(obo, path, options=options)

@@ -9,6 +9,7 @@ import io
 import sys
 
 from nymlink.cli.lazy import TopCommand
+from nymlink.visible import VisibleText
 
 
 def main() -> None:
@@ -17,8 +18,12 @@ def main() -> None:
         print("Error: standard output is closed", file=sys.stderr)
         sys.exit(2)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # Links are UTF-8 whatever the terminal's settings; what came in undecodable goes out as it came.
-        sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
+        # Links are UTF-8 whatever the terminal's settings; what came in undecodable goes out as it came, but shown
+        # to a terminal, which could take it for a command.
+        if sys.stdout.isatty():
+            sys.stdout = VisibleText(sys.stdout.detach(), encoding="utf-8", line_buffering=True)
+        else:
+            sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
     nymlink()
 
 

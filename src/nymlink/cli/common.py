@@ -39,7 +39,7 @@ def finish(problems: Problems) -> None:
     if problems.repaired:
         click.echo(f"{problems.repaired:,} places in the input were mended and kept", err=True)
     if problems.rejected:
-        click.echo(f"{problems.rejected:,} places in the input were rejected and left out", err=True)
+        click.echo(f"{problems.rejected:,} places in the input were rejected and not used", err=True)
         click.get_current_context().exit(1)
 
 
@@ -87,13 +87,17 @@ def mapping(values: Iterable[str]) -> dict[str, str]:
     """``["name=label"]`` → ``{"name": "label"}``.
 
     Raises:
-        click.BadParameter: a value has no ``=``.
+        click.BadParameter: a value has no ``=``, or two are for the same.
     """
     pairs = [value.partition("=") for value in values]
     for ours, equals, theirs in pairs:
         if not (ours and equals and theirs):
             raise click.BadParameter(f"{ours!r} is not of the form OURS=THEIRS, for example name=label")
-    return {ours: theirs for ours, _, theirs in pairs}
+    found: dict[str, str] = {}
+    for ours, _, theirs in pairs:
+        if found.setdefault(ours, theirs) != theirs:
+            raise click.BadParameter(f"{ours!r} is {found[ours]!r} and {theirs!r}: give one of them")
+    return found
 
 
 def annotated_corpus(command: Callable[..., None]) -> Callable[..., None]:

@@ -14,6 +14,7 @@ from typing import Any, Final, cast
 import click
 
 from nymlink.errors import NymlinkError
+from nymlink.visible import visible
 
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -42,10 +43,14 @@ class TopCommand(LazyCommands):
         super().__init__(name, help=help, commands=commands)
         click.version_option(package_name="nymlink", prog_name="nymlink")(self)
 
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        with _visible_usage():
+            return super().make_context(*args, **kwargs)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; errors raised on purpose become a message and exit status 2."""
         try:
-            with _plain_warnings():
+            with _plain_warnings(), _visible_usage():
                 result = super().invoke(ctx)
             sys.stdout.flush()
         except NymlinkError as error:
@@ -65,9 +70,19 @@ class TopCommand(LazyCommands):
         try:
             return super().main(*args, **kwargs)
         except OSError as error:
-            click.echo(f"Error: {_failed(error)}", err=True)
+            click.echo(visible(f"Error: {_failed(error)}"), err=True)
             _discard_output()
             sys.exit(2)
+
+
+@contextmanager
+def _visible_usage() -> Iterator[None]:
+    """Make what click says of unusable arguments visible."""
+    try:
+        yield
+    except click.ClickException as error:
+        error.message = visible(error.message)  # type: ignore[misc]  # to click it is final
+        raise
 
 
 @contextmanager
@@ -78,7 +93,7 @@ def _plain_warnings() -> Iterator[None]:
 
         def say(message: Warning | str, category: type[Warning], *where: Any, **named: Any) -> None:
             if category is UserWarning:
-                click.echo(f"Warning: {message}", err=True)
+                click.echo(visible(f"Warning: {message}"), err=True)
             else:
                 show(message, category, *where, **named)
 

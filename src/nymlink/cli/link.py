@@ -13,7 +13,7 @@ import click
 
 from nymlink.cli.common import finish, mapping, reported_problems
 from nymlink.cli.corpus_options import corpus_options
-from nymlink.cli.rows import Batch, line_batches, table_batches
+from nymlink.cli.rows import Batch, line_batches, open_table
 from nymlink.cli.writers import FORMATS, CsvWriter, JsonWriter, LinkWriter, link_writer
 from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.options import CorpusOptions
@@ -51,6 +51,7 @@ _CANDIDATES: Final = 10_000
 )
 @click.option(
     "--columns",
+    multiple=True,
     metavar="COLUMN",
     help="The input is a CSV or TSV with a header: link this column (name or number), keep all columns "
     "and add those of the link.",
@@ -60,6 +61,12 @@ _CANDIDATES: Final = 10_000
     type=click.FloatRange(0, 1),
     help="Share of links to be right: link only mentions that are sure enough for that, as `nymlink calibrate` "
     "found it; others are NIL.",
+)
+@click.option(
+    "--guess/--no-guess",
+    default=True,
+    show_default=True,
+    help="Whether misspelt words are guessed; a link that has a guess says so.",
 )
 @corpus_options
 @click.option("--context", metavar="TEXT", help="The text in which the one MENTION stands, first as a whole word.")
@@ -76,8 +83,9 @@ def link(
     encoder: str | None,
     top_k: int,
     format: str | None,
-    columns: str | None,
+    columns: tuple[str, ...],
     target_precision: float | None,
+    guess: bool,
     corpus: Path | None,
     corpus_format: str | None,
     corpus_columns: tuple[str, ...],
@@ -114,9 +122,11 @@ def link(
             "--target-precision goes by how sure the index is of its own first candidate, which --rerank may "
             "change: give one of them"
         )
-    if (mentions or corpus is not None) and columns is not None:
+    if len(columns) > 1:
+        raise click.UsageError("--columns names the one column to link: run link once for each")
+    if (mentions or corpus is not None) and columns:
         raise click.UsageError("--columns goes with a table as input, not with mentions as arguments or documents")
-    if columns is not None and format == "table":
+    if columns and format == "table":
         raise click.UsageError("with --columns the output is the input's table, or jsonl")
     if encoder is not None and index is None:
         raise click.UsageError("--encoder goes with --index: the embedded default needs none")
@@ -129,7 +139,7 @@ def link(
     opened.verify()
     least = 0.0 if target_precision is None else Calibration.of(opened).threshold(target_precision)
     reranker = None if rerank is None else _reranker(rerank, opened)
-    linker = Linker(opened, top_k=top_k, rerank=reranker, min_confidence=least)
+    linker = Linker(opened, top_k=top_k, rerank=reranker, guesses=guess, min_confidence=least)
     problems = reported_problems()
     cuts = Cuts()
     with cuts.collected():
@@ -143,11 +153,12 @@ def link(
             _write(linker, [Batch(list(mentions))], _writer(linker, format))
         else:
             source = Path("-") if file is None else file
+            column = columns[0] if columns else None
             if str(source) == "-":
-                _link_stream(linker, sys.stdin.buffer, Path("standard input"), columns, format, problems)
+                _link_stream(linker, sys.stdin.buffer, Path("standard input"), column, format, problems)
             else:
                 with open_bytes(source) as stream:
-                    _link_stream(linker, stream, source, columns, format, problems)
+                    _link_stream(linker, stream, source, column, format, problems)
     cuts.say(stacklevel=1)
     finish(problems)
 
@@ -165,18 +176,19 @@ def _reranker(folder: Path, index: Index) -> Reranker:
 
 
 def _link_stream(
-    linker: Linker, stream: IO[bytes], path: Path, columns: str | None, format: str | None, problems: Problems
+    linker: Linker, stream: IO[bytes], path: Path, column: str | None, format: str | None, problems: Problems
 ) -> None:
-    if columns is None:
+    if column is None:
         _write(linker, line_batches(stream, path, problems), _writer(linker, format))
         return
-    header, delimiter, batches = table_batches(stream, path, columns, problems)
+    table = open_table(stream, path, column, problems)
+    writer: LinkWriter
     if format == "jsonl":
-        _write(linker, batches, JsonWriter(sys.stdout, header=header.fields))
+        writer = JsonWriter(sys.stdout, header=table.header.fields)
     else:
-        _write(
-            linker, batches, CsvWriter(sys.stdout, header, delimiter, confidence=linker.calibration is not None)
-        )
+        calibrated = linker.calibration is not None
+        writer = CsvWriter(sys.stdout, table.header, table.delimiter, confidence=calibrated)
+    _write(linker, table.batches, writer)
 
 
 def _document(mention: str, text: str) -> Document:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import shlex
+import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import IO, Final
 
-from nymlink.delimited import Record, delimiter_of, records
+from nymlink.corpus.readers.columns import likely_mention
+from nymlink.delimited import Record, delimiter_of, listed, records, written
 from nymlink.errors import InputError
-from nymlink.files import read_batches
+from nymlink.files import has_mark, read_batches
 from nymlink.problems import Problems
 
 _LONGEST: Final = 100_000
 """Characters in one mention; a longer line is not a mention but a mistake."""
+
+_TELLING: Final = 20
+"""Lines that tell whether there is a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,48 +42,119 @@ class Batch:
             yield Batch(self.mentions[part], None if self.rows is None else self.rows[part])
 
 
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table to add columns to.
+
+    Attributes:
+        header: its header.
+        delimiter: what stands between fields.
+        batches: its rows. All have as many fields as the header; their texts are as they were written, or
+            as they must be so that fields can be added.
+    """
+
+    header: Record
+    delimiter: str
+    batches: Iterator[Batch]
+
+
 def line_batches(stream: IO[bytes], path: Path, problems: Problems) -> Iterator[Batch]:
     """One mention a line. Blank lines are mentions too, so that output lines up with input."""
+    is_first = True
     for lines in read_batches(stream, path, problems):
+        if is_first:
+            _warn_of_header([line for _, line in lines], path)
+            is_first = False
         kept = [line for number, line in lines if _usable(line, path, number, problems)]
         if kept:
             yield Batch(kept)
 
 
-def table_batches(
-    stream: IO[bytes], path: Path, column: str, problems: Problems
-) -> tuple[Record, str, Iterator[Batch]]:
-    """The header and delimiter of a table, and its rows in batches.
+def open_table(stream: IO[bytes], path: Path, column: str, problems: Problems) -> Table:
+    """The header of a table and, in batches, its rows.
+
+    A row that cannot be linked has an empty mention: one with another number of fields than the header, and one
+    whose mention is none.
 
     Args:
         stream: the table.
         path: where it comes from, for messages.
         column: name or 1-based number of the column that holds the mentions.
-        problems: gets rows with another number of fields than the header.
+        problems: gets rows that cannot be linked.
 
     Raises:
-        InputError: the table is empty or has no such column.
+        InputError: the table is empty or has no such column, or several.
     """
+    mark = "\ufeff" if has_mark(stream) else ""
     lines = _Lines(read_batches(stream, path, problems))
     first = next((line for line in lines if line[1].strip()), (1, ""))
     delimiter = delimiter_of(first[1])
-    rows = records(chain([first], lines), delimiter, keep_blank=True)
-    header = next(rows, None)
-    if header is None:
+    found = records(chain([first], lines), delimiter, keep_blank=True)
+    header = next(found)
+    if not any(map(str.strip, header.fields)):
         raise InputError("the table is empty", path=path)
-    return (
-        header,
-        delimiter,
-        _rows(rows, lines, len(header.fields), _place(header.fields, column, path), path, problems),
-    )
+    shape = _Shape(len(header.fields), _place(header.fields, column, path), delimiter, _added_after(header, path))
+    header = replace(header, text=mark + shape.text(header))
+    return Table(header, shape.written, _batches(found, lines, shape, path, problems))
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """How a table is laid out.
+
+    Attributes:
+        width: its number of columns.
+        place: that of the mentions.
+        delimiter: what stands between fields.
+        written: what is written between fields.
+    """
+
+    width: int
+    place: int
+    delimiter: str
+    written: str
+
+    def text(self, row: Record) -> str:
+        """A row as it was written, or quoted where what is added to it would be swallowed or read otherwise."""
+        other = self.delimiter != self.written and any(mark in row.text for mark in ('"', self.written))
+        return written(row.fields, self.written) if row.as_written or other else row.text
+
+    def fitted(self, row: Record) -> Record:
+        """A row with as many fields as the header: fields that it lacks are empty, the last has all beyond it."""
+        lacking = self.width - len(row.fields)
+        if lacking >= 0:
+            return replace(row, fields=row.fields + [""] * lacking, text=self.text(row) + self.written * lacking)
+        last = self.width - 1
+        beyond = row.fields[last:]
+        joined = self.delimiter.join(beyond) if row.as_written else written(beyond, self.delimiter)
+        fields = [*row.fields[:last], joined]
+        return replace(row, fields=fields, text=written(fields, self.written))
+
+
+def _added_after(header: Record, path: Path) -> str:
+    """The delimiter that columns are added with: the table's, and of one column, which has none, its name's."""
+    if len(header.fields) > 1:
+        return delimiter_of(header.text)
+    return "\t" if _ending(path) == ".tsv" else ","
 
 
 def _place(header: list[str], column: str, path: Path) -> int:
-    if column in header:
-        return header.index(column)
+    places = [place for place, name in enumerate(header) if column in (name, name.strip())]
+    if len(places) > 1:
+        numbers = [str(place + 1) for place in places]
+        raise InputError(
+            f"columns {' and '.join(numbers)} have the same name, {column!r}: give the number of the one that is "
+            f"meant, for example --columns {numbers[0]}",
+            path=path,
+        )
+    if places:
+        return places[0]
     if column.isdecimal() and 1 <= int(column) <= len(header):
         return int(column) - 1
-    raise InputError(f"no column {column!r}; the table has: {', '.join(header)}", path=path)
+    example = shlex.quote(likely_mention(header).strip())
+    raise InputError(
+        f"no column {column!r}; the table has: {listed(header)} (for example --columns {example})", path=path
+    )
 
 
 class _Lines:
@@ -102,33 +179,71 @@ class _Lines:
         return self._next == len(self._batch)
 
 
-def _rows(
-    found: Iterator[Record], lines: _Lines, width: int, place: int, path: Path, problems: Problems
+def _batches(
+    found: Iterator[Record], lines: _Lines, shape: _Shape, path: Path, problems: Problems
 ) -> Iterator[Batch]:
+    mentions: list[str] = []
     rows: list[Record] = []
     for record in found:
-        if len(record.fields) != width:
-            problems.reject(path, record.line, f"{len(record.fields)} fields instead of {width}")
-        elif _usable(record.fields[place], path, record.line, problems):
-            if record.as_written:
-                problems.repair(path, record.line, "a stray quotation mark: left as it stands")
-            rows.append(record)
+        # Of a table with one column an empty line is a row.
+        if shape.width == 1 or record.text.strip():
+            mention, row = _row(record, shape, path, problems)
+            mentions.append(mention)
+            rows.append(row)
         if lines.used_up and rows:
-            yield _batch(rows, place)
-            rows = []
+            yield Batch(mentions, rows)
+            mentions, rows = [], []
     if rows:
-        yield _batch(rows, place)
+        yield Batch(mentions, rows)
 
 
-def _batch(rows: list[Record], place: int) -> Batch:
-    return Batch([row.fields[place] for row in rows], rows)
+def _row(record: Record, shape: _Shape, path: Path, problems: Problems) -> tuple[str, Record]:
+    """The mention of a row, empty where it cannot be linked, and the row as it is to be written."""
+    if len(record.fields) != shape.width:
+        message = f"{len(record.fields)} fields instead of {shape.width}"
+        problems.reject(path, record.line, message, outcome="not linked")
+        return "", shape.fitted(record)
+    mention = record.fields[shape.place]
+    if not _usable(mention, path, record.line, problems, outcome="not linked"):
+        mention = ""
+    elif record.as_written:
+        problems.repair(path, record.line, "a stray quotation mark: left as it stands")
+    return mention, replace(record, text=shape.text(record))
 
 
-def _usable(mention: str, path: Path, number: int, problems: Problems) -> bool:
+def _usable(mention: str, path: Path, number: int, problems: Problems, *, outcome: str = "left out") -> bool:
     if len(mention) > _LONGEST:
-        problems.reject(path, number, f"{len(mention):,} characters are no mention")
+        problems.reject(path, number, f"{len(mention):,} characters are no mention", outcome=outcome)
         return False
     if "\0" in mention:
-        problems.reject(path, number, "binary data: the line holds a NUL character")
+        problems.reject(path, number, "binary data: the line holds a NUL character", outcome=outcome)
         return False
     return True
+
+
+def _warn_of_header(lines: list[str], path: Path) -> None:
+    """Say that what looks like a table is read as mentions, its header too."""
+    lines = [line for line in lines if line.strip()][:_TELLING]
+    if not lines or not (_ending(path) or _alike(lines)):
+        return
+    header = lines[0].split(delimiter_of(lines[0]))
+    header = [name.strip().strip('"') for name in header]
+    example = shlex.quote(likely_mention(header))
+    warnings.warn(
+        f"{path}: this looks like a table: each line is linked as a mention, the header ({listed(header)}) too; "
+        f"to link a column, add --columns and its name, for example --columns {example}",
+        stacklevel=1,
+    )
+
+
+def _alike(lines: list[str]) -> bool:
+    """Whether lines are divided into the same number of fields, as those of a table; "Cancer, Lung" is not."""
+    delimiter = delimiter_of(lines[0])
+    widths = {len(record.fields) for record in records(enumerate(lines), delimiter)}
+    return len(lines) > 1 and len(widths) == 1 and widths != {1} and f"{delimiter} " not in lines[0]
+
+
+def _ending(path: Path) -> str:
+    """The ending of a table's file name, empty where it is not one."""
+    ending = Path(path.name.lower().removesuffix(".gz")).suffix
+    return ending if ending in (".csv", ".tsv") else ""

@@ -1,26 +1,34 @@
 """Links as a table for people, as TSV or JSON lines for programs, or as further columns of the user's table.
 
-Confidences are a column where the index is calibrated. A link that is NIL is written as one without candidates; in
-JSON it has its candidates all the same. Where mentions are those of documents, their places come first. Of a
-composite mention the candidates of each part are written, one part below the other; in JSON under ``parts``.
+Confidences are a column where the index is calibrated. The last column is a note: what there is to doubt
+("guessed", "contradicts: increased ≠ decreased"); in the table it is a line of its own. A link that is NIL is
+written as one without candidates; in JSON it has its candidates all the same. Where mentions are those of
+documents, their places come first. Of a composite mention the candidates of each part are written, one part below
+the other; in JSON under ``parts``.
+
+JSON and the user's table have all texts as they are. In TSV mentions and names have a blank for any white space,
+so that each candidate has one line; an id is never changed, and quoted where it holds a tab or a line's end.
 """
 
 from __future__ import annotations
 
-import csv
 import json
 import shutil
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, count, takewhile
 from typing import Any, Final, Protocol, TextIO
 
 from wcwidth import wcswidth, wcwidth
 
-from nymlink.delimited import Record
+from nymlink.delimited import Record, written
 from nymlink.errors import InputError
 from nymlink.link.model import Candidate, Link
+from nymlink.visible import visible
 
 _COLUMNS: Final = ("rank", "concept_id", "concept_name", "matched_name", "score")
 _CONFIDENCE: Final = "confidence"
+_NOTE: Final = "note"
 _PLACE: Final = ("document_id", "start", "end")
 
 
@@ -52,7 +60,7 @@ class TableWriter:
         self._out.write("─" * (sum(self._widths) + 2 * (3 + len(first) + len(last))) + "\n")
 
     def write(self, link: Link, row: Record | None) -> None:
-        said = (*(_place(link) if self._located else ()), " ".join(link.mention.text.split()))
+        said = (*(_place(link) if self._located else ()), link.mention.text)
         for part in _written(link):
             confidence = "" if part.confidence is None else f"{part.confidence:.3f}"
             if part.nil:
@@ -66,6 +74,9 @@ class TableWriter:
                     f"{candidate.score:.3f}",
                     confidence if rank == 0 else "",
                 )
+            if part.notes:
+                width = sum(self._widths) + 2 * (len(self._widths) - 1)
+                self._out.write(_fit(f"  ↳ {'; '.join(part.notes)}", width).rstrip() + "\n")
 
     def close(self) -> None:
         self._out.flush()
@@ -83,18 +94,18 @@ class TsvWriter:
         self._out = out
         self._confidence = confidence
         self._located = located
-        self._line(*(_PLACE if located else ()), "mention", *_columns(confidence))
+        self._line((*(_PLACE if located else ()), "mention", *_columns(confidence)))
 
     def write(self, link: Link, row: Record | None) -> None:
         place = _place(link) if self._located else ()
-        for cells in _cells(link, confidence=self._confidence):
-            self._line(*place, link.mention.text, *cells)
+        for rank, concept_id, *others in _cells(link, confidence=self._confidence):
+            self._line((*place, _blanked(link.mention.text), rank, concept_id, *map(_blanked, others)))
 
     def close(self) -> None:
         self._out.flush()
 
-    def _line(self, *cells: str) -> None:
-        self._out.write("\t".join(" ".join(cell.split()) for cell in cells) + "\n")
+    def _line(self, cells: Sequence[str]) -> None:
+        self._out.write("\t".join(map(_whole, cells)) + "\n")
 
 
 class JsonWriter:
@@ -105,7 +116,7 @@ class JsonWriter:
     """
 
     def __init__(self, out: TextIO, *, header: Sequence[str] = (), located: bool = False) -> None:
-        repeated = [name for name in dict.fromkeys(header) if header.count(name) > 1]
+        repeated = [name for name, times in Counter(header).items() if times > 1]
         if repeated:
             raise InputError(
                 f"two columns are called {repeated[0]!r}, and a JSON object has room for one: rename one of them"
@@ -131,16 +142,18 @@ class JsonWriter:
 
 
 class CsvWriter:
-    """The user's table, as it is, with the columns of the link added; a row is repeated for each candidate."""
+    """The user's table, as it is, with the columns of the link added; a row is repeated for each candidate.
+
+    A column whose name the table has already is called otherwise ("nymlink_score").
+    """
 
     def __init__(self, out: TextIO, header: Record, delimiter: str, *, confidence: bool = False) -> None:
         self._out = out
         self._confidence = confidence
         self._delimiter = delimiter
-        self._cells = csv.writer(out, delimiter=delimiter, lineterminator="\n")
-        taken = set(header.fields)
-        columns = _columns(confidence)
-        self._add(header, [f"nymlink_{name}" if name in taken else name for name in columns])
+        # Spreadsheets and databases do not tell small letters from capitals.
+        taken = {name.strip().casefold() for name in header.fields}
+        self._add(header, [next(one for one in _names(name) if one not in taken) for name in _columns(confidence)])
 
     def write(self, link: Link, row: Record | None) -> None:
         assert row is not None, "a table's links come with their rows"
@@ -151,13 +164,7 @@ class CsvWriter:
         self._out.flush()
 
     def _add(self, row: Record, cells: Sequence[str]) -> None:
-        added = [" ".join(cell.split()) for cell in cells]
-        if row.as_written:
-            # Its stray quotation mark would swallow what is added: it is quoted properly.
-            self._cells.writerow([*row.fields, *added])
-        else:
-            self._out.write(row.text + self._delimiter)
-            self._cells.writerow(added)
+        self._out.write(f"{row.text}{self._delimiter}{written(cells, self._delimiter)}\n")
 
 
 FORMATS: Final = ("table", "tsv", "jsonl")
@@ -184,16 +191,25 @@ def _found(link: Link) -> dict[str, Any]:
         "query": link.query,
         "confidence": link.confidence,
         "nil": link.nil,
+        "guessed": link.guessed,
+        "notes": list(link.notes),
         "candidates": [candidate.to_dict() for candidate in link.candidates],
     }
 
 
+def _names(column: str) -> Iterator[str]:
+    """What a column that is added may be called, the first choice first."""
+    yield column
+    yield f"nymlink_{column}"
+    yield from (f"nymlink_{column}_{number}" for number in count(2))
+
+
 def _columns(confidence: bool) -> tuple[str, ...]:
-    return (*_COLUMNS, _CONFIDENCE) if confidence else _COLUMNS
+    return (*_COLUMNS, *((_CONFIDENCE,) if confidence else ()), _NOTE)
 
 
 def _cells(link: Link, *, confidence: bool) -> list[tuple[str, ...]]:
-    """The cells of each line of a link; the confidence, where it is a column, is that of the first."""
+    """The cells of each line of a link; confidence, where it is a column, and notes are those of the first."""
     if _written(link) != (link,):
         return [line for part in link.parts for line in _cells(part, confidence=confidence)]
 
@@ -203,17 +219,29 @@ def _cells(link: Link, *, confidence: bool) -> list[tuple[str, ...]]:
 
     found = [] if link.nil else [cells(rank, candidate) for rank, candidate in enumerate(link.candidates, start=1)]
     lines = found or [("",) * len(_COLUMNS)]
-    if not confidence:
-        return lines
     sure = "" if link.confidence is None else f"{link.confidence:.4f}"
-    return [(*line, "" if place else sure) for place, line in enumerate(lines)]
+    first = (*((sure,) if confidence else ()), "; ".join(link.notes))
+    return [(*line, *("" if place else cell for cell in first)) for place, line in enumerate(lines)]
+
+
+def _blanked(text: str) -> str:
+    """A text with one blank for any white space."""
+    return " ".join(text.split())
+
+
+def _whole(cell: str) -> str:
+    """A cell of TSV, quoted where it would be read as several, or as several lines."""
+    return written([cell], "\t") if any(mark in cell for mark in "\t\r\n") else cell
 
 
 def _fit(text: str, width: int) -> str:
     """Cut or pad to a width in terminal cells; wide (CJK) and zero-width (combining) characters count as such."""
-    printable = "".join(char for char in text if wcwidth(char) >= 0)
-    if wcswidth(printable) > width:
-        while wcswidth(printable) > width - 1:
-            printable = printable[:-1]
-        printable += "…"
-    return printable + " " * (width - wcswidth(printable))
+    shown = visible(_blanked(text))
+    if wcswidth(shown) > width:
+        # By character first, or a text of many would be measured as many times.
+        ends = accumulate(map(wcwidth, shown))
+        shown = shown[: sum(1 for _ in takewhile(lambda end: end < width, ends))]
+        while wcswidth(shown) > width - 1:
+            shown = shown[:-1]
+        shown += "…"
+    return shown + " " * (width - wcswidth(shown))

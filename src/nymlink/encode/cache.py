@@ -19,7 +19,7 @@ from nymlink.arrays import map_array
 from nymlink.atomic import atomic_file
 from nymlink.digests import digest
 from nymlink.errors import OutputError, StoreError
-from nymlink.user_cache import vector_cache
+from nymlink.user_cache import ELSEWHERE, vector_cache
 
 Keys = npt.NDArray[np.uint64]
 Places = npt.NDArray[np.int64]
@@ -58,10 +58,9 @@ class EmbeddingCache:
         self._shelves: dict[tuple[str, int], Shelf] = {}
 
     @classmethod
-    def of_user(cls) -> EmbeddingCache | None:
-        """That of the user, which all indexes share; ``None`` where it cannot be written."""
-        folder = vector_cache()
-        return None if folder is None else cls(folder)
+    def of_user(cls) -> EmbeddingCache:
+        """That of the user, which all indexes share."""
+        return cls(vector_cache())
 
     def shelf(self, fingerprint: str, *, width: int) -> Shelf:
         """What is kept of one encoder, as it is on disk now."""
@@ -86,6 +85,7 @@ class Shelf:
     def __init__(self, folder: Path, *, width: int) -> None:
         self._folder = folder
         self._width = width
+        self._writable = True
         self._lock = Lock()
         # Names and sizes, in the order in which places count through them: none is ever taken out.
         self._blocks: list[tuple[str, int]] = []
@@ -103,15 +103,22 @@ class Shelf:
             known = {name for name, _ in self._blocks}
             start = sum(size for _, size in self._blocks)
             found = []
-            for path in sorted(self._folder.glob("*.npy")):
-                if path.stem not in known:
-                    found.append(np.array(self._block(path.stem)[0]))
-                    self._blocks.append((path.stem, len(found[-1])))
+            for name in self._names():
+                if name not in known:
+                    found.append(np.array(self._block(name)[0]))
+                    self._blocks.append((name, len(found[-1])))
             if found:
                 keys = np.concatenate([self._keys, *found])
                 places = np.concatenate([self._places, start + np.arange(len(keys) - len(self._keys))])
                 order = np.argsort(keys[:, 0], kind="stable")
                 self._keys, self._places = keys[order], places[order]
+
+    def _names(self) -> list[str]:
+        """The names of the blocks on disk; none where the folder is another user's and may not be read."""
+        try:
+            return sorted(path.stem for path in self._folder.glob("*.npy"))
+        except OSError:
+            return []
 
     def places(self, keys: Keys) -> Places:
         """int64 (N): where the vectors of these names are, for :meth:`vectors`, or :data:`ABSENT`."""
@@ -165,6 +172,19 @@ class Shelf:
         with atomic_file(path, sweep=True) as partial, open(partial, "wb") as file:
             # To a file, not a path: NumPy would add ".npy" to that.
             np.save(file, values, allow_pickle=False)
+
+    def keep(self, keys: Keys, vectors: Kept) -> None:
+        """Like :meth:`add`, but where that fails nothing more is written, with a warning: one does without."""
+        if not self._writable:
+            return
+        try:
+            self.add(keys, vectors)
+        except OutputError as error:
+            self._writable = False
+            warnings.warn(
+                f"{self._folder}: vectors are not kept for the next time ({error.message}); {ELSEWHERE}",
+                stacklevel=3,
+            )
 
     def _forget(self, numbers: list[int]) -> None:
         """Take the names of some blocks for absent; what is written in place of such a block is another one."""

@@ -142,14 +142,13 @@ class Encoder:
             names: N names.
             progress: show a progress bar on a terminal.
             cache: where vectors encoded before are, and new ones are kept. It keeps float16: with a cache all
-                vectors, new ones too, are what that leaves of them.
+                vectors, new ones too, are what that leaves of them. One that cannot be written is warned of.
 
         Returns:
             float32 (N, D): rows of length 1, or 0 for names of which no token is known.
 
         Raises:
             NymlinkError: memory does not suffice, not even for one name at a time.
-            OutputError: the cache cannot be written.
             InputError: the network gives no numbers, or with a cache, its files are no longer those it was loaded
                 from.
         """

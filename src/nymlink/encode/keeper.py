@@ -68,7 +68,7 @@ class Keeper:
             rounded = self._vectors[rows].astype(np.float16)
             # What the next run finds in the cache is what this one gives.
             self._vectors[rows] = _restored(rounded)
-            self._shelf.add(keys_of([self._names[row] for row in rows.tolist()]), rounded)
+            self._shelf.keep(keys_of([self._names[row] for row in rows.tolist()]), rounded)
 
 
 def _recalled(shelf: Shelf, keys: Keys) -> tuple[npt.NDArray[np.bool_], Kept]:

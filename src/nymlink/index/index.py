@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from nymlink.belongings import MANIFEST
-from nymlink.errors import StoreError, UnknownNameError
+from nymlink.errors import InputError, StoreError, UnknownNameError
 from nymlink.index.dense import DenseSearch
 from nymlink.index.entries import Entries
 from nymlink.index.exact import ExactSearch
@@ -58,6 +58,8 @@ class Index:
         settings: how it was built.
         calibration: what turns its scores into confidences, as :mod:`nymlink.link.calibration` wrote it; ``None``
             where it has not been calibrated.
+        directory: where it was loaded from; ``None`` where it is in memory only. An index is pickled as its
+            directory, its settings and its calibration, and opened again there.
     """
 
     def __init__(
@@ -74,6 +76,7 @@ class Index:
         self.entries = entries
         self.settings = MappingProxyType(dict(settings))
         self.calibration = None if calibration is None else MappingProxyType(dict(calibration))
+        self.directory: Path | None = None
         self._searches = dict(searches)
         self._verification = verification
         parts: dict[str, Searcher] = {EXACT: ExactSearch(entries), **searches}
@@ -266,14 +269,9 @@ class Index:
                     directory / DENSE, entries, plan.encoder, width=width, kind=plan.dense
                 )
             require_files(manifest, [f"{name}/{file}" for name, part in searches.items() for file in part.files])
-            return cls(
-                vocabulary,
-                entries,
-                searches,
-                manifest["settings"],
-                manifest.get("calibration"),
-                verification=verification,
-            )
+            settings, calibration = manifest["settings"], manifest.get("calibration")
+            opened = cls(vocabulary, entries, searches, settings, calibration, verification=verification)
+            return opened._in(directory)
         except (
             OSError,
             ValueError,
@@ -325,7 +323,7 @@ class Index:
     def with_fusion(self, fusion: Fusion) -> Index:
         """The same index with its searches joined in another way, not calibrated: its scores are others."""
         settings = {**self.settings, "fusion": fusion.to_dict()}
-        return Index(self.vocabulary, self.entries, self._searches, settings, verification=self._verification)
+        return self._like(settings, None)
 
     def with_calibration(self, calibration: Mapping[str, Any]) -> Index:
         """The same index, calibrated.
@@ -333,14 +331,28 @@ class Index:
         Args:
             calibration: JSON values, :meth:`nymlink.link.calibration.Calibration.to_dict`.
         """
-        return Index(
-            self.vocabulary,
-            self.entries,
-            self._searches,
-            self.settings,
-            calibration,
-            verification=self._verification,
+        return self._like(self.settings, calibration)
+
+    def _like(self, settings: Mapping[str, Any], calibration: Mapping[str, Any] | None) -> Index:
+        """The same searches with other settings of how they are joined, or another calibration."""
+        other = Index(
+            self.vocabulary, self.entries, self._searches, settings, calibration, verification=self._verification
         )
+        return other._in(self.directory)
+
+    def _in(self, directory: Path | None) -> Index:
+        self.directory = None if directory is None else directory.absolute()
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.directory is None:
+            raise InputError(
+                "an index that was built in memory cannot be handed to another process: write it to a folder "
+                "(Index.save) and load it there (Linker.load), in each process"
+            )
+        calibration = None if self.calibration is None else dict(self.calibration)
+        encoder = None if self._encoder is None else self._encoder.place
+        return _opened, (self.directory, encoder, dict(self.settings), calibration)
 
     def named(self, query: str) -> frozenset[int]:
         """The concepts that have exactly this prepared name."""
@@ -381,6 +393,25 @@ def _is_of_a_search(file: str) -> bool:
 def _is_checked_later(file: str) -> bool:
     """Whether a file is checked in the background, or by the manifest of the vocabulary, which is checked here."""
     return "/" in file and file != f"{_VOCABULARY}/{MANIFEST}"
+
+
+def _opened(
+    directory: Path, encoder: str | Path | None, settings: Mapping[str, Any], calibration: Mapping[str, Any] | None
+) -> Index:
+    """Open an index that was pickled.
+
+    Raises:
+        StoreError: it is not to be found, or another one was built there since.
+    """
+    index = Index.load(directory, encoder=encoder)
+    if _built(index.settings) != _built(settings):
+        raise StoreError("another index was built here since this one was pickled: load it again", path=directory)
+    return index._like(settings, calibration)
+
+
+def _built(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that an index is built with: all but how its searches are joined, which can be changed."""
+    return {name: value for name, value in settings.items() if name != "fusion"}
 
 
 def _measured(dense: DenseSearch) -> dict[str, float]:

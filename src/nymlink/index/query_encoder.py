@@ -178,6 +178,22 @@ class QueryEncoder:
         """
         return self.loaded.encode(names, cache=cache)
 
+    @property
+    def place(self) -> str | Path | None:
+        """Where it is now, if that was said; ``None`` for where it was.
+
+        Raises:
+            InputError: a loaded encoder was given that was not loaded from anywhere.
+        """
+        if self._given is None or isinstance(self._given, str | Path):
+            return self._given
+        if self._given.name is None:
+            raise InputError(
+                "the encoder of this index was made in memory, and another process cannot load it: load the index "
+                "there, with that encoder"
+            )
+        return self._given.name
+
     @cached_property
     def loaded(self) -> Encoder:
         """The encoder itself, loaded when it is first asked for."""

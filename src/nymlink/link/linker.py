@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol, overload
+from typing import TYPE_CHECKING, Any, Final, Protocol, overload
 
 from nymlink.corpus.model import Document, Mention
 from nymlink.errors import InputError
@@ -15,6 +15,7 @@ from nymlink.link.calibration import Calibration
 from nymlink.link.candidates import candidates_of
 from nymlink.link.doubts import GUESSED, contradicts, doubts_about
 from nymlink.link.evidence import DEPTH, features_of
+from nymlink.link.inputs import as_document, checked, is_missing
 from nymlink.link.model import Candidate, Link
 from nymlink.link.queries import Asked, queries
 from nymlink.text.prepare import Composites
@@ -45,6 +46,9 @@ class Reranking(Protocol):
 
 class Linker:
     """Links mentions to the concepts of an index.
+
+    It can be handed to another process (pickled) where its index was loaded from a folder, which is opened again
+    there; threads may share one.
 
     Args:
         index: what to link to.
@@ -112,6 +116,18 @@ class Linker:
         """
         return cls(Index.load(directory, encoder=encoder), top_k=top_k)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # By path, as its index is: another process opens the files and shares what is mapped of them.
+        settings = {
+            "top_k": self.top_k,
+            "rerank": self.reranker,
+            "spelling": None if self.spelling is DEFAULT_SPELLING else dict(self.spelling),
+            "guesses": self.guesses,
+            "composites": self.composites,
+            "min_confidence": self.min_confidence,
+        }
+        return _opened, (self.index, {name: value for name, value in settings.items() if value is not None})
+
     @overload
     def link(self, what: str) -> Link: ...  # type: ignore[overload-overlap]  # a string is a sequence of strings
     @overload
@@ -120,23 +136,27 @@ class Linker:
     def link(self, what: str | Document | Sequence[str | Mention]) -> Link | list[Link]:
         """Link a mention, a list of mentions, or all mentions of a document.
 
-        The mentions of a document are read with the abbreviations that it defines.
+        The mentions of a document are read with the abbreviations that it defines. What is missing in a list
+        (None, NaN, pandas.NA) has an empty link; a warning counts it.
 
         Returns:
             A link for a string; else a list of links, one for each mention, in order.
+
+        Raises:
+            InputError: this is nothing of that, or offsets are not those of a mention; the message says which.
         """
-        if isinstance(what, str):
-            return self.link([what])[0]
-        if not isinstance(what, Document):
-            mentions = tuple(Mention(item) if isinstance(item, str) else item for item in what)
-            what = Document("", mentions=mentions)
-        return next(self.link_documents([what]))
+        if isinstance(what, str) or is_missing(what):
+            return next(self.link_documents([as_document([what], stacklevel=2)]))[0]
+        return next(self.link_documents([as_document(what, stacklevel=2)]))
 
     def link_documents(self, documents: Iterable[Document]) -> Iterator[list[Link]]:
         """Link the mentions of documents as they come: a list of links for each document, one for each mention.
 
         A few documents are taken at a time, as searching for their mentions together is faster. Where the next one
         cannot be had, those before it are linked before the error is raised.
+
+        Raises:
+            InputError: the offsets of a mention are not in the text, or it does not stand there.
         """
         for group in self._groups(documents):
             for document, links in zip(group, self._linked(group), strict=True):
@@ -150,7 +170,7 @@ class Linker:
         group: list[Document] = []
         mentions = 0
         try:
-            for document in documents:
+            for document in map(checked, documents):
                 group.append(document)
                 mentions += len(document.mentions) or 1
                 if mentions >= enough:
@@ -258,6 +278,10 @@ class Linker:
 
     def _doubtful(self, confidence: float | None) -> bool:
         return confidence is not None and confidence < self.min_confidence
+
+
+def _opened(index: Index, settings: dict[str, Any]) -> Linker:
+    return Linker(index, **settings)
 
 
 def _cut(link: Link, top_k: int) -> Link:

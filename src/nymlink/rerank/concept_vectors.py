@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 import weakref
 from collections.abc import Iterable
 from typing import Final
@@ -12,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nymlink.encode.cache import ABSENT, EmbeddingCache, Keys, keys_of
-from nymlink.errors import OutputError, StoreError
+from nymlink.errors import StoreError
 from nymlink.rerank.dual_encoder import DualEncoder
 from nymlink.rerank.encoding import Vectors
 from nymlink.rerank.entities import Entity, entities
@@ -68,7 +67,6 @@ class _Store:
         self._width = model.width
         # A shelf keeps values of 16 bits, of which two are one of ours: nothing is rounded.
         self._shelf = cache.shelf(model.entity_fingerprint, width=2 * self._width)
-        self._writable = True
         self._waiting: list[tuple[Keys, Vectors]] = []
 
     def read(self, keys: Keys) -> tuple[npt.NDArray[np.bool_], Vectors]:
@@ -90,13 +88,8 @@ class _Store:
             self.write()
 
     def write(self) -> None:
-        """Write what waits. Where that fails nothing more is written, with a warning: re-ranking does without."""
+        """Write what waits, if it can be."""
         waiting, self._waiting = self._waiting, []
-        if not self._writable or not waiting:
-            return
-        keys, vectors = (np.concatenate(column) for column in zip(*waiting, strict=True))
-        try:
-            self._shelf.add(keys, vectors.view(np.float16))
-        except OutputError as error:
-            self._writable = False
-            warnings.warn(f"vectors of concepts are not kept for the next time: {error}", stacklevel=2)
+        if waiting:
+            keys, vectors = (np.concatenate(column) for column in zip(*waiting, strict=True))
+            self._shelf.keep(keys, vectors.view(np.float16))

@@ -6,13 +6,13 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from nymlink.corpus.model import Document
-from nymlink.errors import UnknownNameError
+from nymlink.errors import InputError, UnknownNameError
 from nymlink.index.hits import NONE
 from nymlink.index.index import Index
 from nymlink.link.model import Link
@@ -105,6 +105,11 @@ class Reranker:
             weights=found.weights,
             candidates=found.candidates,
             max_length=made.max_length,
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise InputError(
+            "a re-ranker cannot be handed to another process: load it there (Reranker.load), in each process"
         )
 
     def rerank(self, document: Document, links: Sequence[Link]) -> list[Link]:

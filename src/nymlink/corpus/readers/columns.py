@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -31,6 +32,13 @@ def spelled(header: str) -> str:
 def is_mention(header: str) -> bool:
     """Whether a header is a common spelling of the mention's column."""
     return spelled(header) in SPELLINGS["mention"]
+
+
+def likely_mention(headers: Sequence[str]) -> str:
+    """The header likeliest to be the mention's: a common spelling, or else the first that is not one of ids."""
+    known = filter(is_mention, headers)
+    others = (header for header in headers if header.strip() and not _may_be_id(header))
+    return next(chain(known, others), headers[0])
 
 
 def find_columns(header: Sequence[str], *, wanted: Mapping[str, str], path: Path, line: int) -> dict[str, str]:

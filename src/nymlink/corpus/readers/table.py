@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import chain, islice
@@ -20,7 +21,7 @@ from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.places import find_mention
 from nymlink.corpus.readers import CorpusFormat
-from nymlink.corpus.readers.columns import SPELLINGS, find_columns, is_mention
+from nymlink.corpus.readers.columns import SPELLINGS, find_columns, is_mention, likely_mention
 from nymlink.corpus.readers.common import (
     clean_ids,
     first_lines,
@@ -30,7 +31,7 @@ from nymlink.corpus.readers.common import (
     source_name,
     split_ids,
 )
-from nymlink.delimited import delimiter_of, records
+from nymlink.delimited import delimiter_of, listed, records, refuse_repeated
 from nymlink.errors import InputError
 from nymlink.files import read_head, read_lines
 from nymlink.formats import Format
@@ -121,12 +122,14 @@ def _delimited_rows(path: Path, wanted: Mapping[str, str], problems: Problems) -
     missing = [theirs for ours, theirs in wanted.items() if ours not in columns]
     if missing or "mention" not in columns:
         what = f"no column {missing[0]!r}" if missing else "no column is called mention"
+        example = shlex.quote(f"mention={likely_mention(header)}")
         raise InputError(
-            f"{what} among {', '.join(header)}: name the file's columns (--column mention=…), "
-            "by header, or by number where it has no header",
+            f"{what} among {listed(header)}: name the file's columns, by header, or by number where it has no "
+            f"header, for example --column {example} (of `nymlink link`: --corpus-column)",
             path=path,
             line=first.line,
         )
+    refuse_repeated(header, columns.values(), path, first.line)
     for row in rows:
         if len(row.fields) != len(header):
             problems.reject(path, row.line, f"{len(row.fields)} columns instead of {len(header)}")

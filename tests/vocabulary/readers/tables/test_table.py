@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -133,8 +134,29 @@ def test_columns_that_are_not_there(tmp_path: Path, columns: dict[str, str], com
 
 
 def test_headers_that_say_nothing_are_an_error_that_lists_them(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"the id: .*the file has: key, label"):
+    with pytest.raises(InputError, match=r"known for the id; the file has: key, label.*--column id=key`"):
         read(tmp_path, "key,label\nX:1,one\n")
+    with pytest.raises(InputError, match=r"the id or the name; .*--column id=Nr\. --column 'name=Ein Name'`"):
+        read(tmp_path, "Nr.;Ein Name\nX:1;one\n")
+    with pytest.raises(InputError, match=r"the id; .*--column 'id=…'`"):
+        read(tmp_path, "name\none\n")
+
+
+def test_columns_that_are_not_read_are_named(tmp_path: Path) -> None:
+    table = "id,name,Notiz,Synonyme,,\nX:1,one,a,eins,,\n"
+    with pytest.warns(UserWarning, match=r"not read: Notiz, Synonyme; .*--column synonyms=Synonyme$"):
+        read(tmp_path, table)
+    with pytest.warns(UserWarning, match="not read: Notiz; "):
+        assert texts(read(tmp_path, table, columns={"synonyms": "Synonyme"})) == [("X:1", "one"), ("X:1", "eins")]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read(tmp_path, "id,name,\nX:1,one,\n")
+
+
+def test_a_header_of_two_columns_is_refused_where_one_is_read(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="table:1: columns 3 and 5 have the same name, 'synonym'"):
+        read(tmp_path, "id,name,synonym,x,synonym\nX:1,one,eins,,un\n")
+    assert texts(read(tmp_path, "id,name,x,x\nX:1,one,,\n")) == [("X:1", "one")]
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from nymlink.delimited import DELIMITERS, records
+from nymlink.delimited import DELIMITERS, listed, records, refuse_repeated
 from nymlink.errors import InputError
 
 _SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -25,7 +26,6 @@ _SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "replaced_by": ("replaced_by",),
 }
 _REQUIRED: Final = ("id", "name")
-_LISTED: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,12 @@ class Layout:
         """Whether there is a column of ids and one of names."""
         return all(column in self.columns for column in _REQUIRED)
 
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """The headers of columns that are none of ours."""
+        read = set(self.columns.values())
+        return tuple(header for place, header in enumerate(self.headers) if header and place not in read)
+
 
 def find_layout(line: str, chosen: Mapping[str, str]) -> Layout:
     """The layout a header line tells of: of all delimiters, that which yields most of the columns needed.
@@ -61,23 +67,33 @@ def find_layout(line: str, chosen: Mapping[str, str]) -> Layout:
 
 
 def check_layout(layout: Layout, chosen: Mapping[str, str], path: Path, line: int) -> None:
-    """See that all columns that are needed or were asked for are there.
+    """See that all columns that are needed or were asked for are there, each of them once.
 
     Raises:
         InputError: one is not; the message lists those of the file.
     """
-    listed = ", ".join(header[:40] for header in layout.headers[:_LISTED])
-    listed += ", …" if len(layout.headers) > _LISTED else ""
     for ours, theirs in chosen.items():
         if _our_name(ours) not in _SPELLINGS:
             raise InputError(f"there is no column {ours!r} to fill; known: {', '.join(_SPELLINGS)}")
         if _our_name(ours) not in layout.columns:
-            raise InputError(f"no column {theirs!r}; the file has: {listed}", path=path, line=line)
-    for column in _REQUIRED:
-        if column not in layout.columns:
-            message = f"no header is known for the {column}: name it as column {column!r} in the options"
-            message = f"{message} (the file has: {listed})"
-            raise InputError(message, path=path, line=line)
+            raise InputError(f"no column {theirs!r}; the file has: {listed(layout.headers)}", path=path, line=line)
+    missing = [column for column in _REQUIRED if column not in layout.columns]
+    if missing:
+        raise InputError(
+            f"no header is known for the {' or the '.join(missing)}; the file has: {listed(layout.headers)}. Say "
+            f"which it is, for example `nymlink vocab build {shlex.quote(path.name)} -o FOLDER "
+            f"{_example(missing, layout.unread)}`",
+            path=path,
+            line=line,
+        )
+    refuse_repeated(layout.headers, [layout.headers[place] for place in layout.columns.values()], path, line)
+
+
+def _example(missing: Sequence[str], free: Sequence[str]) -> str:
+    """What to type for columns that are missing, with the first headers that are free."""
+    guessed = [*free, *("…" for _ in missing)]
+    said = (shlex.quote(f"{ours}={theirs}") for ours, theirs in zip(missing, guessed, strict=False))
+    return " ".join(f"--column {one}" for one in said)
 
 
 def _layout(line: str, delimiter: str, chosen: Mapping[str, str]) -> Layout:

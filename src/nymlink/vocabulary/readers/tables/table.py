@@ -7,12 +7,14 @@ its first name in a language is the preferred one unless the table says what kin
 from __future__ import annotations
 
 import re
+import shlex
+import warnings
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from nymlink.delimited import Record, records
+from nymlink.delimited import Record, listed, records
 from nymlink.errors import InputError
 from nymlink.files import read_lines
 from nymlink.formats import Format
@@ -25,6 +27,7 @@ from nymlink.vocabulary.readers.tables.layout import Layout, check_layout, find_
 from nymlink.vocabulary.tables import TableBuilder, Tables
 
 _TRUE: Final = frozenset({"true", "t", "yes", "y", "1", "obsolete", "deprecated"})
+_SUFFIXES: Final = (".csv", ".tsv")
 _UNCLEAR_KIND: Final = "related"
 _KINDS_BY_WORD: Final = {kind: kind for kind in KINDS} | {
     "": "exact",
@@ -131,9 +134,11 @@ def _header(lines: Iterator[tuple[int, str]], options: ReadOptions) -> tuple[int
     return None
 
 
-def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
+def _recognises(path: Path, head: str) -> bool:
     found = _header(enumerate(head.splitlines(), start=1), ReadOptions())
-    return found is not None and found[1].is_complete
+    # Where no header is known it is a table by its name, so that the reader asks for its columns.
+    named = path.name.lower().removesuffix(".gz").endswith(_SUFFIXES) and "\0" not in head
+    return found is not None and (found[1].is_complete or named)
 
 
 def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
@@ -148,6 +153,14 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
         rows.add(record)
     if not len(rows.builder):
         raise InputError("no row that could be used", path=path)
+    if layout.unread:
+        # Most often it is synonyms that are missed.
+        likeliest = max(layout.unread, key=lambda header: header.casefold().startswith("syn"))
+        warnings.warn(
+            f"{path}: columns that are not read: {listed(layout.unread)}; if one is wanted, say which it is: for "
+            f"example --column {shlex.quote(f'synonyms={likeliest}')}",
+            stacklevel=2,
+        )
     return rows.builder.build()
 
 
