@@ -9,6 +9,7 @@ from nymlink.corpus.model import Mention
 from nymlink.encode.embedded import common_words
 from nymlink.index.fusion import EXACT
 from nymlink.index.index import Index
+from nymlink.link.evidence import is_form
 from nymlink.link.model import Candidate
 from nymlink.link.queries import Asked
 from nymlink.text.contradictions import contradiction as find_contradiction
@@ -23,10 +24,9 @@ mention, or which links an ordinary word to a part of a name. docs/confidence.md
 right."""
 
 _FEW: Final = 4
-"""Concepts that an abbreviation may stand for, besides the first, that halve a confidence."""
-
-_ENDS: Final = ("", "al", "ation", "e", "ed", "es", "ing", "ion", "ity", "ness", "s", "y")
-"""Of words that are forms of another: "deaf" is deafness, "hammer" is no hammertoe."""
+_FEW_BESIDE: Final = 16
+"""Concepts that an abbreviation may stand for, besides the first, that halve a confidence: where no name is the
+abbreviation, and where one is."""
 
 _LONGEST_ACRONYM: Final = 6
 
@@ -77,7 +77,8 @@ def doubts_about(
     meanings = 0
     if asked.acronym or abbreviation:
         meanings = len(_meanings(index, asked.text))
-        factor *= _FEW / (_FEW + max(meanings - 1, 0))
+        few = _FEW_BESIDE if abbreviation else _FEW
+        factor *= few / (few + max(meanings - 1, 0))
     ordinary = asked.said in ordinary_words() or asked.said in common_words()
     if ordinary and abbreviation:
         ordinary = not mention.prepared and not mention.text.isupper()
@@ -105,6 +106,4 @@ def _is_abbreviation(index: Index, candidate: Candidate) -> bool:
 
 def _is_part(word: str, name: str) -> bool:
     """Whether a name has more to it than a word that is no clinical term ("moon", Moon facies)."""
-    return word not in clinical_words() and not any(
-        name == f"{stem}{end}" for stem in (word, word[:-1]) for end in _ENDS
-    )
+    return word not in clinical_words() and not is_form(word, name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 from typing import Final
 
 import numpy as np
@@ -26,6 +27,8 @@ DEPTH: Final = 2
 
 _CLEAR: Final = 0.1
 """A lead over the next score that is clear; twice of it is but a little clearer."""
+
+_ENDS: Final = ("", "al", "ation", "e", "ed", "es", "ing", "ion", "ity", "ness", "s", "y")
 
 _ALIKE: Final = 0.6
 _STEM: Final = 4
@@ -70,21 +73,30 @@ def _of_words(query: str, name: str, index: Index) -> tuple[float, float, float]
         return 1.0, 1.0, 1.0
     named = name.split(" ")
     words = index.entries.words
-    known = sum(len(word) for word in asked if word in words)
-    return covered(asked, named), covered(named, asked), known / max(sum(map(len, asked)), 1)
+    had = [word in named or any(is_alike(word, other) for other in named) for word in asked]
+    known = [covered or word in words for word, covered in zip(asked, had, strict=True)]
+    having = [word in asked or any(is_alike(word, other) for other in asked) for word in named]
+    return _share(asked, had), _share(named, having), _share(asked, known)
 
 
-def covered(words: Sequence[str], others: Sequence[str]) -> float:
-    """Which share of the letters of words is in words that others are, or are like."""
-    had = sum(len(word) for word in words if word in others or any(_is_alike(word, other) for other in others))
-    return had / max(sum(map(len, words)), 1)
+def _share(words: Sequence[str], chosen: Sequence[bool]) -> float:
+    """Which share of the letters of words is in those that are chosen."""
+    return sum(map(len, compress(words, chosen))) / max(sum(map(len, words)), 1)
 
 
-def _is_alike(word: str, other: str) -> bool:
-    if word[:_STEM] != other[:_STEM] or len(word) < _STEM:
+def is_alike(word: str, other: str) -> bool:
+    """Whether two words begin alike, or are forms of each other ("deaf", "deafness")."""
+    if word[: _STEM - 1] != other[: _STEM - 1]:
         return False
+    if is_form(word, other) or is_form(other, word):
+        return True
     common = next(
         (place for place, (one, two) in enumerate(zip(word, other, strict=False)) if one != two),
         min(len(word), len(other)),
     )
-    return common >= _ALIKE * max(len(word), len(other))
+    return common >= max(_STEM, _ALIKE * max(len(word), len(other)))
+
+
+def is_form(word: str, other: str) -> bool:
+    """Whether another word is a form of this: "deafness" is one of "deaf", "hammertoe" none of "hammer"."""
+    return any(other == f"{stem}{end}" for stem in (word, word[:-1]) for end in _ENDS)
