@@ -76,7 +76,7 @@ class TableWriter:
                 )
             if part.notes:
                 width = sum(self._widths) + 2 * (len(self._widths) - 1)
-                self._out.write(_fit(f"  ↳ {'; '.join(part.notes)}", width).rstrip() + "\n")
+                self._out.write(f"  {_fit('↳ ' + '; '.join(part.notes), width - 2)}".rstrip() + "\n")
 
     def close(self) -> None:
         self._out.flush()

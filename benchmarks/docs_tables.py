@@ -1,0 +1,62 @@
+"""Writes the tables of the documentation anew from the results that benchmarks wrote.
+
+    python benchmarks/docs_tables.py [--check]
+
+A table stands between ``<!-- table: FILE.json#PART -->`` and ``<!-- end -->``; FILE is one of ``benchmarks/results``, and
+PART is a list of rows in it. With ``--check`` nothing is written, and the exit status is 1 where a table is not what it
+would be.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Final
+
+from report import table
+
+ROOT: Final = Path(__file__).parents[1]
+RESULTS: Final = ROOT / "benchmarks" / "results"
+PLACE: Final = re.compile(r"(<!-- table: (\S+)#(\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def filled(text: str) -> str:
+    """A page with its tables as the results have them."""
+
+    def made(match: re.Match[str]) -> str:
+        rows = json.loads((RESULTS / match[2]).read_text(encoding="utf-8"))[match[3]]
+        header = list(dict.fromkeys(key for row in rows for key in row))
+        cells = [[_cell(row.get(key, "")) for key in header] for row in rows]
+        return f"{match[1]}\n{table(header, cells)}\n\n{match[4]}"
+
+    return PLACE.sub(made, text)
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return str(value)
+
+
+def main() -> None:
+    """Write or check all pages."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing; fail where a table is another")
+    check: bool = parser.parse_args().check
+    changed = []
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+        text = page.read_text(encoding="utf-8")
+        if filled(text) != text:
+            changed.append(page.name)
+            if not check:
+                page.write_text(filled(text), encoding="utf-8")
+    if changed:
+        print(("not up to date: " if check else "written: ") + ", ".join(changed))
+    sys.exit(1 if check and changed else 0)
+
+
+if __name__ == "__main__":
+    main()
