@@ -2,9 +2,9 @@
 
     python benchmarks/docs_tables.py [--check]
 
-A table stands between ``<!-- table: FILE.json#PART -->`` and ``<!-- end -->``; FILE is one of ``benchmarks/results``, and
-PART is a list of rows in it. With ``--check`` nothing is written, and the exit status is 1 where a table is not what it
-would be.
+A table stands between ``<!-- table: FILE.json#PART -->`` and ``<!-- end -->``; FILE is one of
+``benchmarks/results``, and PART is a list of rows in it. With ``--check`` nothing is written, and the exit status
+is 1 where a table is not what it would be.
 """
 
 from __future__ import annotations
