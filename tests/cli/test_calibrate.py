@@ -56,20 +56,23 @@ def test_figures_of_mentions_not_fitted_to(run: Run, folder: Path, tmp_path: Pat
     chosen = ("--test", folder / "test.tsv", "--target-precision", 0.85, "--plot", picture)
     result = run("calibrate", index, folder / "dev.tsv", *COLUMNS, *chosen)
     assert result.exit_code == 0, result.output
-    first, second = result.stdout.split("test (not fitted to): 100 mentions\n")
-    assert first.startswith("dev (cross-validated): 150 mentions\n")
-    for block in (first, second):
+    both, tested = result.stdout.split("test (not fitted to): 100 mentions\n")
+    dev, whole = both.split("dev, and mentions without an answer (cross-validated): 214 mentions\n")
+    assert dev.startswith("dev (cross-validated): 150 mentions\n")
+    for block in (dev, whole, tested):
         for told in (
             "accuracy                    ",
             "expected calibration error  0.",
             "(10 bins of equal size)",
             "Brier score                 0.",
+            "AUROC of an answer          0.",
             *(f"precision at {share} % coverage  " for share in (" 50", " 80", " 90", "100")),
         ):
             assert block.count(told) == 1
     threshold = Calibration.of(Index.load(index)).threshold(0.85)
-    assert f"from confidence {threshold:.3f} on:" in first
-    assert f"from confidence {threshold:.3f} on:" in second
+    for block in (dev, whole, tested):
+        assert f"from confidence {threshold:.3f} on:" in block
+        assert ("the threshold was chosen on these mentions" in block) == (block is whole)
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
@@ -160,7 +163,7 @@ class TestLink:
         assert second == ""
 
     def test_unsure_mentions_are_nil(self, run: Run, calibrated: Path, tmp_path: Path) -> None:
-        common = ("link", "--index", calibrated, "--target-precision", 0.9)
+        common = ("link", "--index", calibrated, "--target-precision", 0.85)
         lines = run(*common, NAMES[0], self.UNSURE).stdout.splitlines()
         assert lines[1].split("\t")[2] == "X:0"
         assert lines[2].split("\t")[:6] == [self.UNSURE, "", "", "", "", ""]

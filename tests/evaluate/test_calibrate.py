@@ -10,8 +10,9 @@ import pytest
 
 from nymlink.corpus.model import Corpus, Document, Mention
 from nymlink.errors import InputError
-from nymlink.evaluate.calibrate import Calibrated, calibrate, measure
+from nymlink.evaluate.calibrate import Calibrated, calibrate, measure, reliability_of, with_unanswerable
 from nymlink.evaluate.evaluation import evaluate
+from nymlink.evaluate.judged import judge
 from nymlink.index.index import Index
 from nymlink.link.linker import Linker
 from tests.index.small import many_names, vocabulary
@@ -72,7 +73,8 @@ def test_what_is_measured_is_what_a_linker_says(found: Calibrated) -> None:
 
 
 def test_mentions_fitted_to_look_better_than_they_are(found: Calibrated) -> None:
-    assert measure(INDEX, found.calibration, DEVELOPMENT).brier < found.reliability.brier
+    whole = with_unanswerable(INDEX, judge(INDEX, DEVELOPMENT))
+    assert reliability_of(found.calibration, whole).brier < found.reliability.brier
 
 
 def test_mentions_without_documents_are_folded_by_name(found: Calibrated) -> None:
@@ -87,9 +89,9 @@ def test_mentions_without_documents_are_folded_by_name(found: Calibrated) -> Non
 def test_mentions_that_are_all_right_do_not_make_certain() -> None:
     right = tuple(Mention(name, concept_ids=(f"X:{at // 4}",)) for at, name in enumerate(NAMES[:80]))
     easy = calibrate(INDEX, Corpus("easy", (Document("1", mentions=right),)))
-    assert easy.reliability.accuracy == 1
-    assert 0.95 < easy.reliability.confidences.max() < 1
-    assert easy.calibration.curve == ((0.0, 1.0),)
+    assert easy.annotated.accuracy == 1
+    assert 0.9 < easy.annotated.confidences.max() < 1
+    assert easy.calibration.curve[-1] == (easy.calibration.surest, 1.0)
 
 
 def test_guesses_alone_are_refused() -> None:
@@ -106,3 +108,16 @@ def test_too_few_mentions_are_refused() -> None:
         calibrate(INDEX, Corpus("same", (Document("1", mentions=same),)))
     with pytest.raises(InputError, match="no mention of type Chemical"):
         calibrate(INDEX, DEVELOPMENT, types=["Chemical"])
+
+
+@pytest.mark.parametrize(("count", "seed"), [(100, 1), (200, 2)])
+def test_no_precision_that_is_reached_turns_exact_names_away(count: int, seed: int) -> None:
+    calibration = calibrate(INDEX, corpus(count, seed=seed)).calibration
+    index = INDEX.with_calibration(calibration.to_dict())
+    assert len(calibration.curve) > 10
+    for _, precision in calibration.curve:
+        links = Linker(index, top_k=1, min_confidence=calibration.threshold(precision)).link(NAMES[:100])
+        assert not any(link.nil for link in links)
+    highest = calibration.curve[-1][1]
+    with pytest.raises(InputError, match=f"precision of 1: {highest:.3f} is the highest that can be reached"):
+        calibration.threshold(1)

@@ -19,7 +19,8 @@ from nymlink.errors import InputError, StoreError
 from nymlink.index.fusion import Fusion
 from nymlink.index.index import Index
 from nymlink.index.stored import store_calibration, store_fusion
-from nymlink.link.calibration import DEPTH, FEATURES, Calibration, features_of
+from nymlink.link.calibration import Calibration
+from nymlink.link.evidence import DEPTH, FEATURES, features_of
 from nymlink.link.linker import Linker
 from nymlink.manifest import write_manifest
 from tests.index.small import many_names, vocabulary
@@ -37,8 +38,9 @@ INDEX = Index.build(
 QUERIES = ["heart attack", "MI", "heart atack", "zzzz", "", *(name[1:] for name in NAMES[:20])]
 CALIBRATION = Calibration(
     -4.0,
-    {"score": 5.0, "ahead": 3.0, "alone": 1.0, "exact": 0.5},
+    {"score": 3.0, "ahead": 3.0, "alone": 1.0, "covered": 1.0, "covering": 1.0, "known": 0.5},
     ((0.0, 0.75), (0.25, 0.8), (0.5, 0.9), (0.9, 0.97)),
+    "200 mentions of a corpus",
 )
 CALIBRATED = INDEX.with_calibration(CALIBRATION.to_dict())
 
@@ -48,49 +50,24 @@ weights = st.floats(0, 50)
 
 @given(
     intercept=st.floats(-50, 50),
-    named=st.tuples(weights, weights, weights, weights),
-    score=shares,
-    higher=shares,
-    second=shares,
-    exact=st.booleans(),
+    named=st.lists(weights, min_size=len(FEATURES), max_size=len(FEATURES)),
+    low=st.lists(shares, min_size=len(FEATURES), max_size=len(FEATURES)),
+    high=st.lists(shares, min_size=len(FEATURES), max_size=len(FEATURES)),
 )
-def test_confidence_is_a_probability_and_never_falls_with_the_score(
-    intercept: float, named: tuple[float, ...], score: float, higher: float, second: float, exact: bool
+def test_confidence_is_a_probability_and_never_falls_with_any_feature(
+    intercept: float, named: list[float], low: list[float], high: list[float]
 ) -> None:
-    calibration = Calibration(intercept, dict(zip(FEATURES, named, strict=True)), ((0.0, 0.5),))
-    second, score, higher = sorted((score, higher, second))
-
-    def confidence(first: float, lead: float) -> float:
-        return float(calibration.confidence(np.array([[first, 1 - math.exp(-lead / 0.1), lead > 0, exact]]))[0])
-
-    low, high = confidence(score, score - second), confidence(higher, higher - second)
-    assert 0 <= low <= high <= 1
-    assert confidence(score, score - second) <= confidence(higher, score - second)
-    ahead = 1 - math.exp(-(score - second) / 0.1)
-    odds = intercept + named[0] * score + named[1] * ahead + named[2] * (score > second)
-    assert low == pytest.approx(1 / (1 + math.exp(-(odds + named[3] * exact))), abs=1e-6)
-
-
-def test_features_are_those_of_the_first_two_concepts() -> None:
-    linker = Linker(INDEX, top_k=2)
-    found = features_of(INDEX.match([linker.link(query).query for query in QUERIES], DEPTH))
-    for query, line in zip(QUERIES, found.tolist(), strict=True):
-        candidates = linker.link(query).candidates
-        if not candidates:
-            assert all(map(math.isnan, line))
-            continue
-        first = candidates[0].score
-        second = candidates[1].score if len(candidates) > 1 else 0.0
-        ahead = 1 - math.exp(-(first - second) / 0.1)
-        expected = [first, ahead, float(first > second), candidates[0].parts["exact"]]
-        assert line == pytest.approx(expected, abs=1e-9)
-    assert found[0].tolist()[2:] == [1, 1]
-    assert found[1].tolist() == [1, 0, 0, 1]
+    calibration = Calibration(intercept, dict(zip(FEATURES, named, strict=True)), ((0.0, 0.5),), "")
+    high = [max(pair) for pair in zip(low, high, strict=True)]
+    lower, higher, none = calibration.confidence(np.array([low, high, [math.nan] * len(FEATURES)])).tolist()
+    assert 0 == none <= lower <= higher <= calibration.surest <= 1
+    odds = intercept + sum(weight * value for weight, value in zip(named, low, strict=True))
+    assert lower == pytest.approx(1 / (1 + math.exp(-odds)), abs=1e-6)
 
 
 def test_the_threshold_is_the_lowest_that_gives_the_precision() -> None:
     assert [CALIBRATION.threshold(wanted) for wanted in (0, 0.75, 0.76, 0.9, 0.97)] == [0, 0, 0.25, 0.5, 0.9]
-    with pytest.raises(InputError, match=r"precision of 0.99: .* highest was 0.970"):
+    with pytest.raises(InputError, match=r"precision of 0.99: 0.970 is the highest .* 200 mentions of a corpus"):
         CALIBRATION.threshold(0.99)
 
 
@@ -106,9 +83,13 @@ class TestLinker:
         one, many = (Linker(CALIBRATED, top_k=top_k).link(QUERIES) for top_k in (1, 6))
         assert [link.candidates for link in one] == [link.candidates for link in plain]
         assert [link.confidence for link in one] == [link.confidence for link in many]
-        features = features_of(INDEX.match([link.query for link in one], DEPTH))
-        assert [link.confidence for link in one] == CALIBRATION.confidence(features).tolist()
-        assert one[0].confidence == round(1 / (1 + math.exp(-(-4 + 5 + 3 * features[0, 1] + 1 + 0.5))), 6)
+        texts = [link.query for link in one]
+        features = features_of(INDEX.match(texts, DEPTH), texts, INDEX)
+        expected = CALIBRATION.confidence(features).tolist()
+        # MI has two meanings.
+        assert [link.confidence for link in one[2:]] == expected[2:]
+        assert one[0].confidence == CALIBRATION.surest == round(1 / (1 + math.exp(-5.5)), 6)
+        assert one[1].confidence < expected[1]
         assert [link.confidence for link in one[3:5]] == [0, 0]
 
     def test_unsure_links_are_nil_and_keep_their_candidates(self) -> None:
@@ -122,7 +103,7 @@ class TestLinker:
         index = Index.build(names).with_calibration(CALIBRATION.to_dict())
         mentions = ["cardiac strokke", "strokke", "cardiac stroke", "stroke"]
         same, other, *sure = Linker(index).link(mentions)
-        without = Linker(index, spelling={}).link(mentions[:2])
+        without = Linker(index, guesses=False).link(mentions[:2])
         assert [link.best.concept_id for link in without] == ["X:1", "X:3"]
         assert [(link.query, link.candidates) for link in (same, other)] == [
             (link.query, link.candidates) for link in sure
@@ -166,7 +147,7 @@ class TestStore:
     def test_what_is_stored_is_what_is_loaded(self, saved: Path) -> None:
         assert Calibration.of(Index.load(saved)) == CALIBRATION
         assert Calibration.from_dict(json.loads(json.dumps(CALIBRATION.to_dict()))) == CALIBRATION
-        other = Calibration(1.0, CALIBRATION.weights, ((0.0, 0.5),))
+        other = Calibration(1.0, CALIBRATION.weights, ((0.0, 0.5),), "other mentions")
         store_calibration(saved, other.to_dict(), fusion=INDEX.fusion)
         assert Linker.load(saved).calibration == other
 

@@ -207,6 +207,9 @@ def test_a_link_can_be_written_as_json() -> None:
             "query",
             "confidence",
             "nil",
+            "guessed",
+            "meanings",
+            "ordinary",
             "candidates",
             "parts",
         }

@@ -72,8 +72,14 @@ def test_known_words_are_known_in_another_number() -> None:
     ]
 
 
-def test_without_a_table_nothing_is_guessed() -> None:
-    assert Linker(INDEX, spelling={}).link("ovarain cancer").query == "ovarain cancer"
+def test_nothing_is_guessed_where_none_is_asked_for() -> None:
+    [guessed, plain, mended] = (
+        Linker(INDEX, spelling=table, guesses=guesses).link("ovarain cancer")
+        for table, guesses in (({}, True), ({}, False), ({"ovarain": "ovarian"}, False))
+    )
+    assert (guessed.query, guessed.guessed) == ("ovarian cancer", True)
+    assert (plain.query, plain.guessed) == ("ovarain cancer", False)
+    assert (mended.query, mended.guessed) == ("ovarian cancer", False)
     # A long text has words enough that are right.
     text = " ".join(["ovarain", *["cancer"] * 16])
     assert LINKER.link(text).query == text

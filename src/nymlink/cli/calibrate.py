@@ -61,7 +61,8 @@ def calibrate(
     CORPUS holds development mentions with gold ids: never those that are to be reported, nor any that were made
     names of the index. The calibration is stored in the index; `nymlink link` shows its confidences from then on.
     Figures are of mentions not used to fit: ten-fold cross-validation over documents. Mentions with a misspelt
-    word that has to be guessed are left out.
+    word that has to be guessed are left out. Mentions that have no answer are fitted to as well: some of the same,
+    as if the vocabulary lacked their concepts, and words and codes that are none of its names.
 
     \b
     nymlink calibrate medic-index CDR_DevelopmentSet.PubTator.txt --type Disease
@@ -80,7 +81,10 @@ def calibrate(
     opened = Index.load(index, encoder=encoder)
     of_types = set(types) or None
     found = fit(opened, gold, types=of_types)
-    measured = {f"{gold.name} (cross-validated)": found.reliability}
+    measured = {
+        f"{gold.name} (cross-validated)": found.annotated,
+        f"{gold.name}, and mentions without an answer (cross-validated)": found.reliability,
+    }
     if tested is not None:
         measured[f"{tested.name} (not fitted to)"] = measure(opened, found.calibration, tested, types=of_types)
     # Files first: whoever reads the figures may stop reading.
@@ -102,6 +106,8 @@ def _echo(title: str, measured: Reliability, threshold: float | None, *, chosen_
     click.echo(f"  accuracy                    {100 * measured.accuracy:.1f} %")
     click.echo(f"  expected calibration error  {measured.expected_error:.3f} ({BINS} bins of equal size)")
     click.echo(f"  Brier score                 {measured.brier:.3f}")
+    if not math.isnan(measured.answerable_auroc):
+        click.echo(f"  AUROC of an answer          {measured.answerable_auroc:.3f}")
     for coverage in COVERAGES:
         click.echo(f"  precision at {100 * coverage:3.0f} % coverage  {100 * measured.precision(coverage):.1f} %")
     if threshold is not None:

@@ -57,7 +57,7 @@ class Judged:
 
     def reliability(self, confidences: Confidences) -> Reliability:
         """Of whole mentions, as :class:`~nymlink.link.linker.Linker` has the confidence of a composite one."""
-        whole = np.multiply.reduceat(confidences, self.starts).round(6)
+        whole = _rounded(np.multiply.reduceat(_rounded(confidences), self.starts))
         answerable = np.array([bool(gold) for gold in self.gold])
         return Reliability.of(
             whole,
@@ -206,6 +206,11 @@ def _judged(
         starts=starts,
         groups=groups,
     )
+
+
+def _rounded(confidences: Confidences) -> Confidences:
+    """As a linker rounds the confidence of a part, and of a whole: NumPy rounds some halves the other way."""
+    return np.array([round(one, 6) for one in confidences.tolist()])
 
 
 def _taken(matches: Matches, places: Numbers) -> Matches:

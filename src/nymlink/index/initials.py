@@ -10,11 +10,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-_WORDS: Final = r"^\w+( \w+){1,6}$"
+_WORDS: Final = r"^\S+( \S+){1,6}$"
 """A name of one word has no initials to speak of, and a very long one is a description."""
 
-_SMALL: Final = r"\b(?:a|an|and|by|for|from|in|of|on|or|the|to|with)\b ?"
+_SMALL: Final = r"(?:^| )(?:a|an|and|by|for|from|in|of|on|or|the|to|with)(?: |$)"
 """Words that abbreviations leave out."""
+
+_FIRST: Final = r" *(\S)\S* *"
 
 
 class Initials:
@@ -44,5 +46,7 @@ class Initials:
     def _collected(self) -> tuple[npt.NDArray[np.int64], pa.LargeStringArray]:
         several = pc.match_substring_regex(self._texts, _WORDS)
         rows = np.flatnonzero(several.to_numpy(zero_copy_only=False))
-        said = pc.replace_substring_regex(self._texts.filter(several), _SMALL, "")
-        return rows, pc.replace_substring_regex(said, r"(\w)\w* ?", r"\1")
+        # Two spaces, one for each of two neighbours.
+        apart = pc.replace_substring(self._texts.filter(several), " ", "  ")
+        said = pc.replace_substring_regex(apart, _SMALL, "")
+        return rows, pc.replace_substring_regex(said, _FIRST, r"\1")

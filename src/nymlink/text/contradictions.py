@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from nymlink.text.numerals import numerals
+from nymlink.text.numerals import missing, numerals
 from nymlink.text.opposites import WITHOUT, Meaning, meanings, opposites
 
 _ABSENT: Final = frozenset(
@@ -78,7 +78,7 @@ def _words(text: str) -> list[str]:
 def _says(name: str, query: str, found: Contradiction) -> bool:
     """Whether another name says what the query says."""
     if found.kind == "numeral":
-        return not numerals(query) - numerals(name)
+        return not missing(numerals(query), numerals(name))
     mine, theirs = _differences(query, name)
     if found.meaning is not None:
         said = [found.meaning in meanings(word) for word in theirs]
@@ -134,7 +134,7 @@ def _denies(words: Sequence[str]) -> bool:
 
 def _numerals(query: str, name: str) -> Contradiction | None:
     asked, named = numerals(query), numerals(name)
-    mine, theirs = asked - named, named - asked
+    mine, theirs = missing(asked, named), missing(named, asked)
     if not mine or not theirs:
         return None
     return Contradiction("numeral", " ".join(sorted(mine)), " ".join(sorted(theirs)))

@@ -44,7 +44,8 @@ def numerals(text: str) -> Counter[str]:
     """Find the numerals and single letters of a text, written in one way.
 
     Numerals are Arabic or Roman ("type II", "type 2"), also as words and ordinals, alone or within a word ("CD4",
-    "4p", "IIIb"); Greek letters are Latin ones. An ``i``, ``v`` or ``x`` is a numeral, and also a letter.
+    "4p", "IIIb"); Greek letters are Latin ones. An ``i``, ``v`` or ``x`` is a numeral, and also a letter: both are
+    counted, and :func:`missing` takes them for one.
 
     Args:
         text: words with single spaces between them, as :func:`~nymlink.text.normalise.normalise` gives them.
@@ -57,6 +58,21 @@ def numerals(text: str) -> Counter[str]:
             continue
         found.update(_read(word))
     return found
+
+
+def missing(asked: Counter[str], named: Counter[str]) -> Counter[str]:
+    """Find the numerals and letters that the one text has, and the other has not.
+
+    Args:
+        asked: those of the one, see :func:`numerals`.
+        named: those of the other. It has an ``i`` where it has either reading of it.
+    """
+    left = asked - named
+    for letter, value in _ROMAN_DIGITS.items():
+        neither = min(left[letter], left[str(value)])
+        left[letter] = neither
+        left[str(value)] -= neither
+    return +left
 
 
 def _read(word: str) -> set[str]:

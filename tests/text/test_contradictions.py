@@ -1,0 +1,162 @@
+"""What contradicts a name: opposites, negations, numerals; and the table that says which words are opposites."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from importlib.resources import files
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nymlink.text.contradictions import contradiction
+from nymlink.text.normalise import normalise
+
+TABLE = files("nymlink.text").joinpath("data/opposites.tsv").read_text(encoding="utf-8")
+ROWS = list(csv.DictReader(TABLE.splitlines(), delimiter="\t"))
+SIDES = {"word", "prefix", "amount prefix", "suffix"}
+PLAIN = {"negation", "negation at the end", "normal"}
+
+
+def kind(query: str, name: str, *others: str) -> str | None:
+    found = contradiction(normalise(query), normalise(name), map(normalise, others))
+    return None if found is None else found.kind
+
+
+def sides(row: dict[str, str]) -> list[list[str]]:
+    return [side.split() for side in row["sides"].split("|")]
+
+
+def opposite_words() -> Iterator[tuple[str, str]]:
+    """Pairs of words of two sides of a group, those with prefixes and suffixes made of a word there is not."""
+    for row in ROWS:
+        if row["kind"] not in SIDES:
+            continue
+        for side, other in combinations(sides(row), 2):
+            for one in side:
+                for two in other:
+                    if row["kind"] == "suffix":
+                        yield f"quolde{one}", f"quolde{two}"
+                    else:
+                        made = "" if row["kind"] == "word" else "quolde"
+                        yield one.removesuffix("+") + made, two.removesuffix("+") + made
+
+
+OPPOSITES = sorted(set(opposite_words()))
+
+
+@pytest.mark.parametrize(
+    ("query", "name", "expected"),
+    [
+        ("macrohematuria", "Microhematuria", "opposite"),
+        ("normal hearing", "Abnormal hearing", "opposite"),
+        ("hyponatremia", "Hypernatremia", "opposite"),
+        ("decreased potassium", "Hyperkalemia", "opposite"),
+        ("low blood pressure", "Hypertension", "opposite"),
+        ("thrombocytosis", "Thrombocytopenia", "opposite"),
+        ("painless bladder", "Painful bladder", "opposite"),
+        ("typical pneumonia", "Pneumonia, atypical", "opposite"),
+        ("Hodgkin lymphoma", "Non-Hodgkin lymphoma", "opposite"),
+        ("glucose tolerance", "Glucose intolerance", "opposite"),
+        ("fiebre baja", "Fiebre alta", "opposite"),
+        ("kalium erniedrigt", "Kalium erhöht", "opposite"),
+        ("no cough", "Cough", "negation"),
+        ("cough", "No cough", "negation"),
+        ("denies chest pain", "Chest pain", "negation"),
+        ("symptom free", "Symptom", "negation"),
+        ("kein Fieber", "Fieber", "negation"),
+        ("normal hearing", "Hearing impairment", "normality"),
+        ("diabetes type 1", "Diabetes type 2", "numeral"),
+        ("stage III", "Stage IV", "numeral"),
+        ("stage IIIa", "stage 3b", "numeral"),
+        ("factor V deficiency", "Factor VII deficiency", "numeral"),
+        ("second degree burn", "First-degree burn", "numeral"),
+        ("deletion of chromosome 4p", "deletion of chromosome 4q", "numeral"),
+        ("alpha thalassemia", "β-thalassemia", "numeral"),
+        ("hepatitis C", "Hepatitis B", "numeral"),
+    ],
+)
+def test_what_contradicts(query: str, name: str, expected: str) -> None:
+    assert kind(query, name) == expected
+    if expected in ("opposite", "numeral"):
+        assert kind(name, query) == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("hypokalemia", "decreased potassium"),
+        ("hypochondriasis", "increased worry"),
+        ("impaired glucose tolerance", "Glucose intolerance"),
+        ("lack of sleep", "no sleep"),
+        ("not able to walk", "Inability to walk"),
+        ("non-productive cough", "Cough without sputum"),
+        ("nonHodgkin lymphoma", "Non-Hodgkin lymphoma"),
+        ("free of symptoms", "symptom free"),
+        ("normal weight", "Healthy weight"),
+        # Who says both contradicts neither.
+        ("left and right ventricle", "right ventricle"),
+        ("low back pain", "back pain"),
+        ("diabetes", "diabetes type 2"),
+        ("type II", "type 2"),
+        ("third nerve palsy", "3rd nerve palsy"),
+        # An "i" is a numeral, or a letter.
+        ("type I", "type 1a"),
+        ("type 5b", "type V"),
+        ("a fracture", "fracture d"),
+    ],
+)
+def test_what_contradicts_nothing(query: str, name: str) -> None:
+    assert kind(query, name) is None
+    if " without " not in f" {name} ":
+        assert kind(name, query) is None
+
+
+def test_another_name_that_says_the_same_takes_it_back() -> None:
+    assert kind("decreased sodium", "Hypernatremia", "Sodium increased") == "opposite"
+    assert kind("decreased sodium", "increased water", "Low sodium") is None
+    assert kind("no cough", "Cough", "Cough absent") is None
+    assert kind("type 2", "type 1", "type 3") == "numeral"
+    assert kind("type 2", "type 1", "noninsulin dependent type II") is None
+    assert kind("type V", "type 7", "type 5") is None
+    assert kind("normal hearing", "Hearing", "Hearing intact") is None
+
+
+def test_both_sides_are_told() -> None:
+    assert str(contradiction("decreased weight", "increased weight")) == "decreased ≠ increased"
+    assert str(contradiction("no cough", "cough")) == "no ≠ –"
+    assert str(contradiction("factor v", "factor vii")) == "v ≠ 7"
+
+
+@given(st.sampled_from(OPPOSITES), st.sampled_from(["", "blood glucose", "zeh links und rechts"]), st.booleans())
+def test_opposites_contradict_each_other_both_ways(pair: tuple[str, str], rest: str, last: bool) -> None:
+    one, other = (" ".join(filter(None, [rest, word] if last else [word, rest])) for word in pair)
+    assert contradiction(one, one) is None
+    assert (kind(one, other), kind(other, one)) == ("opposite", "opposite")
+
+
+@given(st.lists(st.sampled_from([word for pair in OPPOSITES for word in pair]), min_size=1, max_size=4))
+def test_the_order_of_words_contradicts_nothing(words: list[str]) -> None:
+    assert contradiction(" ".join(words), " ".join(reversed(words))) is None
+
+
+class TestTable:
+    def test_rows_are_of_known_kinds_and_languages(self) -> None:
+        assert {row["kind"] for row in ROWS} == SIDES | PLAIN
+        assert {row["language"] for row in ROWS} == {"de", "en", "es", "fr", "it", "nl", "pt"}
+        assert all(row["why"] for row in ROWS)
+        # The first row is of the words for amounts, which prefixes are opposites of.
+        assert {"increased", "low"} < set(ROWS[0]["sides"].split())
+
+    @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['language']} {row['sides'][:20]}")
+    def test_no_word_is_on_two_sides(self, row: dict[str, str]) -> None:
+        words = [word for side in sides(row) for word in side]
+        assert len(words) == len(set(words))
+        assert all(word == "+" or normalise(word) == word for word in words)
+        assert (len(sides(row)) > 1) == (row["kind"] in SIDES)
+        assert all(sides(row))
+
+    def test_no_row_is_there_twice(self) -> None:
+        assert len({(row["kind"], row["language"], row["sides"]) for row in ROWS}) == len(ROWS)
