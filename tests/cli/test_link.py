@@ -34,9 +34,32 @@ def test_arguments_become_tsv_when_the_output_is_no_terminal(run: Run, built: Pa
             "concept_name": "myocardial infarction",
             "matched_name": "heart attack",
             "score": "1.0000",
+            "note": "",
         },
-        {"mention": "zzzz", "rank": "", "concept_id": "", "concept_name": "", "matched_name": "", "score": ""},
+        {
+            "mention": "zzzz",
+            "rank": "",
+            "concept_id": "",
+            "concept_name": "",
+            "matched_name": "",
+            "score": "",
+            "note": "",
+        },
     ]
+
+
+def test_what_there_is_to_doubt_is_a_note_in_every_format(run: Run, built: Path) -> None:
+    mentions = ["no heart attack", "short stature", "short statrue"]
+    command = ("link", "--index", built / "index", *mentions)
+    notes = ["contradicts: no ≠ –", "", "guessed: short stature"]
+    assert [row["note"] for row in rows(run(*command).stdout)] == notes
+    lines = [json.loads(line) for line in run(*command, "--format", "jsonl").stdout.splitlines()]
+    assert [line["notes"] for line in lines] == [[note] if note else [] for note in notes]
+    assert [line["guessed"] for line in lines] == [False, False, True]
+    table = run(*command, "--format", "table").stdout.splitlines()
+    assert [line.strip() for line in table if "↳" in line] == [f"↳ {note}" for note in notes if note]
+    unguessed = rows(run(*command, "--no-guess").stdout)
+    assert [row["note"] for row in unguessed] == [notes[0], "", ""]
 
 
 def test_top_k_gives_distinct_concepts(run: Run, built: Path) -> None:
@@ -140,7 +163,7 @@ def test_lines_may_end_in_carriage_returns_alone(run: Run, built: Path) -> None:
 def test_the_cells_of_a_table_stay_as_they_are(run: Run, built: Path, row: str) -> None:
     result = run("link", "--index", built / "index", "--columns", "term", input=f"\nid,term\n{row}\n")
     assert result.exit_code == 0
-    assert result.stdout.splitlines()[0] == "id,term,rank,concept_id,concept_name,matched_name,score"
+    assert result.stdout.splitlines()[0] == "id,term,rank,concept_id,concept_name,matched_name,score,note"
     assert f"\n{row}," in result.stdout
 
 
@@ -151,7 +174,7 @@ def test_a_tab_separated_table_keeps_its_quotation_marks(run: Run, built: Path) 
 
 def test_columns_of_the_same_name_are_told_apart(run: Run, built: Path) -> None:
     result = run("link", "--index", built / "index", "--columns", "term", input="term,score\nmi,7\n")
-    assert result.stdout.splitlines()[0].endswith(",concept_name,matched_name,nymlink_score")
+    assert result.stdout.splitlines()[0].endswith(",concept_name,matched_name,nymlink_score,note")
 
 
 def test_many_candidates_come_in_portions(run: Run, built: Path) -> None:

@@ -20,7 +20,7 @@ from tests.index.small import vocabulary
 from tests.link.toy import INDEX, LINKER
 
 MENTIONS = ["heart attack", "hart attack", "MI", "breast cancer and ovarian cancer", ""]
-CALIBRATION = Calibration(-2.0, dict.fromkeys(FEATURES, 1.0), ((0.0, 0.1), (0.5, 0.9))).to_dict()
+CALIBRATION = Calibration(-2.0, dict.fromkeys(FEATURES, 1.0), ((0.0, 0.1), (0.5, 0.9)), "made up").to_dict()
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +48,7 @@ def test_it_is_a_path_not_a_copy(folder: Path) -> None:
 
 def test_all_its_settings_go_with_it(folder: Path) -> None:
     given = {"top_k": 3, "spelling": {"hart": "heart"}, "composites": "always", "min_confidence": 0.4}
+    given["guesses"] = False
     known = inspect.signature(Linker).parameters.keys() - {"index", "rerank"}
     assert given.keys() == known, "a setting that is new here must be handed on too"
     linker = Linker(Index.load(folder), **given)  # type: ignore[arg-type]
