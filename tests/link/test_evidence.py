@@ -60,7 +60,7 @@ def test_features_are_those_of_the_first_two_concepts(query: str) -> None:
     name = normalise(first.matched.text).split()
     asked = query.split()
     known = {word for entry in INDEX.entries.texts.to_pylist() for word in entry.split()}
-    known |= {word for word in asked if any(alike(word, other) for other in name)}
+    known |= {word for word in asked if any(is_form(word, other) for other in name)}
     expected = {
         "score": first.score,
         "ahead": 1.0 if lead and first.parts["exact"] == 1 else 1 - math.exp(-lead / 0.1),

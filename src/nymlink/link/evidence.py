@@ -74,7 +74,7 @@ def _of_words(query: str, name: str, index: Index) -> tuple[float, float, float]
     named = name.split(" ")
     words = index.entries.words
     had = [word in named or any(is_alike(word, other) for other in named) for word in asked]
-    known = [covered or word in words for word, covered in zip(asked, had, strict=True)]
+    known = [word in words or any(is_form(word, other) for other in named) for word in asked]
     having = [word in asked or any(is_alike(word, other) for other in asked) for word in named]
     return _share(asked, had), _share(named, having), _share(asked, known)
 
