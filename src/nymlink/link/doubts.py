@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from nymlink.corpus.model import Mention
@@ -48,9 +49,14 @@ def contradicts(index: Index, asked: Asked, candidate: Candidate) -> str | None:
     name = normalise(candidate.matched.text)
     if name == asked.said:
         return None
-    others = (normalise(one.text) for one in index.vocabulary.names(candidate.concept_id))
-    found = find_contradiction(asked.said, name, others)
+    found = find_contradiction(asked.said, name, _prepared_names(index, candidate.concept_id))
     return None if found is None else str(found)
+
+
+def _prepared_names(index: Index, concept_id: str) -> Iterator[str]:
+    """The names of a concept; they are looked up when the first is asked for."""
+    for name in index.vocabulary.names(concept_id):
+        yield normalise(name.text)
 
 
 def doubts_about(

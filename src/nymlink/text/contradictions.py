@@ -135,6 +135,8 @@ def _denies(words: Sequence[str]) -> bool:
 
 def _numerals(query: str, name: str) -> Contradiction | None:
     asked, named = numerals(query), numerals(name)
+    if not asked or not named:
+        return None
     mine, theirs = missing(asked, named), missing(named, asked)
     if not mine or not theirs:
         return None
