@@ -2,9 +2,10 @@
 
     python benchmarks/calibration.py [--encoder MODEL]
 
-Expected calibration error and Brier score on the prepared development queries of NCBI and BC5CDR disease, bare
-dictionary, by first concept. Fitted to the training split of the same corpus, then to the development split of the
-other. No test set is read.
+Expected calibration error, Brier score and AUROC of an answer on the prepared development queries of NCBI and
+BC5CDR disease, bare dictionary, by first concept, and on mentions that have no answer, in the shares that are
+fitted to. Fitted to the training split of the same corpus, then to the development split of the other. No test set
+is read.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from inputs import data_root
-from nymlink.evaluate.calibrate import Judged, fit_weights, judge
+from nymlink.evaluate.calibrate import fit_weights, with_unanswerable
 from nymlink.evaluate.calibration import Reliability
+from nymlink.evaluate.judged import Judged, judge
 from nymlink.index.index import Index
-from nymlink.link.calibration import FEATURES, Confidences
+from nymlink.link.calibration import Calibration, Confidences
+from nymlink.link.evidence import FEATURES
 from report import table
 from tasks import MEDIC, bc5cdr, load, ncbi
 
@@ -47,25 +50,31 @@ def raw(_: Judged, other: Judged) -> Confidences:
     return np.nan_to_num(other.features[:, 0])
 
 
+def fitted_to(judged: Judged) -> Calibration:
+    return fit_weights(judged.features, judged.right, doubted=judged.factors < 1)
+
+
 def logistic(*features: str) -> Way:
     """The logistic regression on some of the features: one that is always 0 has no weight."""
     used = np.isin(FEATURES, features)
 
     def way(fitted: Judged, other: Judged) -> Confidences:
-        calibration = fit_weights(fitted.features * used, fitted.right)
-        return calibration.confidence(other.features * used)
+        calibration = fitted_to(replace(fitted, features=fitted.features * used))
+        return calibration.confidence(other.features * used) * other.factors
 
     return way
 
 
-def with_length(fitted: Judged, other: Judged) -> Confidences:
-    """The length of the query (to a hundred characters) in place of whether it is equal."""
+def undoubted(fitted: Judged, other: Judged) -> Confidences:
+    """The logistic regression alone, whatever there is to doubt."""
+    return fitted_to(replace(fitted, factors=np.ones_like(fitted.factors))).confidence(other.features)
 
-    def changed(judged: Judged) -> Judged:
-        lengths = np.log1p([min(len(query), 100) for query in judged.queries]) / np.log1p(100)
-        return replace(judged, features=np.column_stack([judged.features[:, :3], lengths]))
 
-    return logistic(*FEATURES)(changed(fitted), changed(other))
+def answered(fitted: Judged, other: Judged) -> Confidences:
+    """Fitted to mentions that have an answer alone."""
+    own = np.array([bool(gold) for gold in fitted.gold])
+    calibration = fit_weights(fitted.features[own], fitted.right[own], doubted=fitted.factors[own] < 1)
+    return calibration.confidence(other.features) * other.factors
 
 
 def as_it_is(fitted: Judged, other: Judged) -> Confidences:
@@ -73,7 +82,8 @@ def as_it_is(fitted: Judged, other: Judged) -> Confidences:
 
     def changed(judged: Judged) -> Judged:
         features = judged.features.copy()
-        features[:, 1] = -0.1 * np.log1p(-features[:, 1])
+        # A lead of 1 at most: an equal name is as clear as that.
+        features[:, 1] = np.minimum(-0.1 * np.log(np.maximum(1 - features[:, 1], 1e-9)), 1)
         return replace(judged, features=features)
 
     return logistic(*FEATURES)(changed(fitted), changed(other))
@@ -85,32 +95,37 @@ def isotonic(fitted: Judged, other: Judged) -> Confidences:
     It makes steps. A hundredth of the regression tells mentions on one step apart: those that are equally sure are
     one large bin, in which whatever is wrong evens out.
     """
-    calibration = fit_weights(fitted.features, fitted.right)
+    calibration = fitted_to(fitted)
     own = calibration.confidence(fitted.features)
     order = np.argsort(own, kind="stable")
     bent = isotonic_regression(fitted.right[order].astype(float)).x
     straight = calibration.confidence(other.features)
-    return 0.99 * np.interp(straight, own[order], bent) + 0.01 * straight
+    return (0.99 * np.interp(straight, own[order], bent) + 0.01 * straight) * other.factors
 
 
-OURS: Final = "logistic: score, ahead, alone, exact (nymlink)"
+OURS: Final = "logistic: all features, doubts (nymlink)"
 WAYS: Final[dict[str, Way]] = {
     "raw score": raw,
     "logistic: score": logistic("score"),
-    "logistic: score, ahead": logistic("score", "ahead"),
+    "logistic: score, ahead, alone": logistic("score", "ahead", "alone"),
+    "logistic: covered, covering, known": logistic("covered", "covering", "known"),
     OURS: logistic(*FEATURES),
-    "logistic: score, ahead, alone, length": with_length,
-    "logistic: score, the lead as it is, alone, exact": as_it_is,
+    "the same, without doubts": undoubted,
+    "the same, fitted to mentions with an answer alone": answered,
+    "the same, the lead as it is": as_it_is,
     "isotonic over nymlink's": isotonic,
 }
+
+
+def _figures(measured: Reliability) -> str:
+    return f"{measured.expected_error:.3f} · {measured.brier:.3f} · {measured.answerable_auroc:.3f}"
 
 
 def _by_chance(measured: Reliability, *, draws: int = 200) -> str:
     """The figures of confidences that are deserved, on so few mentions; mentions are drawn one by one."""
     generator = np.random.default_rng(0)
     found = [
-        Reliability(measured.confidences, generator.random(len(measured.right)) < measured.confidences)
-        for _ in range(draws)
+        replace(measured, right=generator.random(len(measured.right)) < measured.confidences) for _ in range(draws)
     ]
     error, brier = np.mean([(one.expected_error, one.brier) for one in found], axis=0)
     return f"{error:.3f} · {brier:.3f}"
@@ -124,14 +139,14 @@ def main() -> None:
     data = data_root()
     corpora = {name: load(task, data) for name, task in SPLITS.items()}
     index = Index.build(corpora["NCBI dev"][0], encoder=arguments.encoder)
-    judged = {name: judge(index, corpus) for name, (_, [corpus]) in corpora.items()}
+    judged = {name: with_unanswerable(index, judge(index, corpus)) for name, (_, [corpus]) in corpora.items()}
     rows = []
     for label, way in WAYS.items():
         measured = [judged[other].reliability(way(judged[fitted], judged[other])) for fitted, other in FITTED]
-        rows.append([label, *(f"{one.expected_error:.3f} · {one.brier:.3f}" for one in measured)])
+        rows.append([label, *map(_figures, measured)])
         if label == OURS:
             rows.append(["the same, if all were deserved", *map(_by_chance, measured)])
-    print(table(("error · Brier score", *(f"{fitted} → {other}" for fitted, other in FITTED)), rows))
+    print(table(("error · Brier score · AUROC", *(f"{fitted} → {other}" for fitted, other in FITTED)), rows))
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ from nymlink.evaluate.gold import GoldResolver
 from nymlink.evaluate.judged import Judged, judge, judge_lacking, judge_left_out
 from nymlink.evaluate.unanswerable import lacking_names
 from nymlink.index.index import Index
+from nymlink.index.plan import Plan
 from nymlink.link.calibration import Calibration
 from nymlink.link.linker import Linker
 from nymlink.text.normalise import normalise
@@ -41,7 +42,7 @@ from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 from report import save, table
 from tasks import MEDIC, Task, askapatient, bc5cdr, gsc, label_ontology, load, mondo, ncbi
-from trust_sets import junk, names_of, turned_names
+from trust_sets import JUNK, names_of, turned_names
 
 TURNED: Final = ("hpo", "mondo", "mesh", "chebi", "cmo")
 PRODUCTS: Final = ("drugcentral", "chebi", "pubchem_subset", "hgnc")
@@ -88,8 +89,6 @@ class Indexes:
 
 def index_calibration(index: Index) -> dict[str, Any]:
     """The calibration that comes with the encoder."""
-    from nymlink.index.plan import Plan
-
     found = Plan.from_dict(index.settings).calibration
     assert found is not None
     return dict(found)
@@ -276,7 +275,7 @@ def ordinary(indexes: Indexes) -> list[dict[str, Any]]:
     """Junk, one by one."""
     rows = []
     for name in ("hpo", "mesh", "mondo"):
-        for link in Linker(indexes.of(name), top_k=1).link(junk()):
+        for link in Linker(indexes.of(name), top_k=1).link(JUNK):
             if link.best is not None and (link.confidence or 0) > 0.3:
                 found = {"concept": link.best.concept_name, "matched": link.best.matched.text}
                 rows += [

@@ -37,9 +37,11 @@ NEXT: Final = {"1": "2", "2": "3", "3": "4", "4": "5", "i": "ii", "ii": "iii", "
 GREEK: Final = {"alpha": "beta", "beta": "alpha"}
 
 JUNK: Final = (
-    "car moon hammer scarf judgment improved cold Michigan xyz QWE AB12 table weather yesterday blue window "
-    "Monday invoice football John Smith;John Crohn;the patient;12 mg;500 ml;37.5 C;n/a;see above;follow up"
+    *"car moon hammer scarf judgment improved cold Michigan xyz QWE AB12 table weather yesterday".split(),
+    *"blue window Monday invoice football n/a".split(),
+    *"John Smith;John Crohn;the patient;12 mg;500 ml;37.5 C;see above;follow up".split(";"),
 )
+"""What no vocabulary of diseases should find with confidence."""
 
 
 @dataclass(frozen=True)
@@ -109,9 +111,3 @@ def names_of(table: Path, count: int, *, seed: int = 0) -> list[tuple[str, froze
     ]
     random.Random(seed).shuffle(found)
     return found[:count]
-
-
-def junk() -> list[str]:
-    """What no vocabulary of diseases should find with confidence."""
-    words, *rest = JUNK.split(" John Smith;")
-    return [*words.split(" "), "John Smith", *rest[0].split(";")]

@@ -3,9 +3,8 @@
     python recipes/calibration.py [--data DATA]
 
 Fits confidences to the training and development mentions of NCBI disease and BC5CDR disease, linked to MEDIC
-without
-their names, and to mentions that have no answer there: some of the same with their concepts left out, and names
-of other vocabularies. Writes them beside the encoder. What they are worth elsewhere, ``benchmarks/trust.py``
+without their names, and to mentions that have no answer there: some of the same with their concepts left out, and
+names of other vocabularies. Writes them beside the encoder. What they are worth elsewhere, ``benchmarks/trust.py``
 measures.
 """
 

@@ -104,3 +104,19 @@ def test_deserved_confidence_has_no_error() -> None:
     right = generator.random(20_000) < confidences
     assert Reliability.of(confidences, right).expected_error < 0.02
     assert Reliability.of(np.sqrt(confidences), right).expected_error > 0.1
+
+
+@given(st.lists(st.tuples(twentieths, st.booleans(), st.booleans()), min_size=1, max_size=40))
+def test_answers_are_told_from_none(mentions: Sequence[tuple[float, bool, bool]]) -> None:
+    confidences, right, there = map(np.array, zip(*mentions, strict=True))
+    measured = Reliability.of(confidences, right, there)
+    pairs = [
+        (mine > other) + (mine == other) / 2
+        for mine, _, answerable in mentions
+        if answerable
+        for other, _, also in mentions
+        if not also
+    ]
+    expected = sum(pairs) / len(pairs) if pairs else float("nan")
+    assert measured.answerable_auroc == pytest.approx(expected, nan_ok=True)
+    assert np.isnan(Reliability.of(confidences, right).answerable_auroc)

@@ -60,6 +60,8 @@ OPPOSITES = sorted(set(opposite_words()))
         ("typical pneumonia", "Pneumonia, atypical", "opposite"),
         ("Hodgkin lymphoma", "Non-Hodgkin lymphoma", "opposite"),
         ("glucose tolerance", "Glucose intolerance", "opposite"),
+        ("afebrile", "Fever", "opposite"),
+        ("LDL cholesterol increased", "HDL cholesterol increased", "opposite"),
         ("fiebre baja", "Fiebre alta", "opposite"),
         ("kalium erniedrigt", "Kalium erhöht", "opposite"),
         ("no cough", "Cough", "negation"),

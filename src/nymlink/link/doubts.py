@@ -11,7 +11,7 @@ from nymlink.index.fusion import EXACT
 from nymlink.index.index import Index
 from nymlink.link.evidence import is_form
 from nymlink.link.model import Candidate
-from nymlink.link.queries import Asked
+from nymlink.link.queries import LONGEST_ACRONYM, Asked
 from nymlink.text.contradictions import contradiction as find_contradiction
 from nymlink.text.known_words import clinical_words, ordinary_words
 from nymlink.text.normalise import normalise
@@ -28,8 +28,6 @@ _FEW_BESIDE: Final = 16
 """Concepts that an abbreviation may stand for, besides the first, that halve a confidence: where no name is the
 abbreviation, and where one is."""
 
-_LONGEST_ACRONYM: Final = 6
-
 
 class Doubts(NamedTuple):
     """What lowers the confidence of a link.
@@ -38,7 +36,7 @@ class Doubts(NamedTuple):
         factor: the share of its confidence that is left, from 0 (not 0) to 1.
         meanings: how many concepts of the index an abbreviation may stand for; 0 for what is none.
         ordinary: whether an ordinary word was linked to a part of a name, or to an abbreviation that is spelt like
-        it.
+            it.
     """
 
     factor: float = 1.0
@@ -97,7 +95,7 @@ def _meanings(index: Index, letters: str) -> set[int]:
 def _is_abbreviation(index: Index, candidate: Candidate) -> bool:
     """Whether the name that matched is in capitals, or the initials of another of the concept ("cold")."""
     name = candidate.matched.text
-    if len(name) > _LONGEST_ACRONYM or not name.isalpha():
+    if len(name) > LONGEST_ACRONYM or not name.isalpha():
         return False
     return name.isupper() or normalise(name) in {
         "".join(word[0] for word in other.split(" ") if word) for other in _names(index, candidate)

@@ -19,8 +19,8 @@ Features = npt.NDArray[np.float64]
 
 FEATURES: Final = ("score", "ahead", "alone", "covered", "covering", "known")
 """Of the first concept of a query: its score; how clearly it is above that of the next; whether it is above it at
-all (the name is no other concept's too); which share of the query the name has,
-and of the name the query; which share of the query is words that the index knows."""
+all (the name is no other concept's too); which share of the query the name has, and of the name the query; which
+share of the query is words that the index knows."""
 
 DEPTH: Final = 2
 """How many concepts of a query the features are read off."""

@@ -15,7 +15,8 @@ from nymlink.text.paraphrases import paraphrases
 from nymlink.text.prepare import Composites, prepare_document
 from nymlink.text.spelling import correct
 
-_LONGEST_ACRONYM: Final = 6
+LONGEST_ACRONYM: Final = 6
+"""Letters of it."""
 
 _NO_SPELLING: Final[Mapping[str, str]] = MappingProxyType({})
 
@@ -88,4 +89,4 @@ def _others(*texts: str) -> Iterator[str]:
 
 def _is_acronym(text: str, query: str) -> bool:
     """Whether this is a mention in capitals that is asked for as it stands: one that is written out has words."""
-    return text.isupper() and len(text) <= _LONGEST_ACRONYM and normalise(text) == query
+    return text.isupper() and len(text) <= LONGEST_ACRONYM and normalise(text) == query

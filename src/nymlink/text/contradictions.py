@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,8 @@ _ABSENT: Final = frozenset(
 
 _WRONG: Final = frozenset("abnormal decreased defective diminished disturbed impaired loss poor reduced".split())
 """Words for what does not work."""
+
+_NON: Final = re.compile(r"\bnon ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +73,7 @@ def _differences(query: str, name: str) -> tuple[list[str], list[str]]:
 
 def _words(text: str) -> list[str]:
     """The words of a text, "non" being a part of the next."""
-    return (
-        text.replace("non ", "non").split(" ") if text.startswith("non ") or " non " in text else text.split(" ")
-    )
+    return _NON.sub("non", text).split(" ")
 
 
 def _says(name: str, query: str, found: Contradiction) -> bool:
@@ -134,6 +135,8 @@ def _denies(words: Sequence[str]) -> bool:
 
 def _numerals(query: str, name: str) -> Contradiction | None:
     asked, named = numerals(query), numerals(name)
+    if not asked or not named:
+        return None
     mine, theirs = missing(asked, named), missing(named, asked)
     if not mine or not theirs:
         return None

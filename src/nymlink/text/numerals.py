@@ -68,10 +68,10 @@ def missing(asked: Counter[str], named: Counter[str]) -> Counter[str]:
         named: those of the other. It has an ``i`` where it has either reading of it.
     """
     left = asked - named
-    for letter, value in _ROMAN_DIGITS.items():
-        neither = min(left[letter], left[str(value)])
-        left[letter] = neither
-        left[str(value)] -= neither
+    for letter in left.keys() & _ROMAN_DIGITS.keys():
+        value = str(_ROMAN_DIGITS[letter])
+        left[letter] = min(left[letter], left[value])
+        left[value] -= left[letter]
     return +left
 
 
