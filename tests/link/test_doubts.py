@@ -123,7 +123,7 @@ class TestAbbreviations:
         several, one = LINKER.link(["PVD", "AIDS"])
         assert (several.meanings, several.notes) == (3, ("abbreviation of 3 concepts",))
         assert (one.meanings, one.notes, one.confidence) == (1, (), SURE.surest)
-        assert several.confidence == pytest.approx(one.confidence * 4 / 6, rel=0.01)
+        assert several.confidence == pytest.approx(one.confidence * 16 / 18, rel=0.01)
 
     def test_one_that_the_document_defines_has_one_meaning(self) -> None:
         text = "Peripheral vascular disease (PVD) is common. PVD hurts."

@@ -151,17 +151,19 @@ def test_a_header_alone_is_an_error(tmp_path: Path) -> None:
 
 def test_all_real_tables_are_read_without_a_problem(data: Path) -> None:
     paths = sorted((data / "vocabularies").glob("*.tsv.gz"))
-    concepts = rows = names = 0
+    rows = names = 0
     for path in paths:
         problems = Problems()
         tables = FORMAT.read(path, options=ReadOptions(), problems=problems)
         assert problems.count == 0, path
         with gzip.open(path) as file:
-            rows += sum(1 for _ in file) - 1
-        concepts += len(tables.concepts)
+            ids = [line.split(b"\t", 1)[0] for line in file][1:]
+        assert len(tables.concepts) == len(set(ids)), path
+        rows += len(ids)
         names += len(tables.names)
     # Six rows of uberon differ from another only in white space.
-    assert (len(paths), rows, concepts, names) == (53, 2_332_305, 838_192, 2_332_305 - 6)
+    assert rows > 2_000_000
+    assert names == rows - 6
 
 
 @pytest.mark.parametrize("name", ["mondo", "hpo", "uberon", "cvx"])
