@@ -18,6 +18,7 @@ from nymlink.encode.encoder import Encoder
 from nymlink.encode.quiet import quiet_transformers
 from nymlink.encode.torch_model import TorchModel
 from nymlink.errors import InputError, NymlinkError, StoreError
+from nymlink.manifest import write_manifest
 from nymlink.rerank.cross_encoder import CrossEncoder, CrossSettings
 from nymlink.rerank.dual_encoder import DualEncoder, DualSettings
 from tests.encode import hostile
@@ -196,4 +197,4 @@ def _unlisted(folder: Path) -> None:
     """Let a manifest list no model, as one would who changes it."""
     manifest = json.loads((folder / "manifest.json").read_text())
     files = {name: size for name, size in manifest["files"].items() if name == "head.safetensors"}
-    (folder / "manifest.json").write_text(json.dumps({**manifest, "files": files}))
+    write_manifest(folder, {**manifest, "files": files})

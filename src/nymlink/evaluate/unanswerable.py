@@ -15,8 +15,8 @@ _UNITS: Final = "cm days g hours iu kg kPa mg ml mmHg mmol ng percent units week
 def lacking_names(index: Index, count: int, *, seed: int = 0) -> list[str]:
     """Draw words, pairs of words and codes that are no names of an index.
 
-    Half are words of English or of biomedical names, a quarter pairs of such words, a quarter numbers with units
-    and codes of letters and digits.
+    Half are words of English or of biomedical names, a quarter such words beside a word of the index ("John
+    Crohn"), a quarter numbers with units and codes of letters and digits.
 
     Args:
         index: that lacks them.
@@ -25,12 +25,12 @@ def lacking_names(index: Index, count: int, *, seed: int = 0) -> list[str]:
     """
     drawn = random.Random(seed)
     words = sorted(known_words())
-    makers = (
-        lambda: drawn.choice(words),
-        lambda: drawn.choice(words),
-        lambda: f"{drawn.choice(words)} {drawn.choice(words)}",
-        lambda: _code(drawn),
-    )
+
+    def pair() -> str:
+        name = index.entries.text(drawn.randrange(len(index.entries)))
+        return f"{drawn.choice(words)} {drawn.choice(name.split())}"
+
+    makers = (lambda: drawn.choice(words), lambda: drawn.choice(words), pair, lambda: _code(drawn))
     tried = (makers[number % len(makers)]() for number in range(4 * count))
     return [name for name in dict.fromkeys(tried) if index.entries.find(name) is None][:count]
 

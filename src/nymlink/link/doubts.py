@@ -104,4 +104,4 @@ def _is_abbreviation(index: Index, candidate: Candidate) -> bool:
 
 def _is_part(word: str, name: str) -> bool:
     """Whether a name has more to it than a word that is no clinical term ("moon", Moon facies)."""
-    return word not in clinical_words() and not is_form(word, name)
+    return word not in clinical_words() and not is_form(word, name) and not is_form(name, word)

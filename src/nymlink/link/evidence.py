@@ -28,7 +28,7 @@ DEPTH: Final = 2
 _CLEAR: Final = 0.1
 """A lead over the next score that is clear; twice of it is but a little clearer."""
 
-_ENDS: Final = ("", "al", "ation", "e", "ed", "es", "ing", "ion", "ity", "ness", "s", "y")
+_ENDS: Final = ("al", "ation", "e", "ed", "es", "ing", "ion", "ity", "ness", "s", "y")
 
 _ALIKE: Final = 0.6
 _STEM: Final = 4
@@ -99,4 +99,5 @@ def is_alike(word: str, other: str) -> bool:
 
 def is_form(word: str, other: str) -> bool:
     """Whether another word is a form of this: "deafness" is one of "deaf", "hammertoe" none of "hammer"."""
-    return any(other == f"{stem}{end}" for stem in (word, word[:-1]) for end in _ENDS)
+    stems = (word, word[:-1]) if word.endswith(("a", "e", "y")) else (word,)
+    return any(other == f"{stem}{end}" for stem in stems for end in _ENDS)
