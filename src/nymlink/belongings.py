@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, Final, NamedTuple
 
 from nymlink.atomic import is_leftover
@@ -29,12 +29,21 @@ class Owner(NamedTuple):
 def manifest_of(directory: Path) -> dict[str, Any] | None:
     """The manifest in a directory, unchecked; ``None`` where there is none of ours (web pages have some, too).
 
+    One that names files outside of its directory is none of ours either.
+
     Raises:
         OSError: it may not be read.
     """
     found = _json(directory / MANIFEST)
     is_ours = found is not None and isinstance(found.get("kind"), str) and "format" in found
-    return found if is_ours and found is not None and isinstance(found.get("files"), dict) else None
+    if not is_ours or found is None or not isinstance(found.get("files"), dict):
+        return None
+    return found if all(map(_is_inside, found["files"])) else None
+
+
+def _is_inside(name: str) -> bool:
+    paths = (PurePosixPath(name), PureWindowsPath(name))
+    return not any(path.anchor or ".." in path.parts for path in paths)
 
 
 def is_training(directory: Path) -> bool:

@@ -64,7 +64,7 @@ class TestGuesses:
         parts = Mention("x", parts=("Ovarain cancer", "Cough"))
         [link] = LINKER.link(Document("1", mentions=(parts,)))
         assert link.guessed
-        assert link.notes == ("guessed: ovarian cancer | cough",)
+        assert link.notes == ("guessed: ovarian cancer",)
         assert [part.guessed for part in link.parts] == [True, False]
 
     @pytest.mark.parametrize(

@@ -210,6 +210,7 @@ def test_a_link_can_be_written_as_json() -> None:
             "guessed",
             "meanings",
             "ordinary",
+            "notes",
             "candidates",
             "parts",
         }

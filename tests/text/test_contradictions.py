@@ -16,8 +16,17 @@ from nymlink.text.normalise import normalise
 
 TABLE = files("nymlink.text").joinpath("data/opposites.tsv").read_text(encoding="utf-8")
 ROWS = list(csv.DictReader(TABLE.splitlines(), delimiter="\t"))
-SIDES = {"word", "prefix", "amount prefix", "suffix"}
-PLAIN = {"negation", "negation at the end", "normal"}
+SIDES = {"word", "amount", "prefix", "amount prefix", "suffix"}
+PLAIN = {
+    "negation",
+    "negation at the end",
+    "negation with of",
+    "absence",
+    "normal",
+    "wrong",
+    "species",
+    "no amount prefix",
+}
 
 
 def kind(query: str, name: str, *others: str) -> str | None:
@@ -40,7 +49,7 @@ def opposite_words() -> Iterator[tuple[str, str]]:
                     if row["kind"] == "suffix":
                         yield f"quolde{one}", f"quolde{two}"
                     else:
-                        made = "" if row["kind"] == "word" else "quolde"
+                        made = "" if row["kind"] in ("word", "amount") else "quolde"
                         yield one.removesuffix("+") + made, two.removesuffix("+") + made
 
 
@@ -149,8 +158,9 @@ class TestTable:
         assert {row["kind"] for row in ROWS} == SIDES | PLAIN
         assert {row["language"] for row in ROWS} == {"de", "en", "es", "fr", "it", "nl", "pt"}
         assert all(row["why"] for row in ROWS)
-        # The first row is of the words for amounts, which prefixes are opposites of.
-        assert {"increased", "low"} < set(ROWS[0]["sides"].split())
+        # Prefixes are opposites of the words for amounts.
+        [amount] = [row["sides"] for row in ROWS if row["kind"] == "amount"]
+        assert {"increased", "low"} < set(amount.split())
 
     @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['language']} {row['sides'][:20]}")
     def test_no_word_is_on_two_sides(self, row: dict[str, str]) -> None:
@@ -162,3 +172,43 @@ class TestTable:
 
     def test_no_row_is_there_twice(self) -> None:
         assert len({(row["kind"], row["language"], row["sides"]) for row in ROWS}) == len(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("query", "name", "others"),
+    [
+        # A synonym with a denying word of its own, or another word of the same side, takes nothing back.
+        ("no cardiac insufficiency", "cardiac insufficiency", ["heart failure"]),
+        ("no renal insufficiency", "renal insufficiency", ["kidney failure"]),
+        ("not mute", "mutism", ["inability to speak"]),
+        ("migraine sans aura", "migraine with aura", ["migraine aura without headache"]),
+        ("increased bone density", "decreased bone density", ["increased fracture risk"]),
+        ("high blood pressure", "low blood pressure", ["high altitude hypotension"]),
+        # What is denied is another word.
+        ("no migraine", "migraine without aura", []),
+        ("free of headache", "headache", []),
+        ("ruled out pneumonia", "pneumonia", []),
+        ("pneumonia was ruled out", "pneumonia", []),
+        ("r o stroke", "stroke", []),
+        ("doesn t have fever", "fever", []),
+        ("fever", "illness without fever", []),
+        ("hypernatremia", "hypernatremia non human animal", []),
+    ],
+)
+def test_only_a_name_that_says_the_query_takes_it_back(query: str, name: str, others: list[str]) -> None:
+    assert contradiction(query, name, others) is not None
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("absent radius", "aplasia of the radius"),
+        ("no hearing", "hearing loss"),
+        ("thyroxine free", "thyroxine"),
+        ("free thyroxine", "thyroxine free"),
+        ("ici 204 636", "ici204636"),
+        ("kidney agenesis", "absent kidney"),
+    ],
+)
+def test_the_same_said_otherwise_is_none(query: str, name: str) -> None:
+    assert contradiction(query, name) is None

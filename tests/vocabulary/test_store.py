@@ -193,3 +193,12 @@ def test_a_place_that_is_not_ours_is_refused(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="not a directory that nymlink made"):
         Vocabulary.of((SOURCE, tables())).save(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+@pytest.mark.parametrize("name", ["../outside", "/etc/passwd", "C:\\outside"])
+def test_a_manifest_that_names_files_elsewhere_is_none(saved: Path, name: str) -> None:
+    manifest = json.loads((saved / "manifest.json").read_text())
+    manifest["files"][name] = {"size": 1, "xxh3": "0"}
+    write_manifest(saved, manifest)
+    with pytest.raises(StoreError, match="a directory of something else"):
+        Vocabulary.load(saved)

@@ -9,7 +9,7 @@ from nymlink.corpus.model import Mention
 from nymlink.encode.embedded import common_words
 from nymlink.index.fusion import EXACT
 from nymlink.index.index import Index
-from nymlink.link.evidence import is_form
+from nymlink.link.evidence import is_alike, is_form
 from nymlink.link.model import Candidate
 from nymlink.link.queries import LONGEST_ACRONYM, Asked
 from nymlink.text.contradictions import contradiction as find_contradiction
@@ -71,7 +71,11 @@ def doubts_about(
         contradiction: what contradicts it, see :func:`contradicts`.
     """
     factor = CONTRADICTED if contradiction is not None else 1.0
-    abbreviation = first.parts.get(EXACT) == 1 and _is_abbreviation(index, first)
+    exact = first.parts.get(EXACT) == 1
+    if exact and asked.said == normalise(first.concept_name):
+        # The concept's own name is what it says, be it short and in capitals.
+        return Doubts(factor)
+    abbreviation = exact and _is_abbreviation(index, first)
     meanings = 0
     if asked.acronym or abbreviation:
         meanings = len(_meanings(index, asked.text))
@@ -80,8 +84,10 @@ def doubts_about(
     ordinary = asked.said in ordinary_words() or asked.said in common_words()
     if ordinary and abbreviation:
         ordinary = not mention.prepared and not mention.text.isupper()
+    elif ordinary and exact:
+        ordinary = _is_odd(asked.said, first)
     elif ordinary:
-        ordinary = first.parts.get(EXACT) != 1 and _is_part(asked.said, normalise(first.matched.text))
+        ordinary = _is_part(asked.said, normalise(first.matched.text))
     return Doubts(factor * ORDINARY if ordinary else factor, meanings, ordinary)
 
 
@@ -100,6 +106,16 @@ def _is_abbreviation(index: Index, candidate: Candidate) -> bool:
     return name.isupper() or normalise(name) in {
         "".join(word[0] for word in other.split(" ") if word) for other in _names(index, candidate)
     }
+
+
+def _is_odd(word: str, first: Candidate) -> bool:
+    """Whether a short ordinary word is a name that says nothing of the concept ("car", Carney complex).
+
+    Vocabularies without capitals have their abbreviations so.
+    """
+    named = normalise(first.concept_name).split(" ")
+    short = len(word) <= LONGEST_ACRONYM and word in ordinary_words() and word not in clinical_words()
+    return short and not any(is_alike(word, other) or word == other for other in named)
 
 
 def _is_part(word: str, name: str) -> bool:

@@ -100,4 +100,4 @@ def is_alike(word: str, other: str) -> bool:
 def is_form(word: str, other: str) -> bool:
     """Whether another word is a form of this: "deafness" is one of "deaf", "hammertoe" none of "hammer"."""
     stems = (word, word[:-1]) if word.endswith(("a", "e", "y")) else (word,)
-    return any(other == f"{stem}{end}" for stem in stems for end in _ENDS)
+    return len(word) >= _STEM and any(other == f"{stem}{end}" for stem in stems for end in _ENDS)

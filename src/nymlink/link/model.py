@@ -78,6 +78,8 @@ class Link:
     @property
     def notes(self) -> tuple[str, ...]:
         """What to know of the link before it is trusted, for people to read."""
+        if self.parts:
+            return tuple(dict.fromkeys(note for part in self.parts for note in part.notes))
         first = self.best
         notes = (
             f"guessed: {self.query}" if self.guessed else "",
@@ -107,6 +109,7 @@ class Link:
             "guessed": self.guessed,
             "meanings": self.meanings,
             "ordinary": self.ordinary,
+            "notes": list(self.notes),
             "candidates": [candidate.to_dict() for candidate in self.candidates],
             "parts": [part.to_dict() for part in self.parts],
         }

@@ -8,19 +8,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from nymlink.text.known_words import product_words
 from nymlink.text.numerals import missing, numerals
 from nymlink.text.opposites import WITHOUT, Meaning, meanings, opposites
 
-_ABSENT: Final = frozenset(
-    "absent absence agenesis amelia aplasia aplastic arrest atresia deficiency deficient deficit failure "
-    "inability lack lacking loss missing unable without".split()
-)
-"""Words in which names say that something is not there."""
-
-_WRONG: Final = frozenset("abnormal decreased defective diminished disturbed impaired loss poor reduced".split())
-"""Words for what does not work."""
-
 _NON: Final = re.compile(r"\bnon ")
+_NOT_ABLE: Final = re.compile(r"\bnot able\b")
+_RULED_OUT: Final = re.compile(r"\br o ")
+_NO_DIGITS: Final = re.compile(r"\D")
+
+_SMALL: Final = frozenset(
+    "a an and any at been by evidence for from had has have in is of on or out signs t the to was".split()
+)
+"""Words between a negation and what it denies ("no evidence of", "doesn't have")."""
+
+_STEM: Final = 4
+"""Letters in which forms of a word agree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +31,14 @@ class Contradiction:
     """What in a query contradicts a name.
 
     Attributes:
-        kind: of what kind it is; ``"normality"``: the query says that nothing is wrong.
+        kind: of what kind it is; ``"normality"``: the query says that nothing is wrong; ``"species"``: the name is
+            of a disease of animals.
         asked: what the query says; empty where only the name says something.
         named: what the name says; empty where only the query does.
         meaning: the side that the query is on, of opposites.
     """
 
-    kind: Literal["opposite", "negation", "normality", "numeral"]
+    kind: Literal["opposite", "negation", "normality", "numeral", "species"]
     asked: str
     named: str
     meaning: Meaning | None = field(default=None, repr=False, compare=False)
@@ -46,45 +50,55 @@ class Contradiction:
 def contradiction(query: str, name: str, others: Iterable[str] = ()) -> Contradiction | None:
     """Find what in a query contradicts the name that matched it, and no other name of the concept says.
 
-    Contradictory are words of opposite sides of a group ("increased", "low"), words whose prefixes or suffixes are
-    ("hypernatremia", "hyponatremia"), a negation that the name has not, or has too much ("no cough"), and numerals
-    or letters that both have and that differ ("type 1", "type 2"). What query and name have in common counts for
-    neither.
+    Contradictory are words of opposite sides of a group ("increased", "low"), words whose prefixes or suffixes
+    are ("hypernatremia", "hyponatremia"), a negation that the name has not, or has too much ("no cough"),
+    numerals or letters that both have and that differ ("type 1", "type 2"), and the name of an animal at the end
+    of a name. What query and name have in common counts for neither. Another name takes a contradiction back if
+    it has all the words of the query, in some form, and says the same.
 
     Args:
         query: prepared text.
         name: prepared name of a concept.
         others: further prepared names of the concept; they are looked at only where the first contradicts.
     """
-    if query == name:
-        return None
-    mine, theirs = _differences(query, name)
-    found = _opposites(mine, theirs) or _negation(mine, theirs) or _numerals(query, name)
-    if found is None or any(_says(other, query, found) for other in others):
+    found = _contradiction(query, name)
+    if found is None or any(
+        _covers(other, query, found) and _contradiction(query, other) is None for other in others
+    ):
         return None
     return found
 
 
-def _differences(query: str, name: str) -> tuple[list[str], list[str]]:
-    """The words that only the one has, and those that only the other has, or has more often."""
-    asked, named = Counter(_words(query)), Counter(_words(name))
-    return list((asked - named).elements()), list((named - asked).elements())
+def _contradiction(query: str, name: str) -> Contradiction | None:
+    if query == name:
+        return None
+    asked, named = _words(query), _words(name)
+    mine, theirs = Counter(asked) - Counter(named), Counter(named) - Counter(asked)
+    return (
+        _opposites(list(mine.elements()), list(theirs.elements()))
+        or _negation(asked, named, mine, theirs)
+        or _numerals(query, name)
+        or _species(named, theirs)
+    )
 
 
 def _words(text: str) -> list[str]:
-    """The words of a text, "non" being a part of the next."""
-    return _NON.sub("non", text).split(" ")
+    """The words of a text, "non" being a part of the next, and "r/o" and "not able" written out."""
+    return _NOT_ABLE.sub("unable", _RULED_OUT.sub("ruled out ", _NON.sub("non", text))).split(" ")
 
 
-def _says(name: str, query: str, found: Contradiction) -> bool:
-    """Whether another name says what the query says."""
-    if found.kind == "numeral":
-        return not missing(numerals(query), numerals(name))
-    mine, theirs = _differences(query, name)
-    if found.meaning is not None:
-        said = [found.meaning in meanings(word) for word in theirs]
-        return any(said) or not any(found.meaning in meanings(word) for word in mine)
-    return _negation(mine, theirs) is None
+def _covers(name: str, query: str, found: Contradiction) -> bool:
+    """Whether a name has all words of a query but those that contradict, in some form."""
+    named = _words(name)
+    said = {*found.asked.split(" "), *_SMALL}
+    return all(
+        word in said or len(word) == 1 or word.isdecimal() or any(_is_alike(word, other) for other in named)
+        for word in _words(query)
+    )
+
+
+def _is_alike(word: str, other: str) -> bool:
+    return word == other or (len(word) >= _STEM and word[:_STEM] == other[:_STEM])
 
 
 def _opposites(mine: Sequence[str], theirs: Sequence[str]) -> Contradiction | None:
@@ -104,40 +118,81 @@ def _opposites(mine: Sequence[str], theirs: Sequence[str]) -> Contradiction | No
 
 def _is_denied(group: str, word: str, words: Sequence[str]) -> bool:
     """Whether a word without its prefix is said to be wrong: impaired tolerance is intolerance."""
-    return (group, WITHOUT) in meanings(word) and not _WRONG.isdisjoint(words)
+    return (group, WITHOUT) in meanings(word) and not opposites().plain["wrong"].isdisjoint(words)
 
 
 def _sides(words: Sequence[str], group: str) -> set[str]:
     return {side for word in words for one, side in meanings(word) if one == group}
 
 
-def _negation(mine: Sequence[str], theirs: Sequence[str]) -> Contradiction | None:
-    table = opposites()
-    normal = next((word for word in mine if word in table.normal), None)
-    if normal is not None and table.normal.isdisjoint(theirs):
-        return Contradiction("normality", normal, "")
-    said = next((word for word in mine if word in table.negations), None)
-    if said is None and len(mine) > 0 and mine[-1] in table.final_negations:
-        said = mine[-1]
-    if said is not None and not _denies(theirs):
-        return Contradiction("negation", said, "")
-    heard = next((word for word in theirs if word in ("no", "not")), None)
-    if heard is not None and not _denies(mine):
-        return Contradiction("negation", "", heard)
+def _negation(
+    asked: Sequence[str], named: Sequence[str], mine: Counter[str], theirs: Counter[str]
+) -> Contradiction | None:
+    normal = opposites().plain["normal"]
+    well = next((word for word in asked if mine[word] and word in normal), None)
+    if well is not None and normal.isdisjoint(theirs):
+        return Contradiction("normality", well, "")
+    mine_denied, theirs_denied = _denied(asked, said=mine), _denied(named, absence=True)
+    absence = opposites().plain["absence"]
+    # What is absent may be aplastic, whatever it is called.
+    gone = not absence.isdisjoint(theirs)
+    for target, word in mine_denied.items():
+        if not (gone and word in absence) and not any(_is_alike(target, other) for other in theirs_denied):
+            return Contradiction("negation", word, "")
+    also_mine = _denied(asked, absence=True)
+    if not absence.isdisjoint(mine):
+        return None
+    for target, word in _denied(named, said=theirs).items():
+        there = any(_is_alike(target, other) for other in asked)
+        if there and not any(_is_alike(target, other) for other in also_mine):
+            return Contradiction("negation", "", word)
     return None
 
 
-def _denies(words: Sequence[str]) -> bool:
-    """Whether words say in any way that something is not there."""
-    table = opposites()
-    return any(word in table.negations or word in _ABSENT or word.startswith("non") for word in words)
+def _denied(words: Sequence[str], *, said: Counter[str] | None = None, absence: bool = False) -> dict[str, str]:
+    """What words deny, each with the word that does.
+
+    Args:
+        words: of a text.
+        said: the negations that count; all if ``None``.
+        absence: whether names of an absence count, too ("radius aplasia").
+    """
+    plain = opposites().plain
+    found = {}
+    for place, word in enumerate(words):
+        if said is not None and not said[word]:
+            continue
+        after = next((other for other in words[place + 1 :] if other not in _SMALL), None)
+        before = next((other for other in reversed(words[:place]) if other not in _SMALL), None)
+        last = place == len(words) - 1
+        with_of = word in plain["negation with of"] and words[place + 1 : place + 2] in (["of"], ["from"])
+        if word in plain["negation"] or with_of:
+            target = after or before
+            if target is not None:
+                found[target] = word
+        elif last and before and word in plain["negation at the end"] and before not in product_words():
+            found[before] = word
+        elif absence and word in plain["absence"]:
+            found.update((target, word) for target in (before, after) if target is not None)
+        elif absence and word.startswith("non") and len(word) > len("non") + _STEM:
+            found[word.removeprefix("non")] = word
+    return found
+
+
+def _species(named: Sequence[str], theirs: Counter[str]) -> Contradiction | None:
+    last = named[-1]
+    if len(named) == 1 or not theirs[last] or last not in opposites().plain["species"]:
+        return None
+    return Contradiction("species", "", last)
 
 
 def _numerals(query: str, name: str) -> Contradiction | None:
     asked, named = numerals(query), numerals(name)
-    if not asked or not named:
-        return None
     mine, theirs = missing(asked, named), missing(named, asked)
     if not mine or not theirs:
+        return None
+    # "ICI204636" is "ICI 204,636".
+    digits = all(map(str.isdecimal, (*mine, *theirs)))
+    if digits and _NO_DIGITS.sub("", query) == _NO_DIGITS.sub("", name) != "":
         return None
     return Contradiction("numeral", " ".join(sorted(mine)), " ".join(sorted(theirs)))

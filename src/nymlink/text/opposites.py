@@ -1,10 +1,15 @@
 """Reading which words say opposites, and which say no, off a table that can be reviewed.
 
 ``data/opposites.tsv`` has a row for each group: its language, its kind, the sides (separated by ``|``), and why
-they exclude each other. Kinds: ``word`` (whole words), ``prefix`` and ``suffix`` (of words that are alike without
-them; ``+`` is the word without any), ``amount prefix`` (that, and a word for an amount, too), ``negation``,
-``negation at the end`` and ``normal`` (words that deny what follows, what stands before, or that anything is
-wrong).
+they exclude each other. Kinds:
+
+- ``word``: whole words; ``amount``: those for amounts.
+- ``prefix``, ``suffix``: of words that are alike without them; ``+`` is the word without any. ``amount prefix``: a
+  prefix that is a word for an amount, too; ``no amount prefix``: beginnings of words in which it is none.
+- ``negation``, ``negation at the end``, ``negation with of``: words that deny what follows, what stands before, or
+  what follows "of"; ``absence``: words in names that deny what stands beside them; ``normal``: words that say that
+  nothing is wrong; ``wrong``: that something is.
+- ``species``: words that end the names of diseases of animals.
 """
 
 from __future__ import annotations
@@ -20,11 +25,6 @@ _STEM: Final = 4
 
 _WORD: Final = 5
 """Letters of a word that another is the opposite of by a prefix alone ("typical", "atypical")."""
-
-_NO_AMOUNT: Final = (
-    "hypochondr hypoderm hypogastr hypogloss hypopharyn hypophys hypopyon hypospad hypothal hypothen hypothes"
-).split()
-"""Words with the prefix that says below, not less."""
 
 WITHOUT: Final = "+"
 """The side of a word without any prefix."""
@@ -42,9 +42,7 @@ class Table(NamedTuple):
         suffixes: the same for suffixes.
         without: groups of prefixes of which no prefix is a side.
         amounts: prefix → meaning among the words for amounts.
-        negations: words that deny.
-        final_negations: words that deny at the end of a text.
-        normal: words that say that nothing is wrong.
+        plain: kind → the words of its rows, of kinds without sides.
     """
 
     words: dict[str, set[Meaning]]
@@ -52,44 +50,35 @@ class Table(NamedTuple):
     suffixes: dict[str, set[Meaning]]
     without: frozenset[str]
     amounts: dict[str, Meaning]
-    negations: frozenset[str]
-    final_negations: frozenset[str]
-    normal: frozenset[str]
+    plain: dict[str, frozenset[str]]
 
 
 @cache
 def opposites() -> Table:
     """Read the table."""
     words, prefixes, suffixes = (defaultdict[str, set[Meaning]](set) for _ in range(3))
-    plain: dict[str, set[str]] = defaultdict(set)
+    plain: dict[str, frozenset[str]] = {}
     without, amounts = set(), {}
     text = files("nymlink.text").joinpath("data/opposites.tsv").read_text(encoding="utf-8")
-    for number, row in enumerate(csv.DictReader(text.splitlines(), delimiter="\t")):
-        kind, group = row["kind"], str(number)
-        for side, members in enumerate(row["sides"].split("|")):
-            for member in members.split():
-                meaning = (group, str(side))
-                if kind == "word":
-                    words[member].add(meaning)
-                elif kind == "suffix":
-                    suffixes[member].add(meaning)
-                elif kind not in ("prefix", "amount prefix"):
-                    plain[kind].add(member)
-                elif member == WITHOUT:
-                    without.add(group)
-                else:
-                    prefixes[member].add(meaning)
-                    if kind == "amount prefix":
-                        # The first group is that of words for amounts.
-                        amounts[member] = ("0", str(side))
-    return Table(
-        words,
-        prefixes,
-        suffixes,
-        frozenset(without),
-        amounts,
-        *(frozenset(plain[kind]) for kind in ("negation", "negation at the end", "normal")),
-    )
+    rows = list(csv.DictReader(text.splitlines(), delimiter="\t"))
+    [amount] = [str(number) for number, row in enumerate(rows) if row["kind"] == "amount"]
+    for number, row in enumerate(rows):
+        kind, sides = row["kind"], [side.split() for side in row["sides"].split("|")]
+        if len(sides) == 1:
+            plain[kind] = plain.get(kind, frozenset()).union(sides[0])
+            continue
+        for member, side in ((member, str(side)) for side, members in enumerate(sides) for member in members):
+            if kind in ("word", "amount"):
+                words[member].add((str(number), side))
+            elif kind == "suffix":
+                suffixes[member].add((str(number), side))
+            elif member == WITHOUT:
+                without.add(str(number))
+            else:
+                prefixes[member].add((str(number), side))
+                if kind == "amount prefix":
+                    amounts[member] = (amount, side)
+    return Table(words, prefixes, suffixes, frozenset(without), amounts, plain)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -104,7 +93,7 @@ def meanings(word: str) -> frozenset[Meaning]:
         found.update((f"{group}:{stem}", side) for group, side in table.suffixes.get(end, ()))
     if len(word) >= _WORD:
         found.update((f"{group}:{word}", WITHOUT) for group in table.without)
-    if not word.startswith(tuple(_NO_AMOUNT)):
+    if not word.startswith(tuple(table.plain["no amount prefix"])):
         found.update(
             side
             for prefix, side in table.amounts.items()
