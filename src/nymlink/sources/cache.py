@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
-import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+
+from filelock import FileLock
 
 from nymlink.atomic import atomic_file, output_errors
 from nymlink.files import sha256
@@ -86,14 +86,14 @@ def locked(path: Path) -> Iterator[None]:
     Raises:
         OutputError: the cache cannot be written.
     """
+    lock = FileLock(path.with_name(path.name + ".lock"))
     with output_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock = os.open(path.with_name(path.name + ".lock"), os.O_CREAT | os.O_WRONLY)
+        lock.acquire()
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(lock)
+        lock.release()
 
 
 def _record(path: Path) -> Path:
