@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, cast
 
 import numpy as np
@@ -60,6 +61,12 @@ def map_array(directory: Path, name: str) -> npt.NDArray[Any]:
         ValueError: it holds no array, or less of it than it says.
     """
     # Copy-on-write, not read-only: compiled code often takes no read-only arrays, even where it writes to none.
-    mapped: npt.NDArray[Any] = np.load(directory / f"{name}.npy", mmap_mode="c", allow_pickle=False)
+    try:
+        mapped: npt.NDArray[Any] = np.load(directory / f"{name}.npy", mmap_mode="c", allow_pickle=False)
+    except (EOFError, ArithmeticError, SyntaxError, TokenError, TypeError) as error:
+        # NumPy reads the header as if it were Python.
+        raise ValueError(f"{name}.npy is no array ({error})") from error
+    if not mapped.ndim:
+        raise ValueError(f"{name}.npy holds a single value")
     # A plain array: taking single values out of a memmap is several times slower.
     return mapped.view(np.ndarray)

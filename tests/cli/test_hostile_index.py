@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from nymlink.manifest import write_manifest
 from tests.cli.conftest import Run
 from tests.encode import hostile, tiny
 
@@ -33,7 +34,7 @@ def asking_for(dense: Path, name: object, tmp_path: Path) -> Path:
     index = shutil.copytree(dense / "index", tmp_path / "index")
     manifest = json.loads((index / "manifest.json").read_text())
     manifest["settings"]["encoder"]["name"] = name
-    (index / "manifest.json").write_text(json.dumps(manifest))
+    write_manifest(index, manifest)
     return index
 
 

@@ -263,6 +263,7 @@ def test_texts_that_lie_outside_of_their_file_are_noticed(saved: Path, tmp_path:
         ({"searches": ["../copy/sparse"]}, "its settings say"),
         ({"settings": {"sparse": "best", "encoder": None}}, "unknown sparse setting"),
         ({"settings": {"sparse": ["nymlink"]}}, "damaged"),
+        ({"searches": None}, "damaged"),
         ({"settings": None}, "damaged"),
     ],
 )

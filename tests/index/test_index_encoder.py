@@ -146,7 +146,7 @@ def test_an_index_is_handed_to_another_process_with_where_its_encoder_is(
     directory = shutil.copytree(saved, tmp_path / "copy")
     manifest = json.loads((directory / "manifest.json").read_text())
     manifest["settings"]["encoder"]["name"] = str(tmp_path / "gone")
-    (directory / "manifest.json").write_text(json.dumps(manifest))
+    write_manifest(directory, manifest)
     for encoder in (model, str(model), Encoder.load(model)):
         assert_same(pickle.loads(pickle.dumps(Index.load(directory, encoder=encoder))), Index.load(saved))
     assert_same(pickle.loads(pickle.dumps(Index.load(saved))), Index.load(saved))

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
-from tokenize import TokenError
 from typing import Final
 
 import numpy as np
@@ -39,8 +38,8 @@ _FINGERPRINT: Final = re.compile(r"[0-9a-f]{64}")
 _GONE: Final = ""
 """The name of a block that is no longer there."""
 
-_DAMAGES: Final = (OSError, EOFError, ValueError, TokenError)
-"""What reading a damaged block raises; what cannot be parsed in its header is a token error."""
+_DAMAGES: Final = (OSError, ValueError)
+"""What reading a damaged block raises."""
 
 
 class EmbeddingCache:

@@ -6,14 +6,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from tokenize import TokenError
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
 from nymlink.belongings import MANIFEST
-from nymlink.errors import InputError, StoreError, UnknownNameError
+from nymlink.errors import InputError, NymlinkError, StoreError, UnknownNameError
 from nymlink.index.dense import DenseSearch
 from nymlink.index.entries import Entries
 from nymlink.index.exact import ExactSearch
@@ -26,6 +25,7 @@ from nymlink.index.presets import DEFAULT_PRESET
 from nymlink.index.query_encoder import QueryEncoder
 from nymlink.index.sparse import SparseSearch
 from nymlink.index.walk import Matches, match
+from nymlink.json_objects import member
 from nymlink.manifest import read_manifest, require_files, write_directory
 from nymlink.outputs import require_replaceable
 from nymlink.text.normalise import normalise
@@ -252,9 +252,10 @@ class Index:
         vocabulary = Vocabulary.load(directory / _VOCABULARY)
         verification = Verification(directory, manifest, filter(_is_of_a_search, manifest["files"]))
         try:
-            plan = Plan.from_dict(manifest["settings"], encoder, index=directory)
-            if manifest["searches"] != plan.searches:
-                raise ValueError(f"its searches are {manifest['searches']}, its settings say {plan.searches}")
+            settings = member(manifest, "settings", dict)
+            plan = Plan.from_dict(settings, encoder, index=directory)
+            if (said := member(manifest, "searches", list)) != plan.searches:
+                raise ValueError(f"its searches are {said}, its settings say {plan.searches}")
             require_files(manifest, Entries.FILES)
             entries = Entries.load(directory)
             rows = entries.names
@@ -269,21 +270,16 @@ class Index:
                     directory / DENSE, entries, plan.encoder, width=width, kind=plan.dense
                 )
             require_files(manifest, [f"{name}/{file}" for name, part in searches.items() for file in part.files])
-            settings, calibration = manifest["settings"], manifest.get("calibration")
+            calibration = manifest.get("calibration")
             opened = cls(vocabulary, entries, searches, settings, calibration, verification=verification)
             return opened._in(directory)
-        except (
-            OSError,
-            ValueError,
-            ArithmeticError,
-            LookupError,
-            TypeError,
-            TokenError,
-            UnknownNameError,
-            pa.ArrowException,
-        ) as error:
-            # It knows which file it is.
+        except Exception as error:
+            if isinstance(error, NymlinkError) and not isinstance(error, UnknownNameError):
+                raise
+            # A damaged file may end in any error: the check of the files knows which file it is.
             verification.wait()
+            if not isinstance(error, (OSError, ValueError, UnknownNameError, pa.ArrowException)):
+                raise
             raise StoreError(f"the index is damaged ({error}): build it again", path=directory) from error
 
     @property

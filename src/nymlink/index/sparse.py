@@ -244,7 +244,10 @@ class SparseSearch:
         settings = SparseSettings.from_dict(json.loads((directory / "settings.json").read_text(encoding="utf-8")))
         hashes, frequencies = map_array(directory, "hashes"), map_array(directory, "frequencies")
         weights = TfIdf(settings, len(entries), hashes, frequencies)
-        shards = list(_mapped(directory, map_array(directory, "sizes").tolist()))
+        sizes = map_array(directory, "sizes")
+        if sizes.dtype != np.int64:
+            raise ValueError(f"the sizes of its shards are {sizes.dtype}")
+        shards = list(_mapped(directory, sizes.tolist()))
         return cls(entries, weights, shards, map_array(directory, "scales"))
 
 

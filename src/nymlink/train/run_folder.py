@@ -20,6 +20,7 @@ from safetensors import SafetensorError
 from nymlink.atomic import atomic_directory, atomic_file, output_errors
 from nymlink.belongings import RECORD
 from nymlink.errors import InputError, OutputError
+from nymlink.json_objects import member
 from nymlink.outputs import require_changeable, require_place
 from nymlink.train.checkpoint import checkpoints, prune
 from nymlink.train.config import differences, essence, to_json
@@ -33,7 +34,7 @@ FINISHED: Final = -1
 _LOCK: Final = ".lock"
 """The file by which others are kept out; a process that is killed leaves it, and no longer holds it."""
 
-_SHAPE: Final = {"recipe": str, "settings": dict, "data": dict}
+_SHAPE: Final[Mapping[str, type[Any]]] = {"recipe": str, "settings": dict, "data": dict}
 _FILE: Final = re.compile(r"\w[\w.-]*")
 _PACKAGES: Final = ("nymlink", "torch", "transformers", "tokenizers", "peft", "numpy", "pyarrow")
 
@@ -221,11 +222,11 @@ def _record_in(path: Path) -> dict[str, Any] | None:
             return None
     try:
         record = json.loads((path / RECORD).read_text(encoding="utf-8"))
-        if not all(isinstance(record[key], kind) for key, kind in _SHAPE.items()):
-            raise ValueError("it is no record of a training")
-        if not all(map(_FILE.fullmatch, record.get("encoder", []))):
+        for key, kind in _SHAPE.items():
+            member(record, key, kind)
+        if not all(isinstance(name, str) and _FILE.fullmatch(name) for name in record.get("encoder", [])):
             raise ValueError("it lists files that no encoder has")
-    except (OSError, ValueError, LookupError, TypeError) as error:
+    except (OSError, ValueError) as error:
         raise OutputError(
             f"exists and is not the folder of a training ({RECORD}: {error}): choose another output", path=path
         ) from error
