@@ -27,7 +27,7 @@ VOCABULARY = vocabulary({f"X:{number}": [name] for number, name in enumerate(man
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("damage")
-    Index.write(folder / "index", VOCABULARY, encoder=tiny.folder(folder / "model"))
+    Index.build(VOCABULARY, directory=folder / "index", encoder=tiny.folder(folder / "model"))
     return folder / "index"
 
 
@@ -149,6 +149,6 @@ def test_foreign_files_are_refused_before_anything_is_built(saved: Path, tmp_pat
             raise AssertionError(name)
 
     with pytest.raises(OutputError, match=r"would be lost: notes\.txt: move them"):
-        Index.write(directory, Nothing())  # type: ignore[arg-type]
+        Index.build(Nothing(), directory=directory)  # type: ignore[arg-type]
     assert np.array_equal(found(saved), found(directory))
     assert json.loads((directory / "manifest.json").read_text())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from nymlink.encode.embedded import embedded_calibration
 from nymlink.errors import InputError
 from nymlink.index.entries import Entries
-from nymlink.index.fusion import DENSE, EXACT, WEIGHTED, Fusion
+from nymlink.index.fusion import DENSE, EXACT, Fusion
 from nymlink.index.neighbours import EXACTLY, check_kind
 from nymlink.index.presets import DEFAULT_PRESET, preset
 from nymlink.index.query_encoder import EncoderRecord, QueryEncoder
@@ -45,12 +45,12 @@ class Plan:
         cls,
         *,
         sparse: str,
-        encoder: Encoder | str | Path | None = None,
-        dense: str = EXACTLY,
-        fusion: str = WEIGHTED,
-        languages: Collection[str] | None = None,
+        encoder: Encoder | str | Path | None,
+        dense: str,
+        fusion: str,
+        languages: Collection[str] | None,
     ) -> Plan:
-        """A plan from what a user says; the encoder is loaded.
+        """A plan from what a user says to :meth:`nymlink.index.index.Index.build`; the encoder is loaded.
 
         Raises:
             UnknownNameError: there is no such preset, kind or fusion.
