@@ -1,4 +1,4 @@
-"""NumPy arrays on disk, opened by mapping them into memory."""
+"""The types of NumPy arrays, and arrays on disk, opened by mapping them into memory."""
 
 from __future__ import annotations
 
@@ -10,15 +10,23 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+Array = npt.NDArray[Any]
+Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+Vectors = npt.NDArray[np.float32]
+"""(N, D): the vectors of N names, as they are computed with."""
+Kept = npt.NDArray[np.float16]
+"""(N, D): the same as they are kept on disk."""
 
-def as_float32(values: npt.NDArray[np.float16] | npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+
+def as_float32(values: Kept | Vectors) -> Vectors:
     """The same finite numbers as float32; what is float32 stays as it is.
 
     ``astype`` looks at one after the other. The bits of a float16 in the places where a float32 has them are that
     number, but for what the exponent is counted from: 2¹¹² times as small.
     """
     if values.dtype == np.float32:
-        return cast(npt.NDArray[np.float32], values)
+        return cast(Vectors, values)
     bits = np.ascontiguousarray(values).view(np.uint16).astype(np.uint32)
     signs = (bits & np.uint32(0x8000)) << np.uint32(16)
     bits &= np.uint32(0x7FFF)

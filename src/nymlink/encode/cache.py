@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from nymlink.arrays import map_array
+from nymlink.arrays import Kept, map_array
 from nymlink.atomic import atomic_file
 from nymlink.digests import digest
 from nymlink.errors import OutputError, StoreError
@@ -22,7 +22,6 @@ from nymlink.user_cache import ELSEWHERE, vector_cache
 
 Keys = npt.NDArray[np.uint64]
 Places = npt.NDArray[np.int64]
-Kept = npt.NDArray[np.float16]
 
 ABSENT: Final = -1
 """The place of a name that is not kept."""

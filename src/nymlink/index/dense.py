@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
-from nymlink.arrays import as_float32, map_array, save_array, save_blocks
+from nymlink.arrays import Kept, Vectors, as_float32, map_array, save_array, save_blocks
 from nymlink.encode.cuts import Cuts
 from nymlink.index.codes import QUERIES, Codes, Owners
 from nymlink.index.entries import Entries
 from nymlink.index.hits import NONE, Hits, Rows, Scores, best_of
-from nymlink.index.nearest import Kept, Vectors, nearest
+from nymlink.index.nearest import nearest
 from nymlink.index.neighbours import EXACTLY, Neighbours
 from nymlink.progress import track
 

@@ -10,9 +10,9 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nymlink.arrays import Vectors
 from nymlink.encode.embedded import embedded
 from nymlink.errors import InputError, StoreError
-from nymlink.index.nearest import Vectors
 from nymlink.json_objects import record
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from typing import Any, Final, cast, get_args
 
 from torch import nn
 
+from nymlink.arrays import Vectors
 from nymlink.encode.adapter_files import weights_digest
 from nymlink.encode.fingerprint import heeded
 from nymlink.encode.settings import Pooling
@@ -23,7 +24,7 @@ from nymlink.encode.torch_model import Attention, TorchModel
 from nymlink.errors import InputError, StoreError
 from nymlink.json_objects import member, record
 from nymlink.manifest import read_manifest, write_directory
-from nymlink.rerank.encoding import Vectors, encode
+from nymlink.rerank.encoding import encode
 from nymlink.rerank.entities import Entity
 from nymlink.rerank.inputs import SHORTEST, Inputs
 from nymlink.rerank.kinds import DUAL, VERSIONS
