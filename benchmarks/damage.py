@@ -120,7 +120,7 @@ def make(folder: Path, data: Path) -> None:
     (folder / "names.txt").write_text("\n".join(asked) + "\n", encoding="utf-8")
     encoder = Encoder.load(MINI)
     encoder.encode(asked, cache=EmbeddingCache(folder / "cache"))
-    Index.write(folder / "index", vocabulary, encoder=MINI)
+    Index.build(vocabulary, directory=folder / "index", encoder=MINI)
     _make_reranker(folder / "reranker", folder / "base")
     lines = []
     for number, name in enumerate(names[:10]):

@@ -83,7 +83,13 @@ def prepare(
         start = time.perf_counter()
         # Vectors alone are searched by themselves: another search would take its time beside them.
         sparse = "none" if name == ALONE else DEFAULT_PRESET
-        Index.write(Path(folder) / name, vocabulary, sparse=sparse, encoder=encoder, cache=EmbeddingCache(vectors))
+        Index.build(
+            vocabulary,
+            directory=Path(folder) / name,
+            sparse=sparse,
+            encoder=encoder,
+            cache=EmbeddingCache(vectors),
+        )
         seconds[name] = time.perf_counter() - start
     # All are scored by the names themselves, whatever makes an entry of an index.
     entries, resolver = Entries.of(vocabulary), GoldResolver(vocabulary)

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from nymlink.corpus.model import Corpus
     from nymlink.evaluate.fit_reranking import RerankingFit
     from nymlink.evaluate.outcomes import Rank
+    from nymlink.index.hits import Scores
     from nymlink.index.index import Index
     from nymlink.rerank.passages import Passage
     from nymlink.rerank.reranker import Reranker
-    from nymlink.rerank.scorer import ContextScorer, Scores
+from nymlink.rerank.scorer import ContextScorer
 
 CANDIDATES: Final = 64
 

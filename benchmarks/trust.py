@@ -79,8 +79,12 @@ class Indexes:
 
     def made(self, name: str, read: Callable[[], Vocabulary], *, languages: Sequence[str] | None = None) -> Index:
         if not (self._folder / name).exists():
-            Index.write(
-                self._folder / name, read(), encoder=MINI, languages=languages, cache=EmbeddingCache.of_user()
+            Index.build(
+                read(),
+                directory=self._folder / name,
+                encoder=MINI,
+                languages=languages,
+                cache=EmbeddingCache.of_user(),
             )
         index = Index.load(self._folder / name)
         # That of now, if it was calibrated anew since.

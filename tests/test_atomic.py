@@ -309,3 +309,11 @@ def test_a_read_only_parent_is_an_output_error(tmp_path: Path) -> None:
             fill(tmp_path / "x", "")
     finally:
         tmp_path.chmod(0o700)
+
+
+@pytest.mark.parametrize("code", [5, 32])
+def test_what_windows_holds_open_is_said(tmp_path: Path, code: int) -> None:
+    denied = PermissionError(13, "Access is denied")
+    denied.winerror = code  # type: ignore[attr-defined]
+    with pytest.raises(OutputError, match="while a program has a file of it open"), output_errors(tmp_path):
+        raise denied

@@ -134,3 +134,9 @@ def test_places_that_can_be_are_left_as_they_are(tmp_path: Path) -> None:
     require_directory(tmp_path / "a" / "b", kind="thing")
     require_directory(made(tmp_path / "thing"), kind="thing")
     assert [path.name for path in tmp_path.iterdir()] == ["thing"]
+
+
+def test_a_drive_that_is_not_there_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "exists", lambda _: False)
+    with pytest.raises(OutputError, match="there is no /: choose another place"):
+        require_directory(tmp_path / "index", kind="index")

@@ -18,7 +18,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+import psutil
+
 from nymlink.errors import OutputError
+
+_IN_USE: Final = frozenset({5, 32})
+"""Windows' errors where it does not rename or replace what is open: access denied, sharing violation."""
 
 _LEFTOVER: Final = re.compile(r"\..+\.\d+-[0-9a-f]+@.*\.(partial|retired)")
 
@@ -87,6 +92,11 @@ def output_errors(target: Path) -> Iterator[None]:
             reason = f"{error} (the disk may be full)"
         elif error.errno == errno.ENOSPC:
             reason = "no space left on the disk: free some and run again"
+        elif getattr(error, "winerror", None) in _IN_USE:
+            reason = (
+                "Windows denies it, as it does while a program has a file of it open (who loaded an index or a "
+                "vocabulary has all of its files open): close that program, or choose another place"
+            )
         else:
             reason = os.strerror(error.errno)
         raise OutputError(f"cannot write: {reason}; nothing was changed", path=target) from error
@@ -162,9 +172,7 @@ def _remove(path: Path) -> None:
 
 def _alive(process: int) -> bool:
     try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
+        return bool(psutil.pid_exists(process))
+    except OverflowError:
+        # No number of a process here: the file is not of this host, whatever its name says.
         return True
-    return True

@@ -69,6 +69,8 @@ def require_place(target: Path) -> None:
         _require_free(target)
         folder = Path(os.path.realpath(target)).parent
         while not folder.exists():
+            if folder == folder.parent:
+                raise OutputError(f"there is no {folder}: choose another place", path=target)
             folder = folder.parent
         if not folder.is_dir():
             raise OutputError(f"{folder} is a file: choose another place", path=target)

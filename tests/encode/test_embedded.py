@@ -67,7 +67,7 @@ def test_a_folder_of_that_name_is_told_from_it(tmp_path: Path, monkeypatch: pyte
 
 
 def test_an_index_finds_it_wherever_nymlink_is(tmp_path: Path) -> None:
-    Index.write(tmp_path / "i", VOCABULARY, encoder=MINI)
+    Index.build(VOCABULARY, directory=tmp_path / "i", encoder=MINI)
     index = Index.load(tmp_path / "i")
     assert index.settings["encoder"]["name"] == MINI
     assert index.match(["heart attack"], 1).concepts.tolist() == [[0]]

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from nymlink.corpus.model import Document, Mention
+from nymlink.index.hits import Scores
 from nymlink.index.index import Index
 from nymlink.rerank.passages import Passage
-from nymlink.rerank.scorer import Scores
 from tests.train.small import vocabulary
 
 NAMES = "mitral insufficiency", "myocardial infarction", "seizure"

@@ -38,5 +38,5 @@ def encoder(model: Path) -> Encoder:
 @pytest.fixture(scope="module")
 def saved(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("index") / "dense"
-    Index.write(directory, VOCABULARY, encoder=model)
+    Index.build(VOCABULARY, directory=directory, encoder=model)
     return directory

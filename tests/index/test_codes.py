@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nymlink.arrays import Kept, Vectors
 from nymlink.index import codes as module
 from nymlink.index.codes import Codes
 from nymlink.index.integer_product import _GRAPH, LARGEST_LEFT, is_exact, product
-from nymlink.index.nearest import Kept, Vectors
 
 
 def drawn(count: int, width: int, *, spread: float, seed: int) -> Vectors:

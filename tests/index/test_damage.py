@@ -17,6 +17,7 @@ from nymlink.index.fusion import Fusion
 from nymlink.index.index import Index
 from nymlink.index.stored import store_calibration, store_fusion
 from nymlink.manifest import damages
+from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.encode import tiny
 from tests.index.small import many_names, vocabulary
 
@@ -26,7 +27,7 @@ VOCABULARY = vocabulary({f"X:{number}": [name] for number, name in enumerate(man
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("damage")
-    Index.write(folder / "index", VOCABULARY, encoder=tiny.folder(folder / "model"))
+    Index.build(VOCABULARY, directory=folder / "index", encoder=tiny.folder(folder / "model"))
     return folder / "index"
 
 
@@ -54,6 +55,28 @@ def test_a_flipped_bit_of_any_file_is_noticed(saved: Path, tmp_path: Path) -> No
                 found(directory)
             flip(file, bit)
     found(directory)
+
+
+def test_an_error_of_our_own_is_not_said_to_be_damage(
+    saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def mistaken(*_: object, **__: object) -> None:
+        raise TypeError("a mistake of our own")
+
+    directory = shutil.copytree(saved, tmp_path / "copy")
+    for module, name in (("index.entries.Entries", "load"), ("index.sparse.SparseSearch", "load")):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"nymlink.{module}.{name}", mistaken)
+            with pytest.raises(TypeError, match="our own"):
+                Index.load(directory)
+            # But a file that is damaged comes first: that may be what led to it.
+            flip(directory / "dense" / "vectors.npy", 4000)
+            with pytest.raises(StoreError, match=r"dense/vectors\.npy is damaged"):
+                Index.load(directory)
+            flip(directory / "dense" / "vectors.npy", 4000)
+    monkeypatch.setattr("nymlink.vocabulary.store.Columns", mistaken)
+    with pytest.raises(TypeError, match="our own"):
+        Vocabulary.load(directory / "vocabulary")
 
 
 def test_the_first_query_waits_for_what_is_checked_in_the_background(
@@ -126,6 +149,6 @@ def test_foreign_files_are_refused_before_anything_is_built(saved: Path, tmp_pat
             raise AssertionError(name)
 
     with pytest.raises(OutputError, match=r"would be lost: notes\.txt: move them"):
-        Index.write(directory, Nothing())  # type: ignore[arg-type]
+        Index.build(Nothing(), directory=directory)  # type: ignore[arg-type]
     assert np.array_equal(found(saved), found(directory))
     assert json.loads((directory / "manifest.json").read_text())

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 def test_it_is_the_same_in_memory_saved_and_written(encoder: Encoder, tmp_path: Path, sparse: str) -> None:
     built = Index.build(VOCABULARY, sparse=sparse, encoder=encoder)
     built.save(tmp_path / "saved")
-    Index.write(tmp_path / "written", VOCABULARY, sparse=sparse, encoder=encoder)
+    Index.build(VOCABULARY, directory=tmp_path / "written", sparse=sparse, encoder=encoder)
     assert "dense" in built.search.parts
     for name in ("saved", "written"):
         assert_same(built, Index.load(tmp_path / name, encoder=encoder))
@@ -74,11 +74,13 @@ def test_a_build_that_was_stopped_goes_on(
 
     monkeypatch.setattr(encoder, "network", Counting())
     with pytest.raises(KeyboardInterrupt):
-        Index.write(tmp_path / "i", VOCABULARY, encoder=encoder, cache=EmbeddingCache(tmp_path / "cache"))
+        Index.build(
+            VOCABULARY, directory=tmp_path / "i", encoder=encoder, cache=EmbeddingCache(tmp_path / "cache")
+        )
     assert not (tmp_path / "i").exists()
     given.clear()
     given.extend([0] * 1000)
-    Index.write(tmp_path / "i", VOCABULARY, encoder=encoder, cache=EmbeddingCache(tmp_path / "cache"))
+    Index.build(VOCABULARY, directory=tmp_path / "i", encoder=encoder, cache=EmbeddingCache(tmp_path / "cache"))
     assert 0 < sum(given) <= 320 - 128
     monkeypatch.undo()
     assert_same(Index.load(tmp_path / "i", encoder=encoder), Index.build(VOCABULARY, encoder=encoder))
@@ -110,7 +112,7 @@ def test_searches_of_several_threads_do_not_disturb_each_other(saved: Path) -> N
 
 def test_codes_find_what_the_vectors_say(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Index.build(VOCABULARY, encoder=model).save(tmp_path / "saved")
-    Index.write(tmp_path / "written", VOCABULARY, encoder=model)
+    Index.build(VOCABULARY, directory=tmp_path / "written", encoder=model)
     counted: list[bool] = []
     original = Codes.candidates
 
@@ -154,7 +156,7 @@ def test_vectors_that_rounding_made_too_long_are_no_better_than_the_best(
 @pytest.mark.parametrize("file", Codes.FILES)
 def test_codes_that_are_damaged_or_gone_are_noticed(model: Path, tmp_path: Path, file: str) -> None:
     directory = tmp_path / "i"
-    Index.write(directory, VOCABULARY, encoder=model)
+    Index.build(VOCABULARY, directory=directory, encoder=model)
     path = directory / "dense" / file
     np.save(path, np.load(path)[:-1])
     seal(directory, json.loads((directory / "manifest.json").read_text()))
@@ -240,7 +242,7 @@ def test_a_rebuilt_index_searches_added_names_of_no_language() -> None:
 
 @pytest.mark.parametrize("kind", ["hnsw", "ivf-pq"])
 def test_approximate_search_says_how_much_it_finds(model: Path, saved: Path, tmp_path: Path, kind: str) -> None:
-    Index.write(tmp_path / "i", VOCABULARY, encoder=model, dense=kind)
+    Index.build(VOCABULARY, directory=tmp_path / "i", encoder=model, dense=kind)
     index, exact = Index.load(tmp_path / "i"), Index.load(saved)
     assert index.settings["dense"] == kind
     assert 0.8 < index.settings["recall@20"] <= 1
@@ -252,7 +254,7 @@ def test_approximate_search_says_how_much_it_finds(model: Path, saved: Path, tmp
 
 
 def test_a_damaged_approximate_search_is_an_error(model: Path, tmp_path: Path) -> None:
-    Index.write(tmp_path / "i", VOCABULARY, encoder=model, dense="hnsw")
+    Index.build(VOCABULARY, directory=tmp_path / "i", encoder=model, dense="hnsw")
     path = tmp_path / "i/dense/neighbours.faiss"
     path.write_bytes(b"\0" * path.stat().st_size)
     with pytest.raises(StoreError, match=r"neighbours\.faiss is damaged"):

@@ -91,7 +91,7 @@ def test_written_directly_it_is_what_is_built_and_saved(
     monkeypatch.setattr("nymlink.index.sparse._SHARD", 64)
     sparse = built.settings["sparse"]
     Index.build(VOCABULARY, sparse=sparse).save(tmp_path / "saved")
-    written = Index.write(tmp_path / "written", VOCABULARY, sparse=sparse)
+    written = Index.build(VOCABULARY, directory=tmp_path / "written", sparse=sparse)
     assert _files(tmp_path / "written") == _files(tmp_path / "saved")
     for name in _files(tmp_path / "saved"):
         assert (tmp_path / "written" / name).read_bytes() == (tmp_path / "saved" / name).read_bytes(), name
@@ -103,7 +103,7 @@ def test_written_directly_it_is_what_is_built_and_saved(
 
 def test_names_in_chosen_languages_only(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no names to search in xx; its languages: "):
-        Index.write(tmp_path / "index", VOCABULARY, languages=["xx"])
+        Index.build(VOCABULARY, directory=tmp_path / "index", languages=["xx"])
     assert not (tmp_path / "index").exists()
 
 
@@ -263,6 +263,7 @@ def test_texts_that_lie_outside_of_their_file_are_noticed(saved: Path, tmp_path:
         ({"searches": ["../copy/sparse"]}, "its settings say"),
         ({"settings": {"sparse": "best", "encoder": None}}, "unknown sparse setting"),
         ({"settings": {"sparse": ["nymlink"]}}, "damaged"),
+        ({"searches": None}, "damaged"),
         ({"settings": None}, "damaged"),
     ],
 )

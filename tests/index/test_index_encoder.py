@@ -74,7 +74,7 @@ def test_an_encoder_that_has_changed_where_it_was_is_not_asked_for_again(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: int, wrong: str
 ) -> None:
     place = shutil.copytree(model, tmp_path / "m")
-    Index.write(tmp_path / "i", VOCABULARY, encoder=place)
+    Index.build(VOCABULARY, directory=tmp_path / "i", encoder=place)
     otherwise = Encoder.load(place, pooling="mean")
     with pytest.raises(StoreError, match=r"is not the one .*: search with /.*/m, or build"):
         Index.load(tmp_path / "i", encoder=otherwise)

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from nymlink.arrays import Vectors
 from nymlink.errors import InputError, MissingExtraError, OutputError
 from nymlink.plot.figure import save_figure
 from nymlink.plot.sample import Sample
-from nymlink.plot.space import Vectors, draw_space, flatten, synonyms_nearest, turned
+from nymlink.plot.space import draw_space, flatten, synonyms_nearest, turned
 
 CONCEPTS = (*(f"concept number {number}" for number in range(9)), "a name that is much too long to be written")
 

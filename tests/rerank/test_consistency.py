@@ -17,6 +17,7 @@ from nymlink.corpus.model import Document, Mention
 from nymlink.encode.encoder import Encoder
 from nymlink.errors import MissingExtraError, StoreError
 from nymlink.index.fusion import Fusion
+from nymlink.index.hits import Scores
 from nymlink.index.index import Index
 from nymlink.link.linker import Linker
 from nymlink.link.model import Link
@@ -28,7 +29,6 @@ from nymlink.rerank.dual_encoder import DualEncoder, DualSettings
 from nymlink.rerank.folder import Fitted, fitted, scores_of, store_fitted
 from nymlink.rerank.passages import Passage
 from nymlink.rerank.reranker import Reranker
-from nymlink.rerank.scorer import Scores
 from tests.encode import tiny
 from tests.train.small import vocabulary
 

@@ -17,6 +17,7 @@ from nymlink.encode.encoder import Encoder
 from nymlink.encode.settings import Pooling
 from nymlink.encode.torch_model import TorchModel
 from nymlink.errors import InputError, StoreError, UnknownNameError
+from nymlink.index.hits import Scores
 from nymlink.index.index import Index
 from nymlink.link.linker import Linker
 from nymlink.link.model import Link
@@ -29,7 +30,6 @@ from nymlink.rerank.folder import Fitted, open_scorer, store_fitted
 from nymlink.rerank.inputs import END, START
 from nymlink.rerank.passages import Passage
 from nymlink.rerank.reranker import Reranker
-from nymlink.rerank.scorer import Scores
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary

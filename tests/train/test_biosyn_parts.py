@@ -13,10 +13,10 @@ import pytest
 import torch
 from torch import Tensor
 
+from nymlink.arrays import Vectors
 from nymlink.encode.torch_model import TorchModel
 from nymlink.index.entries import Entries
 from nymlink.index.hits import NONE, Rows
-from nymlink.index.nearest import Vectors
 from nymlink.index.presets import preset
 from nymlink.index.tfidf import TfIdf
 from nymlink.train.annotated import Annotated

@@ -204,7 +204,10 @@ def test_two_at_once_do_not_meet(place: Path, tmp_path: Path) -> None:
     ):
         train_sap(settings)
     assert not list((tmp_path / "out").iterdir())
+    # Left by a process that was killed before it had written anything.
+    (tmp_path / "out" / ".lock").touch()
     assert train_sap(settings)["steps"] == 1
+    assert not (tmp_path / "out" / ".lock").exists()
 
 
 def test_other_settings_are_refused_and_named(place: Path, finished: Path) -> None:

@@ -105,9 +105,9 @@ def build(
 
         loaded = Encoder.load(encoder, device=device)
         kept = EmbeddingCache.of_user() if cache is None else EmbeddingCache(cache)
-    built = Index.write(
-        output,
+    built = Index.build(
         open_vocabulary(vocabulary, problems=problems),
+        directory=output,
         sparse=sparse,
         encoder=loaded,
         dense=dense,

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from nymlink.encode.adapters import AdapterSettings, adapter_weights, add_adapters
 from nymlink.errors import StoreError
+from nymlink.json_objects import member, record
 from nymlink.manifest import read_manifest, require_files, write_directory
 
 if TYPE_CHECKING:
@@ -49,9 +50,9 @@ def load_adapters(model: PreTrainedModel, folder: Path) -> AdapterSettings:
     manifest = read_manifest(folder, kind=_KIND, version=_VERSION)
     try:
         require_files(manifest, [_WEIGHTS])
-        settings = AdapterSettings(**manifest["settings"])
+        settings = record(AdapterSettings, member(manifest, "settings", dict))
         weights = load_file(folder / _WEIGHTS)
-    except (KeyError, TypeError, ValueError, OSError, SafetensorError) as error:
+    except (ValueError, OSError, SafetensorError) as error:
         raise StoreError(f"the adapters cannot be read ({error}): train them again", path=folder) from error
     if manifest.get("base") != base_digest(model):
         raise StoreError(

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from nymlink.ahead import made_ahead
-from nymlink.encode.backends import Network, Vectors
+from nymlink.arrays import Vectors
+from nymlink.encode.backends import Network
 from nymlink.encode.tokens import Ids, Rows, Tokens, plan, tokenise
 from nymlink.errors import InputError, NymlinkError
 

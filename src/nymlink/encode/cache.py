@@ -9,13 +9,12 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
-from tokenize import TokenError
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from nymlink.arrays import map_array
+from nymlink.arrays import Kept, map_array
 from nymlink.atomic import atomic_file
 from nymlink.digests import digest
 from nymlink.errors import OutputError, StoreError
@@ -23,7 +22,6 @@ from nymlink.user_cache import ELSEWHERE, vector_cache
 
 Keys = npt.NDArray[np.uint64]
 Places = npt.NDArray[np.int64]
-Kept = npt.NDArray[np.float16]
 
 ABSENT: Final = -1
 """The place of a name that is not kept."""
@@ -39,8 +37,8 @@ _FINGERPRINT: Final = re.compile(r"[0-9a-f]{64}")
 _GONE: Final = ""
 """The name of a block that is no longer there."""
 
-_DAMAGES: Final = (OSError, EOFError, ValueError, TokenError)
-"""What reading a damaged block raises; what cannot be parsed in its header is a token error."""
+_DAMAGES: Final = (OSError, ValueError)
+"""What reading a damaged block raises."""
 
 
 class EmbeddingCache:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nymlink.encode.backends import Network, Precision, Vectors
+from nymlink.arrays import Vectors
+from nymlink.encode.backends import Network, Precision
 from nymlink.encode.backends.choose import locate
 from nymlink.encode.batches import Batches
 from nymlink.encode.cache import EmbeddingCache

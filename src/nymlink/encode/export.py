@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from nymlink.encode.backends import Vectors
+from nymlink.arrays import Vectors
 from nymlink.encode.backends.onnx import FILES, OnnxNetwork
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.fingerprint import LoadedModel

@@ -10,9 +10,8 @@ from typing import Final, Self
 import numpy as np
 import numpy.typing as npt
 
-from nymlink.arrays import as_float32
-from nymlink.encode.backends import Vectors
-from nymlink.encode.cache import ABSENT, Kept, Keys, Shelf, keys_of
+from nymlink.arrays import Kept, Vectors, as_float32
+from nymlink.encode.cache import ABSENT, Keys, Shelf, keys_of
 from nymlink.encode.tokens import Rows
 from nymlink.errors import StoreError
 

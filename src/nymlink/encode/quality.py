@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from nymlink.encode.backends import Vectors
+from nymlink.arrays import Vectors
 from nymlink.errors import InputError
 from nymlink.text.normalise import normalise
 from nymlink.vocabulary.vocabulary import Vocabulary

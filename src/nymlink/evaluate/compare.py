@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from nymlink.errors import InputError
-from nymlink.evaluate.metrics import as_array
+from nymlink.evaluate.metrics import Ranks, as_array
 from nymlink.evaluate.significance import McNemar, mcnemar
+from nymlink.json_objects import member
 
 _NO_RUN: Final = "not an evaluation written by nymlink evaluate --json"
 
@@ -45,13 +46,23 @@ def compare(
         InputError: they are not evaluations, or not of the same mentions.
     """
     try:
-        mentions = [run["mentions"] for run in (first, second)]
-        if mentions[0]["fingerprint"] != mentions[1]["fingerprint"]:
-            raise InputError("the two runs scored different mentions: evaluate both on the same corpus", path=path)
-        ranks = {name: [as_array(run[f"{name}_ranks"]) for run in mentions] for name in ("name", "concept")}
-        return {
-            "acc@1": mcnemar(*(values < 1 for values in ranks["name"])),
-            "concept_acc@1": mcnemar(*(values < 1 for values in ranks["concept"])),
-        }
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        mentions = [member(run, "mentions", dict) for run in (first, second)]
+        fingerprints = {member(run, "fingerprint", str) for run in mentions}
+        ranks = {name: [_ranks(run, name) for run in mentions] for name in ("name", "concept")}
+        if any(one.shape != other.shape for one, other in ranks.values()) and len(fingerprints) == 1:
+            raise ValueError("the same mentions, but not as many")
+    except (ValueError, OverflowError) as error:
         raise InputError(_NO_RUN, path=path) from error
+    if len(fingerprints) > 1:
+        raise InputError("the two runs scored different mentions: evaluate both on the same corpus", path=path)
+    return {
+        "acc@1": mcnemar(*(values < 1 for values in ranks["name"])),
+        "concept_acc@1": mcnemar(*(values < 1 for values in ranks["concept"])),
+    }
+
+
+def _ranks(mentions: Mapping[str, Any], name: str) -> Ranks:
+    ranks = member(mentions, f"{name}_ranks", list)
+    if not all(rank is None or isinstance(rank, int | float) for rank in ranks):
+        raise ValueError(f"{name}_ranks are no numbers")
+    return as_array(ranks)

@@ -8,8 +8,8 @@ from itertools import combinations, pairwise
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from nymlink.arrays import Bools
 from nymlink.corpus.model import Corpus
 from nymlink.evaluate.evaluation import evaluate
 from nymlink.evaluate.metrics import Ranks, accuracy
@@ -21,8 +21,6 @@ from nymlink.index.index import Index
 
 STEPS: Final = 20
 """Weights are multiples of a twentieth."""
-
-Right = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +103,7 @@ def _places(texts: Sequence[str], outcomes: Sequence[Outcome]) -> tuple[list[int
     return places, np.cumsum([0, *counts[:-1]]).tolist()
 
 
-def _right(index: Index, outcomes: Sequence[Outcome], rows: Rows) -> Right:
+def _right(index: Index, outcomes: Sequence[Outcome], rows: Rows) -> Bools:
     """Whether one of the concepts of an entry is gold for a part of a mention: bool (P, m)."""
     owners = index.vocabulary.columns.names["concept"].to_numpy()
     golds = [outcome.gold for outcome in outcomes for _ in outcome.query.parts]
@@ -121,7 +119,7 @@ def _right(index: Index, outcomes: Sequence[Outcome], rows: Rows) -> Right:
     return right
 
 
-def _ranks(rows: Rows, total: Scores, right: Right) -> Ranks:
+def _ranks(rows: Rows, total: Scores, right: Bools) -> Ranks:
     """float64 (P): the rank of the first right entry, in the order of :func:`nymlink.index.hits.best`."""
     keys = np.where(rows == NONE, -np.inf, np.round(total.astype(np.float64), 6))
     best = np.where(right, keys, -np.inf)

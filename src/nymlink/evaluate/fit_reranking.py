@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from nymlink.arrays import Bools
 from nymlink.corpus.model import Corpus
 from nymlink.errors import InputError
 from nymlink.evaluate.gold import GoldResolver
@@ -23,8 +24,6 @@ CONTEXT: Final = tuple(2.0**power for power in np.arange(-6, 7.5, 0.5))
 RETRIEVAL: Final = (0.0, *(2.0**power for power in np.arange(-1, 8.5, 0.5)))
 DOCUMENT: Final = (0.0, *(2.0**power for power in np.arange(-4, 1.5, 0.5)))
 """The weights that are compared."""
-
-Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)

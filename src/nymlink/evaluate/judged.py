@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from nymlink.arrays import Bools, Ints
 from nymlink.corpus.model import Corpus, Document, Mention
 from nymlink.errors import InputError
 from nymlink.evaluate.calibration import Reliability
@@ -26,9 +27,6 @@ from nymlink.text.spelling import DEFAULT_SPELLING
 
 _FEWEST_GROUPS = 10
 """With fewer documents there are no documents to speak of."""
-
-Bools = npt.NDArray[np.bool_]
-Numbers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,8 +50,8 @@ class Judged:
     features: Features
     factors: npt.NDArray[np.float64]
     right: Bools
-    starts: Numbers
-    groups: Numbers
+    starts: Ints
+    groups: Ints
 
     def reliability(self, confidences: Confidences) -> Reliability:
         """Of whole mentions, as :class:`~nymlink.link.linker.Linker` has the confidence of a composite one."""
@@ -179,8 +177,8 @@ def _judged(
     mentions: Sequence[Mention],
     asked: Sequence[Asked],
     gold: Sequence[frozenset[int]],
-    starts: Numbers,
-    groups: Numbers,
+    starts: Ints,
+    groups: Ints,
     left_out: Sequence[frozenset[int]] = (),
 ) -> Judged:
     texts = [part.text for part in asked]
@@ -213,7 +211,7 @@ def _rounded(confidences: Confidences) -> Confidences:
     return np.array([round(one, 6) for one in confidences.tolist()])
 
 
-def _taken(matches: Matches, places: Numbers) -> Matches:
+def _taken(matches: Matches, places: Ints) -> Matches:
     """The matches of these queries, as often as they are named."""
     return Matches(
         concepts=matches.concepts[places],

@@ -18,10 +18,9 @@ from typing import ClassVar, Final, Self
 import numpy as np
 import numpy.typing as npt
 
-from nymlink.arrays import as_float32, map_array, save_array, save_blocks
+from nymlink.arrays import Kept, Vectors, as_float32, map_array, save_array, save_blocks
 from nymlink.index.hits import Rows
 from nymlink.index.integer_product import LARGEST_LEFT, is_exact, product
-from nymlink.index.nearest import Kept, Vectors
 
 _ENTRIES: Final = 1 << 16
 QUERIES: Final = 1 << 7

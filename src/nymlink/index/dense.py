@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
-from nymlink.arrays import as_float32, map_array, save_array, save_blocks
+from nymlink.arrays import Kept, Vectors, as_float32, map_array, save_array, save_blocks
 from nymlink.encode.cuts import Cuts
 from nymlink.index.codes import QUERIES, Codes, Owners
 from nymlink.index.entries import Entries
 from nymlink.index.hits import NONE, Hits, Rows, Scores, best_of
-from nymlink.index.nearest import Kept, Vectors, nearest
+from nymlink.index.nearest import nearest
 from nymlink.index.neighbours import EXACTLY, Neighbours
 from nymlink.progress import track
 
@@ -76,16 +76,19 @@ class DenseSearch:
         encoder: Encodes,
         *,
         width: int,
+        directory: Path | None = None,
         kind: str = EXACTLY,
         cache: EmbeddingCache | None = None,
         progress: bool = False,
     ) -> DenseSearch:
-        """Encode all entries, in memory.
+        """Encode all entries.
 
         Args:
             entries: what is to be searched.
             encoder: makes their vectors, and those of queries.
             width: the length D of its vectors.
+            directory: a new directory, to which this is written as by :meth:`save`, but memory has a block of
+                vectors at a time. If ``None``, all is in memory.
             kind: ``"exact"``, or one of :data:`~nymlink.index.neighbours.KINDS`.
             cache: where vectors encoded before are, and new ones are kept.
             progress: whether to show progress when standard error is a terminal.
@@ -94,33 +97,19 @@ class DenseSearch:
             MissingExtraError: the kind needs faiss, and it is not installed.
             ValueError: the encoder's vectors have another width.
         """
-        blocks = list(_encoded(entries, encoder, width, cache, progress=progress))
-        vectors: Kept = np.concatenate([np.zeros((0, width), np.float16), *blocks])
-        if kind == EXACTLY:
-            return cls(entries, encoder, vectors, codes=Codes.of(vectors))
-        return cls(entries, encoder, vectors, Neighbours.build(vectors, kind, progress=progress))
-
-    @classmethod
-    def write(
-        cls,
-        directory: Path,
-        entries: Entries,
-        encoder: Encodes,
-        *,
-        width: int,
-        kind: str = EXACTLY,
-        cache: EmbeddingCache | None = None,
-        progress: bool = False,
-    ) -> DenseSearch:
-        """What :meth:`build` and :meth:`save` do, but memory has a block of vectors at a time."""
-        directory.mkdir()
         blocks = _encoded(entries, encoder, width, cache, progress=progress)
-        save_blocks(directory, _FILE, blocks, dtype=np.float16, shape=(len(entries), width))
-        vectors = map_array(directory, _FILE)
+        if directory is None:
+            vectors: Kept = np.concatenate([np.zeros((0, width), np.float16), *blocks])
+        else:
+            directory.mkdir()
+            save_blocks(directory, _FILE, blocks, dtype=np.float16, shape=(len(entries), width))
+            vectors = map_array(directory, _FILE)
         if kind == EXACTLY:
-            return cls(entries, encoder, vectors, codes=Codes.write(directory, vectors))
+            codes = Codes.of(vectors) if directory is None else Codes.write(directory, vectors)
+            return cls(entries, encoder, vectors, codes=codes)
         neighbours = Neighbours.build(vectors, kind, progress=progress)
-        neighbours.save(directory)
+        if directory is not None:
+            neighbours.save(directory)
         return cls(entries, encoder, vectors, neighbours)
 
     def search(self, queries: Sequence[str], k: int) -> Hits:

@@ -68,6 +68,8 @@ class Entries:
             raise ValueError("the offsets of the entries do not ascend from 0")
         if self.texts.type != pa.large_string() or self.others.type != pa.large_string():
             raise ValueError("the texts of the entries are no large strings")
+        if self.offsets.dtype != np.int64 or self.names.dtype != np.int32:
+            raise ValueError("the offsets of the entries or their names are of another type")
         if self.other_rows.dtype != np.int32 or self.other_rows.shape != (len(self.others),):
             raise ValueError("the entries of names in other orders do not fit these")
         if len(self.others) and not 0 <= self.other_rows.min() <= self.other_rows.max() < len(self.texts):
@@ -211,7 +213,12 @@ class Entries:
 
     @classmethod
     def load(cls, directory: Path) -> Entries:
-        """Map the entries of a directory into memory."""
+        """Map the entries of a directory into memory.
+
+        Raises:
+            OSError: a file of them is missing.
+            ValueError, pyarrow.ArrowException: the files hold something else, or do not fit each other.
+        """
         return cls(
             _map_texts(directory / "entries.arrow"),
             map_array(directory, "entry_offsets"),
@@ -229,7 +236,10 @@ def _save_texts(path: Path, texts: pa.LargeStringArray) -> None:
 
 def _map_texts(path: Path) -> pa.LargeStringArray:
     with pa.memory_map(str(path)) as source:
-        column = pa.ipc.open_file(source).read_all()["text"]
+        table = pa.ipc.open_file(source).read_all()
+    if table.column_names != ["text"]:
+        raise ValueError(f"{path.name} has the columns {', '.join(table.column_names)}")
+    column = table["text"]
     # In full: Arrow follows the offsets of texts without looking.
     column.validate(full=True)
     return column.chunk(0) if column.num_chunks else pa.array([], pa.large_string())

@@ -11,6 +11,7 @@ from nymlink.errors import InputError, UnknownNameError
 from nymlink.index.hits import Searcher
 from nymlink.index.hybrid import HybridSearch, shares
 from nymlink.index.reciprocal_rank import ReciprocalRankSearch
+from nymlink.json_objects import member
 
 EXACT: Final = "exact"
 DENSE: Final = "dense"
@@ -84,10 +85,10 @@ class Fusion:
         """What :meth:`to_dict` gave.
 
         Raises:
-            ValueError: there is no such method, or the weights are not for these searches or allow no mean.
-            LookupError: something is missing.
+            ValueError: there is no such method, or the weights are not for these searches or allow no mean, or
+                something is missing.
         """
-        method, weights = value["method"], value["weights"]
+        method, weights = member(value, "method", str), member(value, "weights", dict)
         if method not in METHODS:
             raise ValueError(f"unknown fusion {method!r}")
         return cls(method, shares(parts, weights))

@@ -115,6 +115,8 @@ def shares(parts: Collection[str], weights: Mapping[str, float]) -> Mapping[str,
     """
     if set(parts) != set(weights):
         raise ValueError(f"weights are for {sorted(weights)}, but the searches are {sorted(parts)}")
+    if not all(isinstance(weight, int | float) for weight in weights.values()):
+        raise ValueError(f"weights must be numbers: {dict(weights)}")
     total = sum(weights.values())
     if not isfinite(total) or min(weights.values()) < 0 or total <= 0:
         raise ValueError(f"weights must be at least 0 and not all 0: {dict(weights)}")

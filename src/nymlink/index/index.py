@@ -6,14 +6,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from tokenize import TokenError
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
 from nymlink.belongings import MANIFEST
-from nymlink.errors import InputError, StoreError, UnknownNameError
+from nymlink.errors import InputError, NymlinkError, StoreError, UnknownNameError
 from nymlink.index.dense import DenseSearch
 from nymlink.index.entries import Entries
 from nymlink.index.exact import ExactSearch
@@ -26,6 +25,7 @@ from nymlink.index.presets import DEFAULT_PRESET
 from nymlink.index.query_encoder import QueryEncoder
 from nymlink.index.sparse import SparseSearch
 from nymlink.index.walk import Matches, match
+from nymlink.json_objects import member
 from nymlink.manifest import read_manifest, require_files, write_directory
 from nymlink.outputs import require_replaceable
 from nymlink.text.normalise import normalise
@@ -89,6 +89,7 @@ class Index:
         cls,
         vocabulary: Vocabulary,
         *,
+        directory: str | Path | None = None,
         sparse: str = DEFAULT_PRESET,
         encoder: Encoder | str | Path | None = None,
         dense: str = EXACTLY,
@@ -97,10 +98,13 @@ class Index:
         cache: EmbeddingCache | None = None,
         progress: bool = False,
     ) -> Index:
-        """Make a vocabulary searchable, in memory.
+        """Make a vocabulary searchable, in memory or straight in a directory.
 
         Args:
             vocabulary: what is to be searched; names of obsolete concepts are left out.
+            directory: where the index is written, atomically, and opened: the same as :meth:`save` makes, but
+                memory holds only a part of it at a time. With a cache, a build that was stopped does not encode
+                again what it had encoded. If ``None``, the index is in memory.
             sparse: one of :data:`~nymlink.index.presets.PRESETS`.
             encoder: for dense search: an encoder, or the folder or hub name that it is loaded from.
             dense: how dense search looks for vectors: ``"exact"``, ``"hnsw"`` or ``"ivf-pq"``.
@@ -113,9 +117,20 @@ class Index:
             UnknownNameError: there is no such preset, kind of dense search or fusion.
             InputError: the vocabulary has no name to search, or the encoder cannot be loaded.
             MissingExtraError: the dense search or the encoder needs a package that is not installed.
+            OutputError: the directory cannot be written; nothing is left behind.
         """
+        if directory is not None:
+            require_replaceable(Path(directory), kind=KIND)
         plan = Plan.of(sparse=sparse, encoder=encoder, dense=dense, fusion=fusion, languages=languages)
-        return cls._build(vocabulary, plan, plan.calibration, cache=cache, progress=progress)
+        if directory is None:
+            return cls._build(vocabulary, plan, plan.calibration, cache=cache, progress=progress)
+        entries = plan.entries(vocabulary, progress=progress)
+        body = plan.to_dict()
+        with _new_directory(directory, vocabulary, entries, plan.searches, body, plan.calibration) as partial:
+            # One after the other, and none of them kept.
+            for measured in map(_measured, _searches(plan, entries, partial, cache=cache, progress=progress)):
+                body |= measured
+        return cls.load(directory, encoder=None if plan.encoder is None else plan.encoder.loaded)
 
     def rebuild(
         self, vocabulary: Vocabulary, *, cache: EmbeddingCache | None = None, progress: bool = False
@@ -147,75 +162,12 @@ class Index:
         progress: bool,
     ) -> Index:
         entries = plan.entries(vocabulary, progress=progress)
-        searches: dict[str, SparseSearch | DenseSearch] = {
-            name: SparseSearch.build(entries, settings, progress=progress)
-            for name, settings in plan.sparse_settings.items()
-        }
-        measured = {}
-        if plan.encoder is not None:
-            width = plan.encoder.record.width
-            searches[DENSE] = dense = DenseSearch.build(
-                entries, plan.encoder, width=width, kind=plan.dense, cache=cache, progress=progress
-            )
-            measured = _measured(dense)
-        return cls(vocabulary, entries, searches, plan.to_dict() | measured, calibration)
-
-    @classmethod
-    def write(
-        cls,
-        directory: str | Path,
-        vocabulary: Vocabulary,
-        *,
-        sparse: str = DEFAULT_PRESET,
-        encoder: Encoder | str | Path | None = None,
-        dense: str = EXACTLY,
-        fusion: str = WEIGHTED,
-        languages: Collection[str] | None = None,
-        cache: EmbeddingCache | None = None,
-        progress: bool = False,
-    ) -> Index:
-        """Build an index straight into a directory, atomically, and open it.
-
-        It is the index that :meth:`build` and :meth:`save` make, but memory holds only a part of it at a time.
-        With a cache, a build that was stopped does not encode again what it had encoded.
-
-        Args:
-            directory: where it goes.
-            vocabulary: as for :meth:`build`, like what follows.
-            sparse: the preset.
-            encoder: of the dense search.
-            dense: its kind.
-            fusion: how the searches are joined.
-            languages: the languages.
-            cache: of vectors.
-            progress: whether to show progress.
-
-        Raises:
-            UnknownNameError: there is no such preset, kind of dense search or fusion.
-            InputError: the vocabulary has no name to search, or the encoder cannot be loaded.
-            MissingExtraError: the dense search or the encoder needs a package that is not installed.
-            OutputError: the directory cannot be written; nothing is left behind.
-        """
-        require_replaceable(Path(directory), kind=KIND)
-        plan = Plan.of(sparse=sparse, encoder=encoder, dense=dense, fusion=fusion, languages=languages)
-        entries = plan.entries(vocabulary, progress=progress)
-        body = plan.to_dict()
-        with _new_directory(directory, vocabulary, entries, plan.searches, body, plan.calibration) as partial:
-            for name, settings in plan.sparse_settings.items():
-                SparseSearch.write(partial / name, entries, settings, progress=progress)
-            if plan.encoder is not None:
-                width = plan.encoder.record.width
-                made = DenseSearch.write(
-                    partial / DENSE,
-                    entries,
-                    plan.encoder,
-                    width=width,
-                    kind=plan.dense,
-                    cache=cache,
-                    progress=progress,
-                )
-                body |= _measured(made)
-        return cls.load(directory, encoder=None if plan.encoder is None else plan.encoder.loaded)
+        built = _searches(plan, entries, None, cache=cache, progress=progress)
+        searches = dict(zip(plan.searches, built, strict=True))
+        settings = plan.to_dict()
+        for search in searches.values():
+            settings |= _measured(search)
+        return cls(vocabulary, entries, searches, settings, calibration)
 
     def save(self, directory: str | Path) -> None:
         """Write the index, with its vocabulary, to a directory, atomically.
@@ -252,9 +204,10 @@ class Index:
         vocabulary = Vocabulary.load(directory / _VOCABULARY)
         verification = Verification(directory, manifest, filter(_is_of_a_search, manifest["files"]))
         try:
-            plan = Plan.from_dict(manifest["settings"], encoder, index=directory)
-            if manifest["searches"] != plan.searches:
-                raise ValueError(f"its searches are {manifest['searches']}, its settings say {plan.searches}")
+            settings = member(manifest, "settings", dict)
+            plan = Plan.from_dict(settings, encoder, index=directory)
+            if (said := member(manifest, "searches", list)) != plan.searches:
+                raise ValueError(f"its searches are {said}, its settings say {plan.searches}")
             require_files(manifest, Entries.FILES)
             entries = Entries.load(directory)
             rows = entries.names
@@ -269,21 +222,16 @@ class Index:
                     directory / DENSE, entries, plan.encoder, width=width, kind=plan.dense
                 )
             require_files(manifest, [f"{name}/{file}" for name, part in searches.items() for file in part.files])
-            settings, calibration = manifest["settings"], manifest.get("calibration")
+            calibration = manifest.get("calibration")
             opened = cls(vocabulary, entries, searches, settings, calibration, verification=verification)
             return opened._in(directory)
-        except (
-            OSError,
-            ValueError,
-            ArithmeticError,
-            LookupError,
-            TypeError,
-            TokenError,
-            UnknownNameError,
-            pa.ArrowException,
-        ) as error:
-            # It knows which file it is.
+        except Exception as error:
+            if isinstance(error, NymlinkError) and not isinstance(error, UnknownNameError):
+                raise
+            # A damaged file may end in any error: the check of the files knows which file it is.
             verification.wait()
+            if not isinstance(error, (OSError, ValueError, UnknownNameError, pa.ArrowException)):
+                raise
             raise StoreError(f"the index is damaged ({error}): build it again", path=directory) from error
 
     @property
@@ -414,8 +362,30 @@ def _built(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if name != "fusion"}
 
 
-def _measured(dense: DenseSearch) -> dict[str, float]:
-    return {} if dense.neighbours is None else {_RECALL: round(dense.recall(20), 4)}
+def _searches(
+    plan: Plan, entries: Entries, directory: Path | None, *, cache: EmbeddingCache | None, progress: bool
+) -> Iterator[SparseSearch | DenseSearch]:
+    """Build the searches of a plan, in its order: in memory, or each in a directory of its name in this one."""
+    places = {name: None if directory is None else directory / name for name in plan.searches}
+    for name, settings in plan.sparse_settings.items():
+        yield SparseSearch.build(entries, settings, directory=places[name], progress=progress)
+    if plan.encoder is not None:
+        yield DenseSearch.build(
+            entries,
+            plan.encoder,
+            width=plan.encoder.record.width,
+            directory=places[DENSE],
+            kind=plan.dense,
+            cache=cache,
+            progress=progress,
+        )
+
+
+def _measured(search: SparseSearch | DenseSearch) -> dict[str, float]:
+    """What a search measured of itself when it was built: the recall of an approximate one."""
+    if isinstance(search, SparseSearch) or search.neighbours is None:
+        return {}
+    return {_RECALL: round(search.recall(20), 4)}
 
 
 @contextmanager

@@ -7,11 +7,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from nymlink.arrays import as_float32
+from nymlink.arrays import Kept, Vectors, as_float32
 from nymlink.index.hits import NONE, Hits, Rows, Scores
 
-Vectors = npt.NDArray[np.float32]
-Kept = npt.NDArray[np.float16]
 StoredVectors = Kept | Vectors
 
 _QUERIES: Final = 512

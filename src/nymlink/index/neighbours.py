@@ -15,9 +15,9 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
+from nymlink.arrays import Kept, Vectors
 from nymlink.errors import InputError, MissingExtraError, StoreError, UnknownNameError
 from nymlink.index.hits import Rows
-from nymlink.index.nearest import Kept, Vectors
 from nymlink.progress import track
 
 EXACTLY: Final = "exact"

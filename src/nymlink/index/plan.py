@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from nymlink.encode.embedded import embedded_calibration
 from nymlink.errors import InputError
 from nymlink.index.entries import Entries
-from nymlink.index.fusion import DENSE, EXACT, WEIGHTED, Fusion
+from nymlink.index.fusion import DENSE, EXACT, Fusion
 from nymlink.index.neighbours import EXACTLY, check_kind
 from nymlink.index.presets import DEFAULT_PRESET, preset
 from nymlink.index.query_encoder import EncoderRecord, QueryEncoder
 from nymlink.index.settings import SparseSettings
+from nymlink.json_objects import member
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -44,12 +45,12 @@ class Plan:
         cls,
         *,
         sparse: str,
-        encoder: Encoder | str | Path | None = None,
-        dense: str = EXACTLY,
-        fusion: str = WEIGHTED,
-        languages: Collection[str] | None = None,
+        encoder: Encoder | str | Path | None,
+        dense: str,
+        fusion: str,
+        languages: Collection[str] | None,
     ) -> Plan:
-        """A plan from what a user says; the encoder is loaded.
+        """A plan from what a user says to :meth:`nymlink.index.index.Index.build`; the encoder is loaded.
 
         Raises:
             UnknownNameError: there is no such preset, kind or fusion.
@@ -130,19 +131,20 @@ class Plan:
         Raises:
             InputError: an encoder is given, but none is needed.
             StoreError: a loaded encoder is given, and it is another than the one recorded.
-            LookupError, TypeError, ValueError, UnknownNameError: the value is damaged.
+            ValueError: the value is damaged.
+            UnknownNameError: it is of a preset that there is not.
         """
-        recorded = value["encoder"]
-        names = _names(value["sparse"], dense=recorded is not None)
+        sparse, recorded = member(value, "sparse", str), value.get("encoder")
+        names = _names(sparse, dense=recorded is not None)
         if recorded is None and encoder is not None:
             raise InputError("the index has no dense search: it needs no encoder", path=index)
         record = None if recorded is None else EncoderRecord.from_dict(recorded)
         return cls(
-            sparse=value["sparse"],
+            sparse=sparse,
             encoder=None if record is None else QueryEncoder(record, encoder, index=index),
-            dense=EXACTLY if record is None else value["dense"],
-            fusion=Fusion.from_dict(value["fusion"], names),
-            languages=tuple(value["languages"]) if "languages" in value else None,
+            dense=EXACTLY if record is None else member(value, "dense", str),
+            fusion=Fusion.from_dict(member(value, "fusion", dict), names),
+            languages=tuple(member(value, "languages", list)) if "languages" in value else None,
         )
 
 

@@ -10,9 +10,10 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nymlink.arrays import Vectors
 from nymlink.encode.embedded import embedded
 from nymlink.errors import InputError, StoreError
-from nymlink.index.nearest import Vectors
+from nymlink.json_objects import record
 
 if TYPE_CHECKING:
     from nymlink.encode.backends import Precision
@@ -99,13 +100,13 @@ class EncoderRecord:
         """What :meth:`to_dict` gave.
 
         Raises:
-            TypeError: the value is damaged.
+            ValueError: the value is damaged.
         """
-        record = cls(**value)
-        for said in (record.name, record.backend):
+        found = record(cls, value)
+        for said in (found.name, found.backend):
             if not isinstance(said, str | None):
-                raise TypeError(f"its encoder is said to be {said!r}")
-        return record
+                raise ValueError(f"its encoder is said to be {said!r}")
+        return found
 
     def check(self, encoder: Encoder, index: Path | None) -> None:
         """See that this is the encoder that was recorded.

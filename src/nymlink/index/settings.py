@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from nymlink.index.features import Pairs, Points
+from nymlink.json_objects import record
 from nymlink.text.stop_words import STOP_WORDS
 
 
@@ -41,7 +42,7 @@ class SparseSettings:
         if self.chars is None and self.word_chars is None and not self.words:
             raise ValueError("sparse settings need character n-grams, words or both")
         for sizes in (self.chars, self.word_chars):
-            if sizes is not None and not 1 <= sizes[0] <= sizes[1]:
+            if sizes is not None and not _are_lengths(sizes):
                 raise ValueError(f"character n-grams must go from a length of at least 1 upwards, not {sizes}")
         if self.shortest_word < 1:
             raise ValueError(f"shortest_word must be at least 1, not {self.shortest_word}")
@@ -65,6 +66,17 @@ class SparseSettings:
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, value: dict[str, Any]) -> SparseSettings:
-        sizes = {name: value[name] and tuple(value[name]) for name in ("chars", "word_chars")}
-        return cls(**{**value, **sizes})
+    def from_dict(cls, value: Any) -> SparseSettings:
+        """Read what :meth:`to_dict` gave.
+
+        Raises:
+            ValueError: the value is damaged.
+        """
+        if isinstance(value, dict):
+            # JSON makes lists of tuples.
+            value = {name: tuple(one) if isinstance(one, list) else one for name, one in value.items()}
+        return record(cls, value)
+
+
+def _are_lengths(sizes: Any) -> bool:
+    return isinstance(sizes, tuple) and [type(size) for size in sizes] == [int, int] and 1 <= sizes[0] <= sizes[1]

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Final, TypeVar
@@ -89,31 +90,25 @@ class SparseSearch:
         self._margin = int(np.clip(len(entries) // _MARGIN_SHARE, *_MARGIN))
 
     @classmethod
-    def build(cls, entries: Entries, settings: SparseSettings, *, progress: bool = False) -> SparseSearch:
-        """Invert the entries and fit the weighting on them, in memory."""
-        shards = list(_shards(entries, settings, progress=progress))
-        weights = TfIdf.of(shards, settings)
-        return cls(entries, weights, shards, _scales(shards, weights))
-
-    @classmethod
-    def write(cls, directory: Path, entries: Entries, settings: SparseSettings, *, progress: bool = False) -> None:
-        """What :meth:`build` and :meth:`save` do, but memory holds only one shard at a time.
+    def build(
+        cls, entries: Entries, settings: SparseSettings, *, directory: Path | None = None, progress: bool = False
+    ) -> SparseSearch:
+        """Invert the entries and fit the weighting on them.
 
         Args:
-            directory: a new directory.
             entries: what is to be searched.
             settings: by which features.
+            directory: a new directory, to which this is written as by :meth:`save`, but memory holds only one
+                shard at a time. If ``None``, all is in memory.
             progress: whether to show progress when standard error is a terminal.
         """
-        directory.mkdir()
-        sizes: list[int] = []
-        for shard in _shards(entries, settings, progress=progress):
-            shard.save(directory / str(len(sizes)))
-            sizes.append(shard.size)
-        # Mapped anew for either use, and let go of after it: what was read of a mapped file counts as memory.
-        weights = TfIdf.of(_mapped(directory, sizes), settings)
-        scales = _scales(_mapped(directory, sizes), weights)
-        cls(entries, weights, list(_mapped(directory, sizes)), scales)._save_weights(directory)
+        made = _shards(entries, settings, progress=progress)
+        shards = list(made) if directory is None else _SavedShards.of(made, directory)
+        weights = TfIdf.of(shards, settings)
+        search = cls(entries, weights, list(shards), _scales(shards, weights))
+        if directory is not None:
+            search._save_weights(directory)
+        return search
 
     def search(self, queries: Sequence[str], k: int) -> Hits:
         """The k entries of highest cosine; entries that share no feature with the query are no hits.
@@ -214,9 +209,7 @@ class SparseSearch:
 
     def save(self, directory: Path) -> None:
         """Write the search into a new directory."""
-        directory.mkdir()
-        for number, shard in enumerate(self._shards):
-            shard.save(directory / str(number))
+        _SavedShards.of(self._shards, directory)
         self._save_weights(directory)
 
     def _save_weights(self, directory: Path) -> None:
@@ -244,8 +237,39 @@ class SparseSearch:
         settings = SparseSettings.from_dict(json.loads((directory / "settings.json").read_text(encoding="utf-8")))
         hashes, frequencies = map_array(directory, "hashes"), map_array(directory, "frequencies")
         weights = TfIdf(settings, len(entries), hashes, frequencies)
-        shards = list(_mapped(directory, map_array(directory, "sizes").tolist()))
+        sizes = map_array(directory, "sizes")
+        if sizes.dtype != np.int64:
+            raise ValueError(f"the sizes of its shards are {sizes.dtype}")
+        shards = list(_SavedShards(directory, sizes.tolist()))
         return cls(entries, weights, shards, map_array(directory, "scales"))
+
+
+@dataclass(frozen=True, slots=True)
+class _SavedShards:
+    """Shards in a directory, mapped anew whenever one goes through them.
+
+    What was read of a mapped file counts as memory until that is let go of.
+
+    Attributes:
+        directory: where they are.
+        sizes: of each.
+    """
+
+    directory: Path
+    sizes: Sequence[int]
+
+    @classmethod
+    def of(cls, shards: Iterable[Postings], directory: Path) -> _SavedShards:
+        """Save shards in a new directory, one after the other."""
+        directory.mkdir()
+        sizes = []
+        for number, shard in enumerate(shards):
+            shard.save(directory / str(number))
+            sizes.append(shard.size)
+        return cls(directory, sizes)
+
+    def __iter__(self) -> Iterator[Postings]:
+        return (Postings.load(self.directory / str(number), size) for number, size in enumerate(self.sizes))
 
 
 def _shards(entries: Entries, settings: SparseSettings, *, progress: bool) -> Iterator[Postings]:
@@ -260,11 +284,6 @@ def _shards(entries: Entries, settings: SparseSettings, *, progress: bool) -> It
                 for start, end in chunks(pc.binary_length(texts).to_numpy())
             ]
         )
-
-
-def _mapped(directory: Path, sizes: Iterable[int]) -> Iterator[Postings]:
-    """The saved shards of these sizes."""
-    return (Postings.load(directory / str(number), size) for number, size in enumerate(sizes))
 
 
 def _scales(shards: Iterable[Postings], weights: TfIdf) -> npt.NDArray[np.float32]:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from nymlink.arrays import Vectors
 from nymlink.corpus.model import Corpus
 from nymlink.errors import InputError, MissingExtraError
 from nymlink.evaluate.gold import GoldResolver
 from nymlink.plot.figure import COLOURS, new_figure
 from nymlink.plot.labels import LONGEST_IN_KEY, shortened
 from nymlink.plot.sample import Labels
-from nymlink.plot.space import Flat, Vectors, turned
+from nymlink.plot.space import Flat, turned
 from nymlink.rerank.passages import MAX_LENGTH, Passage, passages
 from nymlink.vocabulary.vocabulary import Vocabulary
 

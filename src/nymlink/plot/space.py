@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
+from nymlink.arrays import Vectors
 from nymlink.errors import InputError, MissingExtraError
 from nymlink.plot.figure import COLOURS, MARKERS, new_figure
 from nymlink.plot.labels import place_labels
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Vectors = npt.NDArray[np.float32]
 Flat = npt.NDArray[np.float64]
 
 _SAME: Final = 1e-6

@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import log_softmax
 
+from nymlink.arrays import Ints
 from nymlink.errors import InputError
 from nymlink.index.hits import NONE
 
-Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 _FLOOR: Final = 0.01

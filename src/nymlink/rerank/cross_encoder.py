@@ -24,6 +24,7 @@ from nymlink.encode.adapter_files import weights_digest
 from nymlink.encode.tokens import Tokens
 from nymlink.encode.torch_model import Attention
 from nymlink.errors import InputError, StoreError
+from nymlink.json_objects import member, record
 from nymlink.manifest import read_manifest, require_files, write_directory
 from nymlink.rerank.cross_model import CrossModel
 from nymlink.rerank.encoding import encode
@@ -108,11 +109,14 @@ class CrossEncoder(nn.Module):
         manifest = read_manifest(folder, kind=CROSS, version=VERSIONS[CROSS])
         try:
             require_files(manifest, [_HEAD])
-            found = cls.begin(folder / _MODEL, CrossSettings(**manifest["settings"]), attention=attention)
-            head = load_file(folder / _HEAD)[_WEIGHTS]
+            settings = record(CrossSettings, member(manifest, "settings", dict))
+            found = cls.begin(folder / _MODEL, settings, attention=attention)
+            head = load_file(folder / _HEAD).get(_WEIGHTS)
+            if head is None:
+                raise ValueError(f"{_HEAD} has no {_WEIGHTS}")
             if head.shape != found.model.head.shape:
                 raise ValueError(f"its head is for vectors of length {len(head)}")
-        except (InputError, LookupError, TypeError, ValueError, OSError, SafetensorError) as error:
+        except (InputError, ValueError, OSError, SafetensorError) as error:
             raise StoreError(f"the cross-encoder is damaged ({error}): train it again", path=folder) from error
         with torch.no_grad():
             found.model.head.copy_(head)

@@ -7,11 +7,11 @@ from typing import Final
 
 import numpy as np
 
+from nymlink.index.hits import Scores
 from nymlink.rerank.cross_encoder import CrossEncoder
 from nymlink.rerank.entities import entities
 from nymlink.rerank.inputs import EntityIds
 from nymlink.rerank.passages import Passage
-from nymlink.rerank.scorer import Scores
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _AT_ONCE: Final = 256

@@ -15,14 +15,16 @@ from typing import Any, Final, cast, get_args
 
 from torch import nn
 
+from nymlink.arrays import Vectors
 from nymlink.encode.adapter_files import weights_digest
 from nymlink.encode.fingerprint import heeded
 from nymlink.encode.settings import Pooling
 from nymlink.encode.tokens import Tokens
 from nymlink.encode.torch_model import Attention, TorchModel
 from nymlink.errors import InputError, StoreError
+from nymlink.json_objects import member, record
 from nymlink.manifest import read_manifest, write_directory
-from nymlink.rerank.encoding import Vectors, encode
+from nymlink.rerank.encoding import encode
 from nymlink.rerank.entities import Entity
 from nymlink.rerank.inputs import SHORTEST, Inputs
 from nymlink.rerank.kinds import DUAL, VERSIONS
@@ -117,12 +119,12 @@ class DualEncoder(nn.Module):
         folder = Path(folder)
         manifest = read_manifest(folder, kind=DUAL, version=VERSIONS[DUAL])
         try:
-            settings = DualSettings(**manifest["settings"])
+            settings = record(DualSettings, member(manifest, "settings", dict))
             entity = TorchModel.load(folder / _ENTITY, max_length=settings.max_length, attention=attention)
             mention = _mention(folder / _MENTION, entity, settings, attention)
-            if not mention.width == entity.width == manifest["width"]:
+            if not mention.width == entity.width == member(manifest, "width", int):
                 raise ValueError(f"its widths are {mention.width} and {entity.width}")
-        except (InputError, LookupError, TypeError, ValueError) as error:
+        except (InputError, ValueError) as error:
             raise StoreError(f"the re-ranker is damaged ({error}): train it again", path=folder) from error
         return cls(mention, entity, settings)
 

@@ -9,10 +9,10 @@ from typing import Final
 import numpy as np
 
 from nymlink.encode.cache import EmbeddingCache
+from nymlink.index.hits import Scores
 from nymlink.rerank.concept_vectors import ConceptVectors
 from nymlink.rerank.dual_encoder import DualEncoder
 from nymlink.rerank.passages import Passage
-from nymlink.rerank.scorer import Scores
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _AT_ONCE: Final = 256

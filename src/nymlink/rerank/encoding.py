@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
+from nymlink.arrays import Vectors
 from nymlink.encode.tokens import Tokens, plan
 from nymlink.encode.torch_model import TorchModel
-
-Vectors = npt.NDArray[np.float32]
 
 _BATCH_TOKENS: Final = 2048
 _PADDING: Final = 0.25

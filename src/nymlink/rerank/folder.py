@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from nymlink.belongings import MANIFEST
 from nymlink.encode.cache import EmbeddingCache
 from nymlink.errors import InputError, MissingExtraError, StoreError
+from nymlink.json_objects import member, record
 from nymlink.manifest import read_manifest, write_manifest
 from nymlink.rerank.combine import Weights
 from nymlink.rerank.kinds import CROSS, DUAL, VERSIONS
@@ -105,9 +106,11 @@ def fitted(folder: str | Path, *, refit: bool = False) -> Fitted | None:
         return None
     try:
         return Fitted(
-            weights=Weights(**found["weights"]), candidates=int(found["candidates"]), scores=found.get("scores")
+            weights=record(Weights, member(found, "weights", dict)),
+            candidates=member(found, "candidates", int),
+            scores=found.get("scores"),
         )
-    except (InputError, LookupError, TypeError, ValueError) as error:
+    except (InputError, ValueError) as error:
         if refit:
             return None
         raise StoreError(

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from nymlink.encode.adapters import AdapterSettings
-from nymlink.encode.settings import EncoderSettings
 from nymlink.encode.tokenizer import save_tokenizer
 from nymlink.encode.torch_model import TorchModel
 from nymlink.rerank.inputs import END, START, marker_ids
@@ -31,27 +29,16 @@ class MentionModel(TorchModel):
     before.
 
     Args:
-        transformer: as for :class:`~nymlink.encode.torch_model.TorchModel`, like what follows.
+        transformer: as for :class:`~nymlink.encode.torch_model.TorchModel`, like all else.
         tokenizer: its tokenizer.
-        settings: the length of an input, and the pooling.
-        special: which token is what.
-        adapters: how large the transformer's adapters are.
 
     Attributes:
         mention_start: the first of the two places: the marker before the mention, or (``"word"``, as the release
             of Le & Nguyen 2023 has it) the mention's first word piece. The second is the marker after it.
     """
 
-    def __init__(
-        self,
-        transformer: PreTrainedModel,
-        tokenizer: Tokenizer,
-        settings: EncoderSettings,
-        *,
-        special: dict[str, str],
-        adapters: AdapterSettings | None = None,
-    ) -> None:
-        super().__init__(transformer, tokenizer, settings, special=special, adapters=adapters)
+    def __init__(self, transformer: PreTrainedModel, tokenizer: Tokenizer, *settings: Any, **more: Any) -> None:
+        super().__init__(transformer, tokenizer, *settings, **more)
         self.mention_start: MentionStart = "marker"
         tokenizer.add_special_tokens([START, END])
         self._markers = marker_ids(tokenizer)

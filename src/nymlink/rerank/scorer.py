@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-import numpy as np
-import numpy.typing as npt
-
+from nymlink.index.hits import Scores
 from nymlink.rerank.passages import Passage
 
 CANDIDATES: Final = 64
 """Of a mention, where nothing else is said: as many as in the paper."""
-
-Scores = npt.NDArray[np.float32]
 
 
 class ContextScorer(Protocol):

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
-import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from filelock import FileLock
+
 from nymlink.atomic import atomic_file, output_errors
 from nymlink.files import sha256
+from nymlink.json_objects import member, record
 from nymlink.sources.part import Stamp
 from nymlink.sources.source import PublishedSource
 from nymlink.user_cache import user_cache
@@ -53,9 +54,10 @@ def recall(source: PublishedSource, folder: Path) -> Fetched | None:
     """
     path = place_of(source, folder)
     try:
-        record = json.loads(_record(path).read_text(encoding="utf-8"))
-        fetched = Fetched(path=path, stamp=Stamp(**record.pop("stamp")), **record)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        said = json.loads(_record(path).read_text(encoding="utf-8"))
+        stamp = record(Stamp, member(said, "stamp", dict))
+        fetched = record(Fetched, {**said, "stamp": stamp, "path": path})
+    except (OSError, ValueError):
         return None
     return fetched if fetched.url == source.url and path.is_file() else None
 
@@ -71,10 +73,10 @@ def remember(fetched: Fetched) -> None:
     Raises:
         OutputError: it cannot be written.
     """
-    record = asdict(replace(fetched, path=Path()))
-    del record["path"]
+    said = asdict(replace(fetched, path=Path()))
+    del said["path"]
     with atomic_file(_record(fetched.path)) as partial:
-        partial.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+        partial.write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
 
 
 @contextlib.contextmanager
@@ -86,14 +88,14 @@ def locked(path: Path) -> Iterator[None]:
     Raises:
         OutputError: the cache cannot be written.
     """
+    lock = FileLock(path.with_name(path.name + ".lock"))
     with output_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock = os.open(path.with_name(path.name + ".lock"), os.O_CREAT | os.O_WRONLY)
+        lock.acquire()
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(lock)
+        lock.release()
 
 
 def _record(path: Path) -> Path:

@@ -1,6 +1,6 @@
-"""A downloader for pooch that goes on where it broke off, tries again, and asks whether there is anything new.
+"""A downloader that goes on where it broke off, tries again, and asks whether there is anything new.
 
-pooch's own begins from nothing each time. Conditions and ranges are those of RFC 9110, sections 13 and 14.
+Conditions and ranges are those of RFC 9110, sections 13 and 14.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Final
 
 import requests
 from tqdm import tqdm
@@ -73,8 +73,8 @@ class ResumingDownloader:
     progress: bool = False
     stamp: Stamp = field(default_factory=Stamp)
 
-    def __call__(self, url: str, output_file: str | IO[bytes], pooch: Any) -> None:
-        """Fetch, the way pooch calls it.
+    def fetch(self, url: str, target: Path) -> None:
+        """Fetch what is at a URL into a file.
 
         Raises:
             NotModifiedError: the server has nothing newer than ``known``.
@@ -82,7 +82,6 @@ class ResumingDownloader:
             OSError: the disk is full.
         """
         self._persist(url)
-        target = Path(str(output_file))
         try:
             if self.member:
                 extract(self.part.path, self.member, target)

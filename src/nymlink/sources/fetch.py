@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import logging
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-
-import pooch
 
 from nymlink.atomic import atomic_file
 from nymlink.errors import InputError
@@ -103,35 +98,17 @@ def _download(
     date = datetime.now(UTC).isoformat(timespec="seconds")
     try:
         with atomic_file(target) as partial:
-            _retrieve(source, partial, downloader)
-            check_content(partial, source)
+            downloader.fetch(source.url, partial)
             digest = sha256(partial)
+            if digest != (source.sha256 or digest):
+                raise InputError(
+                    f"the server sent another file than the one expected, whose SHA-256 digest is {source.sha256}",
+                    path=source.url,
+                )
+            check_content(partial, source)
     except NotModifiedError:
         assert cached is not None, "only what is known is asked about"
         return cached
     fetched = Fetched(path=target, url=source.url, sha256=digest, stamp=downloader.stamp, date=date)
     remember(fetched)
     return fetched
-
-
-def _retrieve(source: PublishedSource, path: Path, downloader: ResumingDownloader) -> None:
-    try:
-        with _quiet():
-            pooch.retrieve(source.url, source.sha256 or None, path.name, path=path.parent, downloader=downloader)
-    except ValueError as error:
-        raise InputError(
-            f"the server sent another file than the one expected, whose SHA-256 digest is {source.sha256}",
-            path=source.url,
-        ) from error
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep pooch from telling of each download and its digest: progress and the record do."""
-    logger = pooch.get_logger()
-    level = logger.level
-    logger.setLevel(logging.WARNING)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)

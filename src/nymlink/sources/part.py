@@ -6,6 +6,8 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from nymlink.json_objects import member, record
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stamp:
@@ -50,10 +52,10 @@ class Part:
         """What the server said of the file that has begun to come; ``None`` where nothing can be gone on from."""
         try:
             note = json.loads(self._note.read_text(encoding="utf-8"))
-            stamp = Stamp(**note["stamp"])
-        except (OSError, ValueError, TypeError, KeyError):
+            stamp = record(Stamp, member(note, "stamp", dict))
+        except (OSError, ValueError):
             return None
-        return stamp if self.size and stamp.strong and note["url"] == url else None
+        return stamp if self.size and stamp.strong and note.get("url") == url else None
 
     def drop(self) -> None:
         """Remove it."""

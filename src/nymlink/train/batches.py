@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from nymlink.arrays import Ints
 from nymlink.encode.tokens import Tokens, tokenise
 from nymlink.train.distributed import SINGLE, Processes
 from nymlink.train.pair_sequence import PairSequence
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
-
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ scores of all queries with all names; here no array grows with queries times nam
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -14,13 +14,13 @@ import numpy.typing as npt
 
 from nymlink.index.entries import Entries
 from nymlink.index.hits import NONE, Hits, Rows, Scores, best
-from nymlink.index.nearest import Vectors, nearest
+from nymlink.index.nearest import nearest
 from nymlink.index.presets import preset
 from nymlink.index.sparse import SparseSearch
 from nymlink.progress import track
 from nymlink.train.annotated import Annotated
+from nymlink.train.evaluation import Encode
 
-Encode = Callable[[Sequence[str]], Vectors]
 """N names → float32 (N, D)."""
 
 _NAMES: Final = 1 << 14

@@ -108,7 +108,7 @@ def _load(checkpoint: Path, name: str, manifest: dict[str, Any]) -> dict[str, Te
     try:
         require_files(manifest, [name])
         return load_file(checkpoint / name)
-    except (OSError, LookupError, TypeError, ValueError, SafetensorError) as error:
+    except (OSError, ValueError, SafetensorError) as error:
         raise StoreError(
             f"the checkpoint is damaged ({error}): remove its directory to go on from an earlier one",
             path=checkpoint,

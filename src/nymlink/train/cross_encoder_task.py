@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+from nymlink.arrays import Ints
 from nymlink.encode.tokens import Tokens
 from nymlink.rerank.cross_encoder import CrossEncoder
 from nymlink.rerank.entities import entities
@@ -18,7 +19,7 @@ from nymlink.train.cached_gradient import Encoding
 from nymlink.train.permutation import permute, seeded_keys
 from nymlink.train.precision import Precision
 from nymlink.train.recipe_settings import CrossEncoderSettings
-from nymlink.train.rerank_examples import Examples, Ints
+from nymlink.train.rerank_examples import Examples
 from nymlink.train.task import Outcome
 from nymlink.vocabulary.vocabulary import Vocabulary
 

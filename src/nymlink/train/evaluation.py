@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from nymlink.arrays import Vectors
 from nymlink.corpus.read import read_corpus
 from nymlink.evaluate.gold import GoldResolver
 from nymlink.evaluate.metrics import accuracy, as_array
@@ -25,7 +26,7 @@ from nymlink.vocabulary.read import open_vocabulary
 
 AT: Final = (1, 5)
 
-Encode = Callable[[Sequence[str]], npt.NDArray[np.float32]]
+Encode = Callable[[Sequence[str]], Vectors]
 """N names → float32 (N, D), of unit length."""
 
 

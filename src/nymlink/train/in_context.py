@@ -16,13 +16,13 @@ from torch.optim import Optimizer
 
 from nymlink.corpus.read import read_corpus
 from nymlink.errors import InputError
-from nymlink.index.hits import Rows
+from nymlink.index.hits import Rows, Scores
 from nymlink.index.index import Index
 from nymlink.problems import Problems
 from nymlink.rerank.cross_encoder import CrossEncoder
 from nymlink.rerank.dual_encoder import DualEncoder
 from nymlink.rerank.passages import Passage
-from nymlink.rerank.scorer import ContextScorer, Scores
+from nymlink.rerank.scorer import ContextScorer
 from nymlink.train.annotated import describe_corpus
 from nymlink.train.cached_gradient import evaluating
 from nymlink.train.distributed import SINGLE, process_count

@@ -15,11 +15,11 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from nymlink.arrays import Bools, Ints, Vectors
 from nymlink.encode.tokens import Tokens, tokenise
 from nymlink.encode.torch_model import TorchModel
 from nymlink.errors import NymlinkError
 from nymlink.index.hits import NONE
-from nymlink.index.nearest import Vectors
 from nymlink.train.annotated import Annotated
 from nymlink.train.cached_gradient import Encoding, encode_names
 from nymlink.train.candidates import CandidateLists
@@ -31,9 +31,6 @@ from nymlink.train.task import Outcome
 
 _MEASURED: Final = 1000
 """Queries whose vectors say how large dense scores are."""
-
-Ints = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 
 class Scorer(nn.Module):
@@ -66,8 +63,8 @@ class CandidateBatch:
 
     queries: Ints
     candidates: Ints
-    present: Mask
-    positives: Mask
+    present: Bools
+    positives: Bools
     sparse: npt.NDArray[np.float32]
     tokens: Tokens
     place: str

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nymlink.atomic import atomic_file, output_errors
+from nymlink.json_objects import member
 
 
 class MetricsLog:
@@ -47,6 +48,6 @@ def _finite(value: Any) -> Any:
 def _step(line: str) -> float:
     """The step of a line; a line that was cut off in the middle of writing is of none and goes."""
     try:
-        return float(json.loads(line)["step"])
-    except (ValueError, LookupError, TypeError):
+        return member(json.loads(line), "step", int)
+    except ValueError:
         return float("inf")

@@ -6,15 +6,13 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nymlink.index.hits import Rows
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _STRETCH: Final = 1 << 20
-
-Rows = npt.NDArray[np.int32]
 
 
 def prepare(texts: pa.LargeStringArray) -> pa.LargeStringArray:

@@ -14,18 +14,17 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from nymlink.arrays import Ints
 from nymlink.errors import InputError
-from nymlink.train.names import Rows, distinct_names, prepare
+from nymlink.index.hits import Rows
+from nymlink.train.names import distinct_names, prepare
 from nymlink.train.pair_settings import PairSettings, Part
 from nymlink.train.permutation import Keys, permute, seeded_keys
 from nymlink.vocabulary.languages import with_regions
 from nymlink.vocabulary.model import SYNONYM_KINDS
 from nymlink.vocabulary.vocabulary import Vocabulary
-
-Ints = npt.NDArray[np.int64]
 
 PAIRS: Final = pa.schema([pa.field(name, pa.string(), nullable=False) for name in ("concept", "name1", "name2")])
 """The columns of pairs spelt out: concept id and two prepared names."""

@@ -12,11 +12,10 @@ import numpy as np
 from nymlink.corpus.read import read_corpus
 from nymlink.evaluate.metrics import accuracy, as_array
 from nymlink.evaluate.outcomes import Rank, first_rank, worst_rank
-from nymlink.index.hits import NONE, Rows
+from nymlink.index.hits import NONE, Rows, Scores
 from nymlink.index.index import Index
 from nymlink.problems import Problems
 from nymlink.rerank.passages import Passage
-from nymlink.rerank.scorer import Scores
 from nymlink.train.annotated import describe_corpus, nothing_right
 from nymlink.train.rerank_examples import ContextMention, mentions_in_context, retrieved
 from nymlink.train.sap import describe

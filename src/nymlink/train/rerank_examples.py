@@ -10,6 +10,7 @@ from itertools import count
 import numpy as np
 import numpy.typing as npt
 
+from nymlink.arrays import Ints
 from nymlink.corpus.model import Corpus
 from nymlink.errors import InputError
 from nymlink.evaluate.gold import GoldResolver
@@ -18,8 +19,6 @@ from nymlink.index.index import Index
 from nymlink.link.queries import queries
 from nymlink.rerank.passages import MAX_LENGTH, Passage, passages
 from nymlink.text.spelling import DEFAULT_SPELLING
-
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from nymlink.arrays import Ints
 from nymlink.encode.tokens import Tokens
 from nymlink.encode.torch_model import TorchModel
 from nymlink.errors import NymlinkError
@@ -19,7 +20,7 @@ from nymlink.train.cached_gradient import Encoding, encode
 from nymlink.train.permutation import permute, seeded_keys
 from nymlink.train.precision import Precision
 from nymlink.train.recipe_settings import RerankSettings
-from nymlink.train.rerank_examples import Examples, Ints
+from nymlink.train.rerank_examples import Examples
 from nymlink.train.rerank_losses import (
     SoftRadius,
     central,

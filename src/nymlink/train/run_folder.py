@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import platform
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 
 import torch
+from filelock import FileLock, Timeout
 from safetensors import SafetensorError
 
 from nymlink.atomic import atomic_directory, atomic_file, output_errors
 from nymlink.belongings import RECORD
 from nymlink.errors import InputError, OutputError
+from nymlink.json_objects import member
 from nymlink.outputs import require_changeable, require_place
 from nymlink.train.checkpoint import checkpoints, prune
 from nymlink.train.config import differences, essence, to_json
@@ -30,7 +31,10 @@ from nymlink.train.toml_files import to_toml
 FINISHED: Final = -1
 """Instead of a step: nothing is left to be done."""
 
-_SHAPE: Final = {"recipe": str, "settings": dict, "data": dict}
+_LOCK: Final = ".lock"
+"""The file by which others are kept out; a process that is killed leaves it, and no longer holds it."""
+
+_SHAPE: Final[Mapping[str, type[Any]]] = {"recipe": str, "settings": dict, "data": dict}
 _FILE: Final = re.compile(r"\w[\w.-]*")
 _PACKAGES: Final = ("nymlink", "torch", "transformers", "tokenizers", "peft", "numpy", "pyarrow")
 
@@ -76,22 +80,24 @@ class RunFolder:
         Raises:
             OutputError: another training is at work here, or the folder cannot be made.
         """
+        lock = FileLock(self.path / _LOCK)
         with output_errors(self.path):
-            if not self.path.exists():
-                self.path.mkdir(parents=True, exist_ok=True)
-            lock = os.open(self.path, os.O_RDONLY)
+            self.path.mkdir(parents=True, exist_ok=True)
         try:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise OutputError(
-                    "another training is at work here: wait for it, or choose another output", path=self.path
-                ) from error
-            except OSError:
-                pass  # A file system that cannot lock: as good as alone.
+            lock.acquire(blocking=False)
+        except Timeout as error:
+            raise OutputError(
+                "another training is at work here: wait for it, or choose another output", path=self.path
+            ) from error
+        except OSError:
+            pass  # A file system that cannot lock: as good as alone.
+        try:
             yield
         finally:
-            os.close(lock)
+            with suppress(OSError):
+                # Windows removes it only once nobody holds it, and filelock does that there.
+                (self.path / _LOCK).unlink()
+            lock.release()
 
     def open(self, processes: Processes, device: torch.device, *, restart: bool) -> int:
         """Begin a training in the folder, which is :meth:`held`, or go on with the one that is there.
@@ -212,15 +218,15 @@ def require_run_folder(path: Path) -> None:
 def _record_in(path: Path) -> dict[str, Any] | None:
     """The record of the training that is in a folder, if anything is."""
     with output_errors(path):
-        if not path.exists() or (path.is_dir() and not any(path.iterdir())):
+        if not path.exists() or (path.is_dir() and all(file.name == _LOCK for file in path.iterdir())):
             return None
     try:
         record = json.loads((path / RECORD).read_text(encoding="utf-8"))
-        if not all(isinstance(record[key], kind) for key, kind in _SHAPE.items()):
-            raise ValueError("it is no record of a training")
-        if not all(map(_FILE.fullmatch, record.get("encoder", []))):
+        for key, kind in _SHAPE.items():
+            member(record, key, kind)
+        if not all(isinstance(name, str) and _FILE.fullmatch(name) for name in record.get("encoder", [])):
             raise ValueError("it lists files that no encoder has")
-    except (OSError, ValueError, LookupError, TypeError) as error:
+    except (OSError, ValueError) as error:
         raise OutputError(
             f"exists and is not the folder of a training ({RECORD}: {error}): choose another output", path=path
         ) from error

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+import tomli_w
+
 from nymlink.errors import InputError
 
-_ODD: Final = re.compile(r"^$|[^A-Za-z0-9_-]")
-"""In a key that needs quotation marks."""
 _KEY: Final = re.compile(r"""\s*(?P<quote>["']?)(?P<key>[^"'=\[\]]+?)(?P=quote)\s*=""")
 _TABLE: Final = re.compile(r"""\s*\[\s*(?P<table>[^\[\]]+?)\s*\]""")
 
@@ -33,20 +32,8 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def to_toml(values: Mapping[str, Any]) -> str:
-    """JSON values as a TOML file that gives the same ones; what is ``None`` is left out.
-
-    Tables may hold tables, and these plain values.
-    """
-    lines = [_line(key, value) for key, value in values.items() if value is not None and not _is_table(value)]
-    for name, table in ((name, value) for name, value in values.items() if _is_table(value)):
-        plain = {key: value for key, value in table.items() if not _is_table(value)}
-        if plain:
-            lines += ["", f"[{name}]", *(_line(key, value) for key, value in plain.items())]
-        for key, value in table.items():
-            if _is_table(value):
-                inner = (_line(*pair) for pair in value.items() if pair[1] is not None)
-                lines += ["", f"[{name}.{_written(key)}]", *inner]
-    return "\n".join(lines) + "\n"
+    """Write JSON values as TOML; what is ``None``, which TOML cannot say, is left out."""
+    return tomli_w.dumps(_without_none(values))
 
 
 def line_of(key: str, path: Path | None, table: tuple[str, ...]) -> int | None:
@@ -64,14 +51,9 @@ def line_of(key: str, path: Path | None, table: tuple[str, ...]) -> int | None:
     return None
 
 
-def _line(key: str, value: Any) -> str:
-    return f"{_written(key) if _ODD.search(key) else key} = {_written(value)}"
-
-
-def _written(value: Any) -> str:
-    # JSON's texts, numbers, lists and true or false are TOML's too, but for one control character.
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", r"\u007f")
-
-
-def _is_table(value: Any) -> bool:
-    return isinstance(value, dict)
+def _without_none(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        key: _without_none(value) if isinstance(value, Mapping) else value
+        for key, value in values.items()
+        if value is not None
+    }

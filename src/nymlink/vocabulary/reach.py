@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order
 
+from nymlink.arrays import Array, Bools
 from nymlink.vocabulary.columns import Columns
 from nymlink.vocabulary.vocabulary import Vocabulary
 
-Mask = npt.NDArray[np.bool_]
-Ints = npt.NDArray[Any]
 
-
-def below(vocabulary: Vocabulary, tops: Collection[str]) -> Mask:
+def below(vocabulary: Vocabulary, tops: Collection[str]) -> Bools:
     """The concepts of some ids, and all below them; a cycle in the parents does no harm.
 
     Args:
@@ -44,7 +40,7 @@ def below(vocabulary: Vocabulary, tops: Collection[str]) -> Mask:
     return _reached(starts.to_numpy(), above, children, count=len(ids))[: len(vocabulary)]
 
 
-def leading_to(columns: Columns, concepts: Mask) -> tuple[Mask, Mask]:
+def leading_to(columns: Columns, concepts: Bools) -> tuple[Bools, Bools]:
     """The obsolete concepts and the alternate ids that stand, in one or several steps, for some concepts.
 
     Args:
@@ -64,20 +60,20 @@ def leading_to(columns: Columns, concepts: Mask) -> tuple[Mask, Mask]:
     return obsolete & reached[: len(concepts)], reached[news]
 
 
-def flat(column: pa.ChunkedArray) -> tuple[Ints, pa.Array]:
+def flat(column: pa.ChunkedArray) -> tuple[Array, pa.Array]:
     """What the lists of a column hold, one after the other, and before it the row each of it is from."""
     lists = column.combine_chunks()
     return pc.list_parent_indices(lists).to_numpy(), pc.list_flatten(lists)
 
 
-def _numbered(concepts: pa.Array, *others: pa.Array) -> tuple[pa.Array, list[Ints]]:
+def _numbered(concepts: pa.Array, *others: pa.Array) -> tuple[pa.Array, list[Array]]:
     """All ids there are, concepts first in the order of their rows, and where those in ``others`` stand there."""
     encoded = pa.concat_arrays([concepts, *others]).dictionary_encode()
     lengths = [len(concepts), *map(len, others)]
     return encoded.dictionary, np.split(encoded.indices.to_numpy(), np.cumsum(lengths)[:-1])[1:]
 
 
-def _reached(starts: Ints, tails: Ints, heads: Ints, *, count: int) -> Mask:
+def _reached(starts: Array, tails: Array, heads: Array, *, count: int) -> Bools:
     """Which of the nodes 0 … count − 1 can be reached from the starts along arrows, the starts included."""
     # One more node, with an arrow to each start, lets one search do for all.
     tails = np.concatenate([np.full(len(starts), count), tails])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from tokenize import TokenError
 from typing import Any, Final
 
 import pyarrow as pa
 
 from nymlink.arrays import map_array, save_array
 from nymlink.errors import StoreError
+from nymlink.json_objects import member, record
 from nymlink.manifest import read_manifest, require_files, write_directory
 from nymlink.vocabulary.columns import Columns
 from nymlink.vocabulary.model import Source
@@ -57,8 +57,9 @@ def load(directory: Path) -> tuple[Columns, tuple[Source, ...], dict[str, Any]]:
         tables = {name: _map_table(directory / f"{name}.arrow") for name in _TABLES}
         arrays = {name: map_array(directory, name) for name in _ARRAYS}
         columns = Columns(**tables, **arrays)
-        return columns, tuple(Source(**source) for source in manifest["sources"]), dict(manifest["settings"])
-    except (OSError, ValueError, KeyError, TypeError, TokenError, pa.ArrowException) as error:
+        sources = tuple(record(Source, source) for source in member(manifest, "sources", list))
+        return columns, sources, member(manifest, "settings", dict)
+    except (OSError, ValueError, pa.ArrowException) as error:
         raise StoreError(f"the vocabulary is damaged ({error}): build it again", path=directory) from error
 
 

@@ -11,11 +11,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nymlink.arrays import Array, Bools
 from nymlink.errors import InputError
 from nymlink.vocabulary.columns import NAMES, Columns
 from nymlink.vocabulary.languages import with_regions
 from nymlink.vocabulary.model import KINDS
-from nymlink.vocabulary.reach import Ints, Mask, below, flat, leading_to
+from nymlink.vocabulary.reach import below, flat, leading_to
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _LISTED: Final = 30
@@ -98,11 +99,11 @@ class _Labels:
     """
 
     noun: str
-    rows: Ints
-    codes: Ints
+    rows: Array
+    codes: Array
     values: list[str]
 
-    def chosen(self, asked: Collection[str], left: Mask, *, known: Collection[str] = ()) -> Mask:
+    def chosen(self, asked: Collection[str], left: Bools, *, known: Collection[str] = ()) -> Bools:
         """The rows that have one of the labels asked for.
 
         Args:
@@ -127,7 +128,7 @@ class _Labels:
             )
         return chosen
 
-    def _listed(self, left: Mask) -> str:
+    def _listed(self, left: Bools) -> str:
         """The labels of the rows left, the most frequent first."""
         counts = np.bincount(self.codes[left[self.rows]], minlength=len(self.values))
         values = [self.values[code] for code in np.argsort(-counts, kind="stable") if counts[code]]
@@ -135,7 +136,7 @@ class _Labels:
         return (", ".join(values[:_LISTED]) or "none") + more
 
 
-def _of_types(columns: Columns, asked: Collection[str], left: Mask) -> Mask:
+def _of_types(columns: Columns, asked: Collection[str], left: Bools) -> Bools:
     """The concepts of some semantic types, whatever their case."""
     rows, types = flat(columns.concepts["semantic_types"])
     encoded = types.dictionary_encode()
@@ -147,7 +148,7 @@ def _of_types(columns: Columns, asked: Collection[str], left: Mask) -> Mask:
     return labels.chosen([*there, *(folded[one] for one in missing)], left)
 
 
-def _cut(columns: Columns, concepts: Mask, names: Mask, redirects: Mask) -> Columns:
+def _cut(columns: Columns, concepts: Bools, names: Bools, redirects: Bools) -> Columns:
     """The columns of some concepts, of names of theirs, and of some redirects, all in the order they were in."""
     table = columns.names.filter(pa.array(names)).combine_chunks()
     concept_rows, name_rows = _counted(concepts).astype(np.int32), _counted(names)
@@ -164,6 +165,6 @@ def _cut(columns: Columns, concepts: Mask, names: Mask, redirects: Mask) -> Colu
     )
 
 
-def _counted(mask: Mask) -> npt.NDArray[np.int64]:
+def _counted(mask: Bools) -> npt.NDArray[np.int64]:
     """How many are true before each place, and before the end: int64 (one more than the mask)."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(mask)])

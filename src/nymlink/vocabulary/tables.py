@@ -13,7 +13,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nymlink.vocabulary.model import KINDS, UNKNOWN_LANGUAGE
+from nymlink.vocabulary.model import KINDS, UNKNOWN_LANGUAGE, Source
 
 _STRINGS: Final = pa.list_(pa.string())
 
@@ -74,6 +74,10 @@ class Tables:
         unknown = set(pc.unique(self.names["kind"]).to_pylist()) - set(KINDS)
         if unknown:
             raise ValueError(f"unknown kinds of names: {', '.join(sorted(unknown))}")
+
+
+Part = tuple[Source, Tables]
+"""What one source holds."""
 
 
 class TableBuilder:

@@ -8,16 +8,13 @@ from itertools import chain
 from pathlib import Path
 from typing import Final, Literal, Protocol, get_args
 
-import numpy as np
-import numpy.typing as npt
-
+from nymlink.arrays import Vectors
 from nymlink.encode.settings import EncoderSettings
 from nymlink.encode.tokens import Ids
 from nymlink.errors import InputError
 from nymlink.registry import Registry
 
 Precision = Literal["fp32", "bf16", "fp16", "int8"]
-Vectors = npt.NDArray[np.float32]
 
 
 class Network(Protocol):

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from nymlink.encode.backends import Backend, Precision, Vectors, require_precision
+from nymlink.arrays import Vectors
+from nymlink.encode.backends import Backend, Precision, require_precision
 from nymlink.encode.config import ModelConfig
 from nymlink.encode.fingerprint import LoadedFiles
 from nymlink.encode.folder import INT8

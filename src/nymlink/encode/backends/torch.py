@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from nymlink.encode.backends import Backend, Precision, Vectors, require_precision
+from nymlink.arrays import Vectors
+from nymlink.encode.backends import Backend, Precision, require_precision
 from nymlink.encode.fingerprint import LoadedModel
 from nymlink.encode.folder import WEIGHTS
 from nymlink.encode.settings import EncoderSettings

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nymlink.arrays import Ints
 from nymlink.vocabulary.enrich.sharing import Pair
 from nymlink.vocabulary.keys import normalise_all
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -24,8 +24,6 @@ _CODED: Final = (
     r"(?i:\((disorder|disease|finding|morphologic abnormality)\)|\[ambiguous\]|^\[X\]|, NOS\b|\bunspecified\b)"
     r"|;\s*[A-Z][A-Z0-9]+$"
 )
-
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

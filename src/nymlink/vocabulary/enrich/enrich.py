@@ -14,10 +14,8 @@ from nymlink.vocabulary.enrich.borrowing import Loan, borrow
 from nymlink.vocabulary.enrich.equals import Equals, find_equals
 from nymlink.vocabulary.languages import with_regions
 from nymlink.vocabulary.model import UNKNOWN_LANGUAGE, Source, unused_name
-from nymlink.vocabulary.tables import CONCEPT_SCHEMA, NAME_SCHEMA, REDIRECT_SCHEMA, Tables
+from nymlink.vocabulary.tables import CONCEPT_SCHEMA, NAME_SCHEMA, REDIRECT_SCHEMA, Part, Tables
 from nymlink.vocabulary.vocabulary import Vocabulary
-
-Part = tuple[Source, Tables]
 
 
 @dataclass(frozen=True, slots=True)

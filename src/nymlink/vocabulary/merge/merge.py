@@ -15,8 +15,9 @@ from nymlink.vocabulary.merge.evidence import weigh
 from nymlink.vocabulary.merge.identifiers import canonical
 from nymlink.vocabulary.merge.links import Links
 from nymlink.vocabulary.merge.names import ConceptNames
-from nymlink.vocabulary.merge.rewrite import Part, rewrite
+from nymlink.vocabulary.merge.rewrite import rewrite
 from nymlink.vocabulary.model import unused_name
+from nymlink.vocabulary.tables import Part
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 

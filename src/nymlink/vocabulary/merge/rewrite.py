@@ -10,10 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nymlink.vocabulary.model import Source
-from nymlink.vocabulary.tables import CONCEPT_SCHEMA, REDIRECT_SCHEMA, Tables
-
-Part = tuple[Source, Tables]
+from nymlink.vocabulary.tables import CONCEPT_SCHEMA, REDIRECT_SCHEMA, Part
 
 
 def rewrite(parts: Sequence[Part], merged: Mapping[str, str], xrefs: Mapping[str, Sequence[str]]) -> list[Part]:

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-Array = npt.NDArray[Any]
-Ints = npt.NDArray[np.int64]
+from nymlink.arrays import Array, Ints
 
 
 class Codes(dict[str, int]):

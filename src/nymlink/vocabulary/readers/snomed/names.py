@@ -10,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nymlink.arrays import Array
 from nymlink.vocabulary.languages import normalise_language
 from nymlink.vocabulary.model import UNKNOWN_LANGUAGE
 from nymlink.vocabulary.readers._languages import Languages
-from nymlink.vocabulary.readers.columns.groups import Array, each
+from nymlink.vocabulary.readers.columns.groups import each
 
 FULLY_SPECIFIED: Final = 900000000000003001
 _PREFERRED: Final = 900000000000548007

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nymlink.arrays import Array
 from nymlink.errors import InputError
 from nymlink.formats import Format
 from nymlink.problems import Problems
@@ -22,7 +23,7 @@ from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers._languages import Languages
 from nymlink.vocabulary.readers.columns.delimited import CODE, NUMBER, TEXT
-from nymlink.vocabulary.readers.columns.groups import Array, distinct_pairs, lists
+from nymlink.vocabulary.readers.columns.groups import distinct_pairs, lists
 from nymlink.vocabulary.readers.columns.name_rows import name_table
 from nymlink.vocabulary.readers.columns.tsv import read_tsv
 from nymlink.vocabulary.readers.snomed.names import FULLY_SPECIFIED, Descriptions, name_rows, tagged

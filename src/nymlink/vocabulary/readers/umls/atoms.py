@@ -10,12 +10,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nymlink.arrays import Array
 from nymlink.errors import InputError
 from nymlink.problems import Problems
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers._languages import Languages
-from nymlink.vocabulary.readers.columns.groups import Array, Codes, each
+from nymlink.vocabulary.readers.columns.groups import Codes, each
 from nymlink.vocabulary.readers.umls.blocks import read_rrf
 from nymlink.vocabulary.readers.umls.codes import kind, language, prefix
 from nymlink.vocabulary.readers.umls.release import Release

@@ -10,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nymlink.arrays import Array, Ints
 from nymlink.problems import Problems
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.options import ReadOptions
-from nymlink.vocabulary.readers.columns.groups import Array, Codes, Ints, distinct_pairs, each, lists
+from nymlink.vocabulary.readers.columns.groups import Codes, distinct_pairs, each, lists
 from nymlink.vocabulary.readers.umls.atoms import SUPPRESSED
 from nymlink.vocabulary.readers.umls.blocks import read_rrf
 from nymlink.vocabulary.readers.umls.names import Borrowing

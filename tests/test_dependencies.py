@@ -1,0 +1,77 @@
+"""What the package imports: declared, and there on every system."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+import nymlink
+
+SOURCE = Path(nymlink.__file__).parent
+PROJECT = SOURCE.parents[1] / "pyproject.toml"
+POSIX_ONLY = {"crypt", "fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termios", "tty"}
+POSIX_CALLS = {
+    "chown",
+    "fork",
+    "geteuid",
+    "getpgid",
+    "getuid",
+    "kill",
+    "killpg",
+    "sched_getaffinity",
+    "sync",
+    "SIGHUP",
+}
+
+
+def trees() -> Iterator[tuple[str, ast.AST]]:
+    for path in sorted(SOURCE.rglob("*.py")):
+        yield path.relative_to(SOURCE).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imported() -> dict[str, str]:
+    """Every module from outside that the package imports, and a file that does."""
+    found = {}
+    for path, tree in trees():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                found.update({alias.name.partition(".")[0]: path for alias in node.names})
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                found[node.module.partition(".")[0]] = path
+    return found
+
+
+@pytest.mark.skipif(not PROJECT.exists(), reason="no pyproject.toml beside the package")
+def test_what_is_imported_is_declared() -> None:
+    project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
+    wanted = [
+        *project["dependencies"],
+        *(one for some in project["optional-dependencies"].values() for one in some),
+    ]
+    declared = {re.split(r"[<>=;\[ ]", one)[0].lower().replace("_", "-") for one in wanted}
+    providers = packages_distributions()
+    for module, path in imported().items():
+        if module in sys.stdlib_module_names or module in ("nymlink", "_typeshed") or module not in providers:
+            continue
+        names = {name.lower().replace("_", "-") for name in providers[module]}
+        assert names & declared, f"{path} imports {module}, of {names}, which pyproject.toml does not declare"
+
+
+def test_nothing_is_used_that_windows_does_not_have() -> None:
+    assert not {module: path for module, path in imported().items() if module in POSIX_ONLY}
+    for path, tree in trees():
+        called = {
+            node.attr
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.value.id in ("os", "signal")
+        }
+        assert not called & POSIX_CALLS, path
