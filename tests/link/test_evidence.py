@@ -32,7 +32,7 @@ queries = st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join) | st.sample
 def alike(one: str, other: str) -> bool:
     """Equal, or forms of each other, or with four letters in common, and three fifths of the longer one."""
     common = next((n for n in range(min(len(one), len(other)), -1, -1) if one[:n] == other[:n]), 0)
-    forms = one[:3] == other[:3] and (is_form(one, other) or is_form(other, one))
+    forms = one[:3] == other[:3] and is_form(one, other)
     return one == other or forms or (common >= 4 and common >= 0.6 * max(len(one), len(other)))
 
 

@@ -120,4 +120,4 @@ def _is_odd(word: str, first: Candidate) -> bool:
 
 def _is_part(word: str, name: str) -> bool:
     """Whether a name has more to it than a word that is no clinical term ("moon", Moon facies)."""
-    return word not in clinical_words() and not is_form(word, name) and not is_form(name, word)
+    return word not in clinical_words() and not is_form(word, name)

@@ -88,7 +88,7 @@ def is_alike(word: str, other: str) -> bool:
     """Whether two words begin alike, or are forms of each other ("deaf", "deafness")."""
     if word[: _STEM - 1] != other[: _STEM - 1]:
         return False
-    if is_form(word, other) or is_form(other, word):
+    if is_form(word, other):
         return True
     common = next(
         (place for place, (one, two) in enumerate(zip(word, other, strict=False)) if one != two),
@@ -97,7 +97,8 @@ def is_alike(word: str, other: str) -> bool:
     return common >= max(_STEM, _ALIKE * max(len(word), len(other)))
 
 
-def is_form(word: str, other: str) -> bool:
-    """Whether another word is a form of this: "deafness" is one of "deaf", "hammertoe" none of "hammer"."""
-    stems = (word, word[:-1]) if word.endswith(("a", "e", "y")) else (word,)
-    return len(word) >= _STEM and any(other == f"{stem}{end}" for stem in stems for end in _ENDS)
+def is_form(one: str, other: str) -> bool:
+    """Whether one of two words is a form of the other: "deaf" and "deafness", but not "hammer" and "hammertoe"."""
+    shorter, longer = sorted((one, other), key=len)
+    stems = (shorter, shorter[:-1]) if shorter.endswith(("a", "e", "y")) else (shorter,)
+    return len(shorter) >= _STEM and any(longer == f"{stem}{end}" for stem in stems for end in _ENDS)
