@@ -223,6 +223,8 @@ class Index:
                 )
             require_files(manifest, [f"{name}/{file}" for name, part in searches.items() for file in part.files])
             calibration = manifest.get("calibration")
+            if calibration is not None and not isinstance(calibration, dict):
+                raise ValueError("its calibration is none")
             opened = cls(vocabulary, entries, searches, settings, calibration, verification=verification)
             return opened._in(directory)
         except Exception as error:
