@@ -29,16 +29,16 @@ from typing import Any
 import apart
 import report
 from inputs import data_root
-from nymlink.atomic import atomic_file
-from nymlink.encode.cache import EmbeddingCache
-from nymlink.encode.embedded import MINI
+from nymlink.core.store.atomic import atomic_file
+from nymlink.core.store.manifest import MANIFEST
+from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.encode.encoder import Encoder
+from nymlink.encode.model.embedded import MINI
 from nymlink.evaluate.breakdown import UNSEEN
 from nymlink.evaluate.evaluation import evaluate
-from nymlink.index.fusion import DENSE, EXACT, METHODS, WEIGHTED, Fusion
+from nymlink.index.fusion.fusion import DENSE, EXACT, METHODS, WEIGHTED, Fusion
 from nymlink.index.index import Index
-from nymlink.index.presets import DEFAULT_PRESET, preset
-from nymlink.manifest import MANIFEST
+from nymlink.index.sparse.presets import DEFAULT_PRESET, preset
 from tasks import bars, first, load
 from train_step import base
 

@@ -66,8 +66,8 @@ SETS: Final[Mapping[str, Set]] = {
 
 def train(corpora: list[str], dictionary: str, encoder: str, output: str, **settings: Any) -> dict[str, Any]:
     """Train an encoder, or go on with it, and say what became of it."""
-    from nymlink.train.biosyn import train_biosyn
-    from nymlink.train.recipe_settings import BioSynSettings
+    from nymlink.train.names.biosyn import train_biosyn
+    from nymlink.train.settings.recipes import BioSynSettings
 
     made = BioSynSettings(corpora=tuple(corpora), vocab=dictionary, base=encoder, output=output, **settings)
     return dict(train_biosyn(made, progress=True))
@@ -76,10 +76,10 @@ def train(corpora: list[str], dictionary: str, encoder: str, output: str, **sett
 def measure(corpus: str, dictionary: str, encoder: str, cache: str, fusion: Mapping[str, float]) -> dict[str, Any]:
     """The figures of an encoder by itself, and beside BioSyn's sparse search where there are weights for both."""
     from nymlink.corpus.read import read_corpus
-    from nymlink.encode.cache import EmbeddingCache
+    from nymlink.encode.cache.embedding_cache import EmbeddingCache
     from nymlink.encode.encoder import Encoder
     from nymlink.evaluate.evaluation import evaluate
-    from nymlink.index.fusion import Fusion
+    from nymlink.index.fusion.fusion import Fusion
     from nymlink.index.index import Index
     from nymlink.vocabulary.read import read_vocabulary
 

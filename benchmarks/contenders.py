@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
     from sklearn.pipeline import Pipeline
 
-    from nymlink.index.settings import SparseSettings
+    from nymlink.index.sparse.settings import SparseSettings
 
 _BLOCK: Final = 128
 """Queries whose similarities with all names are held at a time, where a contender makes them all."""
@@ -133,7 +133,7 @@ def recall(index: str, queries: str, *, count: int, k: int) -> dict[str, Any]:
     import numpy as np
 
     from nymlink.index.index import Index
-    from nymlink.index.tfidf import TfIdf
+    from nymlink.index.sparse.tfidf import TfIdf
 
     opened = Index.load(index)
     search = opened.search.parts["sparse"]
@@ -183,7 +183,7 @@ def _fit_scikit(index: str) -> tuple[Pipeline, csr_matrix]:
 
 def _settings(index: str) -> SparseSettings:
     from nymlink.index.index import Index
-    from nymlink.index.presets import preset
+    from nymlink.index.sparse.presets import preset
 
     return preset(Index.load(index).settings["sparse"])["sparse"]
 

@@ -45,9 +45,9 @@ from typing import Final
 
 from inputs import data_root
 from nymlink.cli import main as command_line
-from nymlink.encode.cache import EmbeddingCache
-from nymlink.encode.embedded import MINI, embedded
+from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.encode.encoder import Encoder
+from nymlink.encode.model.embedded import MINI, embedded
 from nymlink.index.index import Index
 from nymlink.vocabulary.read import open_vocabulary
 

@@ -27,7 +27,7 @@ from train_step import base
 if TYPE_CHECKING:
     import numpy as np
 
-    from nymlink.index.dense import DenseSearch
+    from nymlink.index.dense.dense_search import DenseSearch
 
 MILLION: Final = 1_000_000
 WIDTH: Final = 384
@@ -53,10 +53,10 @@ def encode(source: str, queries: str, model: str, folder: str) -> dict[str, Any]
     """Write ``names.npy`` (float16), codes and ``queries.npy`` (float32) into a folder, unless they are there."""
     import numpy as np
 
-    from nymlink.arrays import map_array, save_array
+    from nymlink.core.store.arrays import map_array, save_array
     from nymlink.encode.encoder import Encoder
-    from nymlink.index.codes import Codes
-    from nymlink.index.entries import Entries
+    from nymlink.index.dense.int8_codes import Codes
+    from nymlink.index.entries.entries import Entries
     from nymlink.vocabulary.read import read_vocabulary
 
     target = Path(folder)
@@ -77,7 +77,7 @@ def release(folder: str, *, count: int, k: int, batch: int) -> dict[str, Any]:
     import numpy as np
     import torch
 
-    from nymlink.arrays import map_array
+    from nymlink.core.store.arrays import map_array
 
     names = map_array(Path(folder), "names").astype(np.float32)
     queries = np.array(map_array(Path(folder), "queries")[:count])
@@ -92,7 +92,7 @@ def plain(folder: str, *, count: int, k: int, whole_sort: bool) -> dict[str, Any
     """All similarities of all queries in float32, then the k best of each row, as NumPy offers it."""
     import numpy as np
 
-    from nymlink.arrays import map_array
+    from nymlink.core.store.arrays import map_array
 
     names = map_array(Path(folder), "names").astype(np.float32)
     queries = np.array(map_array(Path(folder), "queries")[:count])
@@ -113,9 +113,9 @@ def ours(folder: str, *, count: int, k: int, kind: str, batch: int = 0, codes: b
     """Dense search with nymlink, given vectors of queries; an approximate one is built first, its recall taken."""
     import numpy as np
 
-    from nymlink.arrays import map_array
-    from nymlink.index.nearest import nearest
-    from nymlink.index.neighbours import Neighbours
+    from nymlink.core.store.arrays import map_array
+    from nymlink.index.dense.approximate import Neighbours
+    from nymlink.index.dense.nearest import nearest
 
     names = map_array(Path(folder), "names")
     queries = np.array(map_array(Path(folder), "queries")[:count])
@@ -135,8 +135,8 @@ def write_million(folder: str, *, count: int, width: int) -> dict[str, Any]:
     """Write random unit vectors, float16, to ``million.npy``, and their codes."""
     import numpy as np
 
-    from nymlink.arrays import map_array, save_blocks
-    from nymlink.index.codes import Codes
+    from nymlink.core.store.arrays import map_array, save_blocks
+    from nymlink.index.dense.int8_codes import Codes
 
     draw = np.random.default_rng(0)
 
@@ -155,7 +155,7 @@ def million(folder: str, *, queries: int, k: int) -> dict[str, Any]:
     """Search them: many queries at once, then one at a time."""
     import numpy as np
 
-    from nymlink.arrays import map_array
+    from nymlink.core.store.arrays import map_array
 
     names = map_array(Path(folder), "million")
     draw = np.random.default_rng(1)
@@ -175,9 +175,9 @@ def _search(vectors: np.ndarray, neighbours: Any, codes: Path | None) -> DenseSe
     import numpy as np
     import pyarrow as pa
 
-    from nymlink.index.codes import Codes
-    from nymlink.index.dense import DenseSearch
-    from nymlink.index.entries import Entries
+    from nymlink.index.dense.dense_search import DenseSearch
+    from nymlink.index.dense.int8_codes import Codes
+    from nymlink.index.entries.entries import Entries
 
     class Nothing:
         """No query is encoded here."""

@@ -49,9 +49,9 @@ def prepare(source: str, model: str, folder: str, *, count: int, seed: int) -> d
     """
     import torch
 
-    from nymlink.encode.export import export
-    from nymlink.encode.tokens import tokenise
-    from nymlink.encode.torch_model import TorchModel
+    from nymlink.encode.export.onnx_export import export
+    from nymlink.encode.model.tokens import tokenise
+    from nymlink.encode.model.torch_model import TorchModel
     from nymlink.vocabulary.read import read_vocabulary
 
     vocabulary = read_vocabulary(source)
@@ -93,7 +93,7 @@ def release(folder: str, model: str, *, share: int) -> dict[str, Any]:
     import torch
     from transformers import AutoModel, AutoTokenizer
 
-    from nymlink.encode.quiet import quiet_transformers
+    from nymlink.encode.model.quiet import quiet_transformers
 
     with quiet_transformers():
         tokenizer = AutoTokenizer.from_pretrained(model, trust_remote_code=False)
@@ -118,7 +118,7 @@ def sentence_transformers(folder: str, model: str, *, share: int) -> dict[str, A
     """As sentence-transformers encodes: sorted by length, 128 names at a time, filled to the longest of them."""
     from sentence_transformers import SentenceTransformer
 
-    from nymlink.encode.quiet import quiet_transformers
+    from nymlink.encode.model.quiet import quiet_transformers
 
     with quiet_transformers():
         network = SentenceTransformer(model, device="cpu")

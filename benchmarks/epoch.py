@@ -33,7 +33,7 @@ def model(weights: str, output: str, **shape: int) -> dict[str, Any]:
     import torch
     from transformers import BertConfig, BertModel
 
-    from nymlink.encode.torch_model import TorchModel
+    from nymlink.encode.model.torch_model import TorchModel
 
     made = TorchModel.load(weights)
     torch.manual_seed(0)
@@ -50,8 +50,8 @@ def train(
 
     import torch
 
-    from nymlink.train.recipe_settings import SapSettings
-    from nymlink.train.sap import train_sap
+    from nymlink.train.names.sap import train_sap
+    from nymlink.train.settings.recipes import SapSettings
 
     settings = SapSettings(
         vocab=vocab,

@@ -16,7 +16,7 @@ from pathlib import Path
 from inputs import data_root
 from nymlink.evaluate.evaluation import Evaluation, evaluate
 from nymlink.index.index import Index
-from nymlink.index.presets import PRESETS
+from nymlink.index.sparse.presets import PRESETS
 from report import table
 from tasks import DEVELOPMENT, TEST, Task, load
 

@@ -33,7 +33,7 @@ import report
 import tasks
 from biosyn import SETS, Set
 from inputs import data_root
-from nymlink.atomic import atomic_file
+from nymlink.core.store.atomic import atomic_file
 from train_step import base
 
 ASKAPATIENT: Final = "AskAPatient"
@@ -98,9 +98,9 @@ def write_dictionaries(labels: str, corpora: Mapping[str, str], folder: str) -> 
 def train(corpora: list[str], dictionary: str, encoder: str, output: str, **settings: Any) -> dict[str, Any]:
     """Say how long a training is, and train an encoder, or go on with it."""
     from nymlink.corpus.read import read_corpus
-    from nymlink.train.finetune import train_finetune
-    from nymlink.train.mention_pairs import MentionPairs
-    from nymlink.train.recipe_settings import FinetuneSettings
+    from nymlink.train.names.finetune import train_finetune
+    from nymlink.train.names.mention_pairs import MentionPairs
+    from nymlink.train.settings.recipes import FinetuneSettings
     from nymlink.vocabulary.read import open_vocabulary
 
     made = FinetuneSettings(corpora=tuple(corpora), vocab=dictionary, base=encoder, output=output, **settings)
@@ -113,7 +113,7 @@ def train(corpora: list[str], dictionary: str, encoder: str, output: str, **sett
 
 def average(encoders: list[str], output: str) -> dict[str, Any]:
     """Write the mean of encoders."""
-    from nymlink.encode.average import average as mean
+    from nymlink.encode.model.average import average as mean
 
     mean(encoders).save(Path(output))
     return {}
@@ -122,10 +122,10 @@ def average(encoders: list[str], output: str) -> dict[str, Any]:
 def measure(corpus: str, dictionaries: Mapping[str, str], encoder: str, cache: str) -> dict[str, Any]:
     """The figures of an encoder by itself, and beside exact and sparse search: way → dictionary → figures."""
     from nymlink.corpus.read import read_corpus
-    from nymlink.encode.cache import EmbeddingCache
+    from nymlink.encode.cache.embedding_cache import EmbeddingCache
     from nymlink.encode.encoder import Encoder
     from nymlink.evaluate.evaluation import evaluate
-    from nymlink.index.fusion import DENSE, Fusion
+    from nymlink.index.fusion.fusion import DENSE, Fusion
     from nymlink.index.index import Index
     from nymlink.vocabulary.read import open_vocabulary
 

@@ -85,7 +85,7 @@ def build_vocabulary(source: str, directory: str) -> dict[str, Any]:
 
 def build_index(directory: str, name: str, *, encoder: str | None = None) -> dict[str, Any]:
     """Build an index of the vocabulary of a directory, with the vectors kept there, and say how long that took."""
-    from nymlink.encode.cache import EmbeddingCache
+    from nymlink.encode.cache.embedding_cache import EmbeddingCache
     from nymlink.index.index import Index
     from nymlink.vocabulary.vocabulary import Vocabulary
 

@@ -22,7 +22,7 @@ from typing import Any
 import apart
 import inputs
 import report
-from nymlink.encode.embedded import MINI
+from nymlink.encode.model.embedded import MINI
 
 _PASSES = 5
 

@@ -36,8 +36,8 @@ def build(release: str, vocabulary: str) -> dict[str, Any]:
 
 def write(vocabulary: str, output: str) -> dict[str, Any]:
     """Write the pairs of English names as ``nymlink pairs --language en`` does."""
-    from nymlink.train.pair_files import write_pairs
-    from nymlink.train.pairs import Pairs
+    from nymlink.pairs.pairs import Pairs
+    from nymlink.pairs.write_pairs import write_pairs
     from nymlink.vocabulary.vocabulary import Vocabulary
 
     pairs = Pairs.of(Vocabulary.load(vocabulary), languages=["en"])
@@ -47,14 +47,14 @@ def write(vocabulary: str, output: str) -> dict[str, Any]:
 
 def read(path: str) -> dict[str, Any]:
     """Read a file of pairs as a training does."""
-    from nymlink.train.read_pairs import read_pairs
+    from nymlink.pairs.read_pairs import read_pairs
 
     return {"pairs": sum(len(batch) for batch in read_pairs(path))}
 
 
 def draw(vocabulary: str) -> dict[str, Any]:
     """Take mini-batches out of the vocabulary itself, without a file, as a training does too."""
-    from nymlink.train.pairs import Pairs
+    from nymlink.pairs.pairs import Pairs
     from nymlink.vocabulary.vocabulary import Vocabulary
 
     start = time.perf_counter()

@@ -97,7 +97,7 @@ def nymlink(folder: str, *, index: str, weights: dict[str, float] | None = None)
     """
     place = {name: row for row, name in enumerate(_read(folder, "names"))}
     start = time.perf_counter()
-    from nymlink.index.fusion import Fusion
+    from nymlink.index.fusion.fusion import Fusion
     from nymlink.index.index import Index
 
     opened = Index.load(Path(folder) / index)

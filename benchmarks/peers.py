@@ -25,7 +25,7 @@ from typing import Any, Final
 import apart
 import report
 from inputs import data_root
-from nymlink.encode.embedded import MINI
+from nymlink.encode.model.embedded import MINI
 from train_step import base
 
 GILDA: Final = "gilda==1.6.1"
@@ -67,13 +67,13 @@ def prepare(
         encoders: index → its encoder.
         limit: only so many mentions.
     """
-    from nymlink.encode.cache import EmbeddingCache
+    from nymlink.encode.cache.embedding_cache import EmbeddingCache
     from nymlink.evaluate.gold import GoldResolver
-    from nymlink.index.entries import Entries
+    from nymlink.index.entries.entries import Entries
     from nymlink.index.index import Index
-    from nymlink.index.presets import DEFAULT_PRESET
+    from nymlink.index.sparse.presets import DEFAULT_PRESET
     from nymlink.link.queries import queries
-    from nymlink.text.spelling import DEFAULT_SPELLING
+    from nymlink.text.english.spelling import DEFAULT_SPELLING
     from tasks import DEVELOPMENT, TEST, first, load
 
     [chosen] = [one for one in (*DEVELOPMENT, *TEST) if one.name == task]

@@ -21,13 +21,13 @@ from typing import Final
 import click
 
 from inputs import unpack
+from nymlink.core.files import read_lines
+from nymlink.core.problems import Problems
 from nymlink.corpus import read_documents
 from nymlink.corpus.model import Document, Mention
-from nymlink.files import read_lines
-from nymlink.problems import Problems
+from nymlink.text.english.spelling import DEFAULT_SPELLING, read_table
 from nymlink.text.normalise import normalise
 from nymlink.text.prepare import prepare_document
-from nymlink.text.spelling import DEFAULT_SPELLING, read_table
 
 _NCBI: Final = "corpora/ncbi_disease/original-data/NCBI{}set_corpus.txt.gz"
 _BC5CDR: Final = "corpora/bc5cdr/CDR_{}Set.PubTator.txt.gz"

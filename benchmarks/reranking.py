@@ -51,7 +51,7 @@ import report
 import reranking_report
 import reranking_steps
 from inputs import MEDIC, data_root
-from nymlink.atomic import atomic_file
+from nymlink.core.store.atomic import atomic_file
 from train_step import base
 
 RETRIEVALS: Final = ("sparse", "dense")

@@ -12,13 +12,13 @@ from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from nymlink.atomic import atomic_file
+from nymlink.core.store.atomic import atomic_file
 
 if TYPE_CHECKING:
     from nymlink.corpus.model import Corpus
     from nymlink.evaluate.fit_reranking import RerankingFit
     from nymlink.evaluate.outcomes import Rank
-    from nymlink.index.hits import Scores
+    from nymlink.index.fusion.hits import Scores
     from nymlink.index.index import Index
     from nymlink.rerank.passages import Passage
     from nymlink.rerank.reranker import Reranker
@@ -46,10 +46,10 @@ def build(dictionary: str, output: str, cache: str, *, names: str | None, encode
         encoder: makes the vectors; ``None``: sparse.
     """
     from nymlink.corpus.read import read_corpus
-    from nymlink.encode.cache import EmbeddingCache
+    from nymlink.encode.cache.embedding_cache import EmbeddingCache
     from nymlink.encode.encoder import Encoder
     from nymlink.evaluate.augment import augment
-    from nymlink.index.fusion import Fusion
+    from nymlink.index.fusion.fusion import Fusion
     from nymlink.index.index import Index
     from nymlink.vocabulary.read import read_vocabulary
 
@@ -79,10 +79,10 @@ def train(
         loss: of the dual encoder; ``None``: a cross-encoder.
         settings: others.
     """
-    from nymlink.train.checkpoint import checkpoints
-    from nymlink.train.cross_encoder import train_cross_encoder
-    from nymlink.train.recipe_settings import CrossEncoderSettings, RerankSettings
-    from nymlink.train.rerank import train_rerank
+    from nymlink.train.engine.checkpoint import checkpoints
+    from nymlink.train.mentions.cross_encoder import train_cross_encoder
+    from nymlink.train.mentions.rerank import train_rerank
+    from nymlink.train.settings.recipes import CrossEncoderSettings, RerankSettings
 
     common: dict[str, Any] = {"corpora": (corpus,), "index": index, "base": encoder, "output": output, **settings}
     before = max(checkpoints(Path(output) / "checkpoints"), default=0)

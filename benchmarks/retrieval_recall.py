@@ -20,7 +20,7 @@ from inputs import data_root
 from nymlink.corpus.model import Corpus
 from nymlink.corpus.read import read_corpus
 from nymlink.evaluate.evaluation import RECALL_AT, evaluate
-from nymlink.index.fusion import Fusion
+from nymlink.index.fusion.fusion import Fusion
 from nymlink.index.index import Index
 from nymlink.vocabulary.read import read_vocabulary
 from report import table

@@ -67,8 +67,8 @@ SEEDS: Final = (0, 1, 2)
 
 def prepare(data: str, folder: str) -> dict[str, Any]:
     """Unpack the corpora, merge the vocabularies and write the pairs, unless that is done."""
-    from nymlink.train.pair_files import write_pairs
-    from nymlink.train.pairs import Pairs
+    from nymlink.pairs.pairs import Pairs
+    from nymlink.pairs.write_pairs import write_pairs
     from nymlink.vocabulary.mappings import read_mappings
     from nymlink.vocabulary.merge.merge import merge
     from nymlink.vocabulary.read import read_vocabulary
@@ -93,7 +93,7 @@ def untrained(weights: str, folder: str, *, seed: int) -> dict[str, Any]:
     import torch
     from transformers import AutoConfig, AutoModel
 
-    from nymlink.encode.torch_model import TorchModel
+    from nymlink.encode.model.torch_model import TorchModel
 
     if not Path(folder).exists():
         model = TorchModel.load(weights, pooling="cls")
@@ -105,7 +105,7 @@ def untrained(weights: str, folder: str, *, seed: int) -> dict[str, Any]:
 
 def shallow(weights: str, folder: str, *, layers: int) -> dict[str, Any]:
     """Write an encoder that is the first layers of another."""
-    from nymlink.encode.torch_model import TorchModel
+    from nymlink.encode.model.torch_model import TorchModel
 
     if not Path(folder).exists():
         model = TorchModel.load(weights)
@@ -117,8 +117,8 @@ def shallow(weights: str, folder: str, *, layers: int) -> dict[str, Any]:
 
 def train(base: str, folder: str, output: str, **settings: Any) -> dict[str, Any]:
     """Train an encoder, or go on with it."""
-    from nymlink.train.recipe_settings import SapSettings
-    from nymlink.train.sap import train_sap
+    from nymlink.train.names.sap import train_sap
+    from nymlink.train.settings.recipes import SapSettings
 
     pairs = str(Path(folder) / "pairs.parquet")
     train_sap(SapSettings(pairs=pairs, base=base, output=output, **settings), progress=True)
@@ -127,10 +127,10 @@ def train(base: str, folder: str, output: str, **settings: Any) -> dict[str, Any
 
 def measure(encoder: str, folder: str, dictionary: str) -> dict[str, Any]:
     """The figures of an encoder on each corpus."""
+    from nymlink.core.problems import Problems
     from nymlink.encode.encoder import Encoder
-    from nymlink.problems import Problems
-    from nymlink.train.evaluation import open_evaluations, remembering
-    from nymlink.train.settings import HeldOut
+    from nymlink.train.names.encoder_evaluation import open_evaluations, remembering
+    from nymlink.train.settings.common import HeldOut
 
     held_out = {
         name: HeldOut(corpus=str(Path(folder) / "corpora" / split), dictionary=dictionary)

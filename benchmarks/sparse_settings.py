@@ -12,10 +12,10 @@ from typing import Final
 
 from inputs import data_root
 from nymlink.evaluate.evaluation import evaluate
-from nymlink.index.entries import Entries
+from nymlink.index.entries.entries import Entries
 from nymlink.index.index import Index
-from nymlink.index.settings import SparseSettings
-from nymlink.index.sparse import SparseSearch
+from nymlink.index.sparse.settings import SparseSettings
+from nymlink.index.sparse.sparse_search import SparseSearch
 from report import table
 from tasks import DEVELOPMENT, load
 

@@ -45,7 +45,7 @@ def base() -> str:
 
 def build(data: str, output: str) -> dict[str, Any]:
     """Read the tables into a vocabulary."""
-    from nymlink.train.pairs import Pairs
+    from nymlink.pairs.pairs import Pairs
     from nymlink.vocabulary.read import read_vocabulary
 
     vocabulary = read_vocabulary(*(Path(data) / "vocabularies" / f"{name}.tsv.gz" for name in TABLES))
@@ -60,7 +60,7 @@ def release(vocab: str, base: str, *, steps: int, bfloat16: bool) -> dict[str, A
     from pytorch_metric_learning.miners import TripletMarginMiner
     from transformers import AutoModel, AutoTokenizer
 
-    from nymlink.train.pairs import Pairs
+    from nymlink.pairs.pairs import Pairs
     from nymlink.vocabulary.vocabulary import Vocabulary
 
     tokenizer = AutoTokenizer.from_pretrained(base, trust_remote_code=False)
@@ -91,8 +91,8 @@ def release(vocab: str, base: str, *, steps: int, bfloat16: bool) -> dict[str, A
 
 def ours(vocab: str, base: str, *, steps: int, **changes: Any) -> dict[str, Any]:
     """Pairs a second of a training as the command makes it, all included."""
-    from nymlink.train.recipe_settings import SapSettings
-    from nymlink.train.sap import train_sap
+    from nymlink.train.names.sap import train_sap
+    from nymlink.train.settings.recipes import SapSettings
 
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "out"

@@ -25,8 +25,8 @@ import numpy as np
 
 from inputs import data_root
 from nymlink.corpus.model import Corpus
-from nymlink.encode.cache import EmbeddingCache
-from nymlink.encode.embedded import MINI
+from nymlink.encode.cache.embedding_cache import EmbeddingCache
+from nymlink.encode.model.embedded import MINI
 from nymlink.evaluate.calibrate import LACKING, LEFT_OUT, reliability_of
 from nymlink.evaluate.gold import GoldResolver
 from nymlink.evaluate.judged import Judged, judge, judge_lacking, judge_left_out

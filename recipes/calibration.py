@@ -19,12 +19,12 @@ from typing import Final
 
 import numpy as np
 
-from nymlink.atomic import atomic_file
+from nymlink.core.store.atomic import atomic_file
 from nymlink.corpus.model import Corpus
 from nymlink.corpus.read import read_corpus
-from nymlink.encode.cache import EmbeddingCache
-from nymlink.encode.embedded import MINI, calibration_file
+from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.encode.encoder import Encoder
+from nymlink.encode.model.embedded import MINI, calibration_file
 from nymlink.evaluate.calibrate import calibrate
 from nymlink.evaluate.calibration import COVERAGES, Reliability
 from nymlink.evaluate.unanswerable import lacking_names

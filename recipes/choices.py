@@ -27,16 +27,16 @@ import pyarrow.parquet as pq
 import mixture
 import siblings
 from calibration import MEDIC, unpacked
-from nymlink.atomic import atomic_file
+from nymlink.core.files import sha256
+from nymlink.core.problems import Problems
+from nymlink.core.store.atomic import atomic_file
 from nymlink.encode.encoder import Encoder
-from nymlink.files import sha256
-from nymlink.problems import Problems
+from nymlink.pairs.pairs import PAIRS
 from nymlink.text.normalise import normalise
-from nymlink.train.evaluation import open_evaluations, remembering
-from nymlink.train.pairs import PAIRS
-from nymlink.train.recipe_settings import SapSettings
-from nymlink.train.sap import train_sap
-from nymlink.train.settings import HeldOut
+from nymlink.train.names.encoder_evaluation import open_evaluations, remembering
+from nymlink.train.names.sap import train_sap
+from nymlink.train.settings.common import HeldOut
+from nymlink.train.settings.recipes import SapSettings
 from nymlink.vocabulary.vocabulary import Vocabulary
 from nymlink_mini import SETTINGS
 

@@ -14,8 +14,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nymlink.pairs.pairs import PAIRS, Pairs
 from nymlink.text.normalise import normalise
-from nymlink.train.pairs import PAIRS, Pairs
 from nymlink.vocabulary.mappings import read_mappings
 from nymlink.vocabulary.merge.merge import merge
 from nymlink.vocabulary.read import read_vocabulary

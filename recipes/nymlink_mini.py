@@ -17,13 +17,13 @@ from typing import Final
 import pyarrow.parquet as pq
 
 import mixture
-from nymlink.atomic import atomic_file
-from nymlink.encode.average import average
-from nymlink.encode.embedded import MINI, embedded
-from nymlink.encode.export import export
-from nymlink.files import sha256
-from nymlink.train.recipe_settings import SapSettings
-from nymlink.train.sap import train_sap
+from nymlink.core.files import sha256
+from nymlink.core.store.atomic import atomic_file
+from nymlink.encode.export.onnx_export import export
+from nymlink.encode.model.average import average
+from nymlink.encode.model.embedded import MINI, embedded
+from nymlink.train.names.sap import train_sap
+from nymlink.train.settings.recipes import SapSettings
 from nymlink.vocabulary.read import read_vocabulary
 
 SETTINGS: Final = {

@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from nymlink.problems import Problems
-from nymlink.train.permutation import permute, seeded_keys
+from nymlink.core.problems import Problems
+from nymlink.pairs.permutation import permute, seeded_keys
 from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -48,7 +48,7 @@ def in_families(pairs: pa.Table, known: list[list[str]], *, batches: int, size: 
     A training shuffles its pairs: this table is in the order that shuffling with seed 0 turns into these batches.
 
     Args:
-        pairs: with the columns of :data:`~nymlink.train.pairs.PAIRS`.
+        pairs: with the columns of :data:`~nymlink.pairs.pairs.PAIRS`.
         known: the families; what has no pairs is passed over.
         batches: how many.
         size: pairs in a batch.

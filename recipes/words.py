@@ -2,10 +2,10 @@
 
     python recipes/words.py [--data DATA]
 
-Writes into ``src/nymlink/text/data``, a word a line, sorted: ``words.txt.gz``, the words of English and medical
-names; ``product_words.txt.gz``, those of them that name chemicals, drugs, genes, proteins, organisms, cell lines
-or other products, which are often a letter apart; ``clinical_words.txt.gz``, those that by themselves name a
-disease, a symptom or a finding; and ``ordinary_words.txt.gz``, those of general language.
+Writes into ``src/nymlink/text/english/data``, a word a line, sorted: ``words.txt.gz``, the words of English and
+medical names; ``product_words.txt.gz``, those of them that name chemicals, drugs, genes, proteins, organisms,
+cell lines or other products, which are often a letter apart; ``clinical_words.txt.gz``, those that by themselves
+name a disease, a symptom or a finding; and ``ordinary_words.txt.gz``, those of general language.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from nymlink.atomic import atomic_file
-from nymlink.text.known_words import CLINICAL, FOLDER, ORDINARY, PRODUCTS, SHORTEST, WORDS
+from nymlink.core.store.atomic import atomic_file
+from nymlink.text.english.known_words import CLINICAL, FOLDER, ORDINARY, PRODUCTS, SHORTEST, WORDS
 from nymlink.text.normalise import normalise
 
 SHARE_ALIKE: Final = ("drugcentral", "pharmgkb_drug")

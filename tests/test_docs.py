@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nymlink.corpus.readers import CORPUS_FORMATS
-from nymlink.index.presets import PRESETS
+from nymlink.index.sparse.presets import PRESETS
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
 
 ROOT = Path(__file__).parents[1]

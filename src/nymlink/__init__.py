@@ -11,7 +11,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from nymlink.telemetry import disable_telemetry
+from nymlink.core.telemetry import disable_telemetry
 
 if TYPE_CHECKING:
     from nymlink.corpus.model import Document, Mention

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nymlink.manifest import write_manifest
+from nymlink.core.store.manifest import write_manifest
 from tests.cli.conftest import Run
 from tests.encode import tiny
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nymlink.core.files import MAX_LINE
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.export import export
-from nymlink.encode.torch_model import TorchModel
-from nymlink.files import MAX_LINE
+from nymlink.encode.export.onnx_export import export
+from nymlink.encode.model.torch_model import TorchModel
 from tests.cli.conftest import Run
 from tests.encode import tiny
 from tests.index.small import many_names, vocabulary

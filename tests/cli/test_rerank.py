@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from nymlink.manifest import write_manifest
+from nymlink.core.store.manifest import write_manifest
 from nymlink.rerank.dual_encoder import DualEncoder, DualSettings
 from tests.cli.conftest import Run
 from tests.encode import tiny

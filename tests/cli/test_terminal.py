@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from nymlink.errors import InputError
-from nymlink.visible import visible
+from nymlink.core.errors import InputError
+from nymlink.core.visible import visible
 from tests.cli.conftest import Run
 
 NAME = "\x1b[2Jheart\x9b1m \u202eattack\u2066\x07"

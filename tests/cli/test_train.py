@@ -9,9 +9,9 @@ import pytest
 
 from nymlink.cli import train as command
 from nymlink.index.index import Index
-from nymlink.train.config import settings_of
 from nymlink.train.losses import LOSSES
-from nymlink.train.recipe_settings import BioSynSettings, FinetuneSettings, SapSettings
+from nymlink.train.settings.fields import settings_of
+from nymlink.train.settings.recipes import BioSynSettings, FinetuneSettings, SapSettings
 from tests.cli.conftest import Run
 from tests.train.runs import interrupt_next_step, one_thread, place
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from nymlink.encode.cache import EmbeddingCache
-from nymlink.encode.embedded import MINI, embedded
+from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.encode.encoder import Encoder
+from nymlink.encode.model.embedded import MINI, embedded
 from nymlink.rerank.dual_encoder import DualEncoder, DualSettings
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.cli.conftest import Run

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nymlink.core.errors import InputError, UnknownNameError
+from nymlink.core.formats import find_format
+from nymlink.core.problems import Problems
 from nymlink.corpus import Document, Mention, read_corpus, read_documents
 from nymlink.corpus.readers import CORPUS_FORMATS
-from nymlink.errors import InputError, UnknownNameError
-from nymlink.formats import find_format
-from nymlink.problems import Problems
 
 Gold = tuple[str, tuple[str, ...]]
 

@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.contract.vocabulary_samples import SAMPLES, Sample, sample_of
 
-from nymlink.errors import InputError, NymlinkError
-from nymlink.files import MAX_LINE
-from nymlink.formats import find_format
-from nymlink.problems import Problems
+from nymlink.core.errors import InputError, NymlinkError
+from nymlink.core.files import MAX_LINE
+from nymlink.core.formats import find_format
+from nymlink.core.problems import Problems
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
 from nymlink.vocabulary.tables import Tables

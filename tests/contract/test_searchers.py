@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from tests.index.small import entries, many_names
 
-from nymlink.index import codes
-from nymlink.index.dense import DenseSearch
-from nymlink.index.exact import ExactSearch
-from nymlink.index.hits import NONE, Hits, Rows, Scores, Searcher
-from nymlink.index.hybrid import HybridSearch
-from nymlink.index.neighbours import KINDS
-from nymlink.index.presets import PRESETS
-from nymlink.index.sparse import SparseSearch
+from nymlink.index.dense import int8_codes as codes
+from nymlink.index.dense.approximate import KINDS
+from nymlink.index.dense.dense_search import DenseSearch
+from nymlink.index.fusion.exact import ExactSearch
+from nymlink.index.fusion.hits import NONE, Hits, Rows, Scores, Searcher
+from nymlink.index.fusion.hybrid import HybridSearch
+from nymlink.index.sparse.presets import PRESETS
+from nymlink.index.sparse.sparse_search import SparseSearch
 
 ENTRIES = entries(
     [

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from tests.contract.vocabulary_samples import Sample, sample_of
 
-from nymlink.errors import InputError
-from nymlink.formats import find_format
-from nymlink.problems import Problems
+from nymlink.core.errors import InputError
+from nymlink.core.formats import find_format
+from nymlink.core.problems import Problems
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.options import FLAGS, ReadOptions
 from nymlink.vocabulary.read import read_vocabulary

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from nymlink.core.errors import InputError
+from nymlink.core.problems import Problems
 from nymlink.corpus import Document, Mention, read_corpus
-from nymlink.errors import InputError
-from nymlink.problems import Problems
 
 
 def write(folder: Path, **files: str) -> Path:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nymlink.core.errors import InputError
+from nymlink.core.problems import Problems
 from nymlink.corpus import Corpus, CorpusOptions, Document, Mention, read_corpus
-from nymlink.errors import InputError
-from nymlink.problems import Problems
 
 
 def read(path: Path, content: str, name: str = "t.csv", **columns: str) -> tuple[Corpus, Problems]:

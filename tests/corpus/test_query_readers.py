@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from nymlink.core.errors import UnknownFormatError
+from nymlink.core.problems import Problems
 from nymlink.corpus import Document, Mention, read_corpus
-from nymlink.errors import UnknownFormatError
-from nymlink.problems import Problems
 
 
 def write(path: Path, content: str) -> Path:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from nymlink.core.errors import InputError
+from nymlink.core.problems import Problems
 from nymlink.corpus import Corpus, CorpusOptions, read_corpus
-from nymlink.errors import InputError
-from nymlink.problems import Problems
 
 
 def read(path: Path) -> tuple[Corpus, Problems]:

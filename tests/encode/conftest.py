@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nymlink.encode.export import export
-from nymlink.encode.torch_model import TorchModel
+from nymlink.encode.export.onnx_export import export
+from nymlink.encode.model.torch_model import TorchModel
 from tests.encode import tiny
 
 

@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nymlink.core.errors import InputError, NymlinkError
 from nymlink.encode.backends import BACKENDS, Network
 from nymlink.encode.backends.choose import locate
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.settings import EncoderSettings
-from nymlink.encode.tokenizer import load_tokenizer
-from nymlink.encode.tokens import tokenise
-from nymlink.encode.torch_model import TorchModel
-from nymlink.errors import InputError, NymlinkError
+from nymlink.encode.model.settings import EncoderSettings
+from nymlink.encode.model.tokenizer import load_tokenizer
+from nymlink.encode.model.tokens import tokenise
+from nymlink.encode.model.torch_model import TorchModel
 from tests.encode import tiny
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nymlink.encode.cache import EmbeddingCache
+from nymlink.core.errors import InputError, NymlinkError, UnknownNameError
+from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.encode.encoder import Encoder
-from nymlink.errors import InputError, NymlinkError, UnknownNameError
 from tests.encode import tiny
 
 

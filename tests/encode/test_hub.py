@@ -21,7 +21,7 @@ COMMIT = "0" * 39 + "1"
 SCRIPT = """
 import sys
 from nymlink.encode.encoder import Encoder
-from nymlink.errors import NymlinkError
+from nymlink.core.errors import NymlinkError
 try:
     print(Encoder.load(*sys.argv[1:2], backend=(sys.argv[2:] or [None])[0]).encode(["heart attack"]).shape)
 except NymlinkError as error:

@@ -8,8 +8,8 @@ from itertools import chain
 
 import pytest
 
+from nymlink.core.errors import InputError
 from nymlink.corpus.model import Corpus, Document, Mention
-from nymlink.errors import InputError
 from nymlink.evaluate.calibrate import Calibrated, calibrate, measure, reliability_of, with_unanswerable
 from nymlink.evaluate.evaluation import evaluate
 from nymlink.evaluate.judged import judge

@@ -6,12 +6,12 @@ from itertools import product
 
 import pytest
 
+from nymlink.core.errors import InputError, UnknownNameError
 from nymlink.corpus.model import Corpus, Document, Mention
-from nymlink.errors import InputError, UnknownNameError
 from nymlink.evaluate import fit as module
 from nymlink.evaluate.evaluation import evaluate
 from nymlink.evaluate.fit import fit
-from nymlink.index.fusion import Fusion
+from nymlink.index.fusion.fusion import Fusion
 from nymlink.index.index import Index
 from tests.index.small import many_names, vocabulary
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from nymlink.core.errors import InputError
 from nymlink.corpus.model import Corpus, Document, Mention
-from nymlink.errors import InputError
 from nymlink.evaluate.fit_reranking import RerankingFit, fit_reranking
 from nymlink.index.index import Index
 from nymlink.link.linker import Linker

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from nymlink.corpus import Corpus
-from nymlink.encode.embedded import MINI
+from nymlink.encode.model.embedded import MINI
 from nymlink.evaluate.augment import augment
 from nymlink.evaluate.evaluation import Evaluation, evaluate
-from nymlink.index.entries import Entries
-from nymlink.index.fusion import Fusion
-from nymlink.index.hits import NONE
+from nymlink.index.entries.entries import Entries
+from nymlink.index.fusion.fusion import Fusion
+from nymlink.index.fusion.hits import NONE
 from nymlink.index.index import Index
-from nymlink.index.presets import preset
-from nymlink.index.sparse import SparseSearch
+from nymlink.index.sparse.presets import preset
+from nymlink.index.sparse.sparse_search import SparseSearch
 from nymlink.text.prepare import prepare_document
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.read import read_vocabulary

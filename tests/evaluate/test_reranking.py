@@ -6,8 +6,8 @@ import math
 
 import pytest
 
+from nymlink.core.errors import InputError
 from nymlink.corpus.model import Corpus, Document, Mention
-from nymlink.errors import InputError
 from nymlink.evaluate.fit_reranking import fit_reranking
 from nymlink.evaluate.reranking import RerankingEvaluation, evaluate_reranking
 from nymlink.index.index import Index

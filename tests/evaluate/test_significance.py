@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nymlink.core.errors import InputError
 from nymlink.corpus.model import Corpus, Document, Mention
-from nymlink.errors import InputError
 from nymlink.evaluate.compare import compare
 from nymlink.evaluate.evaluation import evaluate
 from nymlink.evaluate.metrics import accuracy, as_array, mean_reciprocal_rank

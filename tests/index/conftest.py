@@ -10,7 +10,7 @@ import pytest
 from nymlink.encode.encoder import Encoder
 from nymlink.index.index import Index
 from tests.encode import tiny
-from tests.index.dense import VOCABULARY
+from tests.index.dense_samples import VOCABULARY
 
 
 @pytest.fixture(scope="module")

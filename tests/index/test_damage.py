@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nymlink import verification
-from nymlink.errors import OutputError, StoreError
-from nymlink.index.fusion import Fusion
+from nymlink.core.errors import OutputError, StoreError
+from nymlink.core.store import verification
+from nymlink.core.store.manifest import damages
+from nymlink.index.fusion.fusion import Fusion
 from nymlink.index.index import Index
 from nymlink.index.stored import store_calibration, store_fusion
-from nymlink.manifest import damages
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.encode import tiny
 from tests.index.small import many_names, vocabulary

@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nymlink.encode.cache import EmbeddingCache
+from nymlink.core.errors import InputError, MissingExtraError, StoreError, UnknownNameError
+from nymlink.core.store.manifest import seal, write_manifest
+from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.encode.encoder import Encoder
-from nymlink.errors import InputError, MissingExtraError, StoreError, UnknownNameError
-from nymlink.index import codes as codes_module
-from nymlink.index import dense as dense_module
-from nymlink.index.codes import Codes
-from nymlink.index.dense import DenseSearch
-from nymlink.index.fusion import Fusion
+from nymlink.index.dense import dense_search as dense_module
+from nymlink.index.dense import int8_codes as codes_module
+from nymlink.index.dense.dense_search import DenseSearch
+from nymlink.index.dense.int8_codes import Codes
+from nymlink.index.fusion.fusion import Fusion
 from nymlink.index.index import Index
 from nymlink.index.stored import store_fusion
-from nymlink.manifest import seal, write_manifest
-from tests.index.dense import NAMES, QUERIES, VOCABULARY, assert_same
+from tests.index.dense_samples import NAMES, QUERIES, VOCABULARY, assert_same
 from tests.index.small import entries, vocabulary
 
 pytestmark = pytest.mark.usefixtures("one_thread")

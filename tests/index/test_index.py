@@ -13,12 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nymlink.errors import InputError, OutputError, StoreError, UnknownNameError
-from nymlink.index.hits import NONE
+from nymlink.core.errors import InputError, OutputError, StoreError, UnknownNameError
+from nymlink.core.store.manifest import seal, write_manifest
+from nymlink.index.fusion.hits import NONE
 from nymlink.index.index import Index
-from nymlink.index.presets import DEFAULT_PRESET, PRESETS
-from nymlink.manifest import seal, write_manifest
-from nymlink.text.stop_words import STOP_WORDS
+from nymlink.index.sparse.presets import DEFAULT_PRESET, PRESETS
+from nymlink.text.english.stop_words import STOP_WORDS
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.index.small import many_names, vocabulary
 
@@ -88,7 +88,7 @@ def test_saved_and_loaded_it_finds_the_same(built: Index, tmp_path: Path) -> Non
 def test_written_directly_it_is_what_is_built_and_saved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, built: Index
 ) -> None:
-    monkeypatch.setattr("nymlink.index.sparse._SHARD", 64)
+    monkeypatch.setattr("nymlink.index.sparse.sparse_search._SHARD", 64)
     sparse = built.settings["sparse"]
     Index.build(VOCABULARY, sparse=sparse).save(tmp_path / "saved")
     written = Index.build(VOCABULARY, directory=tmp_path / "written", sparse=sparse)

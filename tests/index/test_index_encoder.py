@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
+from nymlink.core.errors import InputError, StoreError
+from nymlink.core.store.manifest import write_manifest
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.export import export
-from nymlink.errors import InputError, StoreError
+from nymlink.encode.export.onnx_export import export
 from nymlink.index.index import Index
-from nymlink.manifest import write_manifest
 from tests.encode import tiny
-from tests.index.dense import VOCABULARY, assert_same
+from tests.index.dense_samples import VOCABULARY, assert_same
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

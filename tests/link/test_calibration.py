@@ -14,15 +14,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nymlink.core.errors import InputError, StoreError
+from nymlink.core.store.manifest import write_manifest
 from nymlink.corpus.model import Document, Mention
-from nymlink.errors import InputError, StoreError
-from nymlink.index.fusion import Fusion
+from nymlink.index.fusion.fusion import Fusion
 from nymlink.index.index import Index
 from nymlink.index.stored import store_calibration, store_fusion
 from nymlink.link.calibration import Calibration
 from nymlink.link.evidence import DEPTH, FEATURES, features_of
 from nymlink.link.linker import Linker
-from nymlink.manifest import write_manifest
 from tests.index.small import many_names, vocabulary
 
 NAMES = many_names(120, seed=5)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import nymlink
-from nymlink.errors import MissingExtraError
+from nymlink.core.errors import MissingExtraError
 from nymlink.index.index import Index
 from nymlink.link.default import default_index
 

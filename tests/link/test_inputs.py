@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from nymlink.core.errors import InputError
 from nymlink.corpus.model import Document, Mention
-from nymlink.errors import InputError
 from tests.link.toy import LINKER
 
 TEXT = "A heart\nattack, naïve 😀 MI."

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from nymlink.core.errors import InputError, StoreError
 from nymlink.corpus.model import Document, Mention
-from nymlink.errors import InputError, StoreError
 from nymlink.index.index import Index
 from nymlink.link.linker import Linker
 from tests.index.small import vocabulary

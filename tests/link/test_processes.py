@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from nymlink.errors import InputError, MissingExtraError, NymlinkError, StoreError
-from nymlink.index.fusion import EXACT, Fusion
+from nymlink.core.errors import InputError, MissingExtraError, NymlinkError, StoreError
+from nymlink.index.fusion.fusion import EXACT, Fusion
 from nymlink.index.index import Index
 from nymlink.link.calibration import FEATURES, Calibration
 from nymlink.link.linker import Linker

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from nymlink.core.errors import InputError
 from nymlink.corpus.model import Document, Mention
-from nymlink.errors import InputError
 from nymlink.index.index import Index
 from nymlink.link.linker import Linker
 from nymlink.link.model import Link

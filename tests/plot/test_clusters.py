@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nymlink.core.errors import InputError
 from nymlink.corpus.model import Corpus, Document, Mention
-from nymlink.errors import InputError
 from nymlink.plot.clusters import cluster_sizes, draw_clusters
 from nymlink.plot.figure import save_figure
 

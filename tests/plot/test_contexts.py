@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgba
 
-from nymlink.arrays import Vectors
+from nymlink.core.errors import InputError, MissingExtraError
+from nymlink.core.store.arrays import Vectors
 from nymlink.corpus.model import Corpus, Document, Mention
-from nymlink.errors import InputError, MissingExtraError
 from nymlink.plot.contexts import ContextSample, draw_contexts, meant_nearest, sample_contexts, scaled
 from nymlink.plot.figure import COLOURS, save_figure
 from nymlink.rerank.passages import Passage

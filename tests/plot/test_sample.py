@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nymlink.errors import InputError
+from nymlink.core.errors import InputError
+from nymlink.pairs.pairs import Pairs
 from nymlink.plot.sample import sample_batches, sample_names
-from nymlink.train.pairs import Pairs
 from tests.index.small import vocabulary
 
 # Twenty concepts with eight names each, five with three, and five that have nothing to pair.

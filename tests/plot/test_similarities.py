@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from nymlink.errors import MissingExtraError
+from nymlink.core.errors import MissingExtraError
 from nymlink.plot.figure import save_figure
 from nymlink.plot.similarities import Batch, PairSimilarities, draw_similarities
 from tests.train import naive

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from nymlink.arrays import Vectors
-from nymlink.errors import InputError, MissingExtraError, OutputError
+from nymlink.core.errors import InputError, MissingExtraError, OutputError
+from nymlink.core.store.arrays import Vectors
 from nymlink.plot.figure import save_figure
 from nymlink.plot.sample import Sample
 from nymlink.plot.space import draw_space, flatten, synonyms_nearest, turned

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nymlink.errors import InputError
-from nymlink.index.hits import NONE
+from nymlink.core.errors import InputError
+from nymlink.index.fusion.hits import NONE
 from nymlink.rerank.combine import Floats, Pool, Weights, elsewhere, joined, log_probabilities, totals
 
 Line = tuple[int, list[tuple[int, float, float]]]

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 import torch
 
-from nymlink.encode.cache import EmbeddingCache
-from nymlink.encode.torch_model import TorchModel
-from nymlink.errors import OutputError
+from nymlink.core.errors import OutputError
+from nymlink.encode.cache.embedding_cache import EmbeddingCache
+from nymlink.encode.model.torch_model import TorchModel
 from nymlink.rerank.concept_vectors import ConceptVectors
 from nymlink.rerank.dual_encoder import DualEncoder, DualSettings
 from nymlink.rerank.dual_scorer import DualScorer
@@ -145,7 +145,7 @@ def test_a_full_disk_does_not_stop_the_scoring(
         raise OutputError("no space left")
 
     monkeypatch.setattr("nymlink.rerank.concept_vectors._BLOCK", 1)
-    monkeypatch.setattr("nymlink.encode.cache.Shelf.add", full)
+    monkeypatch.setattr("nymlink.encode.cache.embedding_cache.Shelf.add", full)
     model, known = made(base), of(*NAMES)
     scorer = DualScorer(model, known, cache=EmbeddingCache(tmp_path))
     passages = [Passage("fever of ", "heart attack", ""), Passage("x ", "seizure", "")]
@@ -172,8 +172,8 @@ def test_an_emptied_cache_is_noticed(base: Path, tmp_path: Path, encoded: list[s
 def test_what_waits_is_written_when_the_process_ends(base: Path, tmp_path: Path) -> None:
     script = """
 import sys, torch
-from nymlink.encode.cache import EmbeddingCache
-from nymlink.encode.torch_model import TorchModel
+from nymlink.encode.cache.embedding_cache import EmbeddingCache
+from nymlink.encode.model.torch_model import TorchModel
 from nymlink.rerank.concept_vectors import ConceptVectors
 from nymlink.rerank.dual_encoder import DualEncoder, DualSettings
 from tests.train.small import vocabulary

@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 import torch
 
+from nymlink.core.errors import MissingExtraError, StoreError
+from nymlink.core.store.manifest import write_manifest
 from nymlink.corpus.model import Document, Mention
 from nymlink.encode.encoder import Encoder
-from nymlink.errors import MissingExtraError, StoreError
-from nymlink.index.fusion import Fusion
-from nymlink.index.hits import Scores
+from nymlink.index.fusion.fusion import Fusion
+from nymlink.index.fusion.hits import Scores
 from nymlink.index.index import Index
 from nymlink.link.linker import Linker
 from nymlink.link.model import Link
-from nymlink.manifest import write_manifest
 from nymlink.rerank.combine import Weights
 from nymlink.rerank.cross_encoder import CrossEncoder, CrossSettings
 from nymlink.rerank.cross_scorer import CrossScorer

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from safetensors.torch import save_file
 from tokenizers import Tokenizer
 
-from nymlink.encode.tokens import Tokens
-from nymlink.errors import InputError, StoreError
-from nymlink.manifest import seal, write_manifest
+from nymlink.core.errors import InputError, StoreError
+from nymlink.core.store.manifest import seal, write_manifest
+from nymlink.encode.model.tokens import Tokens
 from nymlink.rerank.cross_encoder import CrossEncoder, CrossSettings
 from nymlink.rerank.cross_scorer import CrossScorer
 from nymlink.rerank.entities import Entity, entities

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from nymlink.encode.tokens import Tokens
-from nymlink.errors import InputError
+from nymlink.core.errors import InputError
+from nymlink.encode.model.tokens import Tokens
 from nymlink.rerank.entities import Entity, entities
 from nymlink.rerank.inputs import END, START, Inputs, fitted
 from nymlink.rerank.passages import Passage

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from syntok import segmenter
 from syntok.tokenizer import Tokenizer
 
+from nymlink.core.errors import MissingExtraError
 from nymlink.corpus.model import Document, Mention
-from nymlink.errors import MissingExtraError
 from nymlink.rerank.passages import Passage, passages
 from nymlink.rerank.sentences import sentence_starts
 from nymlink.text.abbreviations import find_definitions

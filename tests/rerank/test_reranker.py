@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 import torch
 
+from nymlink.core.errors import InputError, StoreError, UnknownNameError
+from nymlink.core.store.manifest import write_manifest
 from nymlink.corpus.model import Document, Mention
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.settings import Pooling
-from nymlink.encode.torch_model import TorchModel
-from nymlink.errors import InputError, StoreError, UnknownNameError
-from nymlink.index.hits import Scores
+from nymlink.encode.model.settings import Pooling
+from nymlink.encode.model.torch_model import TorchModel
+from nymlink.index.fusion.hits import Scores
 from nymlink.index.index import Index
 from nymlink.link.linker import Linker
 from nymlink.link.model import Link
-from nymlink.manifest import write_manifest
 from nymlink.rerank.combine import Weights
 from nymlink.rerank.dual_encoder import DualEncoder, DualSettings
 from nymlink.rerank.dual_scorer import DualScorer

@@ -20,8 +20,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nymlink.errors import InputError, OutputError
-from nymlink.problems import Problems
+from nymlink.core.errors import InputError, OutputError
+from nymlink.core.problems import Problems
 from nymlink.sources.cache import Fetched
 from nymlink.sources.download import Patience
 from nymlink.sources.fetch import FetchOptions, fetch
@@ -327,7 +327,7 @@ def test_a_file_is_taken_out_of_its_archive(site: Site, options: FetchOptions) -
 FETCH = """
 import resource, signal, sys
 from pathlib import Path
-from nymlink.errors import NymlinkError
+from nymlink.core.errors import NymlinkError
 from nymlink.sources.fetch import FetchOptions, fetch
 from nymlink.sources.source import PublishedSource
 url, folder, *limit = sys.argv[1:]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nymlink.errors import InputError
-from nymlink.problems import Problems
+from nymlink.core.errors import InputError
+from nymlink.core.problems import Problems
 from nymlink.sources.fetch import FetchOptions
 from nymlink.sources.get import fetch_all, get_vocabulary
 from nymlink.sources.table import TABLE

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from nymlink.errors import NymlinkError, UnknownNameError
-from nymlink.registry import Registry
+from nymlink.core.errors import NymlinkError, UnknownNameError
+from nymlink.core.registry import Registry
 from nymlink.sources import SOURCE_TABLES
 from nymlink.sources.known import choose, known_sources
 from nymlink.sources.source import MAPPINGS, PublishedSource

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.errors import InputError
+from nymlink.core.errors import InputError
 from nymlink.text.rewriting import Replacement, Rewritten, rewrite
 
 

@@ -13,8 +13,8 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from nymlink.encode.torch_model import TorchModel
-from nymlink.train.recipe_settings import SapSettings
+from nymlink.encode.model.torch_model import TorchModel
+from nymlink.train.settings.recipes import SapSettings
 from tests.encode import tiny
 from tests.train.small import vocabulary
 

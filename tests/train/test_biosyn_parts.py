@@ -13,20 +13,20 @@ import pytest
 import torch
 from torch import Tensor
 
-from nymlink.arrays import Vectors
-from nymlink.encode.torch_model import TorchModel
-from nymlink.index.entries import Entries
-from nymlink.index.hits import NONE, Rows
-from nymlink.index.presets import preset
-from nymlink.index.tfidf import TfIdf
-from nymlink.train.annotated import Annotated
-from nymlink.train.candidates import CandidateLists, joined
-from nymlink.train.marginal_likelihood import marginal_likelihood_loss
-from nymlink.train.marginalisation import Marginalisation, Scorer
-from nymlink.train.optimise import adam
-from nymlink.train.permutation import permute, seeded_keys
-from nymlink.train.precision import Precision
-from nymlink.train.recipe_settings import BioSynSettings
+from nymlink.core.store.arrays import Vectors
+from nymlink.encode.model.torch_model import TorchModel
+from nymlink.index.entries.entries import Entries
+from nymlink.index.fusion.hits import NONE, Rows
+from nymlink.index.sparse.presets import preset
+from nymlink.index.sparse.tfidf import TfIdf
+from nymlink.pairs.permutation import permute, seeded_keys
+from nymlink.train.engine.optimiser import adam
+from nymlink.train.engine.precision import Precision
+from nymlink.train.losses.marginal_likelihood import marginal_likelihood_loss
+from nymlink.train.mentions.annotated import Annotated
+from nymlink.train.names.dictionary_names import CandidateLists, joined
+from nymlink.train.names.synonym_marginalisation import Marginalisation, Scorer
+from nymlink.train.settings.recipes import BioSynSettings
 from tests.encode import tiny
 from tests.train.small import vocabulary
 

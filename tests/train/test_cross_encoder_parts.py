@@ -15,10 +15,10 @@ from nymlink.corpus.model import Corpus, Document, Mention
 from nymlink.index.index import Index
 from nymlink.rerank.cross_encoder import CrossEncoder, CrossSettings
 from nymlink.rerank.entities import entities
-from nymlink.train.cross_encoder_task import CrossBatch, CrossRanking, listwise_loss
-from nymlink.train.precision import Precision
-from nymlink.train.recipe_settings import CrossEncoderSettings
-from nymlink.train.rerank_examples import Examples, mentions_in_context
+from nymlink.train.engine.precision import Precision
+from nymlink.train.mentions.cross_encoder_task import CrossBatch, CrossRanking, listwise_loss
+from nymlink.train.mentions.rerank_examples import Examples, mentions_in_context
+from nymlink.train.settings.recipes import CrossEncoderSettings
 from tests.encode import tiny
 from tests.train.small import vocabulary
 

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from nymlink.problems import Problems
-from nymlink.train.pair_table import PairTable
-from nymlink.train.pairs import PAIRS
+from nymlink.core.problems import Problems
+from nymlink.pairs.pair_table import PairTable
+from nymlink.pairs.pairs import PAIRS
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from nymlink.train.pair_files import write_pairs
-from nymlink.train.pairs import Pairs
+from nymlink.pairs.pairs import Pairs
+from nymlink.pairs.write_pairs import write_pairs
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 

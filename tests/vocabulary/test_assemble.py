@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nymlink.errors import InputError
+from nymlink.core.errors import InputError
 from nymlink.vocabulary.assemble import assemble, disassemble
 from nymlink.vocabulary.columns import Columns
 from nymlink.vocabulary.tables import TableBuilder, Tables

@@ -18,10 +18,10 @@ _FLIPS: Final = 60
 _CODE: Final = """
 import json, random, sys
 from pathlib import Path
-from nymlink.errors import NymlinkError
+from nymlink.core.errors import NymlinkError
 from nymlink.index.index import Index
-from nymlink.manifest import seal
-from nymlink.train.pairs import Pairs
+from nymlink.core.store.manifest import seal
+from nymlink.pairs.pairs import Pairs
 from nymlink.vocabulary.subset import subset
 from nymlink.vocabulary.vocabulary import Vocabulary
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nymlink.errors import InputError
+from nymlink.core.errors import InputError
 from nymlink.text.normalise import normalise
 from nymlink.vocabulary.enrich.enrich import enrich
 from nymlink.vocabulary.merge.merge import merge

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nymlink.errors import InputError
-from nymlink.problems import Problems
+from nymlink.core.errors import InputError
+from nymlink.core.problems import Problems
 from nymlink.vocabulary.mappings import Mapping, MappingSet, read_mappings
 
 HEADER = "subject_id\tsubject_label\tpredicate_id\tobject_id\tobject_label\tmapping_justification"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from nymlink.errors import InputError, UnknownNameError
-from nymlink.problems import Problems
+from nymlink.core.errors import InputError, UnknownNameError
+from nymlink.core.problems import Problems
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.read import read_vocabulary

@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from nymlink.errors import OutputError, StoreError
-from nymlink.manifest import seal, write_manifest
+from nymlink.core.errors import OutputError, StoreError
+from nymlink.core.store.manifest import seal, write_manifest
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import TableBuilder, Tables
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -168,11 +168,11 @@ def test_a_disk_without_room_leaves_the_old_as_it_was(tmp_path: Path) -> None:
     Vocabulary.of((SOURCE, tables())).save(tmp_path / "v")
     code = """
 import resource, sys
-from nymlink.manifest import seal, write_manifest
+from nymlink.core.store.manifest import seal, write_manifest
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
-from nymlink.manifest import seal, write_manifest
+from nymlink.core.store.manifest import seal, write_manifest
 builder = TableBuilder()
 for number in range(20_000):
     builder.concept(f"A:{number}")
@@ -182,7 +182,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 vocabulary.save(sys.argv[1])
 """
     process = subprocess.run([sys.executable, "-c", code, tmp_path / "v"], capture_output=True, text=True)
-    assert "nymlink.errors.OutputError" in process.stderr
+    assert "nymlink.core.errors.OutputError" in process.stderr
     assert "nothing was changed" in process.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["v"]
     assert len(Vocabulary.load(tmp_path / "v")) == 3

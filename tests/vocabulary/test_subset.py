@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nymlink.errors import InputError, UnknownNameError
+from nymlink.core.errors import InputError, UnknownNameError
 from nymlink.vocabulary.model import KINDS, Concept, Name, Source
 from nymlink.vocabulary.subset import subset
 from nymlink.vocabulary.tables import TableBuilder

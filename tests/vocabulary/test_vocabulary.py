@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nymlink.errors import UnknownNameError
+from nymlink.core.errors import UnknownNameError
 from nymlink.text.normalise import normalise
 from nymlink.vocabulary.model import Concept, Name, Source
 from nymlink.vocabulary.tables import TableBuilder

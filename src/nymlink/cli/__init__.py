@@ -9,7 +9,7 @@ import io
 import sys
 
 from nymlink.cli.lazy import TopCommand
-from nymlink.visible import VisibleText
+from nymlink.core.visible import VisibleText
 
 
 def main() -> None:

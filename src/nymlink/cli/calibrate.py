@@ -16,15 +16,15 @@ from nymlink.cli.common import (
     reported_problems,
     require_files,
 )
+from nymlink.core.errors import InputError, MissingExtraError
+from nymlink.core.store.outputs import require_changeable
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
-from nymlink.errors import InputError, MissingExtraError
 from nymlink.evaluate.calibrate import calibrate as fit
 from nymlink.evaluate.calibrate import measure
 from nymlink.evaluate.calibration import BINS, COVERAGES, Reliability
 from nymlink.index.index import Index
 from nymlink.index.stored import store_calibration
-from nymlink.outputs import require_changeable
 from nymlink.plot.figure import picture_format, save_figure
 from nymlink.plot.reliability import draw_reliability
 

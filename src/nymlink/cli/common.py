@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import click
 
+from nymlink.core.problems import Problem, Problems
+from nymlink.core.store.outputs import require_file
 from nymlink.corpus.model import Corpus
 from nymlink.corpus.options import CorpusOptions
-from nymlink.outputs import require_file
-from nymlink.problems import Problem, Problems
 
 _SHOWN: Final = 20
 _LARGEST_SEED: Final = 2**32 - 1
@@ -44,7 +44,7 @@ def finish(problems: Problems) -> None:
 
 
 def require_files(outputs: Iterable[Path | None], inputs: Iterable[Path | None] = ()) -> None:
-    """See that files can be written, each in a place of its own, before any work is done (:mod:`nymlink.outputs`).
+    """See that files can be written, each in a place of its own, before work (:mod:`nymlink.core.store.outputs`).
 
     Args:
         outputs: files to be written; one that is not asked for is ``None``.
@@ -74,9 +74,9 @@ def read_beside(path: Path, *, columns: Mapping[str, str], problems: Problems) -
     Raises:
         InputError: it cannot be read.
     """
+    from nymlink.core.formats import find_format
     from nymlink.corpus.read import read_corpus
     from nymlink.corpus.readers import CORPUS_FORMATS
-    from nymlink.formats import find_format
 
     format = find_format(CORPUS_FORMATS, path, otherwise="table" if columns else None).name
     options = CorpusOptions(columns=columns if format == "table" else {})

@@ -11,18 +11,18 @@ from typing import Any, Literal, get_args
 import click
 import numpy as np
 
-from nymlink.atomic import atomic_file
 from nymlink.cli.common import finish, reported_problems, require_files
+from nymlink.core.errors import MissingExtraError
+from nymlink.core.files import read_lines
+from nymlink.core.store.atomic import atomic_file
+from nymlink.core.store.outputs import require_directory
 from nymlink.encode.backends import Precision
-from nymlink.encode.cache import EmbeddingCache
-from nymlink.encode.embedded import embedded
+from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.saved import KIND, export_notes
-from nymlink.encode.settings import Pooling
-from nymlink.errors import MissingExtraError
-from nymlink.files import read_lines
+from nymlink.encode.model.embedded import embedded
+from nymlink.encode.model.saved import KIND, export_notes
+from nymlink.encode.model.settings import Pooling
 from nymlink.link.default import default_index
-from nymlink.outputs import require_directory
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _OPTIONS = (
@@ -86,7 +86,7 @@ def export(
     int8 is refused where it finds the concepts of a vocabulary by their synonyms less often than fp32 does, by
     more than half a percentage point.
     """
-    from nymlink.encode.export import export as write
+    from nymlink.encode.export.onnx_export import export as write
 
     require_directory(output, kind=KIND, inputs=[Path(model), vocab])
     vocabulary = None
@@ -132,7 +132,7 @@ def average(models: tuple[str, ...], output: Path, weights: tuple[float, ...]) -
     if find_spec("torch") is None or find_spec("transformers") is None:
         raise MissingExtraError("train", purpose="the mean of encoders")
     require_directory(output, kind=KIND, inputs=map(Path, models))
-    from nymlink.encode.average import average as mean
+    from nymlink.encode.model.average import average as mean
 
     mean(models, weights=weights or None).save(output)
     click.echo(f"the mean of {len(models)} encoders → {output}")

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import click
 
-from nymlink.atomic import atomic_file
 from nymlink.cli.common import (
     column_option,
     finish,
@@ -19,10 +18,11 @@ from nymlink.cli.common import (
     require_files,
     seed_option,
 )
+from nymlink.core.store.atomic import atomic_file
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
 from nymlink.corpus.readers import CORPUS_FORMATS
-from nymlink.encode.cache import EmbeddingCache
+from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.evaluate.augment import augment
 from nymlink.evaluate.compare import compare as compare_runs
 from nymlink.evaluate.compare import read_run
@@ -30,7 +30,7 @@ from nymlink.evaluate.diagnosis import Mistake, drawn
 from nymlink.evaluate.evaluation import evaluate as run
 from nymlink.evaluate.report import report
 from nymlink.index.index import Index
-from nymlink.text.spelling import DEFAULT_SPELLING, read_table
+from nymlink.text.english.spelling import DEFAULT_SPELLING, read_table
 
 
 @click.command()

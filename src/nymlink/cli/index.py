@@ -9,17 +9,17 @@ from typing import Any
 import click
 
 from nymlink.cli.common import annotated_corpus, finish, mapping, reported_problems
+from nymlink.core.store.outputs import require_changeable, require_directory
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
-from nymlink.encode.embedded import MINI
-from nymlink.index.fusion import METHODS, WEIGHTED, Fusion
+from nymlink.encode.model.embedded import MINI
+from nymlink.index.dense.approximate import EXACTLY, KINDS
+from nymlink.index.fusion.fusion import METHODS, WEIGHTED, Fusion
 from nymlink.index.index import KIND, Index
-from nymlink.index.neighbours import EXACTLY, KINDS
 from nymlink.index.plan import Plan
-from nymlink.index.presets import DEFAULT_PRESET, PRESETS
+from nymlink.index.sparse.presets import DEFAULT_PRESET, PRESETS
 from nymlink.index.stored import store_fusion
 from nymlink.link.calibration import Calibration
-from nymlink.outputs import require_changeable, require_directory
 from nymlink.vocabulary.read import open_vocabulary
 
 
@@ -100,7 +100,7 @@ def build(
     problems = reported_problems()
     loaded, kept = None, None
     if encoder != "none":
-        from nymlink.encode.cache import EmbeddingCache
+        from nymlink.encode.cache.embedding_cache import EmbeddingCache
         from nymlink.encode.encoder import Encoder
 
         loaded = Encoder.load(encoder, device=device)

@@ -13,8 +13,8 @@ from typing import Any, Final, cast
 
 import click
 
-from nymlink.errors import NymlinkError
-from nymlink.visible import visible
+from nymlink.core.errors import NymlinkError
+from nymlink.core.visible import visible
 
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 

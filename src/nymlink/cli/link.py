@@ -15,17 +15,17 @@ from nymlink.cli.common import finish, mapping, reported_problems
 from nymlink.cli.corpus_options import corpus_options
 from nymlink.cli.rows import Batch, line_batches, open_table
 from nymlink.cli.writers import FORMATS, CsvWriter, JsonWriter, LinkWriter, link_writer
+from nymlink.core.files import open_bytes
+from nymlink.core.problems import Problems
 from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.places import find_mention
 from nymlink.corpus.read import read_documents
-from nymlink.encode.cuts import Cuts
-from nymlink.files import open_bytes
+from nymlink.encode.truncation import Cuts
 from nymlink.index.index import Index
 from nymlink.link.calibration import Calibration
 from nymlink.link.default import default_index
 from nymlink.link.linker import Linker
-from nymlink.problems import Problems
 from nymlink.rerank.reranker import Reranker
 
 _CANDIDATES: Final = 10_000

@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 
 from nymlink.cli.common import require_files
-from nymlink.errors import InputError
-from nymlink.train.pair_files import write_lines, write_pairs
-from nymlink.train.pair_settings import Part
-from nymlink.train.pairs import Pairs
+from nymlink.core.errors import InputError
+from nymlink.pairs.pairs import Pairs
+from nymlink.pairs.settings import Part
+from nymlink.pairs.write_pairs import write_lines, write_pairs
 from nymlink.vocabulary.model import KINDS, SYNONYM_KINDS
 from nymlink.vocabulary.vocabulary import Vocabulary
 

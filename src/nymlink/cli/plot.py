@@ -11,9 +11,9 @@ from typing import Any
 import click
 
 from nymlink.cli.common import finish, reported_problems, require_files, seed_option
+from nymlink.core.errors import MissingExtraError
 from nymlink.corpus.read import read_corpus
 from nymlink.encode.encoder import Encoder
-from nymlink.errors import MissingExtraError
 from nymlink.index.index import Index
 from nymlink.plot.clusters import cluster_sizes, draw_clusters
 from nymlink.plot.contexts import MOST, draw_contexts, sample_contexts

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nymlink.atomic import atomic_file
 from nymlink.cli.common import (
     annotated_corpus,
     finish,
@@ -19,10 +18,11 @@ from nymlink.cli.common import (
     reported_problems,
     require_files,
 )
+from nymlink.core.store.atomic import atomic_file
+from nymlink.core.store.outputs import require_changeable
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
 from nymlink.index.index import Index
-from nymlink.outputs import require_changeable
 
 if TYPE_CHECKING:
     from nymlink.evaluate.reranking import RerankingEvaluation

@@ -10,11 +10,11 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Final
 
+from nymlink.core.delimited import Record, delimiter_of, listed, records, written
+from nymlink.core.errors import InputError
+from nymlink.core.files import has_mark, read_batches
+from nymlink.core.problems import Problems
 from nymlink.corpus.readers.columns import likely_mention
-from nymlink.delimited import Record, delimiter_of, listed, records, written
-from nymlink.errors import InputError
-from nymlink.files import has_mark, read_batches
-from nymlink.problems import Problems
 
 _LONGEST: Final = 100_000
 """Characters in one mention; a longer line is not a mention but a mistake."""

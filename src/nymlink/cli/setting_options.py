@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import click
 
-from nymlink.train.config import Setting, settings_of
+from nymlink.train.settings.fields import Setting, settings_of
 
 
 def _flag(one: Setting) -> str:

@@ -11,16 +11,16 @@ import click
 
 from nymlink.cli.common import finish, reported_problems
 from nymlink.cli.setting_options import given, settings_options
-from nymlink.errors import MissingExtraError
-from nymlink.train.config import make
-from nymlink.train.recipe_settings import (
+from nymlink.core.errors import MissingExtraError
+from nymlink.train.settings.fields import make
+from nymlink.train.settings.recipes import (
     BioSynSettings,
     CrossEncoderSettings,
     FinetuneSettings,
     RerankSettings,
     SapSettings,
 )
-from nymlink.train.toml_files import read_toml
+from nymlink.train.settings.toml_files import read_toml
 
 _NEEDED: Final = ("torch", "transformers", "tokenizers", "safetensors")
 
@@ -45,11 +45,11 @@ def _run(cls: type[Any], recipe: str, config: Path | None, restart: bool, flags:
     values = ({} if config is None else read_toml(config)) | given(flags)
     settings = make(cls, values, path=config)
     module = _imported(f"nymlink.train.{recipe}")
-    _imported("nymlink.train.run_folder").require_run_folder(Path(settings.output))
+    _imported("nymlink.train.engine.run_folder").require_run_folder(Path(settings.output))
     problems = reported_problems()
     try:
         result = getattr(module, f"train_{recipe}")(settings, restart=restart, progress=True, problems=problems)
-    except _imported("nymlink.train.loop").StoppedError as stopped:
+    except _imported("nymlink.train.engine.loop").StoppedError as stopped:
         click.echo(stopped.message, err=True)
         click.get_current_context().exit(130)
     if result:

@@ -9,12 +9,12 @@ from typing import Any, Final
 
 import click
 
-from nymlink.belongings import MANIFEST, foreign_files, is_training
-from nymlink.encode.cache import check_block, is_shelf
-from nymlink.errors import NymlinkError, StoreError
+from nymlink.core.errors import NymlinkError, StoreError
+from nymlink.core.store.belongings import MANIFEST, foreign_files, is_training
+from nymlink.core.store.manifest import damages
+from nymlink.encode.cache.embedding_cache import check_block, is_shelf
 from nymlink.index.index import KIND as INDEX
 from nymlink.index.index import Index
-from nymlink.manifest import damages
 from nymlink.vocabulary.store import KIND as VOCABULARY
 from nymlink.vocabulary.vocabulary import Vocabulary
 

@@ -21,10 +21,10 @@ from typing import Any, Final, Protocol, TextIO
 
 from wcwidth import wcswidth, wcwidth
 
-from nymlink.delimited import Record, written
-from nymlink.errors import InputError
+from nymlink.core.delimited import Record, written
+from nymlink.core.errors import InputError
+from nymlink.core.visible import visible
 from nymlink.link.model import Candidate, Link
-from nymlink.visible import visible
 
 _COLUMNS: Final = ("rank", "concept_id", "concept_name", "matched_name", "score")
 _CONFIDENCE: Final = "confidence"

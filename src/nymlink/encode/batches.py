@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from nymlink.ahead import made_ahead
-from nymlink.arrays import Vectors
+from nymlink.core.errors import InputError, NymlinkError
+from nymlink.core.prefetch import made_ahead
+from nymlink.core.store.arrays import Vectors
 from nymlink.encode.backends import Network
-from nymlink.encode.tokens import Ids, Rows, Tokens, plan, tokenise
-from nymlink.errors import InputError, NymlinkError
+from nymlink.encode.model.tokens import Ids, Rows, Tokens, plan, tokenise
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -27,7 +27,7 @@ class Batches:
         names: N distinct names.
         network: what makes vectors of token ids.
         tokenizer: what makes token ids of names.
-        silent: the tokens that say nothing (see :func:`~nymlink.encode.tokenizer.silent_tokens`).
+        silent: the tokens that say nothing (see :func:`~nymlink.encode.model.tokenizer.silent_tokens`).
         batch_tokens: how many tokens the network is given at once: fewer once memory does not suffice for them.
 
     Attributes:

@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nymlink.arrays import Vectors
+from nymlink.core.errors import InputError
+from nymlink.core.progress import track
+from nymlink.core.store.arrays import Vectors
 from nymlink.encode.backends import Network, Precision
 from nymlink.encode.backends.choose import locate
 from nymlink.encode.batches import Batches
-from nymlink.encode.cache import EmbeddingCache
-from nymlink.encode.cuts import Cuts
-from nymlink.encode.embedded import embedded
-from nymlink.encode.fingerprint import fingerprint
-from nymlink.encode.keeper import Keeper
-from nymlink.encode.saved import check_saved
-from nymlink.encode.settings import EncoderSettings, Pooling
-from nymlink.encode.tokenizer import load_tokenizer, silent_tokens
-from nymlink.encode.tokens import Rows
-from nymlink.errors import InputError
-from nymlink.progress import track
+from nymlink.encode.cache.cached_vectors import Keeper
+from nymlink.encode.cache.embedding_cache import EmbeddingCache
+from nymlink.encode.model.embedded import embedded
+from nymlink.encode.model.fingerprint import fingerprint
+from nymlink.encode.model.saved import check_saved
+from nymlink.encode.model.settings import EncoderSettings, Pooling
+from nymlink.encode.model.tokenizer import load_tokenizer, silent_tokens
+from nymlink.encode.model.tokens import Rows
+from nymlink.encode.truncation import Cuts
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

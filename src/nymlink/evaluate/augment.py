@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from nymlink.corpus.model import Corpus
 from nymlink.evaluate.gold import GoldResolver
+from nymlink.text.english.spelling import DEFAULT_SPELLING
 from nymlink.text.prepare import prepare_document
-from nymlink.text.spelling import DEFAULT_SPELLING
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from nymlink.core.errors import InputError
 from nymlink.corpus.model import Corpus
-from nymlink.errors import InputError
 from nymlink.evaluate.calibration import Reliability
 from nymlink.evaluate.judged import Judged, judge, judge_lacking, judge_left_out
 from nymlink.evaluate.unanswerable import lacking_names

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from nymlink.errors import InputError
+from nymlink.core.errors import InputError
+from nymlink.core.json_objects import member
 from nymlink.evaluate.metrics import Ranks, as_array
 from nymlink.evaluate.significance import McNemar, mcnemar
-from nymlink.json_objects import member
 
 _NO_RUN: Final = "not an evaluation written by nymlink evaluate --json"
 

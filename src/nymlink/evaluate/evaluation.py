@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from nymlink.core.errors import InputError
 from nymlink.corpus.model import Corpus
-from nymlink.errors import InputError
 from nymlink.evaluate.breakdown import UNSEEN, BreakdownRow, breakdown
 from nymlink.evaluate.diagnosis import Mistake, mistakes
 from nymlink.evaluate.gold import GoldResolver
@@ -17,8 +17,8 @@ from nymlink.evaluate.outcomes import Outcome, Query, outcomes
 from nymlink.evaluate.significance import bootstrap_interval
 from nymlink.index.index import Index
 from nymlink.link.queries import queries as mention_queries
+from nymlink.text.english.spelling import DEFAULT_SPELLING
 from nymlink.text.prepare import prepare_document
-from nymlink.text.spelling import DEFAULT_SPELLING
 
 ACCURACY_AT: Final = (1, 5, 10, 20)
 RECALL_AT: Final = (1, 2, 4, 8, 16, 32, 64)

@@ -9,14 +9,14 @@ from typing import Final
 
 import numpy as np
 
-from nymlink.arrays import Bools
+from nymlink.core.store.arrays import Bools
 from nymlink.corpus.model import Corpus
 from nymlink.evaluate.evaluation import evaluate
 from nymlink.evaluate.metrics import Ranks, accuracy
 from nymlink.evaluate.outcomes import DEPTH, Outcome
-from nymlink.index.fusion import Fusion
-from nymlink.index.hits import NONE, Rows, Scores
-from nymlink.index.hybrid import total
+from nymlink.index.fusion.fusion import Fusion
+from nymlink.index.fusion.hits import NONE, Rows, Scores
+from nymlink.index.fusion.hybrid import total
 from nymlink.index.index import Index
 
 STEPS: Final = 20
@@ -67,7 +67,8 @@ def fit(index: Index, corpus: Corpus, *, method: str | None = None, types: Colle
     Args:
         index: whose searches.
         corpus: documents with gold ids.
-        method: how the searches are to be joined, one of :data:`~nymlink.index.fusion.METHODS`; as they are if
+        method: how the searches are to be joined, one of :data:`~nymlink.index.fusion.fusion.METHODS`; as they
+        are if
             ``None``. Another method starts from its default weights.
         types: score mentions of these types only.
 
@@ -120,7 +121,7 @@ def _right(index: Index, outcomes: Sequence[Outcome], rows: Rows) -> Bools:
 
 
 def _ranks(rows: Rows, total: Scores, right: Bools) -> Ranks:
-    """float64 (P): the rank of the first right entry, in the order of :func:`nymlink.index.hits.best`."""
+    """float64 (P): the rank of the first right entry, in the order of :func:`nymlink.index.fusion.hits.best`."""
     keys = np.where(rows == NONE, -np.inf, np.round(total.astype(np.float64), 6))
     best = np.where(right, keys, -np.inf)
     # The first of equals is that of the smallest row: rows ascend.

@@ -9,14 +9,14 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from nymlink.arrays import Bools
+from nymlink.core.errors import InputError
+from nymlink.core.progress import track
+from nymlink.core.store.arrays import Bools
 from nymlink.corpus.model import Corpus
-from nymlink.errors import InputError
 from nymlink.evaluate.gold import GoldResolver
-from nymlink.index.hits import NONE
+from nymlink.index.fusion.hits import NONE
 from nymlink.index.index import Index
 from nymlink.link.linker import Linker
-from nymlink.progress import track
 from nymlink.rerank.combine import Floats, Pool, Weights, elsewhere, joined, log_probabilities, totals
 from nymlink.rerank.reranker import Reranker, Scored
 
@@ -118,7 +118,8 @@ class _Judged:
         pool: the candidates of all mentions, with gold ids or without; of composite ones, of each part.
         right: bool (M, k): which candidates are gold.
         informed: bool (M): which lines have a context.
-        owner: int64 (M): the mention whose line it is; :data:`~nymlink.index.hits.NONE` where it has no gold id.
+        owner: int64 (M): the mention whose line it is; :data:`~nymlink.index.fusion.hits.NONE` where it has no
+        gold id.
         complete: bool (N): whether each part of a mention has candidates.
     """
 

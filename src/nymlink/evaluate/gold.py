@@ -8,8 +8,8 @@ from functools import cached_property
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nymlink.core.errors import InputError
 from nymlink.corpus.model import Corpus
-from nymlink.errors import InputError
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nymlink.arrays import Bools, Ints
+from nymlink.core.errors import InputError
+from nymlink.core.store.arrays import Bools, Ints
 from nymlink.corpus.model import Corpus, Document, Mention
-from nymlink.errors import InputError
 from nymlink.evaluate.calibration import Reliability
 from nymlink.evaluate.gold import GoldResolver
-from nymlink.index.hits import NONE
+from nymlink.index.fusion.hits import NONE
 from nymlink.index.index import Index
 from nymlink.index.walk import Matches
 from nymlink.link.calibration import Confidences
@@ -23,7 +23,7 @@ from nymlink.link.candidates import candidates_of
 from nymlink.link.doubts import contradicts, doubts_about
 from nymlink.link.evidence import DEPTH, Features, features_of
 from nymlink.link.queries import Asked, queries
-from nymlink.text.spelling import DEFAULT_SPELLING
+from nymlink.text.english.spelling import DEFAULT_SPELLING
 
 _FEWEST_GROUPS = 10
 """With fewer documents there are no documents to speak of."""

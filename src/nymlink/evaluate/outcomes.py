@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from nymlink.corpus.model import Mention
 from nymlink.evaluate.gold import GoldResolver
-from nymlink.index.hits import NONE
+from nymlink.index.fusion.hits import NONE
 from nymlink.index.index import Index
 
 DEPTH: Final = 64

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from nymlink.core.errors import InputError
+from nymlink.core.progress import track
 from nymlink.corpus.model import Corpus, Mention
-from nymlink.errors import InputError
 from nymlink.evaluate.diagnosis import sentence, told
 from nymlink.evaluate.gold import GoldResolver
 from nymlink.evaluate.metrics import accuracy, as_array
@@ -20,7 +21,6 @@ from nymlink.evaluate.significance import McNemar, mcnemar
 from nymlink.index.index import Index
 from nymlink.link.linker import Linker
 from nymlink.link.model import Link
-from nymlink.progress import track
 from nymlink.rerank.reranker import Reranker
 from nymlink.vocabulary.vocabulary import Vocabulary
 

@@ -7,7 +7,7 @@ import string
 from typing import Final
 
 from nymlink.index.index import Index
-from nymlink.text.known_words import known_words
+from nymlink.text.english.known_words import known_words
 
 _UNITS: Final = "cm days g hours iu kg kPa mg ml mmHg mmol ng percent units weeks years".split()
 

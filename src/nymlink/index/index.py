@@ -11,30 +11,30 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from nymlink.belongings import MANIFEST
-from nymlink.errors import InputError, NymlinkError, StoreError, UnknownNameError
-from nymlink.index.dense import DenseSearch
-from nymlink.index.entries import Entries
-from nymlink.index.exact import ExactSearch
-from nymlink.index.fusion import DENSE, EXACT, WEIGHTED, Fusion
-from nymlink.index.hits import Searcher
-from nymlink.index.hybrid import HybridSearch
-from nymlink.index.neighbours import EXACTLY
+from nymlink.core.errors import InputError, NymlinkError, StoreError, UnknownNameError
+from nymlink.core.json_objects import member
+from nymlink.core.store.belongings import MANIFEST
+from nymlink.core.store.manifest import read_manifest, require_files, write_directory
+from nymlink.core.store.outputs import require_replaceable
+from nymlink.core.store.verification import Verification
+from nymlink.index.dense.approximate import EXACTLY
+from nymlink.index.dense.dense_search import DenseSearch
+from nymlink.index.dense.query_encoder import QueryEncoder
+from nymlink.index.entries.entries import Entries
+from nymlink.index.fusion.exact import ExactSearch
+from nymlink.index.fusion.fusion import DENSE, EXACT, WEIGHTED, Fusion
+from nymlink.index.fusion.hits import Searcher
+from nymlink.index.fusion.hybrid import HybridSearch
 from nymlink.index.plan import Plan
-from nymlink.index.presets import DEFAULT_PRESET
-from nymlink.index.query_encoder import QueryEncoder
-from nymlink.index.sparse import SparseSearch
+from nymlink.index.sparse.presets import DEFAULT_PRESET
+from nymlink.index.sparse.sparse_search import SparseSearch
 from nymlink.index.walk import Matches, match
-from nymlink.json_objects import member
-from nymlink.manifest import read_manifest, require_files, write_directory
-from nymlink.outputs import require_replaceable
 from nymlink.text.normalise import normalise
-from nymlink.verification import Verification
 from nymlink.vocabulary.model import UNKNOWN_LANGUAGE
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from nymlink.encode.cache import EmbeddingCache
+    from nymlink.encode.cache.embedding_cache import EmbeddingCache
     from nymlink.encode.encoder import Encoder
 
 KIND: Final = "index"
@@ -105,10 +105,10 @@ class Index:
             directory: where the index is written, atomically, and opened: the same as :meth:`save` makes, but
                 memory holds only a part of it at a time. With a cache, a build that was stopped does not encode
                 again what it had encoded. If ``None``, the index is in memory.
-            sparse: one of :data:`~nymlink.index.presets.PRESETS`.
+            sparse: one of :data:`~nymlink.index.sparse.presets.PRESETS`.
             encoder: for dense search: an encoder, or the folder or hub name that it is loaded from.
             dense: how dense search looks for vectors: ``"exact"``, ``"hnsw"`` or ``"ivf-pq"``.
-            fusion: one of :data:`~nymlink.index.fusion.METHODS`, with its default weights.
+            fusion: one of :data:`~nymlink.index.fusion.fusion.METHODS`, with its default weights.
             languages: search names in these languages only.
             cache: where vectors that were encoded before are, and new ones are kept.
             progress: whether to show progress when standard error is a terminal.

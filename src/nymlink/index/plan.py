@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nymlink.encode.embedded import embedded_calibration
-from nymlink.errors import InputError
-from nymlink.index.entries import Entries
-from nymlink.index.fusion import DENSE, EXACT, Fusion
-from nymlink.index.neighbours import EXACTLY, check_kind
-from nymlink.index.presets import DEFAULT_PRESET, preset
-from nymlink.index.query_encoder import EncoderRecord, QueryEncoder
-from nymlink.index.settings import SparseSettings
-from nymlink.json_objects import member
+from nymlink.core.errors import InputError
+from nymlink.core.json_objects import member
+from nymlink.encode.model.embedded import embedded_calibration
+from nymlink.index.dense.approximate import EXACTLY, check_kind
+from nymlink.index.dense.query_encoder import EncoderRecord, QueryEncoder
+from nymlink.index.entries.entries import Entries
+from nymlink.index.fusion.fusion import DENSE, EXACT, Fusion
+from nymlink.index.sparse.presets import DEFAULT_PRESET, preset
+from nymlink.index.sparse.settings import SparseSettings
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ class Plan:
     """What an index is made of.
 
     Attributes:
-        sparse: one of :data:`~nymlink.index.presets.PRESETS`.
+        sparse: one of :data:`~nymlink.index.sparse.presets.PRESETS`.
         encoder: of the dense search; ``None`` for none.
-        dense: how that searches: ``"exact"``, or one of :data:`~nymlink.index.neighbours.KINDS`.
+        dense: how that searches: ``"exact"``, or one of :data:`~nymlink.index.dense.approximate.KINDS`.
         fusion: how the searches are joined.
         languages: of the names that are searched; ``None`` for all.
     """

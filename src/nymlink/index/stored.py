@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from nymlink.errors import InputError, StoreError
-from nymlink.index.fusion import EXACT, Fusion
+from nymlink.core.errors import InputError, StoreError
+from nymlink.core.store.manifest import read_manifest, write_manifest
+from nymlink.index.fusion.fusion import EXACT, Fusion
 from nymlink.index.index import KIND, VERSION
-from nymlink.manifest import read_manifest, write_manifest
 
 
 def store_fusion(directory: str | Path, fusion: Fusion) -> None:

@@ -9,9 +9,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from nymlink.index.entries import Entries
-from nymlink.index.hits import NONE, Rows, Scores
-from nymlink.index.hybrid import HybridSearch, ScoredHits
+from nymlink.index.entries.entries import Entries
+from nymlink.index.fusion.hits import NONE, Rows, Scores
+from nymlink.index.fusion.hybrid import HybridSearch, ScoredHits
 
 _BLOCK: Final = 1024
 """Queries searched in one go: bounds the memory of their hits."""
@@ -28,7 +28,7 @@ class Matches:
 
     Attributes:
         concepts: int32 (Q, k): concept rows of the vocabulary, distinct in a query;
-            :data:`~nymlink.index.hits.NONE` after the last.
+            :data:`~nymlink.index.fusion.hits.NONE` after the last.
         names: int32 (Q, k): the name row that matched (of the concept's names with these words the surest).
         scores: float32 (Q, k): total similarity, 1 for the best possible; 0 where there is no concept.
         parts: for each search its own, unweighted scores: float32 (Q, k).

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-from nymlink.errors import InputError, StoreError
+from nymlink.core.errors import InputError, StoreError
 from nymlink.index.index import Index
 from nymlink.link.evidence import FEATURES, Features
 

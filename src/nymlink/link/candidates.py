@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nymlink.index.hits import NONE
+from nymlink.index.fusion.hits import NONE
 from nymlink.index.index import Index
 from nymlink.index.walk import Matches
 from nymlink.link.model import Candidate

@@ -10,13 +10,13 @@ from pathlib import Path
 from time import sleep
 from typing import Final
 
-from nymlink.encode.cache import EmbeddingCache
-from nymlink.encode.embedded import MINI, embedded_digest
-from nymlink.errors import MissingExtraError, OutputError, StoreError
-from nymlink.files import sha256
+from nymlink.core.errors import MissingExtraError, OutputError, StoreError
+from nymlink.core.files import sha256
+from nymlink.core.user_cache import ELSEWHERE, user_cache
+from nymlink.encode.cache.embedding_cache import EmbeddingCache
+from nymlink.encode.model.embedded import MINI, embedded_digest
 from nymlink.index.index import VERSION, Index
-from nymlink.index.presets import DEFAULT_PRESET
-from nymlink.user_cache import ELSEWHERE, user_cache
+from nymlink.index.sparse.presets import DEFAULT_PRESET
 from nymlink.vocabulary.read import read_vocabulary
 
 _SAVING: Final = 0.1
@@ -54,7 +54,7 @@ def default_index(*, progress: bool = False) -> Index:
 
 
 def _load(directory: Path) -> Index:
-    """Open an index that another process may be replacing: see :mod:`nymlink.atomic`."""
+    """Open an index that another process may be replacing: see :mod:`nymlink.core.store.atomic`."""
     try:
         return _whole(directory)
     except StoreError:

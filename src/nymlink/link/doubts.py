@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from nymlink.corpus.model import Mention
-from nymlink.encode.embedded import common_words
-from nymlink.index.fusion import EXACT
+from nymlink.encode.model.embedded import common_words
+from nymlink.index.fusion.fusion import EXACT
 from nymlink.index.index import Index
 from nymlink.link.evidence import is_alike, is_form
 from nymlink.link.model import Candidate
 from nymlink.link.queries import LONGEST_ACRONYM, Asked
 from nymlink.text.contradictions import contradiction as find_contradiction
-from nymlink.text.known_words import clinical_words, ordinary_words
+from nymlink.text.english.known_words import clinical_words, ordinary_words
 from nymlink.text.normalise import normalise
 
 GUESSED: Final = 0.5

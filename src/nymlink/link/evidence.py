@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from nymlink.index.fusion import EXACT
-from nymlink.index.hits import NONE
+from nymlink.index.fusion.fusion import EXACT
+from nymlink.index.fusion.hits import NONE
 from nymlink.index.index import Index
 from nymlink.index.walk import Matches
 from nymlink.text.normalise import normalise

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from nymlink.encode.embedded import common_words
-from nymlink.index.words import Words
+from nymlink.encode.model.embedded import common_words
+from nymlink.index.entries.words import Words
 from nymlink.text.contradictions import contradiction
-from nymlink.text.forms import forms
-from nymlink.text.known_words import known_words, product_words
-from nymlink.text.slips import may_be_misspelt
+from nymlink.text.english.forms import forms
+from nymlink.text.english.known_words import known_words, product_words
+from nymlink.text.english.slips import may_be_misspelt
 
 _MOST_WORDS: Final = 16
 """A longer text has words enough that are right."""

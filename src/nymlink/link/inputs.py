@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from numbers import Integral
 from typing import Any, Final
 
+from nymlink.core.errors import InputError
 from nymlink.corpus.model import Document, Mention
-from nymlink.errors import InputError
 from nymlink.text.normalise import normalise
 
 _SHOWN: Final = 60

@@ -8,8 +8,8 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, overload
 
+from nymlink.core.errors import InputError
 from nymlink.corpus.model import Document, Mention
-from nymlink.errors import InputError
 from nymlink.index.index import Index
 from nymlink.link.calibration import Calibration
 from nymlink.link.candidates import candidates_of
@@ -18,8 +18,8 @@ from nymlink.link.evidence import DEPTH, features_of
 from nymlink.link.inputs import as_document, checked, is_missing
 from nymlink.link.model import Candidate, Link
 from nymlink.link.queries import Asked, queries
+from nymlink.text.english.spelling import DEFAULT_SPELLING
 from nymlink.text.prepare import Composites
-from nymlink.text.spelling import DEFAULT_SPELLING
 
 if TYPE_CHECKING:
     from nymlink.encode.encoder import Encoder

@@ -7,13 +7,13 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from nymlink.corpus.model import Document, Mention
-from nymlink.index.entries import Entries
+from nymlink.index.entries.entries import Entries
 from nymlink.link.guesses import guess
-from nymlink.text.forms import american, forms
+from nymlink.text.english.forms import american, forms
+from nymlink.text.english.paraphrases import paraphrases
+from nymlink.text.english.spelling import correct
 from nymlink.text.normalise import normalise
-from nymlink.text.paraphrases import paraphrases
 from nymlink.text.prepare import Composites, prepare_document
-from nymlink.text.spelling import correct
 
 LONGEST_ACRONYM: Final = 6
 """Letters of it."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
+from nymlink.core.errors import InputError
 from nymlink.corpus.model import Corpus
-from nymlink.errors import InputError
 from nymlink.plot.figure import COLOURS, new_figure
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from nymlink.arrays import Vectors
+from nymlink.core.errors import InputError, MissingExtraError
+from nymlink.core.store.arrays import Vectors
 from nymlink.corpus.model import Corpus
-from nymlink.errors import InputError, MissingExtraError
 from nymlink.evaluate.gold import GoldResolver
 from nymlink.plot.figure import COLOURS, new_figure
 from nymlink.plot.labels import LONGEST_IN_KEY, shortened

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from nymlink.atomic import atomic_file
-from nymlink.errors import MissingExtraError, OutputError
+from nymlink.core.errors import MissingExtraError, OutputError
+from nymlink.core.store.atomic import atomic_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from nymlink.errors import InputError
-from nymlink.train.pairs import Pairs
+from nymlink.core.errors import InputError
+from nymlink.pairs.pairs import Pairs
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 Labels = npt.NDArray[np.int32]

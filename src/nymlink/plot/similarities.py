@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from nymlink.errors import MissingExtraError
+from nymlink.core.errors import MissingExtraError
 from nymlink.plot.figure import COLOURS, new_figure
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class PairSimilarities:
         except ImportError as error:
             raise MissingExtraError("train", purpose="mining") from error
         from nymlink.train.losses.geometry import distances, similarities
-        from nymlink.train.mining import mine
+        from nymlink.train.losses.mining import mine
 
         positives, negatives = [np.zeros(0, np.float32)], [np.zeros(0, np.float32)]
         for vectors, concepts in batches:

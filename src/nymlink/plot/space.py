@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from nymlink.arrays import Vectors
-from nymlink.errors import InputError, MissingExtraError
+from nymlink.core.errors import InputError, MissingExtraError
+from nymlink.core.store.arrays import Vectors
 from nymlink.plot.figure import COLOURS, MARKERS, new_figure
 from nymlink.plot.labels import place_labels
 from nymlink.plot.sample import Labels, Sample

@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import log_softmax
 
-from nymlink.arrays import Ints
-from nymlink.errors import InputError
-from nymlink.index.hits import NONE
+from nymlink.core.errors import InputError
+from nymlink.core.store.arrays import Ints
+from nymlink.index.fusion.hits import NONE
 
 Floats = npt.NDArray[np.float64]
 
@@ -60,7 +60,7 @@ class Pool:
     """M mentions with at most k candidates each, those of the index in its order; each at least one.
 
     Attributes:
-        concepts: int64 (M, k): rows of the vocabulary, :data:`~nymlink.index.hits.NONE` after the last.
+        concepts: int64 (M, k): rows of the vocabulary, :data:`~nymlink.index.fusion.hits.NONE` after the last.
         context: float64 (M, k): scores of the context; 0 for a mention without one that can be used.
         retrieval: float64 (M, k): scores of the index.
         groups: int64 (M): mentions of one group are of one type in one document, and inform each other.

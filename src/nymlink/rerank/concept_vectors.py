@@ -10,9 +10,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from nymlink.arrays import Vectors
-from nymlink.encode.cache import ABSENT, EmbeddingCache, Keys, keys_of
-from nymlink.errors import StoreError
+from nymlink.core.errors import StoreError
+from nymlink.core.store.arrays import Vectors
+from nymlink.encode.cache.embedding_cache import ABSENT, EmbeddingCache, Keys, keys_of
 from nymlink.rerank.dual_encoder import DualEncoder
 from nymlink.rerank.entities import Entity, entities
 from nymlink.vocabulary.vocabulary import Vocabulary

@@ -20,12 +20,12 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from nymlink.encode.adapter_files import weights_digest
-from nymlink.encode.tokens import Tokens
-from nymlink.encode.torch_model import Attention
-from nymlink.errors import InputError, StoreError
-from nymlink.json_objects import member, record
-from nymlink.manifest import read_manifest, require_files, write_directory
+from nymlink.core.errors import InputError, StoreError
+from nymlink.core.json_objects import member, record
+from nymlink.core.store.manifest import read_manifest, require_files, write_directory
+from nymlink.encode.model.adapter_files import weights_digest
+from nymlink.encode.model.tokens import Tokens
+from nymlink.encode.model.torch_model import Attention
 from nymlink.rerank.cross_model import CrossModel
 from nymlink.rerank.encoding import encode
 from nymlink.rerank.inputs import SHORTEST_JOINT, Inputs
@@ -89,7 +89,7 @@ class CrossEncoder(nn.Module):
         Args:
             base: an encoder: a folder, or the name of a model on the hub.
             settings: what it is made with.
-            attention: see :func:`~nymlink.encode.torch_model.attention_on`.
+            attention: see :func:`~nymlink.encode.model.torch_model.attention_on`.
 
         Raises:
             InputError: no such encoder, or its files are damaged, or it takes no such length.

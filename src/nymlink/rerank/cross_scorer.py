@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from nymlink.index.hits import Scores
+from nymlink.index.fusion.hits import Scores
 from nymlink.rerank.cross_encoder import CrossEncoder
 from nymlink.rerank.entities import entities
 from nymlink.rerank.inputs import EntityIds

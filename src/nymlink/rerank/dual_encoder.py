@@ -15,15 +15,15 @@ from typing import Any, Final, cast, get_args
 
 from torch import nn
 
-from nymlink.arrays import Vectors
-from nymlink.encode.adapter_files import weights_digest
-from nymlink.encode.fingerprint import heeded
-from nymlink.encode.settings import Pooling
-from nymlink.encode.tokens import Tokens
-from nymlink.encode.torch_model import Attention, TorchModel
-from nymlink.errors import InputError, StoreError
-from nymlink.json_objects import member, record
-from nymlink.manifest import read_manifest, write_directory
+from nymlink.core.errors import InputError, StoreError
+from nymlink.core.json_objects import member, record
+from nymlink.core.store.arrays import Vectors
+from nymlink.core.store.manifest import read_manifest, write_directory
+from nymlink.encode.model.adapter_files import weights_digest
+from nymlink.encode.model.fingerprint import heeded
+from nymlink.encode.model.settings import Pooling
+from nymlink.encode.model.tokens import Tokens
+from nymlink.encode.model.torch_model import Attention, TorchModel
 from nymlink.rerank.encoding import encode
 from nymlink.rerank.entities import Entity
 from nymlink.rerank.inputs import SHORTEST, Inputs
@@ -100,7 +100,7 @@ class DualEncoder(nn.Module):
             base: an encoder: a folder, or the name of a model on the hub.
             settings: what it is made with.
             pooling: of both; that of the base if ``None``.
-            attention: see :func:`~nymlink.encode.torch_model.attention_on`.
+            attention: see :func:`~nymlink.encode.model.torch_model.attention_on`.
 
         Raises:
             InputError: no such encoder, or its files are damaged, or it takes no such length.

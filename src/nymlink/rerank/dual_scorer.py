@@ -8,8 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from nymlink.encode.cache import EmbeddingCache
-from nymlink.index.hits import Scores
+from nymlink.encode.cache.embedding_cache import EmbeddingCache
+from nymlink.index.fusion.hits import Scores
 from nymlink.rerank.concept_vectors import ConceptVectors
 from nymlink.rerank.dual_encoder import DualEncoder
 from nymlink.rerank.passages import Passage

@@ -7,9 +7,9 @@ from typing import Final
 import numpy as np
 import torch
 
-from nymlink.arrays import Vectors
-from nymlink.encode.tokens import Tokens, plan
-from nymlink.encode.torch_model import TorchModel
+from nymlink.core.store.arrays import Vectors
+from nymlink.encode.model.tokens import Tokens, plan
+from nymlink.encode.model.torch_model import TorchModel
 
 _BATCH_TOKENS: Final = 2048
 _PADDING: Final = 0.25

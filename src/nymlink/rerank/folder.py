@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from nymlink.belongings import MANIFEST
-from nymlink.encode.cache import EmbeddingCache
-from nymlink.errors import InputError, MissingExtraError, StoreError
-from nymlink.json_objects import member, record
-from nymlink.manifest import read_manifest, write_manifest
+from nymlink.core.errors import InputError, MissingExtraError, StoreError
+from nymlink.core.json_objects import member, record
+from nymlink.core.store.belongings import MANIFEST
+from nymlink.core.store.manifest import read_manifest, write_manifest
+from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.rerank.combine import Weights
 from nymlink.rerank.kinds import CROSS, DUAL, VERSIONS
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -76,7 +76,7 @@ def open_scorer(folder: Path, vocabulary: Vocabulary) -> CrossScorer | DualScore
         import transformers  # noqa: F401  # the encoders are made of both
     except ImportError as error:
         raise MissingExtraError("train", purpose="re-ranking") from error
-    from nymlink.encode.torch_model import attention_on
+    from nymlink.encode.model.torch_model import attention_on
     from nymlink.rerank.cross_encoder import CrossEncoder
     from nymlink.rerank.cross_scorer import CrossScorer
     from nymlink.rerank.dual_encoder import DualEncoder
@@ -132,7 +132,7 @@ def store_fitted(folder: str | Path, fitted: Fitted) -> None:
 
 
 def _on_device(model: M, device: str) -> M:
-    from nymlink.encode.torch_model import TorchModel, has_bf16
+    from nymlink.encode.model.torch_model import TorchModel, has_bf16
 
     if has_bf16(device):
         for part in model.modules():

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
-from nymlink.encode.tokens import Tokens
-from nymlink.errors import InputError
+from nymlink.core.errors import InputError
+from nymlink.encode.model.tokens import Tokens
 from nymlink.rerank.entities import Entity
 from nymlink.rerank.passages import Passage
 

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from nymlink.encode.tokenizer import save_tokenizer
-from nymlink.encode.torch_model import TorchModel
+from nymlink.encode.model.tokenizer import save_tokenizer
+from nymlink.encode.model.torch_model import TorchModel
 from nymlink.rerank.inputs import END, START, marker_ids
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class MentionModel(TorchModel):
     before.
 
     Args:
-        transformer: as for :class:`~nymlink.encode.torch_model.TorchModel`, like all else.
+        transformer: as for :class:`~nymlink.encode.model.torch_model.TorchModel`, like all else.
         tokenizer: its tokenizer.
 
     Attributes:

@@ -11,9 +11,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from nymlink.core.errors import InputError, UnknownNameError
 from nymlink.corpus.model import Document
-from nymlink.errors import InputError, UnknownNameError
-from nymlink.index.hits import NONE
+from nymlink.index.fusion.hits import NONE
 from nymlink.index.index import Index
 from nymlink.link.model import Link
 from nymlink.rerank.combine import Floats, Pool, Weights, elsewhere, log_probabilities, totals

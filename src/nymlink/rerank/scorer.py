@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from nymlink.index.hits import Scores
+from nymlink.index.fusion.hits import Scores
 from nymlink.rerank.passages import Passage
 
 CANDIDATES: Final = 64

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from nymlink.errors import MissingExtraError
+from nymlink.core.errors import MissingExtraError
 
 Splitter = Callable[[str], Sequence[int]]
 """A text → the offsets at which its sentences begin, ascending, the first 0."""

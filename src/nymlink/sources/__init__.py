@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from nymlink.registry import Registry
+from nymlink.core.registry import Registry
 from nymlink.sources.source import PublishedSource
 
 SOURCE_TABLES: Final[Registry[tuple[PublishedSource, ...]]] = Registry(

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from nymlink.errors import InputError
+from nymlink.core.errors import InputError
 
 _CHUNK: Final = 1 << 18
 _DAMAGED: Final = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError)

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from nymlink.atomic import atomic_file, output_errors
-from nymlink.files import sha256
-from nymlink.json_objects import member, record
+from nymlink.core.files import sha256
+from nymlink.core.json_objects import member, record
+from nymlink.core.store.atomic import atomic_file, output_errors
+from nymlink.core.user_cache import user_cache
 from nymlink.sources.part import Stamp
 from nymlink.sources.source import PublishedSource
-from nymlink.user_cache import user_cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

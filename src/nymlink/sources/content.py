@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from nymlink.errors import InputError
-from nymlink.files import open_bytes, read_head, read_lines
-from nymlink.formats import find_format
-from nymlink.problems import Problems
+from nymlink.core.errors import InputError
+from nymlink.core.files import open_bytes, read_head, read_lines
+from nymlink.core.formats import find_format
+from nymlink.core.problems import Problems
 from nymlink.sources.source import PublishedSource
 from nymlink.vocabulary.mappings import REQUIRED, header_of
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS

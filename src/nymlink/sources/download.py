@@ -18,7 +18,7 @@ import requests
 from tqdm import tqdm
 from urllib3.exceptions import HTTPError
 
-from nymlink.errors import InputError
+from nymlink.core.errors import InputError
 from nymlink.sources.archive import extract
 from nymlink.sources.part import Part, Stamp
 
@@ -155,7 +155,7 @@ class ResumingDownloader:
             raise _PassingError(f"the server broke off after {self.part.size:,} of {total:,} bytes")
 
     def _shown(self, chunks: Iterator[bytes], at: int, total: int | None) -> Iterator[bytes]:
-        # Bytes, where nymlink.progress counts pieces of work.
+        # Bytes, where nymlink.core.progress counts pieces of work.
         hidden = None if self.progress else True
         with tqdm(
             desc=self.label, total=total, initial=at, unit="B", unit_scale=True, disable=hidden, leave=False

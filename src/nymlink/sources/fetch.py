@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from nymlink.atomic import atomic_file
-from nymlink.errors import InputError
-from nymlink.files import sha256
-from nymlink.problems import Problems
+from nymlink.core.errors import InputError
+from nymlink.core.files import sha256
+from nymlink.core.problems import Problems
+from nymlink.core.store.atomic import atomic_file
 from nymlink.sources.cache import Fetched, cache_folder, is_whole, locked, place_of, recall, remember
 from nymlink.sources.content import check_content
 from nymlink.sources.download import NotModifiedError, Patience, ResumingDownloader

@@ -9,9 +9,9 @@ from typing import TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nymlink.errors import InputError
-from nymlink.problems import Problems
-from nymlink.progress import track
+from nymlink.core.errors import InputError
+from nymlink.core.problems import Problems
+from nymlink.core.progress import track
 from nymlink.sources.cache import Fetched
 from nymlink.sources.fetch import FetchOptions, fetch
 from nymlink.sources.source import PublishedSource

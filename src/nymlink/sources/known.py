@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from nymlink.errors import NymlinkError, UnknownNameError
+from nymlink.core.errors import NymlinkError, UnknownNameError
 from nymlink.sources import SOURCE_TABLES
 from nymlink.sources.source import PublishedSource
 

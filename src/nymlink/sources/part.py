@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from nymlink.json_objects import member, record
+from nymlink.core.json_objects import member, record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

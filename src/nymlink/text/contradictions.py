@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from nymlink.text.known_words import product_words
+from nymlink.text.english.known_words import product_words
 from nymlink.text.numerals import missing, numerals
 from nymlink.text.opposites import WITHOUT, Meaning, meanings, opposites
 

@@ -12,9 +12,9 @@ from typing import Literal
 from nymlink.corpus.model import Document, Mention
 from nymlink.text.abbreviations import Definition, find_definitions
 from nymlink.text.composite import split_composite
+from nymlink.text.english.spelling import DEFAULT_SPELLING, correct
 from nymlink.text.expansion import expand, in_force
 from nymlink.text.normalise import normalise
-from nymlink.text.spelling import DEFAULT_SPELLING, correct
 
 Composites = Literal["given", "gold", "always"]
 """Which mentions are split: see :func:`prepare_document`."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from nymlink.errors import InputError
+from nymlink.core.errors import InputError
 
 
 @dataclass(frozen=True, slots=True, order=True)

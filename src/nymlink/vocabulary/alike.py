@@ -9,7 +9,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nymlink.text.spelling import DEFAULT_SPELLING
+from nymlink.text.english.spelling import DEFAULT_SPELLING
 from nymlink.vocabulary.keys import normalise_all
 
 # Shorter names are mostly abbreviations, which stand for many things.

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nymlink.errors import InputError
+from nymlink.core.errors import InputError
 from nymlink.vocabulary.columns import CONCEPTS, NAMES, REDIRECTS, Columns
 from nymlink.vocabulary.keys import normalise_all
 from nymlink.vocabulary.model import KINDS

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from nymlink.delimited import delimiter_of, records
-from nymlink.errors import InputError
-from nymlink.files import read_lines, sha256
-from nymlink.problems import Problems
+from nymlink.core.delimited import delimiter_of, records
+from nymlink.core.errors import InputError
+from nymlink.core.files import read_lines, sha256
+from nymlink.core.problems import Problems
 from nymlink.vocabulary.readers.tables.header_rows import Row, header_rows
 
 REQUIRED: Final = ("subject_id", "predicate_id", "object_id")

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order
 
-from nymlink.arrays import Array, Bools
+from nymlink.core.store.arrays import Array, Bools
 from nymlink.vocabulary.columns import Columns
 from nymlink.vocabulary.vocabulary import Vocabulary
 

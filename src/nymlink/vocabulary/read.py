@@ -9,18 +9,18 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nymlink.belongings import MANIFEST
-from nymlink.errors import InputError, UnknownFormatError
-from nymlink.files import name_of, sha256
-from nymlink.formats import find_format
-from nymlink.problems import Problems
-from nymlink.progress import track
+from nymlink.core.errors import InputError, UnknownFormatError
+from nymlink.core.files import name_of, sha256
+from nymlink.core.formats import find_format
+from nymlink.core.problems import Problems
+from nymlink.core.progress import track
+from nymlink.core.read_progress import watched_reading
+from nymlink.core.store.belongings import MANIFEST
 from nymlink.vocabulary.model import Source, unused_name
 from nymlink.vocabulary.options import FLAGS, ReadOptions
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS, VocabularyFormat
 from nymlink.vocabulary.tables import Tables
 from nymlink.vocabulary.vocabulary import Vocabulary
-from nymlink.watching import watched_reading
 
 
 def read_vocabulary(

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from nymlink.arrays import map_array, save_array
-from nymlink.errors import StoreError
-from nymlink.json_objects import member, record
-from nymlink.manifest import read_manifest, require_files, write_directory
+from nymlink.core.errors import StoreError
+from nymlink.core.json_objects import member, record
+from nymlink.core.store.arrays import map_array, save_array
+from nymlink.core.store.manifest import read_manifest, require_files, write_directory
 from nymlink.vocabulary.columns import Columns
 from nymlink.vocabulary.model import Source
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nymlink.arrays import Array, Bools
-from nymlink.errors import InputError
+from nymlink.core.errors import InputError
+from nymlink.core.store.arrays import Array, Bools
 from nymlink.vocabulary.columns import NAMES, Columns
 from nymlink.vocabulary.languages import with_regions
 from nymlink.vocabulary.model import KINDS

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nymlink.errors import UnknownNameError
+from nymlink.core.errors import UnknownNameError
 from nymlink.text.normalise import normalise
 from nymlink.vocabulary import store
 from nymlink.vocabulary.assemble import assemble, disassemble

@@ -21,10 +21,10 @@ from nymlink.train.losses.cosine import Cosine
 from nymlink.train.losses.geometry import distances, similarities
 from nymlink.train.losses.infonce import InfoNce
 from nymlink.train.losses.lifted_structure import LiftedStructure
+from nymlink.train.losses.mining import mine
 from nymlink.train.losses.multi_similarity import MultiSimilarity
 from nymlink.train.losses.nca import Nca
 from nymlink.train.losses.triplet import Triplet
-from nymlink.train.mining import mine
 from tests.train import naive
 
 ALL = [MultiSimilarity(), Cosine(), Triplet(), Nca(), LiftedStructure(), InfoNce(), Circle()]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.vocabulary.merge.conftest import Make, Map
 
-from nymlink.errors import InputError
+from nymlink.core.errors import InputError
 from nymlink.vocabulary.mappings import read_mappings
 from nymlink.vocabulary.merge.merge import merge
 from nymlink.vocabulary.model import Concept, Name

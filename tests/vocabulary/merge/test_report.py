@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.vocabulary.merge.conftest import Make
 
-from nymlink.errors import OutputError
+from nymlink.core.errors import OutputError
 from nymlink.vocabulary.merge.merge import Merged, merge
 from nymlink.vocabulary.merge.report import write_report
 from nymlink.vocabulary.model import Source

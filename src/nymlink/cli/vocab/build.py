@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from nymlink.cli.common import column_option, finish, mapping, reported_problems
-from nymlink.outputs import require_directory
+from nymlink.core.store.outputs import require_directory
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS

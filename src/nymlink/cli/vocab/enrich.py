@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from nymlink.cli.common import finish, reported_problems
-from nymlink.outputs import require_directory
+from nymlink.core.store.outputs import require_directory
 from nymlink.vocabulary.enrich.enrich import Enriched
 from nymlink.vocabulary.enrich.enrich import enrich as enrich_vocabulary
 from nymlink.vocabulary.read import open_vocabulary

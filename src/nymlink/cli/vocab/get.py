@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from nymlink.cli.common import finish, reported_problems
-from nymlink.outputs import require_directory
+from nymlink.core.store.outputs import require_directory
 from nymlink.sources.cache import cache_folder, recall
 from nymlink.sources.fetch import FetchOptions
 from nymlink.sources.get import fetch_all, get_vocabulary

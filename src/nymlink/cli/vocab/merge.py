@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from nymlink.cli.common import finish, reported_problems
-from nymlink.errors import InputError
-from nymlink.outputs import require_directory
-from nymlink.progress import track
+from nymlink.core.errors import InputError
+from nymlink.core.progress import track
+from nymlink.core.store.outputs import require_directory
 from nymlink.vocabulary.mappings import read_mappings
 from nymlink.vocabulary.merge.counts import Counts
 from nymlink.vocabulary.merge.merge import merge as merge_vocabularies

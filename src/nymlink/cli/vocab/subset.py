@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from nymlink.outputs import require_directory
+from nymlink.core.store.outputs import require_directory
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.store import KIND
 from nymlink.vocabulary.subset import subset as subset_of

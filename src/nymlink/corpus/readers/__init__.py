@@ -1,6 +1,6 @@
 """Reading corpora: a registry of formats, each in a file of its own, chosen by content.
 
-A format is a :class:`~nymlink.formats.Format` under an entry point in the group ``nymlink.corpus_readers``.
+A format is a :class:`~nymlink.core.formats.Format` under an entry point in the group ``nymlink.corpus_readers``.
 Reading never loses good input to bad: what cannot be used is reported with its line number and left out.
 """
 
@@ -10,17 +10,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, Protocol
 
+from nymlink.core.formats import Format
+from nymlink.core.problems import Problems
+from nymlink.core.registry import Registry
 from nymlink.corpus.model import Document
 from nymlink.corpus.options import CorpusOptions
-from nymlink.formats import Format
-from nymlink.problems import Problems
-from nymlink.registry import Registry
 
 
 class ReadCorpus(Protocol):
     """Yields the documents of a source one by one; large inputs stream.
 
-    Raises :class:`~nymlink.errors.InputError` when nothing in it can be used.
+    Raises :class:`~nymlink.core.errors.InputError` when nothing in it can be used.
     """
 
     def __call__(self, path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]: ...

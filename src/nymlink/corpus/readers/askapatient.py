@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from nymlink.core.files import read_lines
+from nymlink.core.formats import Format
+from nymlink.core.problems import Problems
 from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.readers import CorpusFormat
 from nymlink.corpus.readers.columns import is_mention
 from nymlink.corpus.readers.common import first_lines, most_match, some_documents, source_name
-from nymlink.files import read_lines
-from nymlink.formats import Format
-from nymlink.problems import Problems
 
 _ID: Final = re.compile(r"[0-9]{6,18}")
 # A third column that looks like an id makes it another table: PMID, mention, concept.

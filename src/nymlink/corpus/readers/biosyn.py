@@ -13,14 +13,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from nymlink.core.errors import InputError
+from nymlink.core.files import read_lines
+from nymlink.core.formats import Format
+from nymlink.core.problems import Problems
 from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.readers import CorpusFormat
 from nymlink.corpus.readers.common import first_lines, most_match, source_name, split_ids, split_parts
-from nymlink.errors import InputError
-from nymlink.files import read_lines
-from nymlink.formats import Format
-from nymlink.problems import Problems
 
 _LINE: Final = re.compile(
     r"\s*([^|\s][^|]*)\|\|\s*([0-9]{1,9})\s*\|{1,2}\s*([0-9]{1,9})\s*\|\|([^|]*)\|\|(.*?)\|\|(.*)"

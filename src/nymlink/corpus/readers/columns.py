@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from nymlink.errors import InputError
+from nymlink.core.errors import InputError
 
 SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "mention": ("mention", "surface", "surface_form", "query", "term", "phrase", "name", "text"),

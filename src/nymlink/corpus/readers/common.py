@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from nymlink.core.errors import InputError
+from nymlink.core.files import name_of
+from nymlink.core.problems import Problems
 from nymlink.corpus.model import Document
-from nymlink.errors import InputError
-from nymlink.files import name_of
-from nymlink.problems import Problems
 
 NEARBY: Final = 30
 """How many characters either side of a wrong offset a mention is looked for."""

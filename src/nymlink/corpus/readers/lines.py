@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from nymlink.core.files import read_lines
+from nymlink.core.formats import Format
+from nymlink.core.problems import Problems
 from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.readers import CorpusFormat
 from nymlink.corpus.readers.common import first_lines, some_documents, source_name
-from nymlink.files import read_lines
-from nymlink.formats import Format
-from nymlink.problems import Problems
 
 
 def _recognises(_: Path, head: str) -> bool:

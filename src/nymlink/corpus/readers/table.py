@@ -17,6 +17,11 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Final, NamedTuple
 
+from nymlink.core.delimited import delimiter_of, listed, records, refuse_repeated
+from nymlink.core.errors import InputError
+from nymlink.core.files import read_head, read_lines
+from nymlink.core.formats import Format
+from nymlink.core.problems import Problems
 from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.places import find_mention
@@ -31,11 +36,6 @@ from nymlink.corpus.readers.common import (
     source_name,
     split_ids,
 )
-from nymlink.delimited import delimiter_of, listed, records, refuse_repeated
-from nymlink.errors import InputError
-from nymlink.files import read_head, read_lines
-from nymlink.formats import Format
-from nymlink.problems import Problems
 
 _JSON: Final = re.compile(r'\s*\{\s*"')
 _MEDMENTIONS: Final = re.compile(r"[0-9]{1,9}\t[^\t]+\tC[0-9]{7}\s*$")

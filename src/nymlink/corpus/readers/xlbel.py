@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from nymlink.core.files import read_lines
+from nymlink.core.formats import Format
+from nymlink.core.problems import Problems
 from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.readers import CorpusFormat
 from nymlink.corpus.readers.common import first_lines, most_match, place, some_documents, source_name, split_ids
-from nymlink.files import read_lines
-from nymlink.formats import Format
-from nymlink.problems import Problems
 
 _LINE: Final = re.compile(r"[^\s|]+(\|[^\s|]+)*\|\|[^|]*[^|\s]")
 _TAG: Final = re.compile(r"</?tgt>")

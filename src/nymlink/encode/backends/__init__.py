@@ -8,11 +8,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Final, Literal, Protocol, get_args
 
-from nymlink.arrays import Vectors
-from nymlink.encode.settings import EncoderSettings
-from nymlink.encode.tokens import Ids
-from nymlink.errors import InputError
-from nymlink.registry import Registry
+from nymlink.core.errors import InputError
+from nymlink.core.registry import Registry
+from nymlink.core.store.arrays import Vectors
+from nymlink.encode.model.settings import EncoderSettings
+from nymlink.encode.model.tokens import Ids
 
 Precision = Literal["fp32", "bf16", "fp16", "int8"]
 
@@ -26,7 +26,7 @@ class Network(Protocol):
         precision: of its matrix products.
         device: where they run, for example ``"cpu"`` or ``"cuda"``.
         batch_tokens: how many tokens it is best given at once.
-        padding: the share of a batch that may be filling (see :func:`~nymlink.encode.tokens.plan`).
+        padding: the share of a batch that may be filling (see :func:`~nymlink.encode.model.tokens.plan`).
     """
 
     width: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from nymlink.encode.backends import BACKENDS, Backend, Precision
-from nymlink.encode.folder import model_folder
+from nymlink.encode.model.folder import model_folder
 
 
 def locate(

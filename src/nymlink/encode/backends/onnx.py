@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from nymlink.arrays import Vectors
+from nymlink.core.errors import InputError
+from nymlink.core.onnx_session import open_session
+from nymlink.core.store.arrays import Vectors
 from nymlink.encode.backends import Backend, Precision, require_precision
-from nymlink.encode.config import ModelConfig
-from nymlink.encode.fingerprint import LoadedFiles
-from nymlink.encode.folder import INT8
-from nymlink.encode.saved import export_notes
-from nymlink.encode.settings import EncoderSettings
-from nymlink.encode.tokens import Ids
-from nymlink.errors import InputError
-from nymlink.onnx_session import open_session
+from nymlink.encode.model.config import ModelConfig
+from nymlink.encode.model.fingerprint import LoadedFiles
+from nymlink.encode.model.folder import INT8
+from nymlink.encode.model.saved import export_notes
+from nymlink.encode.model.settings import EncoderSettings
+from nymlink.encode.model.tokens import Ids
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession

@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from nymlink.arrays import Vectors
+from nymlink.core.errors import InputError, MissingExtraError, NymlinkError
+from nymlink.core.store.arrays import Vectors
 from nymlink.encode.backends import Backend, Precision, require_precision
-from nymlink.encode.fingerprint import LoadedModel
-from nymlink.encode.folder import WEIGHTS
-from nymlink.encode.settings import EncoderSettings
-from nymlink.encode.tokens import Ids
-from nymlink.errors import InputError, MissingExtraError, NymlinkError
+from nymlink.encode.model.fingerprint import LoadedModel
+from nymlink.encode.model.folder import WEIGHTS
+from nymlink.encode.model.settings import EncoderSettings
+from nymlink.encode.model.tokens import Ids
 
 if TYPE_CHECKING:
-    from nymlink.encode.torch_model import TorchModel
+    from nymlink.encode.model.torch_model import TorchModel
 
 _OFFERED: Final[dict[str, tuple[Precision, ...]]] = {"cpu": ("bf16", "fp32"), "cuda": ("bf16", "fp16", "fp32")}
 _BATCH_TOKENS: Final = {"cpu": 2048, "cuda": 65536}
@@ -22,10 +22,10 @@ _PADDING: Final = {"cpu": 0.0, "cuda": 0.1}
 
 
 class TorchNetwork:
-    """A :class:`~nymlink.encode.torch_model.TorchModel` on a device, in a precision.
+    """A :class:`~nymlink.encode.model.torch_model.TorchModel` on a device, in a precision.
 
     ``torch.compile`` is not used: it needs a compiler, and time for each new form of batch; whether it would pay
-    here was not measured. What it does with weights on a CPU is done without (:mod:`nymlink.encode.packed`).
+    here was not measured. What it does with weights on a CPU is done without (:mod:`nymlink.encode.model.packed`).
 
     Args:
         model: used up: moved to the device, its weights to the precision and, on a CPU, into oneDNN's order.
@@ -39,7 +39,7 @@ class TorchNetwork:
     ) -> None:
         import torch
 
-        from nymlink.encode.packed import pack
+        from nymlink.encode.model.packed import pack
 
         kinds = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
         self.precision = precision
@@ -92,7 +92,7 @@ def open_network(
     try:
         import torch
 
-        from nymlink.encode.torch_model import TorchModel, attention_on, has_bf16
+        from nymlink.encode.model.torch_model import TorchModel, attention_on, has_bf16
     except ImportError as error:
         raise MissingExtraError("train", purpose="running a model that is not exported to ONNX") from error
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")

@@ -39,7 +39,7 @@ class Loss(ABC):
         Args:
             similarities: (A, M): cosine similarities of A anchors to M pool rows; half precision is computed in
                 float32.
-            positives: bool (A, M): the pairs to pull together; see :func:`~nymlink.train.mining.mine`.
+            positives: bool (A, M): the pairs to pull together; see :func:`~nymlink.train.losses.mining.mine`.
             negatives: bool (A, M): the pairs to push apart.
 
         Returns:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nymlink.arrays import Ints
+from nymlink.core.store.arrays import Ints
 from nymlink.vocabulary.enrich.sharing import Pair
 from nymlink.vocabulary.keys import normalise_all
 from nymlink.vocabulary.vocabulary import Vocabulary

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nymlink.errors import InputError
+from nymlink.core.errors import InputError
 from nymlink.vocabulary.enrich.borrowing import Loan, borrow
 from nymlink.vocabulary.enrich.equals import Equals, find_equals
 from nymlink.vocabulary.languages import with_regions

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from nymlink.progress import track
+from nymlink.core.progress import track
 from nymlink.vocabulary.merge.concepts import Concepts
 from nymlink.vocabulary.merge.links import Links, Pair
 from nymlink.vocabulary.merge.names import Agreement, ConceptNames

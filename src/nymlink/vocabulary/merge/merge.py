@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from nymlink.errors import InputError
+from nymlink.core.errors import InputError
 from nymlink.vocabulary.mappings import MappingSet
 from nymlink.vocabulary.merge.clustering import Clusters, cluster
 from nymlink.vocabulary.merge.concepts import Concepts

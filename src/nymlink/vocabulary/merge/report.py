@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from nymlink.manifest import write_directory
+from nymlink.core.store.manifest import write_directory
 from nymlink.vocabulary.merge.evidence import Evidence
 from nymlink.vocabulary.merge.merge import Merged
 

@@ -1,6 +1,6 @@
 """Reading vocabularies: a registry of formats, each in a file of its own, a family in a folder; told by content.
 
-A format is a :class:`~nymlink.formats.Format` under an entry point in the group ``nymlink.vocabulary_readers``.
+A format is a :class:`~nymlink.core.formats.Format` under an entry point of ``nymlink.vocabulary_readers``.
 Reading never loses good input to bad: what cannot be used is reported with its line number and left out.
 """
 
@@ -9,15 +9,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final, Protocol
 
-from nymlink.formats import Format
-from nymlink.problems import Problems
-from nymlink.registry import Registry
+from nymlink.core.formats import Format
+from nymlink.core.problems import Problems
+from nymlink.core.registry import Registry
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.tables import Tables
 
 
 class ReadVocabulary(Protocol):
-    """Reads one source. Raises :class:`~nymlink.errors.InputError` when nothing in it can be used."""
+    """Reads one source. Raises :class:`~nymlink.core.errors.InputError` when nothing in it can be used."""
 
     def __call__(self, path: Path, *, options: ReadOptions, problems: Problems) -> Tables: ...
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from nymlink.errors import InputError
-from nymlink.problems import Problems
+from nymlink.core.errors import InputError
+from nymlink.core.problems import Problems
 from nymlink.vocabulary.languages import normalise_language, with_regions
 from nymlink.vocabulary.model import UNKNOWN_LANGUAGE
 from nymlink.vocabulary.options import ReadOptions

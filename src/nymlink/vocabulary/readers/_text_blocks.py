@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Final
 
-from nymlink.files import open_bytes, refuse_utf16
-from nymlink.problems import Problems
+from nymlink.core.files import open_bytes, refuse_utf16
+from nymlink.core.problems import Problems
 
 _BLOCK_BYTES: Final = 1 << 16
 _LINE_BYTES: Final = 1 << 20
@@ -21,7 +21,7 @@ def read_blocks(path: Path, problems: Problems) -> Iterator[str]:
     A line that is not UTF-8 is read as Windows-1252 and reported as repaired.
 
     Raises:
-        InputError: the text is UTF-16; see also :func:`nymlink.files.open_bytes`.
+        InputError: the text is UTF-16; see also :func:`nymlink.core.files.open_bytes`.
     """
     number = 1
     with open_bytes(path) as file:

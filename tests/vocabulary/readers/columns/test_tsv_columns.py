@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nymlink.errors import InputError
-from nymlink.files import MAX_LINE
-from nymlink.problems import Problems
+from nymlink.core.errors import InputError
+from nymlink.core.files import MAX_LINE
+from nymlink.core.problems import Problems
 from nymlink.vocabulary.readers.columns import delimited
 from nymlink.vocabulary.readers.columns.delimited import CODE, NUMBER, TEXT
 from nymlink.vocabulary.readers.columns.tsv import read_tsv

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from nymlink.cli import nymlink
-from nymlink.errors import InputError, MissingExtraError
-from nymlink.files import MAX_LINE
+from nymlink.core.errors import InputError, MissingExtraError
+from nymlink.core.files import MAX_LINE
 from nymlink.vocabulary.readers.obo.strict import check
 
 GOOD = '[Term]\nid: X:1\nname: a\nsynonym: "b" EXACT []\n'

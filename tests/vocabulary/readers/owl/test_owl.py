@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from nymlink.errors import InputError
-from nymlink.problems import Problems
+from nymlink.core.errors import InputError
+from nymlink.core.problems import Problems
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers.obo import obo, obographs
 from nymlink.vocabulary.readers.owl.owl import FORMAT

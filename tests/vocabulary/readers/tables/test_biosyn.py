@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.problems import Problems
+from nymlink.core.problems import Problems
 from nymlink.text.normalise import normalise
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers.tables.biosyn import FORMAT

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from nymlink.errors import InputError
-from nymlink.formats import find_format
-from nymlink.problems import Problems
+from nymlink.core.errors import InputError
+from nymlink.core.formats import find_format
+from nymlink.core.problems import Problems
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
 from nymlink.vocabulary.readers.tables.ctd import FORMAT

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nymlink.problems import Problems
+from nymlink.core.problems import Problems
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers.tables.icd10cm import FORMAT
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from nymlink.problems import Problems
+from nymlink.core.problems import Problems
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers.umls.rrf import FORMAT
 from nymlink.vocabulary.tables import Tables

@@ -19,9 +19,9 @@ from tests.vocabulary.readers.umls.rrf_files import (
     write,
 )
 
-from nymlink.errors import InputError
-from nymlink.formats import find_format
-from nymlink.problems import Problems
+from nymlink.core.errors import InputError
+from nymlink.core.formats import find_format
+from nymlink.core.problems import Problems
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
 from nymlink.vocabulary.readers.umls.rrf import FORMAT
 

@@ -17,8 +17,8 @@ from tests.vocabulary.readers.umls.rrf_files import (
     write,
 )
 
-from nymlink.errors import InputError
-from nymlink.problems import Problems
+from nymlink.core.errors import InputError
+from nymlink.core.problems import Problems
 from nymlink.vocabulary.readers.columns import delimited
 
 

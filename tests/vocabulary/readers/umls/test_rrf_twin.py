@@ -15,7 +15,7 @@ from tests.vocabulary.readers.umls.rrf_files import (
     write,
 )
 
-from nymlink.problems import Problems
+from nymlink.core.problems import Problems
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers.columns import delimited

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nymlink.errors import InputError
-from nymlink.problems import Problems
+from nymlink.core.errors import InputError
+from nymlink.core.problems import Problems
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers.xml.claml import FORMAT
 from nymlink.vocabulary.tables import Tables

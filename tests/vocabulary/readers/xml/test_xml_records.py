@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nymlink.errors import InputError
-from nymlink.problems import Problems
+from nymlink.core.errors import InputError
+from nymlink.core.problems import Problems
 from nymlink.vocabulary.readers.xml.records import XmlRecord, read_records, root_of, text_of
 
 

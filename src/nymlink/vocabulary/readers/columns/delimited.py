@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from nymlink.files import MAX_LINE, TOO_LONG, whole_lines
-from nymlink.problems import Problems
+from nymlink.core.files import MAX_LINE, TOO_LONG, whole_lines
+from nymlink.core.problems import Problems
 
 NUMBER: Final = pa.int64()
 TEXT: Final = pa.string()
@@ -68,7 +68,7 @@ def read_blocks(file: IO[bytes], path: Path) -> Iterator[Block]:
     """Cut an open file at line ends.
 
     Raises:
-        InputError: see :func:`nymlink.files.whole_lines`.
+        InputError: see :func:`nymlink.core.files.whole_lines`.
     """
     line = 1
     for data in whole_lines(iter(partial(file.read, _BLOCK_BYTES), b""), path):

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nymlink.arrays import Array, Ints
+from nymlink.core.store.arrays import Array, Ints
 
 
 class Codes(dict[str, int]):

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from nymlink.errors import InputError
-from nymlink.files import MAX_LINE, TOO_LONG, open_bytes
-from nymlink.problems import Problems
+from nymlink.core.errors import InputError
+from nymlink.core.files import MAX_LINE, TOO_LONG, open_bytes
+from nymlink.core.problems import Problems
 from nymlink.vocabulary.readers.columns.delimited import Block, Layout, read_blocks, read_columns
 
 
@@ -27,7 +27,7 @@ def read_tsv(
         problems: told of each row that is rejected or repaired, with its line number.
 
     Raises:
-        InputError: a column is not there, or the file cannot be read (:func:`nymlink.files.open_bytes`).
+        InputError: a column is not there, or the file cannot be read (:func:`nymlink.core.files.open_bytes`).
     """
     with open_bytes(path) as file:
         blocks = read_blocks(file, path)

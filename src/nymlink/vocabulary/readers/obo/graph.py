@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from nymlink.problems import Problems
+from nymlink.core.problems import Problems
 from nymlink.vocabulary.readers.obo.oboinowl import Synonym, Term, curie
 
 _SYNONYM: Final = re.compile(r"(?:.*[#/])?has(Exact|Related|Narrow|Broad)Synonym")

@@ -11,10 +11,10 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
-from nymlink.errors import InputError
-from nymlink.files import open_bytes
-from nymlink.formats import Format
-from nymlink.problems import Problems
+from nymlink.core.errors import InputError
+from nymlink.core.files import open_bytes
+from nymlink.core.formats import Format
+from nymlink.core.problems import Problems
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers._text_blocks import read_blocks
@@ -55,7 +55,7 @@ def _check_size(path: Path) -> None:
     """See that a file, unpacked, is not too large to be held in memory.
 
     Raises:
-        InputError: it is; see also :func:`nymlink.files.open_bytes`.
+        InputError: it is; see also :func:`nymlink.core.files.open_bytes`.
     """
     size = 0
     with open_bytes(path) as file:

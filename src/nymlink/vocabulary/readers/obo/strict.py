@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from nymlink.errors import InputError, MissingExtraError
-from nymlink.files import read_lines
-from nymlink.problems import Problem, Problems
+from nymlink.core.errors import InputError, MissingExtraError
+from nymlink.core.files import read_lines
+from nymlink.core.problems import Problem, Problems
 
 _LISTED: Final = 20
 _MOST_A_STANZA: Final = 100
@@ -54,7 +54,7 @@ def check(path: Path) -> list[Violation]:
 
     Raises:
         MissingExtraError: fastobo is not installed.
-        InputError: see :func:`nymlink.files.open_bytes`.
+        InputError: see :func:`nymlink.core.files.open_bytes`.
     """
     try:
         fastobo = importlib.import_module("fastobo")

@@ -15,9 +15,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nymlink.errors import InputError
-from nymlink.formats import Format
-from nymlink.problems import Problems
+from nymlink.core.errors import InputError
+from nymlink.core.formats import Format
+from nymlink.core.problems import Problems
 from nymlink.vocabulary.model import UNKNOWN_LANGUAGE
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat

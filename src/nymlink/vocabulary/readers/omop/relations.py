@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nymlink.arrays import Array
-from nymlink.problems import Problems
+from nymlink.core.problems import Problems
+from nymlink.core.store.arrays import Array
 from nymlink.vocabulary.readers.columns.delimited import CODE, NUMBER, TEXT
 from nymlink.vocabulary.readers.columns.groups import distinct_pairs, each, lists
 from nymlink.vocabulary.readers.omop.tables import INVALID, coded, read_table

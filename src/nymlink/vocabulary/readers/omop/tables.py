@@ -9,7 +9,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nymlink.problems import Problems
+from nymlink.core.problems import Problems
 from nymlink.vocabulary.readers.columns.delimited import TEXT
 from nymlink.vocabulary.readers.columns.tsv import read_tsv
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from nymlink.errors import InputError
-from nymlink.problems import Problems
+from nymlink.core.errors import InputError
+from nymlink.core.problems import Problems
 from nymlink.vocabulary.readers.owl.iris import CLASSES, RDF, RDFS, SKOS
 from nymlink.vocabulary.readers.owl.statements import Statements, Value, absolute
 from nymlink.vocabulary.readers.xml.parser import NotWellFormedError, XmlParser

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 from typing import Final
 
-from nymlink.errors import InputError
-from nymlink.formats import Format
-from nymlink.problems import Problems
+from nymlink.core.errors import InputError
+from nymlink.core.formats import Format
+from nymlink.core.problems import Problems
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers.owl.recovery import read_units

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nymlink.arrays import Array
+from nymlink.core.store.arrays import Array
 from nymlink.vocabulary.languages import normalise_language
 from nymlink.vocabulary.model import UNKNOWN_LANGUAGE
 from nymlink.vocabulary.readers._languages import Languages

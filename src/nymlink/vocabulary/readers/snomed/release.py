@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from nymlink.errors import InputError
+from nymlink.core.errors import InputError
 
 _FILE: Final = re.compile(
     r"x?(?:sct2|der2)_(?:(?P<terminology>Concept|Description|TextDefinition|Relationship)"

@@ -15,10 +15,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nymlink.arrays import Array
-from nymlink.errors import InputError
-from nymlink.formats import Format
-from nymlink.problems import Problems
+from nymlink.core.errors import InputError
+from nymlink.core.formats import Format
+from nymlink.core.problems import Problems
+from nymlink.core.store.arrays import Array
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers._languages import Languages

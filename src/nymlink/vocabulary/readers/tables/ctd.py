@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from nymlink.delimited import delimiter_of
-from nymlink.errors import InputError
-from nymlink.files import read_head, read_lines
-from nymlink.formats import Format
-from nymlink.problems import Problems
+from nymlink.core.delimited import delimiter_of
+from nymlink.core.errors import InputError
+from nymlink.core.files import read_head, read_lines
+from nymlink.core.formats import Format
+from nymlink.core.problems import Problems
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers._languages import Languages

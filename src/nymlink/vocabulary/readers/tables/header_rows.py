@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nymlink.delimited import records
-from nymlink.problems import Problems
+from nymlink.core.delimited import records
+from nymlink.core.problems import Problems
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from nymlink.delimited import DELIMITERS, listed, records, refuse_repeated
-from nymlink.errors import InputError
+from nymlink.core.delimited import DELIMITERS, listed, records, refuse_repeated
+from nymlink.core.errors import InputError
 
 _SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "id": ("id", "concept_id", "curie", "class_id", "term_id", "identifier", "code", "cui"),

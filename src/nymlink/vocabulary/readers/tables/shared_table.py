@@ -19,10 +19,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from nymlink.errors import InputError
-from nymlink.files import open_bytes, read_lines
-from nymlink.formats import Format
-from nymlink.problems import Problems
+from nymlink.core.errors import InputError
+from nymlink.core.files import open_bytes, read_lines
+from nymlink.core.formats import Format
+from nymlink.core.problems import Problems
 from nymlink.vocabulary.languages import normalise_language
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.options import ReadOptions

@@ -9,8 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from nymlink.formats import Format
-from nymlink.problems import Problems
+from nymlink.core.formats import Format
+from nymlink.core.problems import Problems
 from nymlink.vocabulary.mappings import REQUIRED, header_of, read_mappings
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat

@@ -14,11 +14,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from nymlink.delimited import Record, listed, records
-from nymlink.errors import InputError
-from nymlink.files import read_lines
-from nymlink.formats import Format
-from nymlink.problems import Problems
+from nymlink.core.delimited import Record, listed, records
+from nymlink.core.errors import InputError
+from nymlink.core.files import read_lines
+from nymlink.core.formats import Format
+from nymlink.core.problems import Problems
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nymlink.arrays import Array
-from nymlink.errors import InputError
-from nymlink.problems import Problems
+from nymlink.core.errors import InputError
+from nymlink.core.problems import Problems
+from nymlink.core.store.arrays import Array
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers._languages import Languages

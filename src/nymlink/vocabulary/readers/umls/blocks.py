@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from nymlink.files import MAX_LINE, open_bytes
-from nymlink.problems import Problems
+from nymlink.core.files import MAX_LINE, open_bytes
+from nymlink.core.problems import Problems
 from nymlink.vocabulary.readers.columns.delimited import CODE, TEXT, Block, Layout, read_blocks, read_columns
 from nymlink.vocabulary.readers.umls.release import Release
 
@@ -33,7 +33,7 @@ def read_rrf(
         problems: told of each row that is rejected or repaired, with its line number.
 
     Raises:
-        InputError: see :func:`nymlink.files.open_bytes`.
+        InputError: see :func:`nymlink.core.files.open_bytes`.
     """
     wanted = dict.fromkeys(strings, TEXT) | dict.fromkeys(codes, CODE)
     layout = Layout(release.columns[name], wanted, required, delimiter="|", is_closed=True)

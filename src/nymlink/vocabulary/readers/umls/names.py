@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nymlink.arrays import Array, Ints
+from nymlink.core.store.arrays import Array, Ints
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.readers.columns.groups import distinct_pairs, lists
 from nymlink.vocabulary.readers.umls.atoms import Atoms

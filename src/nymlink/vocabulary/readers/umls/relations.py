@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nymlink.arrays import Array, Ints
-from nymlink.problems import Problems
+from nymlink.core.problems import Problems
+from nymlink.core.store.arrays import Array, Ints
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers.columns.groups import Codes, distinct_pairs, each, lists

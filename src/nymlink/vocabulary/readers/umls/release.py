@@ -10,9 +10,9 @@ from itertools import product
 from pathlib import Path
 from typing import Final
 
-from nymlink.errors import InputError
-from nymlink.files import read_lines
-from nymlink.problems import Problems
+from nymlink.core.errors import InputError
+from nymlink.core.files import read_lines
+from nymlink.core.problems import Problems
 
 # UMLS Reference Manual, chapter 3 (https://www.ncbi.nlm.nih.gov/books/NBK9685/).
 _STANDARD_ORDER: Final[Mapping[str, str]] = {

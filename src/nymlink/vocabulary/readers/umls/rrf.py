@@ -13,8 +13,8 @@ from typing import Final
 
 import pyarrow as pa
 
-from nymlink.formats import Format
-from nymlink.problems import Problems
+from nymlink.core.formats import Format
+from nymlink.core.problems import Problems
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers.umls.atoms import read_atoms

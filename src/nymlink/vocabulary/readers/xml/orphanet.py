@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from nymlink.errors import InputError
-from nymlink.formats import Format
-from nymlink.problems import Problems
+from nymlink.core.errors import InputError
+from nymlink.core.formats import Format
+from nymlink.core.problems import Problems
 from nymlink.vocabulary.languages import normalise_language
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Final
 from xml.parsers import expat
 
-from nymlink.errors import InputError
-from nymlink.files import open_bytes, utf16_of
-from nymlink.problems import Problems
+from nymlink.core.errors import InputError
+from nymlink.core.files import open_bytes, utf16_of
+from nymlink.core.problems import Problems
 from nymlink.vocabulary.readers._text_blocks import read_blocks
 
 _ENCODING: Final = re.compile(rb"\s*<\?xml[^>]*?\bencoding\s*=\s*[\"'](?P<name>[\w.-]+)")
@@ -47,7 +47,7 @@ class XmlParser:
         has_root: to be set by whoever handles the root element; until then, all there is counts as one tag.
 
     Raises:
-        InputError: see :func:`nymlink.files.open_bytes`.
+        InputError: see :func:`nymlink.core.files.open_bytes`.
     """
 
     def __init__(

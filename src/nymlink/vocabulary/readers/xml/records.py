@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 from xml.etree.ElementTree import Element, TreeBuilder
 
-from nymlink.problems import Problems
+from nymlink.core.problems import Problems
 from nymlink.vocabulary.readers.xml.parser import NotWellFormedError, XmlParser
 
 _MAX_RECORD: Final = 1 << 22

@@ -1,0 +1,62 @@
+"""Plug-in points. A registry is an entry-point group: nymlink's own parts are entries in it like anybody's.
+
+A package adds a part by declaring an entry point in the group, for example in its ``pyproject.toml``::
+
+    [project.entry-points."nymlink.vocabulary_readers"]
+    myformat = "mypackage.myformat:READER"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from importlib.metadata import EntryPoint, entry_points
+from typing import Generic, TypeVar, cast
+
+from nymlink.core.errors import NymlinkError, UnknownNameError
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """Named parts of one kind, imported when first asked for.
+
+    Args:
+        group: the entry-point group, ``nymlink.<something>``.
+        noun: what one entry is called in an error message, for example ``"vocabulary reader"``.
+    """
+
+    def __init__(self, group: str, *, noun: str) -> None:
+        self.group = group
+        self.noun = noun
+
+    @cached_property
+    def _entries(self) -> dict[str, EntryPoint]:
+        return {entry.name: entry for entry in sorted(entry_points(group=self.group), key=lambda e: e.name)}
+
+    def names(self) -> tuple[str, ...]:
+        """All names, sorted."""
+        return tuple(self._entries)
+
+    def get(self, name: str) -> T:
+        """The part called ``name``.
+
+        Raises:
+            UnknownNameError: there is none; the message lists those there are.
+            NymlinkError: it cannot be imported.
+        """
+        if name not in self._entries:
+            known = ", ".join(self._entries)
+            raise UnknownNameError(f"unknown {self.noun} {name!r}; known: {known}")
+        entry = self._entries[name]
+        try:
+            return cast(T, entry.load())
+        except (ImportError, AttributeError) as error:
+            package = entry.dist.name if entry.dist else entry.value
+            raise NymlinkError(
+                f"the {self.noun} {name!r} of the package {package} does not load ({error}): "
+                "repair or uninstall that package"
+            ) from error
+
+    def __iter__(self) -> Iterator[tuple[str, T]]:
+        return ((name, self.get(name)) for name in self._entries)

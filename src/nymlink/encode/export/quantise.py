@@ -1,0 +1,152 @@
+"""Products with weights in int8, each token and each output with a scale of its own.
+
+A scale for a whole batch, as ONNX Runtime's own quantiser has it, ties the vector of a name to the names that
+happen to be encoded with it. A scale per token (Yao et al. 2022, ZeroQuant, section 4.2) does not, and it is
+closer to fp32: one token with large values does not make the grid coarse for the others.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from onnx import ModelProto, NodeProto
+
+_RUNTIME: Final = "com.microsoft"
+"""The domain of ONNX Runtime's own operators: one multiplies int8 matrices and scales the result."""
+
+PRODUCT: Final = "MatMulIntegerToFloat"
+"""Multiplies activations and weights, both int8."""
+
+_STEPS: Final = 127
+_ZERO: Final = 128
+_SMALLEST: Final = 1e-30
+"""Keeps the scale of a token of zeros from being zero."""
+
+_FEW: Final = 1 << 18
+"""Tables with fewer numbers stay as they are."""
+
+
+def quantise(graph: ModelProto) -> None:
+    """Make the weights of a graph int8, word embeddings among them.
+
+    Products of activations with each other, normalisations and the pooling stay float32.
+
+    Args:
+        graph: as :func:`nymlink.encode.export.graph.write_graph` makes it; changed in place.
+    """
+    from onnx import helper, numpy_helper
+
+    weights = {
+        each.name: numpy_helper.to_array(each)
+        for each in graph.graph.initializer
+        if each.data_type == each.FLOAT and len(each.dims) == 2
+    }
+    writer = _Writer(weights)
+    for node in graph.graph.node:
+        if node.op_type == "MatMul" and node.input[1] in weights:
+            writer.product(*node.input, result=node.output[0])
+        elif node.op_type == "Gather" and weights.get(node.input[0], np.zeros(0)).size >= _FEW:
+            writer.rows(*node.input, result=node.output[0])
+        else:
+            writer.nodes.append(node)
+    del graph.graph.node[:]
+    graph.graph.node.extend(writer.nodes)
+    used = {name for node in writer.nodes for name in node.input}
+    kept = [each for each in graph.graph.initializer if each.name in used]
+    del graph.graph.initializer[:]
+    graph.graph.initializer.extend(kept)
+    graph.graph.initializer.extend(
+        numpy_helper.from_array(value, name) for name, value in writer.constants.items() if name in used
+    )
+    if not any(each.domain == _RUNTIME for each in graph.opset_import):
+        graph.opset_import.append(helper.make_opsetid(_RUNTIME, 1))
+
+
+class _Writer:
+    """Writes the nodes of the new graph one after another.
+
+    Args:
+        weights: the float32 matrices of the old one, by name.
+    """
+
+    def __init__(self, weights: dict[str, npt.NDArray[np.float32]]) -> None:
+        self.nodes: list[NodeProto] = []
+        self.constants: dict[str, npt.NDArray[Any]] = {
+            "int8_one": np.array(1, np.float32),
+            "int8_step": np.array(1 / _STEPS, np.float32),
+            "int8_smallest": np.array(_SMALLEST, np.float32),
+            "int8_zero": np.array(_ZERO, np.uint8),
+            "int8_weight_zero": np.array(0, np.int8),
+            "int8_last_axis": np.array([-1], np.int64),
+        }
+        self._weights = weights
+
+    def product(self, activations: str, weights: str, *, result: str) -> None:
+        """``activations @ weights``: float32 (B, T, K) and (K, N) → (B, T, N)."""
+        self._quantise_columns(weights)
+        self._quantise_tokens(activations, size=len(self._weights[weights]))
+        self._node(
+            PRODUCT,
+            [
+                f"{activations}_int8",
+                f"{weights}_int8",
+                "int8_one",
+                f"{weights}_scales",
+                "int8_zero",
+                "int8_weight_zero",
+            ],
+            f"{result}_unscaled",
+            domain=_RUNTIME,
+        )
+        self._node("Mul", [f"{result}_unscaled", f"{activations}_scales"], result)
+
+    def rows(self, table: str, ids: str, *, result: str) -> None:
+        """``table[ids]``: float32 (W, D) and int64 (B, T) → (B, T, D)."""
+        from onnx import TensorProto
+
+        if f"{table}_rows" not in self.constants:
+            scales = np.maximum(np.abs(self._weights[table]).max(1, keepdims=True) / _STEPS, _SMALLEST)
+            self.constants[f"{table}_rows"] = np.round(self._weights[table] / scales).astype(np.int8)
+            self.constants[f"{table}_row_scales"] = scales.astype(np.float32)
+        self._node("Gather", [f"{table}_rows", ids], f"{result}_stored")
+        self._node("Cast", [f"{result}_stored"], f"{result}_unscaled", to=TensorProto.FLOAT)
+        self._node("Gather", [f"{table}_row_scales", ids], f"{result}_row_scales")
+        self._node("Mul", [f"{result}_unscaled", f"{result}_row_scales"], result)
+
+    def _quantise_columns(self, weights: str) -> None:
+        if f"{weights}_int8" not in self.constants:
+            scales = np.maximum(np.abs(self._weights[weights]).max(0) / _STEPS, _SMALLEST)
+            self.constants[f"{weights}_int8"] = np.round(self._weights[weights] / scales).astype(np.int8)
+            self.constants[f"{weights}_scales"] = scales.astype(np.float32)
+
+    def _quantise_tokens(self, name: str, *, size: int) -> None:
+        """float32 (B, T, K) → uint8 (B, T, K) and float32 (B, T, 1); once, however many products it is in."""
+        if any(f"{name}_int8" in node.output for node in self.nodes):
+            return
+        self.constants[f"{name}_flat"] = np.array([-1, size], np.int64)
+        self._node("Shape", [name], f"{name}_shape")
+        self._node("Abs", [name], f"{name}_absolute")
+        self._node("ReduceMax", [f"{name}_absolute", "int8_last_axis"], f"{name}_largest", keepdims=1)
+        self._node("Mul", [f"{name}_largest", "int8_step"], f"{name}_steps")
+        self._node("Max", [f"{name}_steps", "int8_smallest"], f"{name}_scales")
+        # A scale for each row of a matrix: there are no scales for each row of a stack of them.
+        self._node("Reshape", [name, f"{name}_flat"], f"{name}_tokens")
+        self._node("Reshape", [f"{name}_scales", "int8_last_axis"], f"{name}_token_scales")
+        self._node("Shape", [f"{name}_token_scales"], f"{name}_count")
+        self._node("Expand", ["int8_zero", f"{name}_count"], f"{name}_zeros")
+        self._node(
+            "QuantizeLinear",
+            [f"{name}_tokens", f"{name}_token_scales", f"{name}_zeros"],
+            f"{name}_token_int8",
+            axis=0,
+        )
+        self._node("Reshape", [f"{name}_token_int8", f"{name}_shape"], f"{name}_int8")
+
+    def _node(self, kind: str, inputs: list[str], output: str, **attributes: Any) -> None:
+        from onnx import helper
+
+        self.nodes.append(helper.make_node(kind, inputs, [output], **attributes))

@@ -1,0 +1,164 @@
+"""Bottleneck adapters: small trained layers in a transformer whose own weights stay as they are.
+
+The configuration is that of Pfeiffer et al. ("MAD-X" and "AdapterFusion"), called ``pfeiffer`` on AdapterHub: one
+adapter after each feed-forward block, within its residual connection. With h what the block adds to the stream x,
+
+    z = LayerNorm(h + x),    output = LayerNorm(h + x + up(relu(down(z)))).
+
+Where a model normalises before its blocks instead (ModernBERT), both LayerNorms are left out, as AdapterHub does.
+Liu et al. (2021) trained with a release in which the configuration had an invertible adapter behind the embeddings
+too. Only with it do the published sizes come out: with reductions 1 and 16, BERT-base gets 14.47 M and 1.19 M
+parameters, 13.22 % and 1.09 % of its own. (The paper's "0.60 M" for the latter contradicts its own percentage.)
+
+An adapter has a ReLU in it and cannot be merged into plain weights, as LoRA can: it is stored by itself, and added
+again to the model it was trained on.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import torch
+from torch import Tensor, nn
+
+from nymlink.core.errors import InputError
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+_CHILD: Final = "adapter"
+
+_NORM: Final = re.compile(r".*\.layer\.\d+\.(output\.LayerNorm|output_layer_norm)")
+"""The normalisation that ends a feed-forward block: BERT and its many kin; DistilBERT."""
+
+_LAYER: Final = re.compile(r"(.*\.)?layers\.\d+")
+"""A layer of a model that normalises before its blocks; a feed-forward block ends it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdapterSettings:
+    """How large adapters are.
+
+    Attributes:
+        reduction: the width of the model over that of the bottleneck; published: 1 and 16.
+        invertible: add an adapter behind the embeddings as well, as in the published training.
+    """
+
+    reduction: int = 16
+    invertible: bool = True
+
+    def __post_init__(self) -> None:
+        if self.reduction < 1:
+            raise ValueError(f"reduction must be at least 1, not {self.reduction}")
+
+
+class Bottleneck(nn.Module):
+    """up(relu(down(x))), which gives zeros until it is trained: training starts from the model as it was."""
+
+    def __init__(self, width: int, reduction: int) -> None:
+        super().__init__()
+        self.down = nn.Linear(width, max(width // reduction, 1))
+        self.up = nn.Linear(self.down.out_features, width)
+        nn.init.normal_(self.down.weight, std=0.02)
+        for values in (self.down.bias, self.up.weight, self.up.bias):
+            nn.init.zeros_(values)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """(…, D) → (…, D), computed in the precision of the weights."""
+        inside = torch.relu(self.down(hidden.to(self.down.weight.dtype)))
+        added: Tensor = self.up(inside)
+        return added.to(hidden.dtype)
+
+    def after_norm(self, norm: nn.Module, inputs: tuple[Tensor], normed: Tensor) -> Tensor:
+        """Hook of the normalisation that ends a block."""
+        # Not norm(…), which would call this hook again.
+        again: Tensor = norm.forward(inputs[0] + self(normed))
+        return again
+
+    def after_layer(self, layer: nn.Module, inputs: tuple[Tensor], hidden: Tensor) -> Tensor:
+        """Hook of a layer that normalises before its blocks."""
+        added: Tensor = self(hidden)
+        return hidden + added
+
+
+class Coupling(nn.Module):
+    """An invertible adapter (NICE, Dinh et al. 2015): the halves of a vector move each other."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.first = Bottleneck(width // 2, 2)
+        self.second = Bottleneck(width // 2, 2)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """(…, D) → (…, D)."""
+        first, second = hidden.chunk(2, dim=-1)
+        first = first + self.first(second)
+        return torch.cat([first, second + self.second(first)], dim=-1)
+
+    def after_embeddings(self, embeddings: nn.Module, inputs: tuple[Any, ...], hidden: Tensor) -> Tensor:
+        """Hook of the embeddings."""
+        moved: Tensor = self(hidden)
+        return moved
+
+
+def add_adapters(model: PreTrainedModel, settings: AdapterSettings) -> None:
+    """Freeze a model and add adapters, the only parameters of it that then want a gradient.
+
+    They become children of the modules they follow, so that they move with the model, are among its parameters and
+    change no name of its weights. They are float32 whatever the model is.
+
+    Raises:
+        InputError: the model has adapters already, or its feed-forward blocks are not where they were looked for;
+            the message lists what there is.
+    """
+    if adapter_weights(model):
+        raise InputError("the model has adapters already: choose one without, or train all weights of this one")
+    sites = _feed_forward_ends(model)
+    embeddings = getattr(model, "embeddings", None)
+    if settings.invertible and embeddings is None:
+        raise InputError(
+            f"a model of type {model.config.model_type} has no module 'embeddings' for an invertible adapter to "
+            f"follow, but {_children(model)}: switch that adapter off (invertible=False)"
+        )
+    model.requires_grad_(False)
+    with torch.device(model.device):
+        for site in sites:
+            adapter = Bottleneck(model.config.hidden_size, settings.reduction)
+            site.add_module(_CHILD, adapter)
+            site.register_forward_hook(adapter.after_norm if _is_norm(site) else adapter.after_layer)
+        if settings.invertible and embeddings is not None:
+            coupling = Coupling(model.config.hidden_size)
+            embeddings.add_module(_CHILD, coupling)
+            embeddings.register_forward_hook(coupling.after_embeddings)
+
+
+def adapter_weights(model: nn.Module) -> dict[str, Tensor]:
+    """The weights of a model's adapters, by their names in the model; none if it has no adapters."""
+    return {name: value for name, value in model.state_dict().items() if f".{_CHILD}." in name}
+
+
+def _feed_forward_ends(model: PreTrainedModel) -> list[nn.Module]:
+    """The modules whose outputs adapters follow, one a layer."""
+    modules = dict(model.named_modules())
+    found = [module for name, module in modules.items() if _NORM.fullmatch(name)]
+    if not found:
+        layers = [module for name, module in modules.items() if _LAYER.fullmatch(name)]
+        found = [layer for layer in layers if hasattr(layer, "mlp") and hasattr(layer, "mlp_norm")]
+    if len(found) != model.config.num_hidden_layers:
+        named = [match[1] for name in modules if (match := re.fullmatch(r".*\b0\.(.+)", name))]
+        raise InputError(
+            f"a model of type {model.config.model_type} has {model.config.num_hidden_layers} layers, but "
+            f"{len(found)} places for adapters were found in them. Its first layer has: "
+            f"{', '.join(named) or _children(model)}. Train all its weights, or use LoRA"
+        )
+    return found
+
+
+def _is_norm(module: nn.Module) -> bool:
+    return "norm" in type(module).__name__.lower()
+
+
+def _children(module: nn.Module) -> str:
+    return ", ".join(name for name, _ in module.named_children())

@@ -1,0 +1,93 @@
+"""Where an encoder's files are: in nymlink, in a folder, or on the Hugging Face hub."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from nymlink.core.errors import InputError
+from nymlink.encode.model.embedded import embedded
+
+_LIGHT: Final = ("*.json", "*.txt", "*.model", "1_Pooling/*.json")
+"""Configuration, tokenizer, settings."""
+
+WEIGHTS: Final = ("*.safetensors", "*.bin")
+"""Files that torch reads, the first kind preferred."""
+
+INT8: Final = "onnx/model_int8.onnx"
+"""A graph in int8: torch reads that where a folder has nothing finer (:mod:`nymlink.encode.export.dequantise`)."""
+
+ADAPTERS: Final = "adapters"
+"""The folder of an encoder that holds its adapters (:mod:`nymlink.encode.model.adapters`)."""
+
+
+def model_folder(name: str | Path, *, weights: tuple[str, ...]) -> Path:
+    """The folder of a model: ``name`` itself, or where the model of that name is, here or fetched from the hub.
+
+    Args:
+        name: the name of an embedded encoder, a folder, or the name of a model on the hub; a ``Path`` is a folder.
+        weights: patterns of the weight files to fetch from the hub: those of the first pattern that it has.
+
+    Raises:
+        InputError: there is no such folder, and no such model can be had from the hub.
+    """
+    if (shipped := embedded(name)) is not None:
+        return shipped
+    folder = Path(name)
+    if folder.is_dir():
+        return folder
+    if folder.exists():
+        raise InputError("this is a file: an encoder is a folder, or the name of a model on the hub", path=folder)
+    if isinstance(name, Path):
+        # A part of a re-ranker that is missing is not to be looked for elsewhere.
+        raise InputError("no such folder", path=folder)
+    fetched = _fetch(str(name), _LIGHT)
+    for pattern in weights:
+        # Even where some are in the cache: there may be more of them, and a fetch may have been broken off.
+        if any(_fetch(str(name), (pattern,)).glob(pattern)):
+            return fetched
+    return fetched
+
+
+def _fetch(name: str, patterns: tuple[str, ...]) -> Path:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
+    try:
+        return Path(snapshot_download(name, allow_patterns=list(patterns)))
+    except HFValidationError as error:
+        raise InputError("no such folder", path=name) from error
+    except LocalEntryNotFoundError as error:
+        raise InputError(
+            "no such folder, and the hub cannot be reached to look for a model of that name: "
+            "check name and network, or fetch the model to a folder",
+            path=name,
+        ) from error
+    except HfHubHTTPError as error:
+        raise InputError(
+            f"no such folder, and no such model could be had from the hub: {_reason(error)}", path=name
+        ) from error
+    # Its parts raise whatever their own parts raise: of one HTTP library or another, of Xet, of the disk.
+    except Exception as error:
+        raise InputError(
+            f"no such folder, and fetching a model of that name from the hub failed ({_reason(error)}): check "
+            "network, proxy and disk, or fetch the model to a folder",
+            path=name,
+        ) from error
+
+
+def _reason(error: Exception) -> str:
+    """The first line of what an error says, or its kind where it says nothing."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """The files that torch reads a model's weights from, those of its adapters included.
+
+    Raises:
+        InputError: there are none.
+    """
+    for pattern in (*WEIGHTS, INT8):
+        if files := sorted(folder.glob(pattern)):
+            return [*files, *sorted((folder / ADAPTERS).glob("*.safetensors"))]
+    raise InputError("the model has no weights (model.safetensors)", path=folder)

@@ -1,0 +1,261 @@
+"""A Hugging Face encoder and a pooling as one torch module: what is trained, exported, and run with torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import torch
+from torch import Tensor, nn
+from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
+from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+    MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+)
+
+from nymlink.core.errors import InputError
+from nymlink.core.store.manifest import write_directory
+from nymlink.encode.export.dequantise import float_weights
+from nymlink.encode.model.adapter_files import load_adapters, save_adapters
+from nymlink.encode.model.adapters import AdapterSettings, adapter_weights, add_adapters
+from nymlink.encode.model.embedded import embedded
+from nymlink.encode.model.folder import ADAPTERS, WEIGHTS, model_folder, weight_files
+from nymlink.encode.model.quiet import quiet_transformers
+from nymlink.encode.model.saved import FORMAT, KIND, check_saved
+from nymlink.encode.model.settings import EncoderSettings, Pooling
+from nymlink.encode.model.tokenizer import load_tokenizer, save_tokenizer, special_tokens
+from nymlink.encode.model.trust import require_plain
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+Attention = Literal["eager", "sdpa"]
+
+
+class TorchModel(nn.Module):
+    """Token ids → one vector a name.
+
+    Args:
+        transformer: any encoder of transformers; its pooler, if it has one, is dropped.
+        tokenizer: its tokenizer, set to cut names.
+        settings: the pooling, and the length that names are cut to.
+        special: which token is what, for :meth:`write`.
+        adapters: how large the transformer's adapters are; ``None`` if it has none.
+    """
+
+    def __init__(
+        self,
+        transformer: PreTrainedModel,
+        tokenizer: Tokenizer,
+        settings: EncoderSettings,
+        *,
+        special: dict[str, str],
+        adapters: AdapterSettings | None = None,
+    ) -> None:
+        super().__init__()
+        if getattr(transformer, "pooler", None) is not None:
+            setattr(transformer, "pooler", None)  # noqa: B010 - a module's types know no part that is none
+        self.transformer = transformer
+        self.tokenizer = tokenizer
+        self.settings = settings
+        self._special = special
+        self._adapters = adapters
+
+    @classmethod
+    def load(
+        cls,
+        name_or_folder: str | Path,
+        *,
+        pooling: Pooling | None = None,
+        max_length: int | None = None,
+        attention: Attention = "eager",
+    ) -> TorchModel:
+        """Load weights as float32, those of adapters too, in evaluation mode.
+
+        Args:
+            name_or_folder: a folder, or the name of a model on the hub, or of an embedded encoder.
+            pooling: overrides what the folder says (see :meth:`EncoderSettings.read`).
+            max_length: overrides what the folder says.
+            attention: how attention is computed, where the model leaves the choice; see :func:`attention_on`.
+
+        Raises:
+            InputError: no such model, or it is not an encoder, or its files are damaged or do not belong together.
+            StoreError: a file of an encoder that nymlink wrote is damaged; or its adapters are, or were trained on
+                other weights.
+        """
+        folder = model_folder(name_or_folder, weights=WEIGHTS)
+        if folder == Path(name_or_folder) or embedded(name_or_folder) is not None:
+            check_saved(folder)
+        settings = EncoderSettings.read(folder, pooling=pooling, max_length=max_length)
+        tokenizer = load_tokenizer(folder, settings)
+        transformer = _load_transformer(folder, attention)
+        adapters = load_adapters(transformer, folder / ADAPTERS) if (folder / ADAPTERS).is_dir() else None
+        # All of an encoder is one model: which parts of it are trained further is settled anew.
+        transformer.requires_grad_(True)
+        special = special_tokens(folder, tokenizer)
+        return cls(transformer, tokenizer, settings, special=special, adapters=adapters).eval()
+
+    @property
+    def width(self) -> int:
+        """Length of a vector."""
+        return int(self.transformer.config.hidden_size)
+
+    @property
+    def pad_id(self) -> int:
+        """The id that shorter names of a batch are filled with."""
+        return int(self.transformer.config.pad_token_id or 0)
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor | None = None) -> Tensor:
+        """Pooled vectors, not of unit length.
+
+        Args:
+            input_ids: int64 (B, T).
+            attention_mask: (B, T): 1 for real tokens; ``None`` where all are.
+
+        Returns:
+            float32 (B, D).
+        """
+        states: Tensor = self.transformer(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+        if self.settings.pooling == "cls":
+            return states[:, 0].float()
+        if attention_mask is None:
+            return states.float().mean(1)
+        real = attention_mask.unsqueeze(-1).float()
+        return (states.float() * real).sum(1) / real.sum(1)
+
+    def add_adapters(self, settings: AdapterSettings) -> None:
+        """Freeze the model and add adapters (see :func:`nymlink.encode.model.adapters.add_adapters`)."""
+        add_adapters(self.transformer, settings)
+        self._adapters = settings
+
+    def write(self, folder: Path) -> None:
+        """Write weights, tokenizer and settings as transformers and sentence-transformers load them.
+
+        Neither knows adapters, which go into a folder of their own: there, they load the model without.
+        """
+        adapters = adapter_weights(self.transformer)
+        own = {name: value for name, value in self.transformer.state_dict().items() if name not in adapters}
+        with quiet_transformers():
+            self.transformer.save_pretrained(folder, state_dict=own)
+        self.write_settings(folder)
+        if self._adapters is not None:
+            save_adapters(self.transformer, self._adapters, folder / ADAPTERS)
+
+    def write_settings(self, folder: Path) -> None:
+        """Write all but the weights."""
+        self.transformer.config.save_pretrained(folder)
+        save_tokenizer(self.tokenizer, folder, max_length=self.settings.max_length, special=self._special)
+        self.settings.write(folder, width=self.width)
+
+    def save(self, folder: Path) -> None:
+        """Write a folder of its own (see :meth:`write`) atomically, with a manifest.
+
+        Args:
+            folder: where it goes; an encoder that nymlink saved there before is replaced.
+
+        Raises:
+            OutputError: something else is there, or it cannot be written.
+        """
+        body = {"settings": self.settings.to_dict()}
+        with write_directory(folder, kind=KIND, version=FORMAT, body=body) as partial:
+            self.write(partial)
+
+
+def attention_on(device: str) -> Attention:
+    """The attention that is the fastest on a kind of device.
+
+    In bf16 on a CPU that is ``"eager"``.
+    """
+    return "eager" if device == "cpu" else "sdpa"
+
+
+def has_bf16(device: str) -> bool:
+    """Whether a device multiplies bf16 itself: where it does not, fp32 is faster."""
+    if torch.device(device).type == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    able = torch.cpu.get_capabilities()
+    return any(able.get(each, False) for each in ("avx512_bf16", "amx_bf16", "arm_bf16"))
+
+
+def _load_transformer(folder: Path, attention: Attention) -> PreTrainedModel:
+    file = weight_files(folder)[0]
+    require_plain(folder)
+    with _loading(folder):
+        config = AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
+    _require_encoder(config, folder)
+    with _loading(folder):
+        if not getattr(AutoModel._model_mapping[type(config)], "_supports_sdpa", False):
+            attention = "eager"
+    if file.suffix == ".onnx":
+        return _dequantised(folder, file, config, attention)
+    with _loading(folder):
+        model: PreTrainedModel
+        model, found = AutoModel.from_pretrained(
+            folder,
+            config=config,
+            dtype=torch.float32,
+            attn_implementation=attention,
+            output_loading_info=True,
+            trust_remote_code=False,
+            local_files_only=True,
+            # Of pickles nothing but tensors.
+            weights_only=True,
+        )
+    missing = sorted(key for key in found["missing_keys"] if not key.startswith("pooler."))
+    if missing:
+        raise InputError(
+            f"weights and configuration do not belong together: {len(missing)} tensors are missing, "
+            f"for example {missing[0]}",
+            path=folder,
+        )
+    return model
+
+
+def _dequantised(folder: Path, file: Path, config: PretrainedConfig, attention: Attention) -> PreTrainedModel:
+    """A model with the weights that a graph in int8 stands for.
+
+    Raises:
+        InputError: it does not have all of them by name, as of a model without biases, or with equal ones.
+    """
+    weights = {name: torch.from_numpy(value) for name, value in float_weights(file).items()}
+    with _loading(folder):
+        # transformers leaves this one without types.
+        model: PreTrainedModel = AutoModel.from_config(  # type: ignore[no-untyped-call]
+            config, dtype=torch.float32, attn_implementation=attention, trust_remote_code=False
+        )
+    needed = {name: value for name, value in model.state_dict().items() if not name.startswith("pooler.")}
+    if any(name not in weights or weights[name].shape != value.shape for name, value in needed.items()):
+        raise InputError(
+            "no graph in int8 that nymlink exported, or not all of its weights can be told by name: start from "
+            "the float weights that it was made from",
+            path=file,
+        )
+    model.load_state_dict(weights, strict=False)
+    return model
+
+
+@contextmanager
+def _loading(folder: Path) -> Iterator[None]:
+    try:
+        with quiet_transformers():
+            yield
+    # Its parts raise whatever their own parts raise: of the disk, of JSON, of safetensors, of torch.
+    except Exception as error:
+        reason = str(error).strip().splitlines()[0]
+        raise InputError(f"the model cannot be loaded, fetch it again: {reason}", path=folder) from error
+
+
+def _require_encoder(config: PretrainedConfig, folder: Path) -> None:
+    """See that every token of a model sees all others.
+
+    Raises:
+        InputError: it writes texts (as T5), or its tokens see only those before them (as GPT-2).
+    """
+    kind = config.model_type
+    causal = kind in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES and kind not in MODEL_FOR_MASKED_LM_MAPPING_NAMES
+    if config.is_encoder_decoder or causal or getattr(config, "is_decoder", False):
+        raise InputError(
+            f"not an encoder: a model of type {kind} makes texts; choose one such as BERT or RoBERTa", path=folder
+        )

@@ -1,0 +1,82 @@
+"""What the features of a text are, and how they are searched by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from nymlink.core.json_objects import record
+from nymlink.index.sparse.features import Pairs, Points
+from nymlink.text.english.stop_words import STOP_WORDS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SparseSettings:
+    """What a text's features are.
+
+    Attributes:
+        chars: shortest and longest character n-gram of the whole text; ``None`` for none.
+        word_chars: shortest and longest character n-gram of each word, padded with a space on either side; they
+            do not change when words change places. ``None`` for none.
+        words: whether words are features.
+        shortest_word: shorter words are none.
+        stop_words: whether English function words are words.
+        sublinear: weigh a feature that occurs n times with 1 + ln n instead of n.
+        search_share: look for entries only by the features that at most this share of the entries have (where a
+            query has such). Commoner ones make a search slow and decide little; they still count in the score
+            of what was found.
+    """
+
+    chars: tuple[int, int] | None = None
+    word_chars: tuple[int, int] | None = None
+    words: bool = False
+    shortest_word: int = 1
+    stop_words: bool = True
+    sublinear: bool = False
+    search_share: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.chars is None and self.word_chars is None and not self.words:
+            raise ValueError("sparse settings need character n-grams, words or both")
+        for sizes in (self.chars, self.word_chars):
+            if sizes is not None and not _are_lengths(sizes):
+                raise ValueError(f"character n-grams must go from a length of at least 1 upwards, not {sizes}")
+        if self.shortest_word < 1:
+            raise ValueError(f"shortest_word must be at least 1, not {self.shortest_word}")
+        if not 0 < self.search_share <= 1:
+            raise ValueError(f"search_share must be above 0 and at most 1, not {self.search_share}")
+
+    def features(self, texts: Sequence[str]) -> Pairs:
+        """The features of at most 65,536 texts whose words are separated by single spaces."""
+        points = Points(texts)
+        found = []
+        if self.chars is not None:
+            found.append(points.ngrams(range(self.chars[0], self.chars[1] + 1)))
+        if self.word_chars is not None:
+            found.append(points.word_ngrams(range(self.word_chars[0], self.word_chars[1] + 1)))
+        if self.words:
+            without = () if self.stop_words else STOP_WORDS
+            found.append(points.words(shortest=self.shortest_word, without=without))
+        return np.concatenate(found)
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, value: Any) -> SparseSettings:
+        """Read what :meth:`to_dict` gave.
+
+        Raises:
+            ValueError: the value is damaged.
+        """
+        if isinstance(value, dict):
+            # JSON makes lists of tuples.
+            value = {name: tuple(one) if isinstance(one, list) else one for name, one in value.items()}
+        return record(cls, value)
+
+
+def _are_lengths(sizes: Any) -> bool:
+    return isinstance(sizes, tuple) and [type(size) for size in sizes] == [int, int] and 1 <= sizes[0] <= sizes[1]

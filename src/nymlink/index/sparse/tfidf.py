@@ -1,0 +1,91 @@
+"""TF-IDF weights of character n-grams and words, as sparse unit vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csc_matrix, csr_matrix, vstack
+
+from nymlink.index.sparse.features import Hashes
+from nymlink.index.sparse.postings import Postings, chunks, find
+from nymlink.index.sparse.settings import SparseSettings
+
+
+@dataclass(frozen=True, slots=True)
+class TfIdf:
+    """The weighting fitted on a set of texts.
+
+    The weight of a feature is its count times ``ln((1 + n) / (1 + df)) + 1`` (scikit-learn's smooth idf); vectors
+    have unit length. Features that no fitted text has cannot match but count in a vector's length, with the idf
+    of df = 0: a text half of which is unknown is at most half similar to anything.
+
+    Attributes:
+        settings: what the features are.
+        documents: n, how many texts it was fitted on.
+        hashes: uint64 (F): the features they have, ascending.
+        frequencies: int64 (F): df, how many of them have each.
+    """
+
+    settings: SparseSettings
+    documents: int
+    hashes: Hashes
+    frequencies: npt.NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        if self.hashes.dtype != np.uint64 or self.frequencies.dtype != np.int64:
+            raise ValueError("the features or their frequencies are of another type")
+        if len(self.hashes) != len(self.frequencies):
+            raise ValueError("the frequencies do not fit the features")
+
+    @classmethod
+    def of(cls, postings: Iterable[Postings], settings: SparseSettings) -> TfIdf:
+        """The weighting for texts whose postings are these, text after text."""
+        hashes, frequencies, documents = [np.zeros(0, np.uint64)], [np.zeros(0, np.int64)], 0
+        for some in postings:
+            hashes.append(some.features)
+            frequencies.append(some.lengths)
+            documents += some.size
+        distinct, places = np.unique(np.concatenate(hashes), return_inverse=True)
+        totals = np.bincount(places, np.concatenate(frequencies), minlength=len(distinct))
+        return cls(settings, documents, distinct, totals.astype(np.int64))
+
+    @classmethod
+    def fit(cls, texts: Sequence[str], settings: SparseSettings) -> TfIdf:
+        """The weighting for texts."""
+        return cls.of(_inverted(texts, settings), settings)
+
+    def idf(self, frequencies: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+        """The inverse document frequencies of features that so many of the fitted texts have."""
+        idf: npt.NDArray[np.float32] = (np.log((1 + self.documents) / (1 + frequencies)) + 1).astype(np.float32)
+        return idf
+
+    def transform(self, texts: Sequence[str]) -> csr_matrix:
+        """The unit vectors of T texts: float32 (T, F), sparse. A text without features has a zero vector."""
+        parts = [self._transform(postings) for postings in _inverted(texts, self.settings)]
+        return vstack(parts, format="csr") if parts else csr_matrix((0, len(self.hashes)), dtype=np.float32)
+
+    def _transform(self, postings: Postings) -> csr_matrix:
+        places = find(self.hashes, postings.features)
+        known = places >= 0
+        frequencies = np.zeros(len(places), np.int64)
+        frequencies[known] = self.frequencies[places[known]]
+        idf = np.repeat(self.idf(frequencies), postings.lengths)
+        weights = postings.often(sublinear=self.settings.sublinear) * idf
+        texts = postings.texts
+        norms = np.sqrt(np.bincount(texts, weights**2, minlength=postings.size))
+        unit = (weights / norms[texts]).astype(np.float32)
+        shape = (postings.size, len(places))
+        rows = csc_matrix((unit, texts, postings.starts), shape=shape)[:, known].tocsr()
+        columns = places[known].astype(np.int32)[rows.indices]
+        vectors = csr_matrix((rows.data, columns, rows.indptr), shape=(postings.size, len(self.hashes)))
+        vectors.sort_indices()
+        return vectors
+
+
+def _inverted(texts: Sequence[str], settings: SparseSettings) -> Iterator[Postings]:
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    for start, stop in chunks(lengths):
+        yield Postings.of(settings.features(texts[start:stop]), stop - start)

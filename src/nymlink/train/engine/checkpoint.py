@@ -1,0 +1,162 @@
+"""Checkpoints: all that a training needs to go on as if it had never stopped.
+
+A checkpoint is a directory with the trained weights, the optimiser's state and what the task remembers as
+safetensors and all else as JSON.
+Where the sampler stands and what random numbers come next follow from the number of the step.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from nymlink.core.errors import OutputError, StoreError
+from nymlink.core.store.manifest import read_manifest, require_files, write_directory
+
+_KIND: Final = "checkpoint"
+_VERSION: Final = 2
+_WEIGHTS: Final = "weights.safetensors"
+_OPTIMISER: Final = "optimiser.safetensors"
+_MEMORY: Final = "memory.safetensors"
+_NAME: Final = re.compile(r"step-(\d+)")
+
+
+def save(
+    folder: Path,
+    step: int,
+    model: nn.Module,
+    optimiser: Optimizer,
+    state: Mapping[str, Any],
+    memory: Mapping[str, Tensor] | None = None,
+) -> Path:
+    """Write the checkpoint of a step, atomically.
+
+    Args:
+        folder: the folder of all checkpoints of a training.
+        step: how many steps were made.
+        model: what is trained; only what wants a gradient is written.
+        optimiser: over these parameters.
+        state: whatever else is needed, as JSON values.
+        memory: what the task remembers.
+
+    Returns:
+        The directory written.
+
+    Raises:
+        OutputError: it cannot be written; earlier checkpoints are as they were.
+    """
+    target = folder / f"step-{step:09d}"
+    body: dict[str, Any] = {"step": step, "state": dict(state)}
+    tensors = {_WEIGHTS: _detached(_trained(model)), _OPTIMISER: _optimiser_state(model, optimiser)}
+    if memory:
+        tensors[_MEMORY] = _detached(memory)
+    with write_directory(target, kind=_KIND, version=_VERSION, body=body) as partial:
+        for name, named in tensors.items():
+            try:
+                save_file(named, partial / name)
+            except SafetensorError as error:
+                raise OutputError(
+                    f"cannot write: {error} (the disk may be full); earlier checkpoints are as they were",
+                    path=target / name,
+                ) from error
+    return target
+
+
+def restore(checkpoint: Path, model: nn.Module, optimiser: Optimizer | None = None) -> dict[str, Any]:
+    """Put the weights of a checkpoint into a model and, if one is given, the state into its optimiser.
+
+    Returns:
+        The other state that :func:`save` was given.
+
+    Raises:
+        StoreError: the checkpoint is damaged, or is of another model.
+    """
+    manifest = read_manifest(checkpoint, kind=_KIND, version=_VERSION)
+    weights = _load(checkpoint, _WEIGHTS, manifest)
+    expected = _trained(model)
+    if _shapes(weights) != _shapes(expected):
+        raise StoreError("the checkpoint is of another model: its weights do not fit", path=checkpoint)
+    with torch.no_grad():
+        for name, parameter in expected.items():
+            parameter.copy_(weights[name])
+    if optimiser is not None:
+        _restore_optimiser(model, optimiser, _load(checkpoint, _OPTIMISER, manifest))
+    state: dict[str, Any] = manifest["state"]
+    return state
+
+
+def memory(checkpoint: Path) -> dict[str, Tensor]:
+    """What the task remembered when a checkpoint was written.
+
+    Raises:
+        StoreError: the checkpoint is damaged.
+    """
+    manifest = read_manifest(checkpoint, kind=_KIND, version=_VERSION)
+    return _load(checkpoint, _MEMORY, manifest) if _MEMORY in manifest["files"] else {}
+
+
+def _load(checkpoint: Path, name: str, manifest: dict[str, Any]) -> dict[str, Tensor]:
+    try:
+        require_files(manifest, [name])
+        return load_file(checkpoint / name)
+    except (OSError, ValueError, SafetensorError) as error:
+        raise StoreError(
+            f"the checkpoint is damaged ({error}): remove its directory to go on from an earlier one",
+            path=checkpoint,
+        ) from error
+
+
+def checkpoints(folder: Path) -> dict[int, Path]:
+    """The checkpoints of a training by their steps, the last one last."""
+    found = ((path, _NAME.fullmatch(path.name)) for path in folder.glob("step-*"))
+    return dict(sorted((int(match[1]), path) for path, match in found if match))
+
+
+def prune(folder: Path, *, keep: Collection[int]) -> None:
+    """Remove all checkpoints but those of some steps."""
+    for step, path in checkpoints(folder).items():
+        if step not in keep:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _trained(model: nn.Module) -> dict[str, nn.Parameter]:
+    return {name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad}
+
+
+def _detached(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {name: value.detach().contiguous() for name, value in tensors.items()}
+
+
+def _optimiser_state(model: nn.Module, optimiser: Optimizer) -> dict[str, Tensor]:
+    """``parameter|key`` → tensor."""
+    return _detached(
+        {
+            f"{name}|{key}": value
+            for name, parameter in _trained(model).items()
+            for key, value in optimiser.state.get(parameter, {}).items()
+        }
+    )
+
+
+def _restore_optimiser(model: nn.Module, optimiser: Optimizer, saved: Mapping[str, Tensor]) -> None:
+    fused = any(group.get("fused") for group in optimiser.param_groups)
+    parameters = _trained(model)
+    for entry, value in saved.items():
+        name, _, key = entry.rpartition("|")
+        parameter = parameters[name]
+        # Counts are kept on the CPU, unless one kernel does it all.
+        device = parameter.device if value.ndim or fused else torch.device("cpu")
+        optimiser.state[parameter][key] = value.to(device)
+
+
+def _shapes(tensors: Mapping[str, Tensor]) -> dict[str, tuple[int, ...]]:
+    return {name: tuple(value.shape) for name, value in tensors.items()}

@@ -1,0 +1,177 @@
+"""The settings that every training has, every training of an encoder, and every one that aligns names."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from nymlink.encode.model.settings import Pooling
+from nymlink.train.settings.fields import about
+
+Device = Literal["auto", "cpu", "cuda"]
+PrecisionName = Literal["auto", "float32", "bfloat16", "float16"]
+Schedule = Literal["constant", "linear", "cosine"]
+Tuning = Literal["full", "adapters", "lora"]
+
+MEASURE: Final = "acc@1"
+"""The figure by which a checkpoint is better than another."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeldOut:
+    """A corpus that a training is measured on; its mentions are linked to a dictionary by their vectors alone."""
+
+    corpus: str = field(metadata=about("annotated mentions: file or folder"))
+    dictionary: str = field(metadata=about("a vocabulary: directory, or file in any known format"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSettings:
+    """What every training has."""
+
+    output: str = field(
+        metadata=about("folder to write: the encoder, run.json, metrics.jsonl and checkpoints/", matters=False)
+    )
+    seed: int = field(default=0, metadata=about("seed of all that is drawn at random"))
+    epochs: int = field(default=1, metadata=about("how often all is gone through", paper="1"))
+    max_steps: int | None = field(default=None, metadata=about("end after so many steps, even within an epoch"))
+    learning_rate: float = field(default=2e-5, metadata=about("learning rate", paper="2e-5"))
+    weight_decay: float = field(
+        default=0.01, metadata=about("weight decay of AdamW, on all parameters", paper="0.01")
+    )
+    schedule: Schedule = field(
+        default="constant",
+        metadata=about(
+            "how the learning rate falls after the warm-up: constant, linear or cosine to 0", paper="constant"
+        ),
+    )
+    warm_up: float = field(
+        default=0.0, metadata=about("share of the steps in which the learning rate rises from 0", paper="0")
+    )
+    device: Device = field(
+        default="auto", metadata=about("cpu, cuda, or auto: the GPU where there is one", matters=False)
+    )
+    precision: PrecisionName = field(
+        default="auto",
+        metadata=about(
+            "what matrices are multiplied in: float32, bfloat16, float16, or auto: the fastest of the device",
+            paper="float16",
+        ),
+    )
+    checkpoint_minutes: float = field(
+        default=10.0, metadata=about("minutes between checkpoints; 0 writes one after each step", matters=False)
+    )
+    log_every: int = field(default=10, metadata=about("steps between the lines of metrics.jsonl", matters=False))
+    evaluation: dict[str, HeldOut] = field(
+        default_factory=dict, metadata=about("corpora to measure on, by name", flag="--evaluate")
+    )
+    evaluate_every: int = field(
+        default=1000,
+        metadata=about("steps between evaluations; there is always one at the beginning and one at the end"),
+    )
+    best: str | None = field(
+        default=None,
+        metadata=about(
+            f"keep the weights that are best on this one of the corpora (by {MEASURE}); the last ones otherwise"
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        require(0 <= self.seed < 2**63, "seed", "at least 0 and below 2⁶³", self.seed)
+        require(self.epochs >= 1, "epochs", "at least 1", self.epochs)
+        require(self.max_steps is None or self.max_steps >= 1, "max_steps", "at least 1", self.max_steps)
+        require(0 < self.learning_rate < math.inf, "learning_rate", "above 0 and finite", self.learning_rate)
+        require(0 <= self.weight_decay < math.inf, "weight_decay", "at least 0 and finite", self.weight_decay)
+        require(0 <= self.warm_up < 1, "warm_up", "at least 0 and below 1", self.warm_up)
+        require(self.checkpoint_minutes >= 0, "checkpoint_minutes", "at least 0", self.checkpoint_minutes)
+        require(self.log_every >= 1, "log_every", "at least 1", self.log_every)
+        require(self.evaluate_every >= 1, "evaluate_every", "at least 1", self.evaluate_every)
+        known = f"one of the corpora to evaluate on ({', '.join(self.evaluation) or 'there are none'})"
+        require(self.best is None or self.best in self.evaluation, "best", known, self.best)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncoderTrainingSettings(RunSettings):
+    """What every training has that starts from an encoder of names and ends in one."""
+
+    base: str = field(
+        metadata=about("the encoder to start from: a folder, nymlink-mini, or a model on the hub", matters=False)
+    )
+    pooling: Pooling | None = field(
+        default=None,
+        metadata=about(
+            "vector of a name: cls, or mean over its tokens; what the base says otherwise", paper="cls"
+        ),
+    )
+    max_length: int = field(
+        default=25, metadata=about("tokens that names are cut to, special ones included", paper="25")
+    )
+    tuning: Tuning = field(
+        default="full",
+        metadata=about("what is trained: full (all weights), adapters (bottleneck layers) or lora", paper="full"),
+    )
+    adapter_reduction: int = field(
+        default=16, metadata=about("adapters: width of the model over theirs", paper="1 and 16")
+    )
+    lora_rank: int = field(default=16, metadata=about("lora: rank of the change of a matrix"))
+    lora_alpha: int = field(default=32, metadata=about("lora: the change is scaled by alpha / rank"))
+    graph_tokens: int = field(
+        default=8192,
+        metadata=about(
+            "tokens whose computation is held in memory for the gradients. A batch with more is encoded twice, "
+            "piece by piece: slower, but with the same loss. Lower it when memory runs out",
+            matters=False,
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("adapter_reduction", "lora_rank", "lora_alpha", "graph_tokens"):
+            require(getattr(self, name) >= 1, name, "at least 1", getattr(self, name))
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlignmentSettings(EncoderTrainingSettings):
+    """What every training has that brings the names of a concept together."""
+
+    batch_pairs: int = field(
+        default=256, metadata=about("pairs in a batch, over all processes together", paper="256")
+    )
+    loss: str = field(
+        default="multi-similarity",
+        metadata=about("which loss, see `nymlink train losses`", paper="multi-similarity"),
+    )
+    loss_settings: dict[str, Any] = field(
+        default_factory=dict,
+        metadata=about("settings of the loss, see `nymlink train losses`", flag="--loss-setting"),
+    )
+    mining: bool = field(
+        default=True, metadata=about("learn from hard triplets only, found in each batch", paper="on")
+    )
+    margin: float = field(
+        default=0.2,
+        metadata=about("mining: how much farther than the positive a hard negative may be", paper="0.2"),
+    )
+    shared_names: Literal["negative", "ignore"] = field(
+        default="negative",
+        metadata=about(
+            "what a name is to the same name of another concept in the batch: a negative, or nothing",
+            paper="negative",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self.batch_pairs >= 2, "batch_pairs", "at least 2", self.batch_pairs)
+        require(math.isfinite(self.margin), "margin", "a finite number", self.margin)
+
+
+def require(holds: bool, name: str, expected: str, value: Any) -> None:
+    """See that a setting is in its range.
+
+    Raises:
+        ValueError: it is not.
+    """
+    if not holds:
+        raise ValueError(f"{name} must be {expected}, not {value!r}")

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from nymlink.core.json_objects import member, record
+
+
+@dataclass(frozen=True)
+class Sizes:
+    name: str | None
+    count: int = 1
+    share: float = 0.5
+
+    def __post_init__(self) -> None:
+        if self.count == 13:
+            raise TypeError("a mistake of our own")
+
+
+def test_what_was_written_is_read() -> None:
+    assert record(Sizes, {"name": None, "count": 2, "share": 1}) == Sizes(None, 2, 1)
+    assert record(Sizes, {"name": "x"}) == Sizes("x")
+    assert member({"a": [1]}, "a", list) == [1]
+
+
+@pytest.mark.parametrize(
+    "value", [None, 3, "x", ["name"], {}, {"name": "x", "colour": 1}, {"name": "x", "count": "2"}]
+)
+def test_anything_else_is_damage(value: Any) -> None:
+    with pytest.raises(ValueError, match=r"name|count"):
+        record(Sizes, value)
+    with pytest.raises(ValueError, match="'a' is None, not of the type list"):
+        member(value, "a", list)
+
+
+def test_an_error_of_our_own_stays_what_it_is() -> None:
+    with pytest.raises(TypeError, match="our own"):
+        record(Sizes, {"name": "x", "count": 13})

@@ -1,0 +1,193 @@
+"""Several processes against one: the same loss, gradients and weights."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import socket
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import torch.distributed as dist
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from nymlink.core.errors import NymlinkError
+from nymlink.encode.model.torch_model import TorchModel
+from nymlink.pairs.pairs import Pairs
+from nymlink.pairs.sequence import VocabularyPairs
+from nymlink.train.engine.distributed import SINGLE, Processes, joined
+from nymlink.train.engine.loop import StoppedError
+from nymlink.train.engine.precision import Precision
+from nymlink.train.engine.sparse_gradients import densify, sparsify
+from nymlink.train.engine.task import Outcome
+from nymlink.train.names.batches import NameBatch, NameBatches
+from nymlink.train.names.sap import train_sap
+from nymlink.train.names.self_alignment import Alignment, make_loss
+from nymlink.train.settings.common import HeldOut
+from nymlink.train.settings.recipes import SapSettings
+from nymlink.vocabulary.vocabulary import Vocabulary
+from tests.train.runs import same, sap_settings, weights
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+CPU = torch.device("cpu")
+
+
+def together(work: Callable[..., Any], count: int, folder: Path, *arguments: Any) -> None:
+    """Do some work in so many processes that can talk to each other."""
+    run_all([(_connected, (work, rank, count, folder, *arguments)) for rank in range(count)])
+
+
+def run_all(works: list[tuple[Callable[..., Any], tuple[Any, ...]]]) -> None:
+    fork = multiprocessing.get_context("fork")
+    started = [fork.Process(target=work, args=arguments) for work, arguments in works]
+    for process in started:
+        process.start()
+    for process in started:
+        process.join(60)
+    assert [process.exitcode for process in started] == [0] * len(works)
+
+
+def _connected(work: Callable[..., Any], rank: int, count: int, folder: Path, *arguments: Any) -> None:
+    dist.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=count)
+    work(Processes(rank, count), folder, *arguments)
+    dist.destroy_process_group()
+
+
+def step(processes: Processes, folder: Path, place: Path, changes: dict[str, Any], number: int) -> None:
+    """One step without dropout; its loss and gradients into files."""
+    settings = sap_settings(place, folder / "out", **changes)
+    model = TorchModel.load(settings.base).eval()
+    sparsify(model)
+    pairs = VocabularyPairs(Pairs.of(Vocabulary.load(settings.vocab or "")))
+    batches = NameBatches(pairs, size=19, tokenizer=model.tokenizer, processes=processes)
+    loss = make_loss(settings.loss, settings.loss_settings)
+    task = Alignment(model, batches, loss, settings, Precision("float32", CPU), processes)
+    outcome = task.backward(task.batch(0, number))
+    densify(model.parameters())
+    processes.add_up(model.parameters())
+    gradients = {name: value.grad for name, value in model.named_parameters() if value.grad is not None}
+    save_file(gradients, folder / f"{processes.count}-{processes.rank}.safetensors")
+    (folder / f"{processes.count}-{processes.rank}.json").write_text(json.dumps([outcome.loss, outcome.figures]))
+
+
+@pytest.mark.parametrize(
+    ("count", "changes", "number"),
+    [
+        (2, {}, 0),
+        (2, {"graph_tokens": 40, "mining": False}, 1),
+        (2, {"loss": "lifted-structure", "shared_names": "ignore"}, 2),
+        # The last batch is one pair: a process has no name at all.
+        (3, {"loss": "infonce"}, 5),
+    ],
+)
+def test_the_step_of_several_processes_is_that_of_one(
+    place: Path, tmp_path: Path, count: int, changes: dict[str, Any], number: int
+) -> None:
+    step(SINGLE, tmp_path, place, changes, number)
+    together(step, count, tmp_path, place, changes, number)
+
+    def found(count: int, rank: int) -> tuple[Any, dict[str, Tensor]]:
+        name = f"{count}-{rank}"
+        return json.loads((tmp_path / f"{name}.json").read_text()), load_file(tmp_path / f"{name}.safetensors")
+
+    (loss, figures), gradients = found(1, 0)
+    assert any(bool(gradient.any()) for gradient in gradients.values()) == (number != 5 or loss > 0)
+    for rank in range(count):
+        (other, others), theirs = found(count, rank)
+        assert other == pytest.approx(loss, rel=1e-5)
+        assert others == figures
+        assert theirs.keys() == gradients.keys()
+        for name, value in gradients.items():
+            torch.testing.assert_close(theirs[name], value, rtol=1e-4, atol=1e-6, msg=name)
+
+
+def torchrun(work: Callable[..., None], count: int, *arguments: Any) -> None:
+    """Do some work in so many processes, told of each other as torchrun tells."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    run_all([(_told, (work, rank, count, port, *arguments)) for rank in range(count)])
+
+
+def _told(work: Callable[..., None], rank: int, count: int, port: int, *arguments: Any) -> None:
+    told = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": count, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    os.environ |= {name: str(value) for name, value in told.items()}
+    work(rank, *arguments)
+
+
+def train(rank: int, settings: SapSettings) -> None:
+    assert bool(train_sap(settings)) == (rank == 0)
+
+
+def stop_after_three_steps(rank: int, settings: SapSettings) -> None:
+    original = Alignment.backward
+    steps = []
+
+    def backward(task: Alignment, batch: NameBatch) -> Outcome:
+        steps.append(batch)
+        if len(steps) == 3 and rank == 1:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return original(task, batch)
+
+    Alignment.backward = backward  # type: ignore[method-assign]
+    with pytest.raises(StoppedError, match="after step 3 of 5"):
+        train_sap(settings)
+
+
+def refused(rank: int, settings: SapSettings) -> None:
+    with pytest.raises(NymlinkError, match="another process" if rank else "holds a training that differs"):
+        train_sap(settings)
+
+
+def test_the_first_process_writes_what_all_have_learned(place: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out"
+    torchrun(train, 2, sap_settings(place, output, max_steps=4))
+    assert json.loads((output / "run.json").read_text())["machine"]["processes"] == 2
+    lines = [json.loads(line) for line in (output / "metrics.jsonl").read_text().splitlines()]
+    assert [line["step"] for line in lines] == [1, 2, 3, 4]
+    assert not same(weights(output), load_file(place / "base" / "model.safetensors"))
+
+
+def test_what_several_processes_were_stopped_in_they_go_on_with(place: Path, tmp_path: Path) -> None:
+    held_out = {"dev": HeldOut(corpus=str(place / "processed_dev"), dictionary=str(place / "vocab"))}
+    settings = sap_settings(place, tmp_path / "parts", max_steps=5, evaluation=held_out, evaluate_every=2)
+    whole = replace(settings, output=str(tmp_path / "whole"))
+    torchrun(stop_after_three_steps, 2, settings)
+    torchrun(train, 2, settings)
+    torchrun(train, 2, whole)
+    assert same(weights(tmp_path / "parts"), weights(tmp_path / "whole"))
+    # One of them alone sees what is wrong, and the others end with it.
+    torchrun(refused, 2, replace(settings, margin=0.1))
+
+
+def test_processes_wait_for_hours_while_the_first_one_measures(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, Any] = {}
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setattr(dist, "init_process_group", lambda _, **named: given.update(named))
+    monkeypatch.setattr(dist, "get_rank", lambda: 1)
+    monkeypatch.setattr(dist, "get_world_size", lambda: 2)
+    monkeypatch.setattr(dist, "destroy_process_group", lambda: None)
+    with joined(CPU) as processes:
+        assert processes == Processes(1, 2)
+    assert given["timeout"] >= timedelta(hours=12)
+
+
+def test_without_torchrun_there_is_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WORLD_SIZE", raising=False)
+    with joined(CPU) as processes:
+        assert processes == SINGLE
+        assert processes.first
+        assert processes.agree(3, CPU) == 3
+        assert processes.any(True, CPU)
+        vectors = torch.rand(2, 3, requires_grad=True)
+        gathered = processes.gather(vectors, [2])
+        assert torch.equal(gathered, vectors)
+        assert not gathered.requires_grad
