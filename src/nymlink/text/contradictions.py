@@ -62,11 +62,7 @@ def contradiction(query: str, name: str, others: Iterable[str] = ()) -> Contradi
         others: further prepared names of the concept; they are looked at only where the first contradicts.
     """
     found = _contradiction(query, name)
-    if found is None or any(
-        _covers(other, query, found) and _contradiction(query, other) is None for other in others
-    ):
-        return None
-    return found
+    return None if found is None or any(_takes_back(other, query, found) for other in others) else found
 
 
 def _contradiction(query: str, name: str) -> Contradiction | None:
@@ -87,9 +83,18 @@ def _words(text: str) -> list[str]:
     return _NOT_ABLE.sub("unable", _RULED_OUT.sub("ruled out ", _NON.sub("non", text))).split(" ")
 
 
-def _covers(name: str, query: str, found: Contradiction) -> bool:
-    """Whether a name has all words of a query but those that contradict, in some form."""
+def _takes_back(name: str, query: str, found: Contradiction) -> bool:
+    """Whether another name says what the query says, with all its words in some form."""
     named = _words(name)
+    if found.meaning is not None and not any(found.meaning in meanings(word) for word in named):
+        return False
+    if found.kind == "numeral" and missing(numerals(query), numerals(name)):
+        return False
+    return _contradiction(query, name) is None and _covers(named, query, found)
+
+
+def _covers(named: Sequence[str], query: str, found: Contradiction) -> bool:
+    """Whether a name has all words of a query but those that contradict, in some form."""
     said = {*found.asked.split(" "), *_SMALL}
     return all(
         word in said or len(word) == 1 or word.isdecimal() or any(_is_alike(word, other) for other in named)
