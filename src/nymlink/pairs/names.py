@@ -6,10 +6,14 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from nymlink.vocabulary.vocabulary import Vocabulary
+
+Rows = npt.NDArray[np.int32]
+"""Rows of names, or of concepts, of a vocabulary."""
 
 _STRETCH: Final = 1 << 20
 

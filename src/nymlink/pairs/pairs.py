@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from nymlink.core.errors import InputError
 from nymlink.core.store.arrays import Ints
-from nymlink.pairs.names import distinct_names, prepare
+from nymlink.pairs.names import Rows, distinct_names, prepare
 from nymlink.pairs.permutation import Keys, permute, seeded_keys
 from nymlink.pairs.settings import PairSettings, Part
 from nymlink.vocabulary.languages import with_regions
