@@ -10,7 +10,7 @@ demo: .venv/.installed
 	@$(BIN)/nymlink link --file examples/phenotypes.txt --format table
 
 test: .venv/.installed-dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff check .

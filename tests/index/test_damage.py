@@ -64,7 +64,10 @@ def test_an_error_of_our_own_is_not_said_to_be_damage(
         raise TypeError("a mistake of our own")
 
     directory = shutil.copytree(saved, tmp_path / "copy")
-    for module, name in (("index.entries.Entries", "load"), ("index.sparse.SparseSearch", "load")):
+    for module, name in (
+        ("index.entries.entries.Entries", "load"),
+        ("index.sparse.sparse_search.SparseSearch", "load"),
+    ):
         with monkeypatch.context() as patch:
             patch.setattr(f"nymlink.{module}.{name}", mistaken)
             with pytest.raises(TypeError, match="our own"):

@@ -44,7 +44,8 @@ def train() -> None:
 def _run(cls: type[Any], recipe: str, config: Path | None, restart: bool, flags: Mapping[str, Any]) -> None:
     values = ({} if config is None else read_toml(config)) | given(flags)
     settings = make(cls, values, path=config)
-    module = _imported(f"nymlink.train.{recipe}")
+    taught = "mentions" if cls in (RerankSettings, CrossEncoderSettings) else "names"
+    module = _imported(f"nymlink.train.{taught}.{recipe}")
     _imported("nymlink.train.engine.run_folder").require_run_folder(Path(settings.output))
     problems = reported_problems()
     try:

@@ -10,16 +10,20 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, overload
 
 from nymlink.core.errors import InputError
 from nymlink.corpus.model import Document, Mention
+from nymlink.encode.cache.embedding_cache import EmbeddingCache
+from nymlink.encode.model.embedded import MINI
 from nymlink.index.index import Index
 from nymlink.link.calibration import Calibration
 from nymlink.link.candidates import candidates_of
 from nymlink.link.doubts import GUESSED, contradicts, doubts_about
 from nymlink.link.evidence import DEPTH, features_of
 from nymlink.link.inputs import as_document, checked, is_missing
+from nymlink.link.links import Links
 from nymlink.link.model import Candidate, Link
 from nymlink.link.queries import Asked, queries
 from nymlink.text.english.spelling import DEFAULT_SPELLING
 from nymlink.text.prepare import Composites
+from nymlink.vocabulary.read import open_vocabulary, read_vocabulary
 
 if TYPE_CHECKING:
     from nymlink.encode.encoder import Encoder
@@ -128,12 +132,39 @@ class Linker:
         }
         return _opened, (self.index, {name: value for name, value in settings.items() if value is not None})
 
+    @classmethod
+    def build(
+        cls,
+        *sources: str | Path,
+        encoder: Encoder | str | Path | None = MINI,
+        top_k: int = 5,
+        progress: bool = False,
+    ) -> Linker:
+        """Make a linker over source files or vocabulary folders, in memory.
+
+        Vectors of names go to the user's cache, so that the next time is fast. For large vocabularies, or to keep
+        the index, see :meth:`nymlink.index.index.Index.build` and :meth:`load`.
+
+        Args:
+            sources: files of any known format, or one folder that `nymlink vocab build` wrote.
+            encoder: of the dense search; ``None`` for none.
+            top_k: how many candidates a link has at most.
+            progress: whether to show progress when standard error is a terminal.
+
+        Raises:
+            InputError: a source cannot be read, or has no name to search, or the encoder cannot be loaded.
+            StoreError: a vocabulary folder is damaged.
+        """
+        vocabulary = open_vocabulary(Path(sources[0])) if len(sources) == 1 else read_vocabulary(*sources)
+        cache = EmbeddingCache.of_user()
+        return cls(Index.build(vocabulary, encoder=encoder, cache=cache, progress=progress), top_k=top_k)
+
     @overload
     def link(self, what: str) -> Link: ...  # type: ignore[overload-overlap]  # a string is a sequence of strings
     @overload
-    def link(self, what: Document | Sequence[str | Mention]) -> list[Link]: ...
+    def link(self, what: Document | Sequence[str | Mention]) -> Links: ...
 
-    def link(self, what: str | Document | Sequence[str | Mention]) -> Link | list[Link]:
+    def link(self, what: str | Document | Sequence[str | Mention]) -> Link | Links:
         """Link a mention, a list of mentions, or all mentions of a document.
 
         The mentions of a document are read with the abbreviations that it defines. What is missing in a list
@@ -147,7 +178,7 @@ class Linker:
         """
         if isinstance(what, str) or is_missing(what):
             return next(self.link_documents([as_document([what], stacklevel=2)]))[0]
-        return next(self.link_documents([as_document(what, stacklevel=2)]))
+        return Links(next(self.link_documents([as_document(what, stacklevel=2)])))
 
     def link_documents(self, documents: Iterable[Document]) -> Iterator[list[Link]]:
         """Link the mentions of documents as they come: a list of links for each document, one for each mention.
