@@ -13,11 +13,15 @@ read. Indexes are built once, into FOLDER.
 from __future__ import annotations
 
 import argparse
+import json
+import os
+import platform
 import random
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
@@ -309,14 +313,23 @@ def main() -> None:
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     indexes = Indexes(data_root(), arguments.indexes)
-    result = {}
+    output: Path | None = arguments.output
+    # Parts that were measured before stay.
+    result = json.loads(output.read_text(encoding="utf-8")) if output is not None and output.is_file() else {}
+    result["about"] = {
+        "data": "development parts; dictionaries as they are (bare), English names; counted by concept",
+        "seed": 0,
+        "encoder": MINI,
+        "nymlink": version("nymlink"),
+        "machine": f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}",
+    }
     for name in arguments.part or PARTS:
         rows = result[name] = PARTS[name](indexes)
         header = list(dict.fromkeys(key for row in rows for key in row))
         print(
             f"\n{name}\n" + table(header, [[str(row.get(key, "")) for key in header] for row in rows]), flush=True
         )
-    save(arguments.output, result)
+    save(output, result)
 
 
 if __name__ == "__main__":

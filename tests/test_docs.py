@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -35,3 +37,12 @@ def test_links_and_scripts_named_in_the_docs_exist(page: str) -> None:
         assert ((ROOT / page).parent / target).exists(), target
     for script in re.findall(r"\b(?:benchmarks|examples)/[\w/]+\.\w+", text):
         assert (ROOT / script).exists(), script
+
+
+def test_tables_are_those_of_the_results(script: Callable[[str], ModuleType]) -> None:
+    filled = script("docs_tables").filled
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    texts = {page: page.read_text(encoding="utf-8") for page in pages}
+    assert any("<!-- table: " in text for text in texts.values())
+    for page, text in texts.items():
+        assert filled(text) == text, f"{page.name}: run benchmarks/docs_tables.py"
