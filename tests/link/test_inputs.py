@@ -29,7 +29,8 @@ class NotKnown:
 
 
 @pytest.mark.parametrize(
-    "missing", [None, float("nan"), np.float32("nan"), np.datetime64("NaT"), Decimal("NaN"), NotKnown()]
+    "missing",
+    [None, float("nan"), np.float32("nan"), np.datetime64("NaT"), Decimal("NaN"), Decimal("sNaN"), NotKnown()],
 )
 def test_what_is_missing_has_an_empty_link_and_is_counted(missing: Any) -> None:
     with pytest.warns(UserWarning, match=r"^2 of 4 mentions are missing \(None, NaN\)") as said:

@@ -26,7 +26,7 @@ def is_missing(value: Any) -> bool:
     # What is missing does not equal itself, and pandas.NA does not even say.
     try:
         return bool(value != value)
-    except TypeError:
+    except (TypeError, ArithmeticError):
         return True
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import TYPE_CHECKING, Literal
 
 import torch
@@ -241,6 +242,13 @@ def _loading(folder: Path) -> Iterator[None]:
     try:
         with quiet_transformers():
             yield
+    except UnpicklingError as error:
+        # What torch advises here is to run it.
+        raise InputError(
+            "its weights are a pickle that is damaged or holds code, and that was refused: get them as "
+            "safetensors",
+            path=folder,
+        ) from error
     # Its parts raise whatever their own parts raise: of the disk, of JSON, of safetensors, of torch.
     except Exception as error:
         reason = str(error).strip().splitlines()[0]
