@@ -104,6 +104,7 @@ class TestLinker:
         assert {link.nil for link in links if link.candidates} == {True, False}
         for link in links:
             assert link.nil == (not link.candidates or link.confidence < 0.5)
+            assert (link.best is None) == link.nil
 
     def test_a_guess_is_half_as_sure_or_as_sure_as_without_where_that_finds_the_same(self) -> None:
         names = vocabulary({"X:1": ["cardiac stroke"], "X:2": ["stroke"], "X:3": ["xstrokke"]})

@@ -80,7 +80,7 @@ class Link:
         """What to know of the link before it is trusted, for people to read."""
         if self.parts:
             return tuple(dict.fromkeys(note for part in self.parts for note in part.notes))
-        first = self.best
+        first = self.candidates[0] if self.candidates else None
         notes = (
             f"guessed: {self.query}" if self.guessed else "",
             f"contradicts: {first.contradiction}" if first is not None and first.contradiction is not None else "",
@@ -96,8 +96,12 @@ class Link:
 
     @property
     def best(self) -> Candidate | None:
-        """The first candidate, if any."""
-        return self.candidates[0] if self.candidates else None
+        """The first candidate, where the mention is taken to mean it; ``None`` where the link is NIL.
+
+        A composite mention has none of its own: ask each of its :attr:`parts` (or :attr:`singles`, which any link
+        has). What a NIL link was turned away from stays in :attr:`candidates`.
+        """
+        return None if self.nil or not self.candidates else self.candidates[0]
 
     def to_dict(self) -> dict[str, Any]:
         return {
