@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from typing import Final, Literal
 
 from nymlink.text.english.known_words import product_words
@@ -69,18 +69,31 @@ def _contradiction(query: str, name: str) -> Contradiction | None:
     if query == name:
         return None
     asked, named = _words(query), _words(name)
-    mine, theirs = Counter(asked) - Counter(named), Counter(named) - Counter(asked)
+    mine, theirs = _without(asked, named), _without(named, asked)
     return (
-        _opposites(list(mine.elements()), list(theirs.elements()))
+        _opposites(mine, theirs)
         or _negation(asked, named, mine, theirs)
         or _numerals(query, name)
         or _species(named, theirs)
     )
 
 
-def _words(text: str) -> list[str]:
+def _without(words: Sequence[str], others: Sequence[str]) -> list[str]:
+    """The words that the others have not, or not as often."""
+    left = list(others)
+    more = []
+    for word in words:
+        if word in left:
+            left.remove(word)
+        else:
+            more.append(word)
+    return more
+
+
+@lru_cache(maxsize=1 << 14)
+def _words(text: str) -> tuple[str, ...]:
     """The words of a text, "non" being a part of the next, and "r/o" and "not able" written out."""
-    return _NOT_ABLE.sub("unable", _RULED_OUT.sub("ruled out ", _NON.sub("non", text))).split(" ")
+    return tuple(_NOT_ABLE.sub("unable", _RULED_OUT.sub("ruled out ", _NON.sub("non", text))).split(" "))
 
 
 def _takes_back(name: str, query: str, found: Contradiction) -> bool:
@@ -109,7 +122,7 @@ def _is_alike(word: str, other: str) -> bool:
 def _opposites(mine: Sequence[str], theirs: Sequence[str]) -> Contradiction | None:
     for word in mine:
         for other in theirs:
-            groups = {group for group, _ in meanings(word)} & {group for group, _ in meanings(other)}
+            groups = _groups(word) & _groups(other)
             # Those of a stem first: they say more.
             for group in sorted(groups, key=len, reverse=True):
                 if _is_denied(group, word, mine) or _is_denied(group, other, theirs):
@@ -119,6 +132,11 @@ def _opposites(mine: Sequence[str], theirs: Sequence[str]) -> Contradiction | No
                     side = min(_sides([word], group))
                     return Contradiction("opposite", word, other, (group, side))
     return None
+
+
+@lru_cache(maxsize=1 << 16)
+def _groups(word: str) -> frozenset[str]:
+    return frozenset(group for group, _ in meanings(word))
 
 
 def _is_denied(group: str, word: str, words: Sequence[str]) -> bool:
@@ -131,10 +149,12 @@ def _sides(words: Sequence[str], group: str) -> set[str]:
 
 
 def _negation(
-    asked: Sequence[str], named: Sequence[str], mine: Counter[str], theirs: Counter[str]
+    asked: Sequence[str], named: Sequence[str], mine: Sequence[str], theirs: Sequence[str]
 ) -> Contradiction | None:
+    if _deniers().isdisjoint((*asked, *named)) and not any(word.startswith("non") for word in (*asked, *named)):
+        return None
     normal = opposites().plain["normal"]
-    well = next((word for word in asked if mine[word] and word in normal), None)
+    well = next((word for word in asked if word in mine and word in normal), None)
     if well is not None and normal.isdisjoint(theirs):
         return Contradiction("normality", well, "")
     mine_denied, theirs_denied = _denied(asked, said=mine), _denied(named, absence=True)
@@ -154,7 +174,15 @@ def _negation(
     return None
 
 
-def _denied(words: Sequence[str], *, said: Counter[str] | None = None, absence: bool = False) -> dict[str, str]:
+@cache
+def _deniers() -> frozenset[str]:
+    """All words that deny something: where there is none of them, there is no need to look further."""
+    plain = opposites().plain
+    kinds = ("negation", "negation at the end", "negation with of", "absence", "normal")
+    return frozenset().union(*(plain[kind] for kind in kinds))
+
+
+def _denied(words: Sequence[str], *, said: Sequence[str] | None = None, absence: bool = False) -> dict[str, str]:
     """What words deny, each with the word that does.
 
     Args:
@@ -165,12 +193,12 @@ def _denied(words: Sequence[str], *, said: Counter[str] | None = None, absence: 
     plain = opposites().plain
     found = {}
     for place, word in enumerate(words):
-        if said is not None and not said[word]:
+        if said is not None and word not in said:
             continue
         after = next((other for other in words[place + 1 :] if other not in _SMALL), None)
         before = next((other for other in reversed(words[:place]) if other not in _SMALL), None)
         last = place == len(words) - 1
-        with_of = word in plain["negation with of"] and words[place + 1 : place + 2] in (["of"], ["from"])
+        with_of = word in plain["negation with of"] and words[place + 1 : place + 2] in (("of",), ("from",))
         if word in plain["negation"] or with_of:
             target = after or before
             if target is not None:
@@ -184,9 +212,9 @@ def _denied(words: Sequence[str], *, said: Counter[str] | None = None, absence: 
     return found
 
 
-def _species(named: Sequence[str], theirs: Counter[str]) -> Contradiction | None:
+def _species(named: Sequence[str], theirs: Sequence[str]) -> Contradiction | None:
     last = named[-1]
-    if len(named) == 1 or not theirs[last] or last not in opposites().plain["species"]:
+    if len(named) == 1 or last not in theirs or last not in opposites().plain["species"]:
         return None
     return Contradiction("species", "", last)
 
