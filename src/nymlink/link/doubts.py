@@ -1,4 +1,4 @@
-"""Doubts about a link that how its first candidate was found does not show: each lowers its confidence."""
+"""Lower the confidence of links that contradict their mention, are ambiguous, or link ordinary words."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ GUESSED: Final = 0.5
 CONTRADICTED: Final = 0.2
 ORDINARY: Final = 0.5
 """Share of its confidence that a link keeps whose query has a guess, whose first candidate contradicts the
-mention, or which links an ordinary word to a part of a name. docs/confidence.md says how often such links are
-right."""
+mention, or which links an ordinary word to a part of a name. Chosen on development mentions, not fitted: links
+like these are too few there."""
 
 _FEW: Final = 4
 _FEW_BESIDE: Final = 16
@@ -33,7 +33,7 @@ class Doubts(NamedTuple):
     """What lowers the confidence of a link.
 
     Attributes:
-        factor: the share of its confidence that is left, from 0 (not 0) to 1.
+        factor: the share of its confidence that is left, above 0, at most 1.
         meanings: how many concepts of the index an abbreviation may stand for; 0 for what is none.
         ordinary: whether an ordinary word was linked to a part of a name, or to an abbreviation that is spelt like
             it.

@@ -1,4 +1,4 @@
-"""What confidence goes by: how the first concept of a query was found, as numbers from 0 to 1."""
+"""Describe how the first concept of a query was found, as numbers from 0 to 1 that confidence is fitted to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Telling what speaks against two names meaning the same: opposites, a negation, other numerals."""
+"""Find contradictions between a mention and a name: opposites, negations, other numerals, animals."""
 
 from __future__ import annotations
 
@@ -110,12 +110,13 @@ def _covers(named: Sequence[str], query: str, found: Contradiction) -> bool:
     """Whether a name has all words of a query but those that contradict, in some form."""
     said = {*found.asked.split(" "), *_SMALL}
     return all(
-        word in said or len(word) == 1 or word.isdecimal() or any(_is_alike(word, other) for other in named)
+        word in said or len(word) == 1 or word.isdecimal() or any(_same_stem(word, other) for other in named)
         for word in _words(query)
     )
 
 
-def _is_alike(word: str, other: str) -> bool:
+def _same_stem(word: str, other: str) -> bool:
+    """Whether two words are equal, or begin with the same letters."""
     return word == other or (len(word) >= _STEM and word[:_STEM] == other[:_STEM])
 
 
@@ -162,14 +163,14 @@ def _negation(
     # What is absent may be aplastic, whatever it is called.
     gone = not absence.isdisjoint(theirs)
     for target, word in mine_denied.items():
-        if not (gone and word in absence) and not any(_is_alike(target, other) for other in theirs_denied):
+        if not (gone and word in absence) and not any(_same_stem(target, other) for other in theirs_denied):
             return Contradiction("negation", word, "")
     also_mine = _denied(asked, absence=True)
     if not absence.isdisjoint(mine):
         return None
     for target, word in _denied(named, said=theirs).items():
-        there = any(_is_alike(target, other) for other in asked)
-        if there and not any(_is_alike(target, other) for other in also_mine):
+        there = any(_same_stem(target, other) for other in asked)
+        if there and not any(_same_stem(target, other) for other in also_mine):
             return Contradiction("negation", "", word)
     return None
 
