@@ -1,4 +1,4 @@
-"""Keeping libraries from sending to their makers how they are used.
+"""Turn off the telemetry of libraries.
 
 They ask the environment when they are imported, so this comes before any of them: importing :mod:`nymlink` does
 it.

@@ -1,4 +1,4 @@
-"""Characters that a terminal would act on, made visible: what a file holds must not command who looks at it."""
+"""Make visible the characters that a terminal would act on: what a file holds must not command who looks at it."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from nymlink.core.errors import StoreError
 from nymlink.core.store.atomic import atomic_directory, atomic_file, output_errors
 from nymlink.core.store.belongings import MANIFEST, manifest_of
 from nymlink.core.store.digests import file_digest, json_digest
-from nymlink.core.store.outputs import a, require_replaceable
+from nymlink.core.store.outputs import require_replaceable, with_article
 
 _OWN: Final = "digest"
 """The key of the manifest's own digest, which is of all else in it."""
@@ -207,7 +207,7 @@ def _read(directory: Path, kind: str) -> dict[str, Any]:
         what = f"not a nymlink {kind}: it has no {MANIFEST}" if directory.is_dir() else f"no such {kind}"
         raise StoreError(what, path=directory) from error
     except NotADirectoryError as error:
-        raise StoreError(f"this is a file, not {a(kind)}", path=directory) from error
+        raise StoreError(f"this is a file, not {with_article(kind)}", path=directory) from error
     except (OSError, ValueError, RecursionError) as error:
         raise StoreError(
             f"the manifest cannot be read ({error}): {remedy(kind)}", path=directory / MANIFEST

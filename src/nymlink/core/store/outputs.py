@@ -1,4 +1,4 @@
-"""Whether something can be written to a place, and may be: to be asked before any work is done for it."""
+"""Check, before any work is done, that an output can be written and replaces nothing it must not."""
 
 from __future__ import annotations
 
@@ -106,7 +106,8 @@ def require_replaceable(target: Path, *, kind: str) -> None:
             )
         if manifest["kind"] != kind:
             raise OutputError(
-                f"exists and holds a nymlink {manifest['kind']}, not {a(kind)}: choose another place", path=target
+                f"exists and holds a nymlink {manifest['kind']}, not {with_article(kind)}: choose another place",
+                path=target,
             )
         foreign = list(islice(foreign_files(target, manifest), _SHOWN + 1))
     if foreign:
@@ -118,8 +119,8 @@ def require_replaceable(target: Path, *, kind: str) -> None:
         )
 
 
-def a(kind: str) -> str:
-    """A kind of directory with its article."""
+def with_article(kind: str) -> str:
+    """Write a kind of directory with its article."""
     return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
 

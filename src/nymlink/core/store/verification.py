@@ -1,4 +1,4 @@
-"""Seeing in the background whether large files are whole, while what else is needed is loaded."""
+"""Check in the background whether large files are whole, while what else is needed is loaded."""
 
 from __future__ import annotations
 
