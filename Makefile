@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Progress and pip's chatter stay out of the way; errors do not.
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types clean
+.PHONY: demo test lint types docs clean
 
 demo: .venv/.installed
 	@$(BIN)/nymlink link --file examples/phenotypes.txt --format table
@@ -19,6 +19,10 @@ lint: .venv/.installed-dev
 types: .venv/.installed-dev
 	$(BIN)/mypy
 
+# A warning (a link that leads nowhere, a name without a docstring) is an error.
+docs: .venv/.installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
 .venv/.installed: pyproject.toml
 	@$(PYTHON) -m venv .venv
 	@$(PIP) install --editable '.[hpo]'
@@ -30,5 +34,9 @@ types: .venv/.installed-dev
 	@$(PIP) install --editable '.[hpo,train,plot,dev]'
 	@touch $@
 
+.venv/.installed-docs: .venv/.installed
+	@$(PIP) install --editable '.[docs]'
+	@touch $@
+
 clean:
-	rm -rf .venv build dist
+	rm -rf .venv build dist site

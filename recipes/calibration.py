@@ -25,9 +25,9 @@ from nymlink.corpus.read import read_corpus
 from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.embedded import MINI, calibration_file
-from nymlink.evaluate.calibrate import calibrate
-from nymlink.evaluate.calibration import COVERAGES, Reliability
-from nymlink.evaluate.unanswerable import lacking_names
+from nymlink.evaluation.absent_names import draw_absent_names
+from nymlink.evaluation.calibration_metrics import COVERAGES, Reliability
+from nymlink.evaluation.fit_calibration import fit_calibration
 from nymlink.index.index import Index
 from nymlink.text.normalise import normalise
 from nymlink.vocabulary.read import read_vocabulary
@@ -50,7 +50,7 @@ def main() -> None:
     data: Path = parser.parse_args().data
     encoder, cache = Encoder.load(MINI), EmbeddingCache.of_user()
     medic = Index.build(read_vocabulary(data / MEDIC), encoder=encoder, cache=cache, progress=True)
-    found = calibrate(medic, annotated(data), lacking=foreign_names(medic, data))
+    found = fit_calibration(medic, annotated(data), absent=foreign_names(medic, data))
     made = {"fingerprint": encoder.fingerprint, "calibration": found.calibration.to_dict()}
     with atomic_file(calibration_file(MINI)) as partial:
         partial.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
@@ -66,7 +66,7 @@ def foreign_names(index: Index, data: Path) -> list[str]:
         drawn = np.random.default_rng(0).permutation(len(vocabulary))[:EACH].tolist()
         names += [vocabulary.preferred_name(row) for row in drawn]
     lacking = [name for name in names if index.entries.find(normalise(name)) is None]
-    return lacking + lacking_names(index, len(lacking))
+    return lacking + draw_absent_names(index, len(lacking))
 
 
 def annotated(data: Path) -> Corpus:

@@ -33,9 +33,9 @@ from nymlink.core.store.atomic import atomic_file
 from nymlink.encode.encoder import Encoder
 from nymlink.pairs.pairs import PAIRS
 from nymlink.text.normalise import normalise
-from nymlink.train.names.encoder_evaluation import open_evaluations, remembering
+from nymlink.train.names.encoder_evaluation import memoised, open_evaluations
 from nymlink.train.names.sap import train_sap
-from nymlink.train.settings.common import HeldOut
+from nymlink.train.settings.common import HeldOutCorpus
 from nymlink.train.settings.recipes import SapSettings
 from nymlink.vocabulary.vocabulary import Vocabulary
 from nymlink_mini import SETTINGS
@@ -140,12 +140,12 @@ class Workplace:
         """The figures of an encoder, measured once."""
         dictionary = str(self.data / MEDIC)
         held_out = {
-            f"{split.parent.name} {split.name}": HeldOut(corpus=str(split), dictionary=dictionary)
+            f"{split.parent.name} {split.name}": HeldOutCorpus(corpus=str(split), dictionary=dictionary)
             for split in self._splits
         }
 
         def measure() -> dict[str, Any]:
-            encode = remembering(Encoder.load(encoder, backend="torch").encode)
+            encode = memoised(Encoder.load(encoder, backend="torch").encode)
             return {split: one(encode) for split, one in open_evaluations(held_out, problems=Problems()).items()}
 
         return _kept(self._path(name, ".json"), measure)

@@ -63,7 +63,14 @@ def main() -> None:
     target = embedded(MINI)
     if arguments.ship and target is not None:
         checked_with = read_vocabulary(arguments.data / "vocabularies" / "doid.tsv.gz")
-        print(export(folder / MINI, target, precision="int8", vocabulary=checked_with))
+        card = target / "README.md"
+        text = card.read_text(encoding="utf-8")
+        # An export replaces only folders that hold nothing else, and the card is no part of the model.
+        card.unlink()
+        try:
+            print(export(folder / MINI, target, precision="int8", vocabulary=checked_with))
+        finally:
+            card.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
-"""Collects the words that are no misspelt others, from vocabularies whose licence allows it.
+"""Collect the words that are not misspelt, from vocabularies whose licence allows it.
 
-    python recipes/words.py [--data DATA]
+    python recipes/words.py [--data DATA] [--tokenizer FILE]
 
 Writes into ``src/nymlink/text/english/data``, a word a line, sorted: ``words.txt.gz``, the words of English and
 medical names; ``product_words.txt.gz``, those of them that name chemicals, drugs, genes, proteins, organisms,
 cell lines or other products, which are often a letter apart; ``clinical_words.txt.gz``, those that by themselves
-name a disease, a symptom or a finding; and ``ordinary_words.txt.gz``, those of general language.
+name a disease, a symptom or a finding; ``ordinary_words.txt.gz``, those of general language; and
+``common_words.txt.gz``, common words of English: the whole words among the tokens of BERT's uncased vocabulary.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from __future__ import annotations
 import argparse
 import csv
 import gzip
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from nymlink.core.store.atomic import atomic_file
-from nymlink.text.english.known_words import CLINICAL, FOLDER, ORDINARY, PRODUCTS, SHORTEST, WORDS
+from nymlink.encode.model.embedded import MINI, embedded
+from nymlink.text.english.known_words import CLINICAL, COMMON, FOLDER, ORDINARY, PRODUCTS, SHORTEST, WORDS
 from nymlink.text.normalise import normalise
 
 SHARE_ALIKE: Final = ("drugcentral", "pharmgkb_drug")
@@ -45,7 +48,14 @@ def main() -> None:
     parser.add_argument(
         "--data", type=Path, default=Path("../shared/data"), help="vocabularies/ and multilingual/"
     )
-    data: Path = parser.parse_args().data
+    parser.add_argument(
+        "--tokenizer",
+        type=Path,
+        default=embedded(MINI) / "tokenizer.json",
+        help="tokenizer.json of a model with BERT's uncased vocabulary; by default that of nymlink-mini",
+    )
+    given = parser.parse_args()
+    data: Path = given.data
     tables = [path for path in sorted((data / "vocabularies").glob("*.tsv.gz")) if stem(path) not in SHARE_ALIKE]
     tables += [data / "multilingual" / f"{name}.tsv.gz" for name in GENERAL]
     words: set[str] = set()
@@ -73,6 +83,7 @@ def main() -> None:
     write(PRODUCTS, named | words - other)
     write(CLINICAL, clinical)
     write(ORDINARY, ordinary)
+    write(COMMON, common(given.tokenizer))
 
 
 def names(path: Path) -> Iterator[tuple[str, str]]:
@@ -81,6 +92,12 @@ def names(path: Path) -> Iterator[tuple[str, str]]:
         for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
             if row["lang"] in ("en", ""):
                 yield row["name"], kind_of(row["name"], stem(path), row["semantic_type"])
+
+
+def common(tokenizer: Path) -> set[str]:
+    """The whole words among the tokens of a tokenizer, which are in the order of how common they are."""
+    tokens = json.loads(tokenizer.read_text(encoding="utf-8"))["model"]["vocab"]
+    return {token for token in tokens if token.isascii() and token.isalpha()}
 
 
 def kind_of(name: str, table: str, semantic_type: str) -> str:

@@ -1,4 +1,4 @@
-"""What all tests share: where the real data lies, a cache of their own, and the scripts of the benchmarks."""
+"""What all tests share: one thread, real data, a cache of their own, and the scripts of the benchmarks."""
 
 from __future__ import annotations
 
@@ -10,13 +10,25 @@ from types import ModuleType
 
 import pytest
 
+# Before torch, NumPy and faiss are imported. Tests run in as many processes as there are cores, on tiny models:
+# threads would spend three times as much processor time waiting for each other. Sums are in one order, too.
+os.environ["OMP_NUM_THREADS"] = "1"
+
+_NO_DATA = "real data not found"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many tests were skipped because the real data is absent."""
+    skipped = [report for report in terminalreporter.getreports("skipped") if _NO_DATA in str(report.longrepr)]
+    terminalreporter.write_line(f"{len(skipped)} tests skipped for want of real data (NYMLINK_DATA)")
+
 
 @pytest.fixture(scope="session")
 def data() -> Path:
-    """The folder of real corpora and vocabularies; tests that ask for it skip where it is absent."""
+    """Return the folder of real corpora and vocabularies, or skip the test where it is absent."""
     root = Path(os.environ.get("NYMLINK_DATA", Path(__file__).parents[2] / "shared" / "data"))
     if not root.is_dir():
-        pytest.skip("real data not found: set NYMLINK_DATA to its folder")
+        pytest.skip(f"{_NO_DATA}: set NYMLINK_DATA to its folder")
     return root
 
 

@@ -18,12 +18,12 @@ KNOWS = {
     "pairs": "core vocabulary",
     "encode": "core text vocabulary",
     "index": "core text vocabulary encode",
-    "link": "core corpus text vocabulary encode index",
-    "rerank": "core corpus text vocabulary encode index link",
-    "evaluate": "core corpus text vocabulary encode index link rerank",
-    "train": "core corpus text vocabulary pairs encode index link rerank evaluate",
-    "plot": "core corpus text vocabulary pairs encode index link rerank evaluate train",
-    "cli": "core corpus text vocabulary sources pairs encode index link rerank evaluate train plot",
+    "linking": "core corpus text vocabulary encode index",
+    "rerank": "core corpus text vocabulary encode index linking",
+    "evaluation": "core corpus text vocabulary encode index linking rerank",
+    "train": "core corpus text vocabulary pairs encode index linking rerank evaluation",
+    "plot": "core corpus text vocabulary pairs encode index linking rerank evaluation train",
+    "cli": "core corpus text vocabulary sources pairs encode index linking rerank evaluation train plot",
 }
 """Each room, and those that it may import from."""
 

@@ -4,9 +4,10 @@ Nothing is imported before it is used::
 
     import nymlink
 
-    linker = nymlink.Linker.build("mondo.obo")        # any source; or Linker.load("mondo-index")
-    linker.link("short stature").best.concept_id
-    linker.link(["heart attack", "MI"]).to_frame()    # pandas when installed
+    nymlink.link("deaf")                                  # the embedded default, loaded once
+    linker = nymlink.Linker.build("mondo.obo")            # any source; or Linker.load("mondo-index")
+    linker.link(["heart attack", "MI"]).to_frame()        # pandas when installed
+    nymlink.evaluate(linker, nymlink.read_corpus("CDR_DevelopmentSet.PubTator.txt"), types=["Disease"])
 """
 
 from __future__ import annotations
@@ -29,11 +30,13 @@ if TYPE_CHECKING:
     from nymlink.corpus.model import Corpus, Document, Mention
     from nymlink.corpus.read import read_corpus
     from nymlink.encode.encoder import Encoder
+    from nymlink.evaluation.evaluation import Evaluation, evaluate
     from nymlink.index.index import Index
-    from nymlink.link.calibration import Calibration
-    from nymlink.link.linker import Linker
-    from nymlink.link.links import Links
-    from nymlink.link.model import Candidate, Link
+    from nymlink.linking.calibration import Calibration
+    from nymlink.linking.default import link
+    from nymlink.linking.linker import Linker
+    from nymlink.linking.links import Links
+    from nymlink.linking.model import Candidate, Link
     from nymlink.rerank.reranker import Reranker
     from nymlink.train.names.sap import train_sap
     from nymlink.vocabulary.enrich.enrich import enrich
@@ -49,11 +52,13 @@ _HOMES = {
     "nymlink.corpus.model": "Corpus Document Mention",
     "nymlink.corpus.read": "read_corpus",
     "nymlink.encode.encoder": "Encoder",
+    "nymlink.evaluation.evaluation": "Evaluation evaluate",
     "nymlink.index.index": "Index",
-    "nymlink.link.calibration": "Calibration",
-    "nymlink.link.linker": "Linker",
-    "nymlink.link.links": "Links",
-    "nymlink.link.model": "Candidate Link",
+    "nymlink.linking.calibration": "Calibration",
+    "nymlink.linking.default": "link",
+    "nymlink.linking.linker": "Linker",
+    "nymlink.linking.links": "Links",
+    "nymlink.linking.model": "Candidate Link",
     "nymlink.rerank.reranker": "Reranker",
     "nymlink.train.names.sap": "train_sap",
     "nymlink.vocabulary.enrich.enrich": "enrich",
@@ -73,6 +78,7 @@ __all__ = [
     "Corpus",
     "Document",
     "Encoder",
+    "Evaluation",
     "Index",
     "InputError",
     "Link",
@@ -89,6 +95,8 @@ __all__ = [
     "UnknownNameError",
     "Vocabulary",
     "enrich",
+    "evaluate",
+    "link",
     "merge",
     "read_corpus",
     "read_vocabulary",

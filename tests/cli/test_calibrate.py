@@ -14,7 +14,7 @@ import pytest
 from wcwidth import wcswidth
 
 from nymlink.index.index import Index
-from nymlink.link.calibration import Calibration
+from nymlink.linking.calibration import Calibration
 from tests.cli.conftest import Run
 from tests.index.small import many_names, vocabulary
 
@@ -25,9 +25,9 @@ NAMES = many_names(200, seed=3)
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the index ``index`` and the corpora ``dev.tsv``, ``test.tsv`` and ``few.tsv``."""
     made = tmp_path_factory.mktemp("calibrate")
-    Index.build(vocabulary({f"X:{number}": NAMES[4 * number : 4 * number + 4] for number in range(50)})).save(
-        made / "index"
-    )
+    Index.build(
+        vocabulary({f"X:{number}": NAMES[4 * number : 4 * number + 4] for number in range(50)}), encoder=None
+    ).save(made / "index")
     draw = random.Random(0)
     for name, count in (("dev", 150), ("test", 100), ("few", 10)):
         lines = ["term\tgold"]
@@ -39,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-COLUMNS = ("--column", "mention=term", "--column", "concept_id=gold")
+COLUMNS = ("--map-column", "mention=term", "--map-column", "concept_id=gold")
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +122,7 @@ def test_a_test_corpus_is_read_by_its_own_content(run: Run, folder: Path, tmp_pa
     (tmp_path / "other").mkdir()
     names = "".join(f"1||0|1||Disease||{NAMES[at]}||X:{at // 4}\n" for at in range(40))
     (tmp_path / "other" / "1.concept").write_text(names)
-    arguments = (index, folder / "dev.tsv", "--format", "table", *COLUMNS)
+    arguments = (index, folder / "dev.tsv", "--input-format", "table", *COLUMNS)
     result = run("calibrate", *arguments, "--test", tmp_path / "other")
     assert result.exit_code == 0, result.stderr
     assert "other (not fitted to): 40 mentions" in result.stdout
@@ -141,7 +141,7 @@ def test_that_no_mention_is_sure_enough_is_said(run: Run, folder: Path, tmp_path
 def test_a_picture_does_not_replace_what_is_read(run: Run, folder: Path, tmp_path: Path) -> None:
     corpus = shutil.copy(folder / "dev.tsv", tmp_path / "dev.svg")
     result = run("calibrate", folder / "index", corpus, *COLUMNS, "--plot", corpus)
-    assert (result.exit_code, "is read, and would be overwritten" in result.stderr) == (2, True), result.output
+    assert (result.exit_code, "is an input and would be overwritten" in result.stderr) == (2, True), result.output
     assert Path(corpus).read_bytes() == (folder / "dev.tsv").read_bytes()
 
 
@@ -179,7 +179,7 @@ class TestLink:
         assert table[3].split()[:2] == [self.UNSURE, "–"]
         assert all(wcswidth(line) <= 120 for line in table)
         (tmp_path / "table.csv").write_text(f"id,confidence\n{NAMES[0]},a\n{self.UNSURE},b\n")
-        rows = run(*common, "--file", tmp_path / "table.csv", "--columns", "id").stdout
+        rows = run(*common, "--file", tmp_path / "table.csv", "--column", "id").stdout
         found = list(csv.DictReader(io.StringIO(rows)))
         assert [row["confidence"] for row in found] == ["a", "b"]
         assert [row["concept_id"] for row in found] == ["X:0", ""]
@@ -187,7 +187,7 @@ class TestLink:
 
     def test_other_weights_take_the_confidences_away(self, run: Run, calibrated: Path, tmp_path: Path) -> None:
         index = shutil.copytree(calibrated, tmp_path / "index")
-        same = run("index", "fuse", index, "--method", "weighted")
+        same = run("index", "fuse", index, "--fusion", "weighted")
         assert (same.exit_code, same.stderr) == (0, "")
         changed = run("index", "fuse", index, "--weight", "exact=0.5", "--weight", "sparse=0.5")
         assert changed.exit_code == 0

@@ -192,7 +192,7 @@ def test_bad_input_is_said_in_a_line(run: Run, model: Path, graph: Path, tmp_pat
     for given, message in (
         ((tmp_path / "no" / "such" / "folder",), "no such folder"),
         ((tmp_path / "empty",), "the model folder is incomplete"),
-        ((cut,), "the model cannot be loaded, fetch it again"),
+        ((cut,), "the model cannot be loaded ("),
         ((mixed,), "do not belong together"),
         ((graph, "--backend", "nonsense"), "unknown encoder back end 'nonsense'"),
         ((graph, "--device", "cuda"), "no device 'cuda' with ONNX Runtime"),

@@ -33,11 +33,11 @@ def test_names_are_added_and_counted(run: Run, folder: Path, meta: str) -> None:
     assert result.exit_code == 0, result.stderr
     assert [" ".join(line.split()) for line in result.stdout.splitlines()] == [
         "concepts 2",
-        "with an equal by id 0",
-        "with an equal by xref and name 0",
-        "with an equal by xref 1",
-        "cross-references that are not heeded 0",
-        "names there already 1",
+        "with an equivalent by id 0",
+        "with an equivalent by xref and name 0",
+        "with an equivalent by xref 1",
+        "cross-references not used 0",
+        "names already present 1",
         "ambiguous names, left out 1",
         f"2 names added → {folder / 'out'}",
     ]
@@ -49,10 +49,10 @@ def test_names_alone_say_what_is_the_same_where_that_is_asked_for(run: Run, fold
     arguments = ("vocab", "enrich", folder / "own.csv", "--with", folder / "meta", "-o", folder / "out")
     refused = run(*arguments)
     assert refused.exit_code == 2
-    assert "ask for equals by name (--by-name)" in " ".join(refused.stderr.split())
+    assert "match concepts by name, too (--by-name)" in " ".join(refused.stderr.split())
     result = run(*arguments, "--by-name")
     assert result.exit_code == 0, result.stderr
-    assert "with an equal by name 1" in " ".join(result.stdout.split())
+    assert "with an equivalent by name 1" in " ".join(result.stdout.split())
     assert [name.concept_id for name in Vocabulary.load(folder / "out").find("nephropathy")] == ["7"]
 
 
@@ -77,8 +77,8 @@ def test_a_source_can_be_left_out(run: Run, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("medic.txt", "--with", "medic.txt", "-o", "medic.txt"), "is read, and would be overwritten"),
-        (("medic.txt", "--with", "meta", "-o", "meta"), "is read, and would be overwritten"),
+        (("medic.txt", "--with", "medic.txt", "-o", "medic.txt"), "is an input and would be overwritten"),
+        (("medic.txt", "--with", "meta", "-o", "meta"), "is an input and would be overwritten"),
         (("medic.txt", "--with", "nowhere", "-o", "out"), "no such file"),
         (("medic.txt", "--with", "meta", "-o", "out", "--language", "xx"), "no language 'xx'"),
         (

@@ -81,7 +81,9 @@ def test_where_nothing_comes_nothing_is_written(site: Site, run: Run, tmp_path: 
     site.troubles["/one.obo"].append(answers(200, b"<html>Down for maintenance</html>"))
     result = run("vocab", "get", "one", "-o", tmp_path / "v")
     assert result.exit_code == 2
-    assert result.stderr.startswith(f"Error: {site.url}/one.obo: what the server sent is not obo")
+    assert result.stderr.startswith(
+        f"Error: {site.url}/one.obo: the file that the server sent is not in the format obo"
+    )
     assert "Traceback" not in result.output
     assert not (tmp_path / "v").exists()
 
@@ -142,11 +144,11 @@ def test_the_list_fits_a_terminal(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         ((), "nothing to get"),
-        (("one",), "give either a directory to write, -o, or --only-download"),
+        (("one",), "give either a folder to write, -o, or --only-download"),
         (("one", "-o", "v", "--only-download"), "give either"),
         (("one", "-o", "v", "--offline", "--refresh"), "contradict each other"),
         (("three", "-o", "v"), "unknown source 'three'; known: open, one, two, closed, maps"),
-        (("maps", "-o", "v"), "mappings alone make no vocabulary"),
+        (("maps", "-o", "v"), "only mappings are named"),
     ],
 )
 def test_unusable_arguments_are_told_of(run: Run, arguments: tuple[str, ...], message: str) -> None:

@@ -76,4 +76,4 @@ def test_weights_are_not_thrown_away_by_a_command_that_sets_nothing(run: Run, bu
     assert refused.exit_code == 2
     assert "nymlink index info" in refused.stderr
     assert run("index", "info", tmp_path / "i").stdout == before
-    assert "Set how the searches" in run("index", "fuse", "--help").stdout
+    assert "Set how an index joins its searches" in run("index", "fuse", "--help").stdout

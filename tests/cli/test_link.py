@@ -115,7 +115,7 @@ def test_a_table_keeps_its_columns(run: Run, built: Path, tmp_path: Path) -> Non
     table.write_text(
         'id,"the, term",note\n1,heart attack,"two\nlines"\n2,"short"\n3,zzzz,\n4,Short Stature,"a ""b"""\n'
     )
-    result = run("link", "--index", built / "index", "--file", table, "--columns", "the, term")
+    result = run("link", "--index", built / "index", "--file", table, "--column", "the, term")
     assert result.exit_code == 1
     assert f"{table}:4: 2 fields instead of 3" in result.stderr
     found = list(csv.DictReader(io.StringIO(result.stdout)))
@@ -125,8 +125,8 @@ def test_a_table_keeps_its_columns(run: Run, built: Path, tmp_path: Path) -> Non
         ("3", "", ""),
         ("4", 'a "b"', "X:3"),
     ]
-    assert run("link", "--index", built / "index", "--file", table, "--columns", "2").stdout == result.stdout
-    by_line = run("link", "--index", built / "index", "--file", table, "--columns", "2", "--format", "jsonl")
+    assert run("link", "--index", built / "index", "--file", table, "--column", "2").stdout == result.stdout
+    by_line = run("link", "--index", built / "index", "--file", table, "--column", "2", "--format", "jsonl")
     assert json.loads(by_line.stdout.splitlines()[0])["row"] == {
         "id": "1",
         "the, term": "heart attack",
@@ -136,13 +136,13 @@ def test_a_table_keeps_its_columns(run: Run, built: Path, tmp_path: Path) -> Non
 
 def test_an_unclosed_quotation_mark_costs_no_further_row(run: Run, built: Path) -> None:
     table = 'id,term\n1,"heart attack\n' + "2,short stature\n" * 300
-    result = run("link", "--index", built / "index", "--columns", "term", input=table)
+    result = run("link", "--index", built / "index", "--column", "term", input=table)
     assert [row["concept_id"] for row in csv.DictReader(io.StringIO(result.stdout))] == ["X:1"] + ["X:3"] * 300
 
 
 def test_a_cell_of_many_lines_and_characters_stays_whole(run: Run, built: Path) -> None:
     note = "2,zzzz\n" * 200 + "x" * 200_000
-    result = run("link", "--index", built / "index", "--columns", "term", input=f'term,note\nMI,"{note}"\nmi,x\n')
+    result = run("link", "--index", built / "index", "--column", "term", input=f'term,note\nMI,"{note}"\nmi,x\n')
     assert result.exit_code == 0, result.stderr
     assert f'\nMI,"{note}",1,X:1,' in result.stdout
     assert result.stdout.splitlines()[-1].startswith("mi,x,1,X:1,")
@@ -152,7 +152,7 @@ def test_a_cell_of_many_lines_and_characters_stays_whole(run: Run, built: Path) 
 def test_lines_may_end_in_carriage_returns_alone(run: Run, built: Path) -> None:
     result = run("link", "--index", built / "index", input="heart attack\r\rshort stature\r")
     assert [row["concept_id"] for row in rows(result.stdout)] == ["X:1", "", "X:3"]
-    table = run("link", "--index", built / "index", "--columns", "term", input="id,term\r1,heart attack\r2,zzzz\r")
+    table = run("link", "--index", built / "index", "--column", "term", input="id,term\r1,heart attack\r2,zzzz\r")
     assert [line.split(",")[:4] for line in table.stdout.splitlines()[1:]] == [
         ["1", "heart attack", "1", "X:1"],
         ["2", "zzzz", "", ""],
@@ -161,19 +161,19 @@ def test_lines_may_end_in_carriage_returns_alone(run: Run, built: Path) -> None:
 
 @pytest.mark.parametrize("row", ["1,  short stature", ",", '"a ""b""",short stature', '1,"short\nstature"'])
 def test_the_cells_of_a_table_stay_as_they_are(run: Run, built: Path, row: str) -> None:
-    result = run("link", "--index", built / "index", "--columns", "term", input=f"\nid,term\n{row}\n")
+    result = run("link", "--index", built / "index", "--column", "term", input=f"\nid,term\n{row}\n")
     assert result.exit_code == 0
     assert result.stdout.splitlines()[0] == "id,term,rank,concept_id,concept_name,matched_name,score,note"
     assert f"\n{row}," in result.stdout
 
 
 def test_a_tab_separated_table_keeps_its_quotation_marks(run: Run, built: Path) -> None:
-    result = run("link", "--index", built / "index", "--columns", "2", input='id\tterm\n"5" tall\tshort stature\n')
+    result = run("link", "--index", built / "index", "--column", "2", input='id\tterm\n"5" tall\tshort stature\n')
     assert result.stdout.splitlines()[1].startswith('"5" tall\tshort stature\t1\tX:3\t')
 
 
 def test_columns_of_the_same_name_are_told_apart(run: Run, built: Path) -> None:
-    result = run("link", "--index", built / "index", "--columns", "term", input="term,score\nmi,7\n")
+    result = run("link", "--index", built / "index", "--column", "term", input="term,score\nmi,7\n")
     assert result.stdout.splitlines()[0].endswith(",concept_name,matched_name,nymlink_score,note")
 
 
@@ -190,10 +190,9 @@ def test_unusable_arguments(run: Run, built: Path, tmp_path: Path) -> None:
         (*index, "--top-k", "0", "x"),
         (*index, "--file", tmp_path / "missing", "--format", "tsv"),
         (*index, "--file", tmp_path / "t.csv", "x"),
-        (*index, "--columns", "a", "x"),
-        (*index, "--file", tmp_path / "t.csv", "--columns", "a", "--format", "table"),
-        (*index, "--file", tmp_path / "t.csv", "--columns", "c"),
-        (*index, "--file", tmp_path / "t.csv", "--columns", "²"),
+        (*index, "--column", "a", "x"),
+        (*index, "--file", tmp_path / "t.csv", "--column", "c"),
+        (*index, "--file", tmp_path / "t.csv", "--column", "²"),
         ("--index", tmp_path / "missing", "x"),
         ("--index", built / "vocab", "x"),
     ):
@@ -206,7 +205,7 @@ def test_unusable_arguments(run: Run, built: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("columns", [False, True])
 def test_output_begins_before_the_input_ends(built: Path, columns: bool) -> None:
     process = subprocess.Popen(
-        [*NYMLINK, "link", "--index", str(built / "index"), *(["--columns", "1"] if columns else [])],
+        [*NYMLINK, "link", "--index", str(built / "index"), *(["--column", "1"] if columns else [])],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"},

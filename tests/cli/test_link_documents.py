@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from nymlink.rerank.combine import Weights
-from nymlink.rerank.dual_encoder import DualEncoder, DualSettings
-from nymlink.rerank.folder import Fitted, store_fitted
+from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
+from nymlink.rerank.folder import FittedWeights, write_fitted
+from nymlink.rerank.log_linear import EvidenceWeights
 from tests.cli.conftest import Run
 from tests.encode import tiny
 
@@ -37,7 +37,9 @@ def reranker(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("reranker")
     torch.manual_seed(0)
     # One by which the second candidate comes first.
-    DualEncoder.begin(tiny.folder(folder / "base", seed=4), DualSettings(max_length=64)).save(folder / "made")
+    DualEncoder.from_encoder(tiny.folder(folder / "base", seed=4), DualEncoderConfig(max_length=64)).save(
+        folder / "made"
+    )
     return folder / "made"
 
 
@@ -102,7 +104,7 @@ def test_broken_documents_are_counted_and_the_others_linked(run: Run, built: Pat
 
 def test_a_table_of_mentions_is_a_corpus(run: Run, built: Path, tmp_path: Path) -> None:
     (tmp_path / "terms.tsv").write_text("term\tnote\nheart attack\tx\n")
-    given = ("--corpus", tmp_path / "terms.tsv", "--corpus-format", "table", "--corpus-column", "mention=term")
+    given = ("--corpus", tmp_path / "terms.tsv", "--input-format", "table", "--map-column", "mention=term")
     (found,) = rows(run("link", "--index", built / "index", *given).stdout)
     assert (found["mention"], found["start"], found["concept_id"]) == ("heart attack", "", "X:1")
 
@@ -111,7 +113,7 @@ def test_one_mention_with_its_context(run: Run, built: Path, reranker: Path) -> 
     given = ("link", "--index", built / "index", "--format", "jsonl", "MI", "--context")
     found = json.loads(run(*given, "The COMING MI, then MI.", "--rerank", reranker).stdout)
     assert set(found["candidates"][0]["parts"]) >= {"context"}
-    assert "start" not in found
+    assert (found["start"], found["end"], "document_id" in found) == (11, 13, False)
     defined = json.loads(run(*given, "Myocardial infarction (MI) is a cause of death.").stdout)
     assert defined["query"] == "myocardial infarction"
     absent = run(*given, "He died in 1990.")
@@ -154,8 +156,8 @@ def test_a_blank_context_is_none(run: Run, built: Path, reranker: Path, context:
         (["--file", "x", "--rerank", "x"], "--rerank goes by the text around a mention"),
         (["MI", "fever", "--context", "MI"], "give one MENTION"),
         (["--corpus", "x", "--context", "MI"], "give one MENTION"),
-        (["MI", "--corpus-format", "table"], "say how a --corpus is read"),
-        (["--corpus", "x", "--columns", "1"], "--columns goes with a table as input"),
+        (["MI", "--input-format", "table"], "say how a --corpus is read"),
+        (["--corpus", "x", "--column", "1"], "--column goes with a table as input"),
         (["--corpus", "x", "--rerank", "x", "--target-precision", "0.9"], "give one of them"),
     ],
 )
@@ -203,7 +205,7 @@ def test_weights_are_fitted_and_then_used(
     assert run(*given, "--candidates", "2").exit_code == 0
     assert json.loads((own / "manifest.json").read_text())["fitted"]["candidates"] == 2
     linked = ("link", "--index", built / "index", "--corpus", corpus, "--format", "jsonl", "--rerank")
-    store_fitted(own, Fitted(weights=Weights(document=1), candidates=64))
+    write_fitted(own, FittedWeights(weights=EvidenceWeights(document=1), candidates=64))
     links = run(*linked, own)
     assert "document" in json.loads(links.stdout.splitlines()[0])["candidates"][0]["parts"]
     assert "run `nymlink rerank fit`" not in links.stderr
@@ -217,9 +219,18 @@ def test_where_nothing_is_retrieved_nothing_can_be_fitted(
     run: Run, built: Path, reranker: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "terms.tsv").write_text("term\tconcept_id\nqqqq\tX:1\n")
-    given = (tmp_path / "terms.tsv", "--index", built / "index", "--format", "table", "--column", "mention=term")
+    given = (
+        tmp_path / "terms.tsv",
+        "--index",
+        built / "index",
+        "--input-format",
+        "table",
+        "--map-column",
+        "mention=term",
+    )
     result = run("rerank", "fit", reranker, *given)
-    assert (result.exit_code, "no mention has a candidate" in result.stderr) == (2, True), result.output
+    assert result.exit_code == 2, result.output
+    assert "no mention of the corpus has a candidate" in result.stderr
 
 
 def test_what_a_re_ranker_adds_is_measured(
@@ -227,7 +238,7 @@ def test_what_a_re_ranker_adds_is_measured(
 ) -> None:
     given = ("rerank", "evaluate", reranker, corpus, "--index", built / "index")
     changes, figures = tmp_path / "changes.tsv", tmp_path / "figures.json"
-    result = run(*given, "--training", corpus, "--changes", changes, "--json", figures)
+    result = run(*given, "--training", corpus, "--changes", changes, "--output", figures)
     assert result.exit_code == 0, result.stderr
     lines = result.stdout.splitlines()
     assert [line.split()[0] for line in lines[1:-1]] == ["all", "ambiguous", "seen"]

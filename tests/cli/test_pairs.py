@@ -80,7 +80,7 @@ def test_what_cannot_be_is_said_and_nothing_is_written(run: Run, built: Path, tm
         (("--held-out", 0.1, "--held-out-to", target), "would be written twice"),
         (("--held-out", 1), "Invalid value"),
         (("--cap", 10**20), "is not in the range"),
-        (("--language", "xx"), "no name is in language 'xx'; there are: en, es"),
+        (("--language", "xx"), "no name is in the language 'xx'; the vocabulary has: en, es"),
         (("--language", "es"), "none of its concepts has two different names"),
         (("--held-out", 0.000001, "--held-out-to", tmp_path / "h.txt"), f"no pair for {tmp_path / 'h.txt'}"),
     ):

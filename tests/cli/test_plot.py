@@ -52,7 +52,7 @@ def test_what_is_missing_is_said_before_anything_is_encoded(
 
 def test_similarities(run: Run, folder: Path, tmp_path: Path) -> None:
     output = tmp_path / "similarities.png"
-    chosen = ("--encoder", folder / "base", "--pairs", 8, "--batches", 3, "--margin", 0.1)
+    chosen = ("--encoder", folder / "base", "--batch-pairs", 8, "--batches", 3, "--margin", 0.1)
     result = run("plot", "similarities", folder / "vocab", *chosen, "-o", output)
     assert (result.exit_code, result.stdout) == (0, f"3 batches of 8 pairs → {output}\n"), result.output
     assert output.read_bytes().startswith(b"\x89PNG")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nymlink.index.index import Index
-from nymlink.rerank.dual_encoder import DualEncoder, DualSettings
+from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
 from tests.cli.conftest import Run
 from tests.encode import tiny
 from tests.train.small import vocabulary
@@ -20,12 +20,12 @@ TEXT = "A fever, a seizure. Fever and seizure."
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the index ``index``, the re-rankers ``one`` and ``two`` and the corpus ``docs.txt``."""
     made = tmp_path_factory.mktemp("plot")
-    Index.build(vocabulary(("X:0", "fever", "en", "exact"), ("X:1", "seizure", "en", "exact"))).save(
+    Index.build(vocabulary(("X:0", "fever", "en", "exact"), ("X:1", "seizure", "en", "exact")), encoder=None).save(
         made / "index"
     )
     for seed, name in enumerate(("one", "two")):
         base = tiny.folder(made / f"base-{name}", seed=seed)
-        DualEncoder.begin(base, DualSettings(max_length=48)).save(made / name)
+        DualEncoder.from_encoder(base, DualEncoderConfig(max_length=48)).save(made / name)
     places = [(2, 7, 0), (11, 18, 1), (20, 25, 0), (30, 37, 1)]
     lines = [f"1\t{start}\t{end}\t{TEXT[start:end]}\tDisease\tX:{at}" for start, end, at in places]
     (made / "docs.txt").write_text("\n".join([f"1|t|{TEXT}", "1|a|", *lines, ""]))

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from nymlink.core.store.manifest import write_manifest
-from nymlink.rerank.dual_encoder import DualEncoder, DualSettings
+from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
 from tests.cli.conftest import Run
 from tests.encode import tiny
 
@@ -25,7 +25,7 @@ PUBTATOR = """\
 @pytest.fixture
 def reranker(tmp_path: Path) -> Path:
     torch.manual_seed(0)
-    model = DualEncoder.begin(tiny.folder(tmp_path / "base"), DualSettings(max_length=64))
+    model = DualEncoder.from_encoder(tiny.folder(tmp_path / "base"), DualEncoderConfig(max_length=64))
     model.save(tmp_path / "reranker")
     return tmp_path / "reranker"
 
@@ -42,7 +42,7 @@ def test_weights_are_for_the_index_that_they_were_fitted_to(
     index = shutil.copytree(built / "index", tmp_path / "index")
     fit, evaluate = (("rerank", name, reranker, corpus, "--index", index) for name in ("fit", "evaluate"))
     link = ("link", "--index", index, "--corpus", corpus, "--rerank", reranker)
-    warning = f"Warning: {reranker}: what counts beside the context was fitted to scores"
+    warning = f"Warning: {reranker}: its weights were fitted with an index"
     assert run(*fit).exit_code == 0
     assert all(warning not in run(*command).stderr for command in (evaluate, link))
     assert run("index", "fuse", index, "--weight", "exact=1", "--weight", "sparse=1").exit_code == 0
@@ -72,9 +72,9 @@ def test_no_output_replaces_another_or_what_is_read(
     run: Run, built: Path, corpus: Path, reranker: Path, tmp_path: Path
 ) -> None:
     evaluate = ("rerank", "evaluate", reranker, corpus, "--index", built / "index")
-    twice = run(*evaluate, "--json", tmp_path / "out", "--changes", tmp_path / "out")
+    twice = run(*evaluate, "--output", tmp_path / "out", "--changes", tmp_path / "out")
     assert (twice.exit_code, "would be written twice" in twice.stderr) == (2, True)
     before = corpus.read_text()
     read = run(*evaluate, "--changes", corpus)
-    assert (read.exit_code, "is read, and would be overwritten" in read.stderr) == (2, True)
+    assert (read.exit_code, "is an input and would be overwritten" in read.stderr) == (2, True)
     assert corpus.read_text() == before

@@ -6,7 +6,9 @@ from tests.cli.conftest import Run
 
 
 def test_what_is_kept_is_said(run: Run, built: Path, tmp_path: Path) -> None:
-    result = run("vocab", "subset", built / "vocab", "-o", tmp_path / "v", "--type", "Disease", "--language", "en")
+    result = run(
+        "vocab", "subset", built / "vocab", "-o", tmp_path / "v", "--semantic-type", "Disease", "--language", "en"
+    )
     assert (result.exit_code, result.stdout) == (0, f"2 of 3 concepts, 5 of 7 names → {tmp_path / 'v'}\n")
     assert "languages  en 5\n" in run("vocab", "info", tmp_path / "v").stdout
 
@@ -15,7 +17,7 @@ def test_conditions_may_be_repeated_and_all_hold(run: Run, built: Path, tmp_path
     def kept(*options: str) -> str:
         return run("vocab", "subset", built / "vocab", "-o", tmp_path / "v", *options).stdout.split(" → ")[0]
 
-    assert kept("--type", "disease", "--type", "phenotype") == "3 of 3 concepts, 7 of 7 names"
+    assert kept("--semantic-type", "disease", "--semantic-type", "phenotype") == "3 of 3 concepts, 7 of 7 names"
     assert kept("--branch", "X:1", "--branch", "X:3") == "2 of 3 concepts, 5 of 7 names"
     assert (
         kept("--branch", "X:1", "--kind", "abbreviation", "--source", "table") == "1 of 3 concepts, 1 of 7 names"
@@ -25,7 +27,7 @@ def test_conditions_may_be_repeated_and_all_hold(run: Run, built: Path, tmp_path
 def test_a_part_does_not_take_the_place_of_the_whole(run: Run, built: Path, tmp_path: Path) -> None:
     run("vocab", "subset", built / "vocab", "-o", tmp_path / "v", "--language", "en")
     result = run("vocab", "subset", tmp_path / "v", "-o", tmp_path / "v", "--kind", "abbreviation")
-    assert (result.exit_code, "is read, and would be overwritten" in result.stderr) == (2, True)
+    assert (result.exit_code, "is an input and would be overwritten" in result.stderr) == (2, True)
     again = run("vocab", "subset", tmp_path / "v", "-o", tmp_path / "part", "--kind", "abbreviation")
     assert again.stdout == f"2 of 3 concepts, 2 of 6 names → {tmp_path / 'part'}\n"
 
@@ -43,11 +45,14 @@ def test_a_language_means_its_regions_as_when_the_vocabulary_is_built(run: Run, 
 
 def test_what_cannot_be_is_said_and_nothing_is_written(run: Run, built: Path, tmp_path: Path) -> None:
     for options, message in (
-        ((), "say what to keep: --branch, --type"),
+        ((), "say what to keep: --branch, --semantic-type"),
         (("--kind", "synonym"), "'synonym' is not one of"),
-        (("--type", "drug"), "no semantic type 'drug' in the vocabulary; there are: disease, phenotype"),
+        (("--semantic-type", "drug"), "no semantic type 'drug' in the vocabulary; there are: disease, phenotype"),
         (("--branch", "Y:1"), "no concept 'Y:1' in the vocabulary"),
-        (("--type", "phenotype", "--language", "es"), "nothing is left: language asked for: es"),
+        (
+            ("--semantic-type", "phenotype", "--language", "es"),
+            "nothing is left: no concept that meets the other conditions has the language es",
+        ),
     ):
         result = run("vocab", "subset", built / "vocab", "-o", tmp_path / "v", *options)
         assert result.exit_code == 2, options

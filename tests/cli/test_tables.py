@@ -1,4 +1,4 @@
-"""Tables as spreadsheets have them: `nymlink link --columns` loses no row, and says what it cannot link."""
+"""Tables as spreadsheets have them: `nymlink link --column` loses no row, and says what it cannot link."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.cli.conftest import Run
 
 
 def test_json_loses_no_column_of_the_same_name(run: Run, built: Path) -> None:
-    arguments = ("link", "--index", built / "index", "--columns", "term")
+    arguments = ("link", "--index", built / "index", "--column", "term")
     table = "term,note,note\nheart attack,first,second\n"
     refused = run(*arguments, "--format", "jsonl", input=table)
     assert (refused.exit_code, refused.stdout) == (2, "")
@@ -26,12 +26,12 @@ def test_json_loses_no_column_of_the_same_name(run: Run, built: Path) -> None:
 
 @pytest.mark.parametrize("table", ["", "\n \n", '""\n'])
 def test_a_table_without_a_header_is_empty(run: Run, built: Path, table: str) -> None:
-    result = run("link", "--index", built / "index", "--columns", 1, input=table)
+    result = run("link", "--index", built / "index", "--column", 1, input=table)
     assert (result.exit_code, "standard input: the table is empty" in result.stderr) == (2, True), result.output
 
 
 def linked(run: Run, built: Path, table: str | bytes, *arguments: str, code: int = 0) -> str:
-    result = run("link", "--index", built / "index", "--columns", *(arguments or ("term",)), input=table)
+    result = run("link", "--index", built / "index", "--column", *(arguments or ("term",)), input=table)
     assert result.exit_code == code, result.output
     return result.stdout
 
@@ -42,7 +42,7 @@ def read(output: str) -> list[dict[str, str]]:
 
 def test_a_ragged_row_is_kept_and_not_linked(run: Run, built: Path) -> None:
     table = 'id,term,note\n1,MI\n2,MI,"a, b",c\n3,a"b,c,d,e\n4,heart attack,x\n'
-    result = run("link", "--index", built / "index", "--columns", "term", input=table)
+    result = run("link", "--index", built / "index", "--column", "term", input=table)
     assert result.exit_code == 1
     assert result.stderr.splitlines() == [
         "standard input:2: 2 fields instead of 3 (not linked)",
@@ -78,7 +78,7 @@ def test_a_table_of_one_column_is_read_as_it_was_written(run: Run, built: Path, 
     assert [row["concept_id"] for row in found][1::4] == ["", ""]
     assert found[4]["concept_id"] == "X:3"
     (tmp_path / "t.tsv").write_text(table)
-    result = run("link", "--index", built / "index", "--columns", "1", "--file", tmp_path / "t.tsv")
+    result = run("link", "--index", built / "index", "--column", "1", "--file", tmp_path / "t.tsv")
     header, first, *_ = result.stdout.splitlines()
     assert header == "term\trank\tconcept_id\tconcept_name\tmatched_name\tscore\tnote"
     assert first.startswith("heart attack, acute\t1\tX:1\tmyocardial infarction\theart attack\t")
@@ -88,9 +88,9 @@ def test_a_table_of_one_column_is_read_as_it_was_written(run: Run, built: Path, 
 def test_a_byte_order_mark_stays(run: Run, built: Path, tmp_path: Path, packed: bool) -> None:
     data = codecs.BOM_UTF8 + b"term;id\r\nheart attack;1\r\n"
     (tmp_path / "t.csv").write_bytes(gzip.compress(data) if packed else data)
-    result = run("link", "--index", built / "index", "--columns", "term", "--file", tmp_path / "t.csv")
+    result = run("link", "--index", built / "index", "--column", "term", "--file", tmp_path / "t.csv")
     assert result.stdout_bytes.startswith(codecs.BOM_UTF8 + b"term;id;rank;")
-    again = run("link", "--index", built / "index", "--columns", "term", input=result.stdout_bytes)
+    again = run("link", "--index", built / "index", "--column", "term", input=result.stdout_bytes)
     assert again.stdout.splitlines()[1].startswith(
         "heart attack;1;1;X:1;myocardial infarction;heart attack;1.0000;;1;"
     )
@@ -133,29 +133,29 @@ def csv_line(fields: list[str]) -> str:
 
 def test_a_column_must_be_one(run: Run, built: Path) -> None:
     table = "term, term,id\nMI,heart attack,1\n"
-    refused = run("link", "--index", built / "index", "--columns", "term", input=table)
+    refused = run("link", "--index", built / "index", "--column", "term", input=table)
     assert refused.exit_code == 2
     assert "columns 1 and 2 have the same name, 'term': give the number" in refused.stderr
     assert ",X:1," in linked(run, built, table, "2")
-    twice = run("link", "--index", built / "index", "--columns", "1", "--columns", "2", input=table)
+    twice = run("link", "--index", built / "index", "--column", "1", "--column", "2", input=table)
     assert twice.exit_code == 2
-    assert "--columns names the one column to link" in twice.stderr
+    assert "--column names the one column to link" in twice.stderr
 
 
 def test_a_column_that_is_not_there_is_answered_with_those_that_are(run: Run, built: Path) -> None:
-    result = run("link", "--index", built / "index", "--columns", "x", input="id,Diagnose (Text)\n1,MI\n")
+    result = run("link", "--index", built / "index", "--column", "x", input="id,Diagnose (Text)\n1,MI\n")
     assert result.exit_code == 2
     assert "no column 'x'; the table has: id, Diagnose (Text)" in result.stderr
-    assert "--columns 'Diagnose (Text)'" in result.stderr
+    assert "--column 'Diagnose (Text)'" in result.stderr
 
 
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("t.csv", "id,diagnosis\n1,MI\n", "--columns diagnosis"),
-        ("t.csv", "diagnosis\nMI\n", "--columns diagnosis"),
-        ("t.TSV.gz", "\nid\tterm\n1\tMI\n", "--columns term"),
-        ("t.txt", "id;a term\n1;MI\n", "--columns 'a term'"),
+        ("t.csv", "id,diagnosis\n1,MI\n", "--column diagnosis"),
+        ("t.csv", "diagnosis\nMI\n", "--column diagnosis"),
+        ("t.TSV.gz", "\nid\tterm\n1\tMI\n", "--column term"),
+        ("t.txt", "id;a term\n1;MI\n", "--column 'a term'"),
         ("t.txt", "Cancer, Lung\nCancer, Breast\n", None),
         ("t.txt", "Cancer,Lung\nMI\n", None),
         ("t.txt", "MI\nshort stature\n", None),

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from nymlink.core.control_characters import escape_controls
 from nymlink.core.errors import InputError
-from nymlink.core.visible import visible
 from tests.cli.conftest import Run
 
 NAME = "\x1b[2Jheart\x9b1m \u202eattack\u2066\x07"
@@ -58,7 +58,7 @@ def test_a_terminal_is_sent_no_command(index: Path) -> None:
         sent = on_a_terminal(*arguments)
         # A table may cut it.
         assert SHOWN[:14] in sent, arguments
-        assert visible(sent.replace("\r\n", "\n")) == sent.replace("\r\n", "\n")
+        assert escape_controls(sent.replace("\r\n", "\n")) == sent.replace("\r\n", "\n")
     assert json.loads(on_a_terminal("link", "--index", index, "--format", "jsonl", NAME))["mention"] == NAME
 
 
@@ -70,18 +70,18 @@ def test_a_pipe_has_what_there_is(run: Run, index: Path) -> None:
 def test_a_table_shows_it_wherever_it_goes(run: Run, index: Path) -> None:
     output = run("link", "--index", index, "--format", "table", NAME).stdout
     assert SHOWN[:14] in output
-    assert visible(output) == output
+    assert escape_controls(output) == output
 
 
 @pytest.mark.parametrize(
     ("arguments", "input"),
     [
-        (("--columns", "x"), f"id,{NAME}\n1,MI\n"),
-        (("--columns", "1", "--format", "jsonl"), f"{NAME},{NAME}\n1,MI\n"),
+        (("--column", "x"), f"id,{NAME}\n1,MI\n"),
+        (("--column", "1", "--format", "jsonl"), f"{NAME},{NAME}\n1,MI\n"),
         (("--file", NAME), None),
         (("--format", NAME), "MI\n"),
         ((f"--{NAME}",), "MI\n"),
-        (("--columns", "a", "--columns", NAME), "a\n"),
+        (("--column", "a", "--column", NAME), "a\n"),
         ((), f"{NAME}\tb\nMI\t1\n"),
     ],
 )
@@ -90,7 +90,7 @@ def test_messages_show_what_they_quote(
 ) -> None:
     result = run("link", "--index", index, *arguments, input=input)
     assert result.stderr
-    assert visible(result.stderr) == result.stderr
+    assert escape_controls(result.stderr) == result.stderr
 
 
 def test_errors_show_what_they_quote_and_know_it_as_it_is() -> None:
@@ -101,4 +101,4 @@ def test_errors_show_what_they_quote_and_know_it_as_it_is() -> None:
 
 def test_text_that_commands_nothing_stays() -> None:
     text = "naïve 心筋梗塞 احتشاء عضل القلب \u200f 👩‍⚕️ a\tb\n"
-    assert visible(text) == text
+    assert escape_controls(text) == text

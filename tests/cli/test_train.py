@@ -13,11 +13,9 @@ from nymlink.train.losses import LOSSES
 from nymlink.train.settings.fields import settings_of
 from nymlink.train.settings.recipes import BioSynSettings, FinetuneSettings, SapSettings
 from tests.cli.conftest import Run
-from tests.train.runs import interrupt_next_step, one_thread, place
+from tests.train.runs import interrupt_next_step, place
 
-__all__ = ["interrupt_next_step", "one_thread", "place"]
-
-pytestmark = pytest.mark.usefixtures("one_thread")
+__all__ = ["interrupt_next_step", "place"]
 
 
 @pytest.fixture
@@ -138,7 +136,7 @@ def test_biosyn_by_flags_alone_says_what_to_do_with_the_weight(run: Run, place: 
         (["--loss-setting", "alpha=1", "--loss-setting", "alpha=2"], "--loss-setting was given twice for 'alpha'"),
         (["--evaluate", "dev", "a", "d", "--evaluate", "dev", "b", "d"], "--evaluate was given twice for 'dev'"),
         (["--device", "cuda"], "no GPU that torch can use"),
-        (["--pairs", "p.txt"], "either vocab or pairs must be given"),
+        (["--pairs", "p.txt"], "give either vocab or pairs, not both"),
     ],
 )
 def test_wrong_settings_are_said_and_nothing_is_written(
@@ -155,7 +153,7 @@ def test_wrong_settings_are_said_and_nothing_is_written(
 def test_names_of_a_file_of_pairs_are_not_chosen(run: Run, tmp_path: Path, chosen: tuple[str, str]) -> None:
     result = run("train", "sap", "--pairs", "p.txt", "--base", "b", "-o", tmp_path / "out", *chosen)
     assert result.exit_code == 2
-    assert "languages and kinds choose names of vocab: a file of pairs is learned as it is" in result.stderr
+    assert "languages and kinds select names of vocab, not of a file of pairs" in result.stderr
 
 
 def test_wrong_files_are_said(run: Run, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import torch
 from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.embedded import MINI, embedded
-from nymlink.rerank.dual_encoder import DualEncoder, DualSettings
+from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.cli.conftest import Run
 from tests.encode import tiny
@@ -30,7 +30,7 @@ def folder(built: Path, tmp_path: Path) -> Path:
     folder = shutil.copytree(built, tmp_path / "all")
     torch.manual_seed(0)
     base = tiny.folder(tmp_path / "base")
-    DualEncoder.begin(base, DualSettings(max_length=64)).save(folder / "reranker")
+    DualEncoder.from_encoder(base, DualEncoderConfig(max_length=64)).save(folder / "reranker")
     shutil.copytree(str(embedded(MINI)), folder / "encoder")
     Encoder.load(MINI).encode(["fever", "cough"], cache=EmbeddingCache(folder / "cache"))
     return folder
@@ -76,7 +76,10 @@ def test_what_cannot_be_verified_is_said(run: Run, folder: Path, tmp_path: Path)
         (tmp_path / "no", "no such folder"),
         (tmp_path / "empty", "nothing that nymlink wrote is in it"),
         (tmp_path / "web", "a directory of something else"),
-        (folder / "vocab", "an older nymlink wrote this vocabulary, without digests: build the vocabulary again"),
+        (
+            folder / "vocab",
+            "an older version of nymlink wrote this vocabulary, without digests: build the vocabulary again",
+        ),
     ):
         result = run("verify", place)
         assert (result.exit_code, message in result.stderr) == (2, True), result.output

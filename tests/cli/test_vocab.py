@@ -51,19 +51,28 @@ def test_nothing_that_is_not_ours_is_overwritten(run: Run, built: Path, tmp_path
 def test_columns_languages_and_format_can_be_chosen(run: Run, tmp_path: Path) -> None:
     source = tmp_path / "terms.csv"
     source.write_text("title,nr,sprache\nheart attack,7,en\nHerzinfarkt,7,de\n")
-    options = ("--column", "id=nr", "--column", "name=title", "--column", "lang=sprache", "--language", "de")
-    result = run("vocab", "build", source, "-o", tmp_path / "v", "--format", "table", *options)
+    options = (
+        "--map-column",
+        "id=nr",
+        "--map-column",
+        "name=title",
+        "--map-column",
+        "lang=sprache",
+        "--language",
+        "de",
+    )
+    result = run("vocab", "build", source, "-o", tmp_path / "v", "--input-format", "table", *options)
     assert result.exit_code == 0, result.stderr
     assert "1 concepts, 1 names" in result.stdout
     assert "Herzinfarkt" in run("vocab", "search", tmp_path / "v", "7").stdout
-    assert run("vocab", "build", source, "-o", tmp_path / "v", "--column", "nonsense").exit_code == 2
+    assert run("vocab", "build", source, "-o", tmp_path / "v", "--map-column", "nonsense").exit_code == 2
 
 
 def test_ids_taken_for_languages_are_an_error_without_a_traceback(run: Run, tmp_path: Path) -> None:
     source = tmp_path / "terms.csv"
     source.write_text("nr,name\n" + "".join(f"HP_{number:07},name {number}\n" for number in range(33_000)))
-    options = ("--column", "id=nr", "--column", "lang=nr")
-    result = run("vocab", "build", source, "-o", tmp_path / "v", "--format", "table", *options)
+    options = ("--map-column", "id=nr", "--map-column", "lang=nr")
+    result = run("vocab", "build", source, "-o", tmp_path / "v", "--input-format", "table", *options)
     assert result.exit_code == 2
     assert "33,000 languages in the column lang" in result.stderr
     assert "Traceback" not in result.output
@@ -105,11 +114,11 @@ def test_a_column_is_named_once_and_one_that_is_not_read_is_mentioned(run: Run, 
     refused = run("vocab", "build", tmp_path / "t.csv", "-o", tmp_path / "v")
     assert refused.exit_code == 2
     assert "the file has: Kennung, Name, Synonyme" in refused.stderr
-    assert "nymlink vocab build t.csv -o FOLDER --column id=Kennung" in refused.stderr
-    named = ("vocab", "build", tmp_path / "t.csv", "-o", tmp_path / "v", "--column", "id=Kennung")
+    assert "nymlink vocab build t.csv -o FOLDER --map-column id=Kennung" in refused.stderr
+    named = ("vocab", "build", tmp_path / "t.csv", "-o", tmp_path / "v", "--map-column", "id=Kennung")
     built = run(*named)
     assert built.exit_code == 0
     assert "t.csv: columns that are not read: Synonyme;" in built.stderr
-    twice = run(*named, "--column", "id=Name")
+    twice = run(*named, "--map-column", "id=Name")
     assert twice.exit_code == 2
     assert "'id' is 'Kennung' and 'Name': give one of them" in twice.stderr

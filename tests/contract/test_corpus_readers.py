@@ -263,7 +263,7 @@ def test_an_unknown_format_lists_the_known_ones(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "hint"),
-    [(b"PK\x03\x04\x00\x00\x00", "unpack it first"), ("pain\n".encode("utf-16"), "write it as UTF-8")],
+    [(b"PK\x03\x04\x00\x00\x00", "unpack it first"), ("pain\n".encode("utf-16"), "convert it to UTF-8")],
     ids=["zip", "UTF-16"],
 )
 def test_what_is_not_plain_text_is_refused(content: bytes, hint: str, tmp_path: Path) -> None:

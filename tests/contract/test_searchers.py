@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.index.small import entries, many_names
 
-from nymlink.index.dense import int8_codes as codes
+from nymlink.index.dense import int8_codes
 from nymlink.index.dense.approximate import KINDS
 from nymlink.index.dense.dense_search import DenseSearch
 from nymlink.index.fusion.exact import ExactSearch
@@ -80,7 +80,7 @@ class _WithCodes:
     def search(self, queries: Sequence[str], k: int) -> Hits:
         with pytest.MonkeyPatch.context() as patch:
             for name, value in (("_ENTRIES", 64), ("_SHARE", 1), ("_GROUP", 2)):
-                patch.setattr(codes, name, value)
+                patch.setattr(int8_codes, name, value)
             return self._search.search(queries, k)
 
     def score(self, queries: Sequence[str], rows: Rows) -> Scores:
@@ -106,7 +106,7 @@ def _searches() -> dict[str, Searcher]:
     for kind in ("exact", *(KINDS if find_spec("faiss") else ())):
         searches[f"dense {kind}"] = DenseSearch.build(ENTRIES, _Trigrams(), width=64, kind=kind)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(codes, "_ENTRIES", 64)
+        patch.setattr(int8_codes, "_ENTRIES", 64)
         searches["dense codes"] = _WithCodes(DenseSearch.build(ENTRIES, _Trigrams(), width=64))
     for preset, settings in PRESETS.items():
         parts: dict[str, Searcher] = {name: SparseSearch.build(ENTRIES, own) for name, own in settings.items()}

@@ -173,13 +173,13 @@ def test_what_is_asked_for_is_heeded_or_refused(
     name: str, sample: Sample, tmp_path: Path, asked: ReadOptions
 ) -> None:
     path = sample.write(tmp_path, sample.text.encode())
-    [option] = asked.special()
-    if option in VOCABULARY_FORMATS.get(name).heeds:
+    [option] = asked.format_specific()
+    if option in VOCABULARY_FORMATS.get(name).options:
         return
     with pytest.raises(InputError, match=rf"{FLAGS[option]} is for .*, and this is {name}"):
         read_vocabulary(path, format=name, options=asked)
-    # In company that heeds it, it is for that one alone.
-    able = next(able for able in VOCABULARY_FORMATS.names() if option in VOCABULARY_FORMATS.get(able).heeds)
+    # In company that options it, it is for that one alone.
+    able = next(able for able in VOCABULARY_FORMATS.names() if option in VOCABULARY_FORMATS.get(able).options)
     if option in ("suppressed", "columns", "strict"):
         other = sample_of(able)
         company = other.write(tmp_path / "other", other.text.encode())

@@ -8,12 +8,12 @@ from itertools import chain, repeat
 
 import pytest
 
-from nymlink.core.delimited import Record, records
+from nymlink.core.delimited import Record, parse_records
 from nymlink.core.files import MAX_LINE
 
 
 def read(lines: Iterable[str], delimiter: str = ",") -> list[Record]:
-    return list(records(enumerate(lines, 1), delimiter))
+    return list(parse_records(enumerate(lines, 1), delimiter))
 
 
 def rows(lines: Iterable[str], delimiter: str = ",") -> list[tuple[int, list[str]]]:
@@ -47,7 +47,7 @@ def test_no_more_than_the_beginning_of_a_huge_cell_is_held() -> None:
     lines = chain(['"'], (str(number) + "x" * 10_000 for number in range(10_000)))
     tracemalloc.start()
     try:
-        assert sum(1 for _ in records(enumerate(lines, 1), ",")) == 10_001
+        assert sum(1 for _ in parse_records(enumerate(lines, 1), ",")) == 10_001
         assert tracemalloc.get_traced_memory()[1] < 8 * MAX_LINE
     finally:
         tracemalloc.stop()

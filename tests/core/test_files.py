@@ -20,12 +20,12 @@ from hypothesis import strategies as st
 from nymlink.core.errors import InputError
 from nymlink.core.files import (
     MAX_LINE,
+    detect_utf16,
     open_bytes,
     read_batches,
     read_head,
     read_lines,
     sha256,
-    utf16_of,
     whole_lines,
 )
 from nymlink.core.problems import Problems
@@ -186,7 +186,7 @@ def test_utf16_is_told_by_its_name(tmp_path: Path, encoding: str, compressed: bo
 
 @pytest.mark.parametrize("data", [b"\0" * 100, b"a\0", b"\0a\0a", b"a\0b" * 30, "心".encode() * 40])
 def test_what_has_nuls_is_not_all_utf16(data: bytes) -> None:
-    assert utf16_of(data) is None
+    assert detect_utf16(data) is None
 
 
 def test_a_slow_pipe_gives_its_lines_as_they_come() -> None:

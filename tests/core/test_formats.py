@@ -23,7 +23,7 @@ def test_a_format_is_told_by_content_not_by_name(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [("", "empty"), (" \n\t\n", "empty"), ("\0\1\2 no format\n" * 3, r"--format \(known: .*obo")],
+    [("", "empty"), (" \n\t\n", "empty"), ("\0\1\2 no format\n" * 3, r"--input-format \(known: .*obo")],
 )
 def test_what_is_of_no_format_is_refused(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "x"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nymlink.core.json_objects import member, record
+from nymlink.core.json_objects import member, to_dataclass
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,8 @@ class Sizes:
 
 
 def test_what_was_written_is_read() -> None:
-    assert record(Sizes, {"name": None, "count": 2, "share": 1}) == Sizes(None, 2, 1)
-    assert record(Sizes, {"name": "x"}) == Sizes("x")
+    assert to_dataclass(Sizes, {"name": None, "count": 2, "share": 1}) == Sizes(None, 2, 1)
+    assert to_dataclass(Sizes, {"name": "x"}) == Sizes("x")
     assert member({"a": [1]}, "a", list) == [1]
 
 
@@ -30,11 +30,11 @@ def test_what_was_written_is_read() -> None:
 )
 def test_anything_else_is_damage(value: Any) -> None:
     with pytest.raises(ValueError, match=r"name|count"):
-        record(Sizes, value)
+        to_dataclass(Sizes, value)
     with pytest.raises(ValueError, match="'a' is None, not of the type list"):
         member(value, "a", list)
 
 
 def test_an_error_of_our_own_stays_what_it_is() -> None:
     with pytest.raises(TypeError, match="our own"):
-        record(Sizes, {"name": "x", "count": 13})
+        to_dataclass(Sizes, {"name": "x", "count": 13})

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from nymlink.core import read_progress as watching
+from nymlink.core import read_progress
 from nymlink.core.errors import InputError
 from nymlink.core.files import open_bytes
-from nymlink.core.read_progress import watched_reading
+from nymlink.core.read_progress import show_read_progress
 
 
 class Terminal(io.StringIO):
@@ -29,11 +29,11 @@ def large(tmp_path: Path) -> Path:
 
 
 def seen(
-    path: Path, monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, *, shown: bool, moment: float = 0
+    path: Path, monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, *, shown: bool, delay: float = 0
 ) -> str:
-    monkeypatch.setattr(watching, "_MOMENT", moment)
+    monkeypatch.setattr(read_progress, "_DELAY", delay)
     monkeypatch.setattr(sys, "stderr", stream)
-    with watched_reading(shown=shown), open_bytes(path) as file:
+    with show_read_progress(shown=shown), open_bytes(path) as file:
         assert len(file.read()) == 300_000
     return stream.getvalue()
 
@@ -47,7 +47,7 @@ def test_a_bar_tells_how_far_it_is(large: Path, monkeypatch: pytest.MonkeyPatch)
 def test_it_is_shown_only_where_it_is_of_use(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert seen(large, monkeypatch, Terminal(), shown=False) == ""
     assert seen(large, monkeypatch, io.StringIO(), shown=True) == ""
-    assert seen(large, monkeypatch, Terminal(), shown=True, moment=60) == ""
+    assert seen(large, monkeypatch, Terminal(), shown=True, delay=60) == ""
     monkeypatch.setattr(sys, "stderr", stream := Terminal())
     with open_bytes(large) as file:
         file.read()
@@ -55,7 +55,7 @@ def test_it_is_shown_only_where_it_is_of_use(large: Path, monkeypatch: pytest.Mo
 
 
 def test_a_file_that_cannot_be_opened(tmp_path: Path) -> None:
-    with watched_reading(), pytest.raises(InputError, match="no such file"), open_bytes(tmp_path / "nowhere"):
+    with show_read_progress(), pytest.raises(InputError, match="no such file"), open_bytes(tmp_path / "nowhere"):
         pass
-    with watched_reading(), pytest.raises(InputError, match="directory"), open_bytes(tmp_path):
+    with show_read_progress(), pytest.raises(InputError, match="directory"), open_bytes(tmp_path):
         pass

@@ -185,9 +185,7 @@ def test_an_explicit_concept_id_goes_before_other_ids(tmp_path: Path) -> None:
 def test_a_table_of_unknown_headers_asks_for_columns_instead_of_becoming_lines(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no column is called mention among krankheit, nummer"):
         read(tmp_path, "krankheit,nummer\nTollwut,1\n", "t.csv")
-    with pytest.raises(
-        InputError, match=r"for example --column mention=krankheit \(of `nymlink link`: --corpus-c"
-    ):
+    with pytest.raises(InputError, match=r"for example --map-column mention=krankheit"):
         read(tmp_path, "krankheit,nummer\nTollwut,1\n", "t.csv")
     with pytest.raises(InputError, match="no column is called mention among krankheit, nummer"):
         read(tmp_path, "krankheit\tnummer\nTollwut\t1\nGrippe\t2\n", "data")

@@ -119,7 +119,7 @@ def test_where_memory_does_not_suffice_batches_are_halved(encoder: Encoder) -> N
 
 
 def test_a_name_that_memory_does_not_suffice_for_is_an_error(encoder: Encoder) -> None:
-    with pytest.raises(NymlinkError, match=r"out of memory on cpu: a name of 4 tokens is too much"):
+    with pytest.raises(NymlinkError, match=r"out of memory on cpu: a name of 4 tokens does not fit"):
         Encoder(Full(3), encoder._tokenizer, encoder.settings).encode(["heart attack"])  # type: ignore[arg-type]
 
 
@@ -128,7 +128,7 @@ def test_vectors_that_are_no_numbers_are_refused(encoder: Encoder) -> None:
         def vectors(self, ids: Any, mask: Any) -> Any:
             return np.full((len(ids), 3), np.nan, np.float32)
 
-    with pytest.raises(InputError, match="vectors that are no numbers in fp32"):
+    with pytest.raises(InputError, match="vectors that are not numbers in fp32"):
         Encoder(Broken(), encoder._tokenizer, encoder.settings).encode(["x"])  # type: ignore[arg-type]
 
 

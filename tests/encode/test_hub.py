@@ -135,6 +135,6 @@ def test_a_network_that_fails_is_said(hub: tuple[str, list[str]], tmp_path: Path
 
 
 def test_unknown_names_and_no_network_are_told_apart(hub: tuple[str, list[str]], tmp_path: Path) -> None:
-    assert "no such model could be had from the hub" in load(hub[0], tmp_path, "tiny/unknown")
+    assert "no such model could be fetched from the hub" in load(hub[0], tmp_path, "tiny/unknown")
     assert "the hub cannot be reached" in load("http://127.0.0.1:9", tmp_path, "tiny/bert")
     assert load(hub[0], tmp_path, "no/such/folder") == "no/such/folder: no such folder"

@@ -61,13 +61,13 @@ def tokenizer() -> Any:
     return made
 
 
-def transformer(family: str, *, seed: int = 0) -> Any:
+def transformer(family: str, *, seed: int = 0, **sizes: int) -> Any:
     """A tiny random encoder of one of :data:`FAMILIES`."""
     import torch
     from transformers import AutoConfig, AutoModel
 
     torch.manual_seed(seed)
-    model = AutoModel.from_config(AutoConfig.for_model(family, **_SIZES, **_OWN.get(family, {})))
+    model = AutoModel.from_config(AutoConfig.for_model(family, **_SIZES | sizes, **_OWN.get(family, {})))
     with torch.no_grad():
         # As initialised, all names look alike: spread them.
         for parameter in model.parameters():
@@ -76,11 +76,11 @@ def transformer(family: str, *, seed: int = 0) -> Any:
     return model.eval()
 
 
-def folder(path: Path, family: str = "bert", *, seed: int = 0) -> Path:
+def folder(path: Path, family: str = "bert", *, seed: int = 0, **sizes: int) -> Path:
     """Write a bare model folder, as a base model comes from the hub."""
     from nymlink.encode.model.quiet import quiet_transformers
 
     with quiet_transformers():
-        transformer(family, seed=seed).save_pretrained(path)
+        transformer(family, seed=seed, **sizes).save_pretrained(path)
     tokenizer().save(str(path / "tokenizer.json"))
     return path

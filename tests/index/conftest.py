@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,18 +10,6 @@ from nymlink.encode.encoder import Encoder
 from nymlink.index.index import Index
 from tests.encode import tiny
 from tests.index.dense_samples import VOCABULARY
-
-
-@pytest.fixture(scope="module")
-def one_thread() -> Iterator[None]:
-    """Encode and build with one thread: others only stand in each other's way where the work is tiny."""
-    torch, faiss = pytest.importorskip("torch"), pytest.importorskip("faiss")
-    before = torch.get_num_threads(), faiss.omp_get_max_threads()
-    torch.set_num_threads(1)
-    faiss.omp_set_num_threads(1)
-    yield
-    torch.set_num_threads(before[0])
-    faiss.omp_set_num_threads(before[1])
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from nymlink.index.fusion.hits import NONE, Hits
 from nymlink.index.sparse.settings import SparseSettings
-from nymlink.text.english.stop_words import STOP_WORDS
+from nymlink.text.english.stop_words import stop_words
 
 Dense = npt.NDArray[np.float64]
 
@@ -35,7 +35,7 @@ def words(text: str, shortest: int = 1) -> Counter[Hashable]:
 
 
 def kept_words(text: str, settings: SparseSettings) -> list[str]:
-    return [word for word in text.split(" ") if settings.stop_words or word not in STOP_WORDS]
+    return [word for word in text.split(" ") if settings.stop_words or word not in stop_words()]
 
 
 def features(text: str, settings: SparseSettings) -> Counter[Hashable]:

@@ -13,7 +13,7 @@ import pytest
 
 from nymlink.core.errors import OutputError, StoreError
 from nymlink.core.store import verification
-from nymlink.core.store.manifest import damages
+from nymlink.core.store.manifest import find_damage
 from nymlink.index.fusion.fusion import Fusion
 from nymlink.index.index import Index
 from nymlink.index.stored import store_calibration, store_fusion
@@ -129,7 +129,7 @@ def test_what_is_changed_in_the_manifest_keeps_it_right(saved: Path, tmp_path: P
     fusion = Fusion.of(Index.load(directory).search.parts, weights={"dense": 1})
     store_fusion(directory, fusion)
     store_calibration(directory, {"form": 0.1, "points": (1, 2)}, fusion=fusion)
-    assert damages(directory)[1] == []
+    assert find_damage(directory)[1] == []
     assert Index.load(directory).fusion == fusion
 
 
@@ -152,6 +152,6 @@ def test_foreign_files_are_refused_before_anything_is_built(saved: Path, tmp_pat
             raise AssertionError(name)
 
     with pytest.raises(OutputError, match=r"would be lost: notes\.txt: move them"):
-        Index.build(Nothing(), directory=directory)  # type: ignore[arg-type]
+        Index.build(Nothing(), directory=directory, encoder=None)  # type: ignore[arg-type]
     assert np.array_equal(found(saved), found(directory))
     assert json.loads((directory / "manifest.json").read_text())

@@ -18,14 +18,12 @@ from nymlink.encode.encoder import Encoder
 from nymlink.index.dense import dense_search as dense_module
 from nymlink.index.dense import int8_codes as codes_module
 from nymlink.index.dense.dense_search import DenseSearch
-from nymlink.index.dense.int8_codes import Codes
+from nymlink.index.dense.int8_codes import Int8Codes
 from nymlink.index.fusion.fusion import Fusion
 from nymlink.index.index import Index
 from nymlink.index.stored import store_fusion
 from tests.index.dense_samples import NAMES, QUERIES, VOCABULARY, assert_same
 from tests.index.small import entries, vocabulary
-
-pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.mark.parametrize("sparse", ["nymlink", "le-nguyen", "none"])
@@ -114,16 +112,16 @@ def test_codes_find_what_the_vectors_say(model: Path, tmp_path: Path, monkeypatc
     Index.build(VOCABULARY, encoder=model).save(tmp_path / "saved")
     Index.build(VOCABULARY, directory=tmp_path / "written", encoder=model)
     counted: list[bool] = []
-    original = Codes.candidates
+    original = Int8Codes.candidates
 
-    def candidates(self: Codes, queries: Any, k: int) -> Any:
+    def candidates(self: Int8Codes, queries: Any, k: int) -> Any:
         found = original(self, queries, k)
         counted.append(found is not None)
         return found
 
-    monkeypatch.setattr(Codes, "candidates", candidates)
+    monkeypatch.setattr(Int8Codes, "candidates", candidates)
     for name in ("saved", "written"):
-        assert {path.name for path in (tmp_path / name / "dense").iterdir()} == {"vectors.npy", *Codes.FILES}
+        assert {path.name for path in (tmp_path / name / "dense").iterdir()} == {"vectors.npy", *Int8Codes.FILES}
         dense = Index.load(tmp_path / name).search.parts["dense"]
         monkeypatch.setattr(codes_module, "_SHARE", 320)
         expected = dense.search(QUERIES, 9)
@@ -147,13 +145,16 @@ def test_vectors_that_rounding_made_too_long_are_no_better_than_the_best(
     # Each longer than the one before: one coordinate more is the next larger number.
     vectors[20:28] = np.where(np.tri(8, 16, -1), np.nextafter(np.float16(0.25), np.float16(1)), np.float16(0.25))
     vectors[10] = 0.2499
-    search = DenseSearch(entries(NAMES[:64]), encoder, vectors, codes=Codes.of(vectors) if coded else None)
-    assert (search._codes is not None and search._codes.candidates(asked, 4) is not None) is coded
+    search = DenseSearch(
+        entries(NAMES[:64]), encoder, vectors, int8_codes=Int8Codes.of(vectors) if coded else None
+    )
+    codes = search._int8_codes
+    assert (codes is not None and codes.candidates(asked, 4) is not None) is coded
     hits = search.nearest(asked, 4)
     assert (hits.rows.tolist(), hits.scores.tolist()) == ([[20, 21, 22, 23]], [[1, 1, 1, 1]])
 
 
-@pytest.mark.parametrize("file", Codes.FILES)
+@pytest.mark.parametrize("file", Int8Codes.FILES)
 def test_codes_that_are_damaged_or_gone_are_noticed(model: Path, tmp_path: Path, file: str) -> None:
     directory = tmp_path / "i"
     Index.build(VOCABULARY, directory=directory, encoder=model)
@@ -236,7 +237,7 @@ def test_another_vocabulary_is_searched_alike(encoder: Encoder) -> None:
 
 def test_a_rebuilt_index_searches_added_names_of_no_language() -> None:
     spanish = vocabulary({"Y:1": ["heart attack"]})
-    index = Index.build(spanish, languages=["und"])
+    index = Index.build(spanish, languages=["und"], encoder=None)
     assert len(index.rebuild(VOCABULARY).entries) == 320
 
 
@@ -272,7 +273,7 @@ def test_kinds_are_refused_before_anything_is_encoded(encoder: Encoder, monkeypa
     with pytest.raises(UnknownNameError, match="known: weighted, reciprocal-rank"):
         Index.build(VOCABULARY, encoder=encoder, fusion="best")
     with pytest.raises(InputError, match="needs an encoder"):
-        Index.build(VOCABULARY, dense="hnsw")
+        Index.build(VOCABULARY, dense="hnsw", encoder=None)
     monkeypatch.setitem(sys.modules, "faiss", None)
     with pytest.raises(MissingExtraError, match=r"nymlink\[faiss\]"):
         Index.build(VOCABULARY, encoder=encoder, dense="hnsw")

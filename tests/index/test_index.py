@@ -18,7 +18,7 @@ from nymlink.core.store.manifest import seal, write_manifest
 from nymlink.index.fusion.hits import NONE
 from nymlink.index.index import Index
 from nymlink.index.sparse.presets import DEFAULT_PRESET, PRESETS
-from nymlink.text.english.stop_words import STOP_WORDS
+from nymlink.text.english.stop_words import stop_words
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.index.small import many_names, vocabulary
 
@@ -36,19 +36,19 @@ QUERIES = ["heart atack", "myocarde", "心筋", "+++", "forgotten name", "", *(n
 
 @pytest.fixture(scope="module", params=list(PRESETS))
 def built(request: pytest.FixtureRequest) -> Index:
-    return Index.build(VOCABULARY, sparse=request.param)
+    return Index.build(VOCABULARY, sparse=request.param, encoder=None)
 
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("index") / "small"
-    Index.build(VOCABULARY).save(directory)
+    Index.build(VOCABULARY, encoder=None).save(directory)
     return directory
 
 
 def test_the_equal_name_is_first_and_full_marks(built: Index) -> None:
     # A search by words has nothing to say of a name that is all stop words.
-    names = [name for name in NAMES if not set(name.split()) <= set(STOP_WORDS)]
+    names = [name for name in NAMES if not set(name.split()) <= set(stop_words())]
     matches = built.match(names, 3)
     assert [built.vocabulary.name(row).text for row in matches.names[:, 0]] == names
     np.testing.assert_allclose(matches.scores[:, 0], 1, atol=1e-6)
@@ -90,8 +90,8 @@ def test_written_directly_it_is_what_is_built_and_saved(
 ) -> None:
     monkeypatch.setattr("nymlink.index.sparse.sparse_search._SHARD", 64)
     sparse = built.settings["sparse"]
-    Index.build(VOCABULARY, sparse=sparse).save(tmp_path / "saved")
-    written = Index.build(VOCABULARY, directory=tmp_path / "written", sparse=sparse)
+    Index.build(VOCABULARY, sparse=sparse, encoder=None).save(tmp_path / "saved")
+    written = Index.build(VOCABULARY, directory=tmp_path / "written", sparse=sparse, encoder=None)
     assert _files(tmp_path / "written") == _files(tmp_path / "saved")
     for name in _files(tmp_path / "saved"):
         assert (tmp_path / "written" / name).read_bytes() == (tmp_path / "saved" / name).read_bytes(), name
@@ -103,19 +103,19 @@ def test_written_directly_it_is_what_is_built_and_saved(
 
 def test_names_in_chosen_languages_only(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no names to search in xx; its languages: "):
-        Index.build(VOCABULARY, directory=tmp_path / "index", languages=["xx"])
+        Index.build(VOCABULARY, directory=tmp_path / "index", languages=["xx"], encoder=None)
     assert not (tmp_path / "index").exists()
 
 
 def test_without_sparse_search_only_equal_names_match() -> None:
-    matches = Index.build(VOCABULARY, sparse="none").match(["heart attack", "heart atack"], 2)
+    matches = Index.build(VOCABULARY, sparse="none", encoder=None).match(["heart attack", "heart atack"], 2)
     assert matches.concepts.tolist() == [[VOCABULARY.row("Y:1"), NONE], [NONE, NONE]]
     assert matches.scores.tolist() == [[1, 0], [0, 0]]
 
 
 @pytest.mark.parametrize("sparse", PRESETS)
 def test_orders_of_words_are_one_entry_but_in_published_settings(sparse: str) -> None:
-    index = Index.build(VOCABULARY, sparse=sparse)
+    index = Index.build(VOCABULARY, sparse=sparse, encoder=None)
     found = index.search.search(["attack heart"], 2).hits
     [[best, *_]] = found.rows.tolist()
     assert index.entries.text(best) == ("heart attack" if sparse == DEFAULT_PRESET else "attack heart")
@@ -129,32 +129,34 @@ def test_orders_of_words_are_one_entry_but_in_published_settings(sparse: str) ->
 
 
 def test_a_vocabulary_of_a_few_names_is_searched_too() -> None:
-    index = Index.build(vocabulary({"A:1": ["heart attack"], "A:2": ["stroke"], "A:3": ["breast cancer"]}))
+    index = Index.build(
+        vocabulary({"A:1": ["heart attack"], "A:2": ["stroke"], "A:3": ["breast cancer"]}), encoder=None
+    )
     matches = index.match(["hart atack", "strokes", "cancer of breast"], 1)
     assert matches.concepts[:, 0].tolist() == [0, 1, 2]
 
 
 def test_nothing_to_search_is_an_error() -> None:
     with pytest.raises(InputError, match="no names"):
-        Index.build(vocabulary({"X:1": []}))
+        Index.build(vocabulary({"X:1": []}), encoder=None)
 
 
 def test_an_unknown_preset_is_an_error_that_lists_the_known_ones() -> None:
     with pytest.raises(UnknownNameError, match=r"biosyn.*le-nguyen"):
-        Index.build(VOCABULARY, sparse="best")
+        Index.build(VOCABULARY, sparse="best", encoder=None)
 
 
 def test_it_does_not_replace_what_is_not_its_own(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("dear")
     with pytest.raises(OutputError):
-        Index.build(VOCABULARY, sparse="none").save(tmp_path)
+        Index.build(VOCABULARY, sparse="none", encoder=None).save(tmp_path)
     assert (tmp_path / "letter.txt").read_text() == "dear"
 
 
 def test_it_does_not_replace_the_vocabulary_it_is_made_of(tmp_path: Path) -> None:
     VOCABULARY.save(tmp_path / "v")
     with pytest.raises(OutputError, match="holds a nymlink vocabulary, not an index"):
-        Index.build(Vocabulary.load(tmp_path / "v"), sparse="none").save(tmp_path / "v")
+        Index.build(Vocabulary.load(tmp_path / "v"), sparse="none", encoder=None).save(tmp_path / "v")
     assert len(Vocabulary.load(tmp_path / "v")) == len(VOCABULARY)
 
 
@@ -212,7 +214,7 @@ def test_damage_is_an_error_or_does_not_show(saved: Path, tmp_path: Path, data: 
 
 def test_files_that_do_not_belong_together_are_noticed(saved: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
-    Index.build(vocabulary({"X:1": ["heart"], "X:2": ["attack"]})).save(other)
+    Index.build(vocabulary({"X:1": ["heart"], "X:2": ["attack"]}), encoder=None).save(other)
     sparse = [f"sparse/{name}.npy" for name in ("0/keys", "0/starts", "0/postings", "scales", "hashes", "sizes")]
     for name in ("entries.arrow", "entry_offsets.npy", *sparse):
         directory = shutil.copytree(saved, tmp_path / "copy", dirs_exist_ok=True)

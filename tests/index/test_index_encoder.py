@@ -20,8 +20,6 @@ from nymlink.index.index import Index
 from tests.encode import tiny
 from tests.index.dense_samples import VOCABULARY, assert_same
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 
 def test_opening_loads_no_model(saved: Path) -> None:
     script = (
@@ -39,7 +37,7 @@ def test_an_encoder_that_is_gone_is_asked_for(saved: Path, model: Path, tmp_path
     directory = shutil.copytree(saved, tmp_path / "copy")
     manifest = json.loads((directory / "manifest.json").read_text())
     assert manifest["settings"]["encoder"]["name"] == str(model)
-    for name, said in ((str(tmp_path / "gone"), "gone: no such folder"), (None, "does not say where")):
+    for name, said in ((str(tmp_path / "gone"), "gone: no such folder"), (None, "does not know where")):
         manifest["settings"]["encoder"]["name"] = name
         write_manifest(directory, manifest)
         with pytest.raises(StoreError, match=f"(?s){said}.*--encoder"):
@@ -129,13 +127,13 @@ def test_the_encoder_is_loaded_as_it_was_built_with(mixed: Path, tmp_path: Path,
 
 def test_the_encoder_can_be_loaded_before_the_first_query(saved: Path, tmp_path: Path) -> None:
     Index.load(saved).load_encoder()
-    Index.build(VOCABULARY).load_encoder()
+    Index.build(VOCABULARY, encoder=None).load_encoder()
     with pytest.raises(InputError, match="no such folder"):
         Index.load(saved, encoder=tmp_path / "elsewhere").load_encoder()
 
 
 def test_an_index_without_dense_search_needs_no_encoder(encoder: Encoder, tmp_path: Path) -> None:
-    Index.build(VOCABULARY).save(tmp_path / "i")
+    Index.build(VOCABULARY, encoder=None).save(tmp_path / "i")
     with pytest.raises(InputError, match="needs no encoder"):
         Index.load(tmp_path / "i", encoder=encoder)
 

@@ -147,8 +147,8 @@ def test_more_held_out_is_the_same_and_more() -> None:
 def test_concepts_may_be_cut_by_any_stretch(monkeypatch: pytest.MonkeyPatch) -> None:
     made = vocabulary(*(row for at in range(12) for row in crowd(f"A:{at}", at % 5)), *crowd("B:1", 30))
     whole = spelt(Pairs.of(made, cap=1000))
-    for stretch in (1, 2, 3, 7, 50):
-        monkeypatch.setattr(names, "_STRETCH", stretch)
+    for size in (1, 2, 3, 7, 50):
+        monkeypatch.setattr(names, "_BATCH", size)
         assert spelt(Pairs.of(made, cap=1000)) == whole
 
 
@@ -178,7 +178,7 @@ def test_settings_out_of_range_are_refused() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             Pairs.of(made, **setting)
-    with pytest.raises(InputError, match="no name is in language 'english'; there are: en"):
+    with pytest.raises(InputError, match="no name is in the language 'english'; the vocabulary has: en"):
         Pairs.of(made, languages=["en", "english"])
     assert len(Pairs.of(made, languages=["EN"])) == len(Pairs.of(made, languages=["en"]))
 

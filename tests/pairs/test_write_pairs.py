@@ -48,7 +48,7 @@ def test_files_are_written_stretch_by_stretch(
 ) -> None:
     pairs = Pairs.of(small)
     write_pairs(pairs, tmp_path / "whole")
-    monkeypatch.setattr(pair_files, "_STRETCH", 10)
+    monkeypatch.setattr(pair_files, "_BATCH", 10)
     write_pairs(pairs, tmp_path / name)
     assert read(tmp_path / name) == read(tmp_path / "whole")
 
@@ -130,7 +130,7 @@ def test_broken_lines_are_told_by_number_and_cost_nothing_else(tmp_path: Path) -
 
 
 def test_rows_without_a_name_are_told_by_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nymlink.pairs.read_pairs._STRETCH", 2)
+    monkeypatch.setattr("nymlink.pairs.read_pairs._BATCH", 2)
     # Columns in another order, of other types, and more of them.
     table = {
         "name2": pa.array(["b", None, "d", " ", "f"]).dictionary_encode(),
@@ -154,13 +154,13 @@ def test_files_that_hold_no_pairs_are_refused(tmp_path: Path) -> None:
     not_utf8 = pa.array([b"\xff"]).view(pa.string())
     pq.write_table(pa.table({**columns, "name1": not_utf8}), tmp_path / "bytes")
     for content, message in (
-        (b"", "no pair is in the file"),
-        (b"one\ntwo\n", "no pair is in the file"),
+        (b"", "the file holds no pair"),
+        (b"one\ntwo\n", "the file holds no pair"),
         (gzip.compress(b"A||a||b\n" * 9)[:-9], "truncated"),
         ((tmp_path / "whole").read_bytes()[:-9], "cannot be read as pairs"),
         ((tmp_path / "lists").read_bytes(), "cannot be read as pairs"),
         ((tmp_path / "lacking").read_bytes(), "no column 'name1'; the file has: concept, names"),
-        ((tmp_path / "none").read_bytes(), "no pair is in the file"),
+        ((tmp_path / "none").read_bytes(), "the file holds no pair"),
         ((tmp_path / "bytes").read_bytes(), "cannot be read as pairs"),
     ):
         path.write_bytes(content)

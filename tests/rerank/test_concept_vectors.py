@@ -17,7 +17,7 @@ from nymlink.core.errors import OutputError
 from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.rerank.concept_vectors import ConceptVectors
-from nymlink.rerank.dual_encoder import DualEncoder, DualSettings
+from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
 from nymlink.rerank.dual_scorer import DualScorer
 from nymlink.rerank.entities import Entity
 from nymlink.rerank.passages import Passage
@@ -32,7 +32,7 @@ NAMES = ("heart attack", "seizure", "short stature", "fever", "attack")
 
 def made(base: Path, seed: int = 0, *, length: int = 64) -> DualEncoder:
     torch.manual_seed(seed)
-    model = DualEncoder.begin(base, DualSettings(max_length=length))
+    model = DualEncoder.from_encoder(base, DualEncoderConfig(max_length=length))
     with torch.no_grad():
         for weight in model.entity.parameters():
             weight += 0.01 * torch.randn(weight.shape)
@@ -67,8 +67,8 @@ def learned(
 ) -> list[object]:
     """What a process has that encodes these concepts and ends."""
     vectors = ConceptVectors(model, known, cache)
-    vectors.learn(rows)
-    found: list[object] = vectors.of(rows).tolist()
+    vectors.add(rows)
+    found: list[object] = vectors.get(rows).tolist()
     del vectors
     gc.collect()
     return found
@@ -128,13 +128,13 @@ def test_what_is_encoded_is_written_before_the_end(
     monkeypatch.setattr("nymlink.rerank.concept_vectors._BLOCK", 2)
     model, known = made(base), of(*NAMES)
     running = ConceptVectors(model, known, EmbeddingCache(tmp_path))
-    running.learn([0])
-    running.learn([1])
-    running.learn([2])
+    running.add([0])
+    running.add([1])
+    running.add([2])
     encoded.clear()
     learned(model, known, [0, 1, 2], EmbeddingCache(tmp_path))
     assert encoded == ["short stature"]
-    running.learn([0, 2])
+    running.add([0, 2])
     assert encoded == ["short stature"]
 
 
@@ -145,7 +145,7 @@ def test_a_full_disk_does_not_stop_the_scoring(
         raise OutputError("no space left")
 
     monkeypatch.setattr("nymlink.rerank.concept_vectors._BLOCK", 1)
-    monkeypatch.setattr("nymlink.encode.cache.embedding_cache.Shelf.add", full)
+    monkeypatch.setattr("nymlink.encode.cache.encoder_cache.EncoderCache.add", full)
     model, known = made(base), of(*NAMES)
     scorer = DualScorer(model, known, cache=EmbeddingCache(tmp_path))
     passages = [Passage("fever of ", "heart attack", ""), Passage("x ", "seizure", "")]
@@ -164,9 +164,9 @@ def test_an_emptied_cache_is_noticed(base: Path, tmp_path: Path, encoded: list[s
     running = ConceptVectors(model, known, EmbeddingCache(tmp_path))
     shutil.rmtree(next(tmp_path.iterdir()))
     encoded.clear()
-    running.learn([0, 1])
+    running.add([0, 1])
     assert encoded == ["heart attack", "seizure"]
-    assert np.allclose(running.of([0, 1]), first, atol=1e-5)
+    assert np.allclose(running.get([0, 1]), first, atol=1e-5)
 
 
 def test_what_waits_is_written_when_the_process_ends(base: Path, tmp_path: Path) -> None:
@@ -175,15 +175,15 @@ import sys, torch
 from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.rerank.concept_vectors import ConceptVectors
-from nymlink.rerank.dual_encoder import DualEncoder, DualSettings
+from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
 from tests.train.small import vocabulary
 torch.manual_seed(0)
 vectors = ConceptVectors(
-    DualEncoder.begin(sys.argv[1], DualSettings(max_length=64)),
+    DualEncoder.from_encoder(sys.argv[1], DualEncoderConfig(max_length=64)),
     vocabulary(("X:0", "seizure", "en", "preferred")),
     EmbeddingCache(sys.argv[2]),
 )
-vectors.learn([0])
+vectors.add([0])
 """
     subprocess.run([sys.executable, "-c", script, str(base), str(tmp_path)], check=True)
     assert len(list(tmp_path.rglob("*.npy"))) == 1

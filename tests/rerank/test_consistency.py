@@ -20,13 +20,13 @@ from nymlink.encode.encoder import Encoder
 from nymlink.index.fusion.fusion import Fusion
 from nymlink.index.fusion.hits import Scores
 from nymlink.index.index import Index
-from nymlink.link.linker import Linker
-from nymlink.link.model import Link
-from nymlink.rerank.combine import Weights
-from nymlink.rerank.cross_encoder import CrossEncoder, CrossSettings
+from nymlink.linking.linker import Linker
+from nymlink.linking.model import Link
+from nymlink.rerank.cross_encoder import CrossEncoder, CrossEncoderConfig
 from nymlink.rerank.cross_scorer import CrossScorer
-from nymlink.rerank.dual_encoder import DualEncoder, DualSettings
-from nymlink.rerank.folder import Fitted, fitted, scores_of, store_fitted
+from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
+from nymlink.rerank.folder import FittedWeights, read_fitted, score_settings, write_fitted
+from nymlink.rerank.log_linear import EvidenceWeights
 from nymlink.rerank.passages import Passage
 from nymlink.rerank.reranker import Reranker
 from tests.encode import tiny
@@ -52,7 +52,7 @@ class Told:
 @pytest.fixture(scope="module")
 def index() -> Index:
     names = ("X:0", "mitral insufficiency"), ("X:0", "MI"), ("X:1", "myocardial infarction"), ("X:1", "MI")
-    return Index.build(vocabulary(*((concept, name, "en", "exact") for concept, name in names)))
+    return Index.build(vocabulary(*((concept, name, "en", "exact") for concept, name in names)), encoder=None)
 
 
 def document(*mentions: Mention) -> Document:
@@ -72,20 +72,22 @@ def first(reranker: Reranker, links: Sequence[Link], given: Document) -> list[st
 
 def test_the_score_of_the_index_counts_as_much_as_it_is_weighed(index: Index) -> None:
     given = document(at("Myocardial infarction"))
-    links = Linker(index).link(given)
+    links = Linker(index, top_k=5).link(given)
     scorer = Told(1.0, 0.0)
     gap = links[0].candidates[0].score - links[0].candidates[1].score
     assert links[0].candidates[0].concept_id == "X:1"
     for retrieval, expected in ((0.0, "X:0"), (0.9 / gap, "X:0"), (1.1 / gap, "X:1")):
-        reranker = Reranker(scorer, index.vocabulary, weights=Weights(retrieval=retrieval))
+        reranker = Reranker(scorer, index.vocabulary, weights=EvidenceWeights(retrieval=retrieval))
         assert first(reranker, links, given) == [expected]
 
 
 def test_a_mention_that_is_sure_informs_those_of_its_type_in_its_document(index: Index) -> None:
     # By its context "One MI" may mean either, and a little rather X:0; the other one says that it is X:1.
     scorer = Told(0.0, 0.0, the=(0.0, 5.0), one=(0.5, 0.0))
-    alone, with_document = (Reranker(scorer, index.vocabulary, weights=Weights(document=w)) for w in (0.0, 1.0))
-    linker = Linker(index)
+    alone, with_document = (
+        Reranker(scorer, index.vocabulary, weights=EvidenceWeights(document=w)) for w in (0.0, 1.0)
+    )
+    linker = Linker(index, top_k=5)
     same = document(at("MI", 0), at("MI", 1))
     assert first(alone, linker.link(same), same) == ["X:1", "X:0"]
     assert first(with_document, linker.link(same), same) == ["X:1", "X:1"]
@@ -98,8 +100,8 @@ def test_a_mention_that_is_sure_informs_those_of_its_type_in_its_document(index:
 def test_parts_of_the_score_say_what_the_document_said(index: Index) -> None:
     scorer = Told(0.0, 0.0, the=(0.0, 5.0))
     given = document(at("MI", 0), at("MI", 1))
-    links = Linker(index).link(given)
-    _, found = Reranker(scorer, index.vocabulary, weights=Weights(document=1)).rerank(given, links)
+    links = Linker(index, top_k=5).link(given)
+    _, found = Reranker(scorer, index.vocabulary, weights=EvidenceWeights(document=1)).rerank(given, links)
     sure = 1 / (1 + np.exp(-5))
     assert {one.concept_id: one.parts["document"] for one in found.candidates} == pytest.approx(
         {"X:1": sure, "X:0": 1 - sure}, abs=1e-6
@@ -113,38 +115,40 @@ def test_a_mention_without_context_informs_others_and_stays_as_it_is(index: Inde
     scorer = Told(0.5, 0.0)
     placeless = Mention("myocardial infarction", type="Disease")
     composite = replace(placeless, text="infarction or so", parts=("myocardial infarction", "zzzz"))
-    weights = Weights(retrieval=2, document=1)
+    weights = EvidenceWeights(retrieval=2, document=1)
     reranker = Reranker(scorer, index.vocabulary, weights=weights)
     for helper in (placeless, composite):
         given = document(at("MI", 1), helper)
-        links = Linker(index).link(given)
+        links = Linker(index, top_k=5).link(given)
         found = reranker.rerank(given, links)
         assert [link.candidates[0].concept_id for link in found[:1]] == ["X:1"]
         assert found[1] == links[1]
     alone = document(at("MI", 1))
-    assert first(reranker, Linker(index).link(alone), alone) == ["X:0"]
+    assert first(reranker, Linker(index, top_k=5).link(alone), alone) == ["X:0"]
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     torch.manual_seed(0)
-    DualEncoder.begin(tiny.folder(tmp_path / "base"), DualSettings(max_length=64)).save(tmp_path / "reranker")
+    DualEncoder.from_encoder(tiny.folder(tmp_path / "base"), DualEncoderConfig(max_length=64)).save(
+        tmp_path / "reranker"
+    )
     return tmp_path / "reranker"
 
 
 def test_what_was_fitted_is_kept_in_the_folder(index: Index, folder: Path) -> None:
-    assert fitted(folder) is None
+    assert read_fitted(folder) is None
     loaded = Reranker.load(folder, index.vocabulary)
-    assert (loaded.weights, loaded.candidates) == (Weights(), 64)
-    weights = Weights(context=0.5, retrieval=8, document=0.25)
-    kept = Fitted(weights=weights, candidates=16, scores=scores_of(index))
-    store_fitted(folder, kept)
-    assert fitted(folder) == kept
+    assert (loaded.weights, loaded.candidates) == (EvidenceWeights(), 64)
+    weights = EvidenceWeights(context=0.5, retrieval=8, document=0.25)
+    kept = FittedWeights(weights=weights, candidates=16, scores=score_settings(index))
+    write_fitted(folder, kept)
+    assert read_fitted(folder) == kept
     loaded = Reranker.load(folder, index.vocabulary)
     assert (loaded.weights, loaded.candidates) == (kept.weights, 16)
     assert DualEncoder.load(folder).width == 32
     given = document(at("MI", 0))
-    (link,) = Reranker.load(folder, index.vocabulary).rerank(given, Linker(index).link(given))
+    (link,) = Reranker.load(folder, index.vocabulary).rerank(given, Linker(index, top_k=5).link(given))
     assert set(link.candidates[0].parts) >= {"context", "document"}
 
 
@@ -164,15 +168,15 @@ def said_of(folder: Path, recwarn: pytest.WarningsRecorder) -> list[str]:
 def test_weights_that_were_fitted_to_other_scores_are_warned_of(
     index: Index, folder: Path, recwarn: pytest.WarningsRecorder, changes: dict[str, object], warned: bool
 ) -> None:
-    weights = Weights(retrieval=8)
-    store_fitted(folder, Fitted(weights=weights, candidates=16, scores=scores_of(index) | changes))
+    weights = EvidenceWeights(retrieval=8)
+    write_fitted(folder, FittedWeights(weights=weights, candidates=16, scores=score_settings(index) | changes))
     # Its vocabulary does not say what its scores are.
     assert Reranker.load(folder, index.vocabulary).weights == weights
     assert said_of(folder, recwarn) == []
     assert Reranker.load(folder, index).weights == weights
     expected = (
-        f"{folder}: what counts beside the context was fitted to scores that are made in another way than those "
-        "of this index: run `nymlink rerank fit` with it"
+        f"{folder}: its weights were fitted with an index whose scores are made in another way than those of this "
+        "index: run `nymlink rerank fit` with this index"
     )
     assert said_of(folder, recwarn) == [expected] * warned
 
@@ -183,37 +187,39 @@ def test_of_weights_that_do_not_say_what_they_were_fitted_to_nothing_is_said(
     kept = {"weights": {"context": 1.0, "retrieval": 8.0, "document": 0.0}, "candidates": 16}
     manifest = json.loads((folder / "manifest.json").read_text())
     write_manifest(folder, {**manifest, "fitted": kept})
-    assert Reranker.load(folder, index).weights == Weights(retrieval=8)
+    assert Reranker.load(folder, index).weights == EvidenceWeights(retrieval=8)
     assert said_of(folder, recwarn) == []
 
 
 def test_scores_are_known_by_their_searches_their_fusion_and_the_encoder(index: Index, tmp_path: Path) -> None:
-    assert scores_of(index) == {
+    assert score_settings(index) == {
         "sparse": "nymlink",
         "encoder": None,
         "fusion": {"method": "weighted", "weights": {"exact": 0.1, "sparse": 0.9}},
     }
     index.save(tmp_path / "index")
-    assert scores_of(Index.load(tmp_path / "index")) == scores_of(index)
+    assert score_settings(Index.load(tmp_path / "index")) == score_settings(index)
     other = index.with_fusion(Fusion.of(["exact", "sparse"], weights={"sparse": 1}))
-    assert scores_of(other) == scores_of(index) | {"fusion": other.fusion.to_dict()}
+    assert score_settings(other) == score_settings(index) | {"fusion": other.fusion.to_dict()}
     encoder = Encoder.load(tiny.folder(tmp_path / "base"))
     dense = Index.build(index.vocabulary, encoder=encoder)
-    assert scores_of(dense)["encoder"] == encoder.fingerprint
+    assert score_settings(dense)["encoder"] == encoder.fingerprint
     # Where it is now does not matter.
     shutil.move(tmp_path / "base", tmp_path / "moved")
     moved = Index.build(index.vocabulary, encoder=tmp_path / "moved")
-    assert scores_of(moved) == scores_of(dense)
+    assert score_settings(moved) == score_settings(dense)
 
 
 def test_a_cross_encoder_is_told_by_its_manifest(index: Index, tmp_path: Path) -> None:
-    CrossEncoder.begin(tiny.folder(tmp_path / "base"), CrossSettings(max_length=64)).save(tmp_path / "cross")
-    store_fitted(tmp_path / "cross", Fitted(weights=Weights(document=1), candidates=64))
+    CrossEncoder.from_encoder(tiny.folder(tmp_path / "base"), CrossEncoderConfig(max_length=64)).save(
+        tmp_path / "cross"
+    )
+    write_fitted(tmp_path / "cross", FittedWeights(weights=EvidenceWeights(document=1), candidates=64))
     loaded = Reranker.load(tmp_path / "cross", index.vocabulary)
     assert isinstance(loaded.scorer, CrossScorer)
-    assert loaded.weights == Weights(document=1)
+    assert loaded.weights == EvidenceWeights(document=1)
     given = document(at("MI", 0))
-    (link,) = loaded.rerank(given, Linker(index).link(given))
+    (link,) = loaded.rerank(given, Linker(index, top_k=5).link(given))
     assert set(link.candidates[0].parts) >= {"context", "document"}
 
 
@@ -240,7 +246,7 @@ def test_without_torch_the_extra_is_named(index: Index, folder: Path, monkeypatc
 def test_what_was_fitted_and_is_damaged_is_said(index: Index, folder: Path, damage: object) -> None:
     manifest = json.loads((folder / "manifest.json").read_text())
     write_manifest(folder, {**manifest, "fitted": damage})
-    with pytest.raises(StoreError, match=r"what was fitted to it is damaged .*: run `nymlink rerank fit` again"):
+    with pytest.raises(StoreError, match=r"the fitted weights are damaged .*: run `nymlink rerank fit` again"):
         Reranker.load(folder, index.vocabulary)
 
 
@@ -249,4 +255,4 @@ def test_folders_of_others_are_refused(index: Index, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="this is not a nymlink reranker but a nymlink index"):
         Reranker.load(tmp_path / "index", index.vocabulary)
     with pytest.raises(StoreError, match="no such reranker"):
-        store_fitted(tmp_path / "nothing", Fitted(weights=Weights(), candidates=64))
+        write_fitted(tmp_path / "nothing", FittedWeights(weights=EvidenceWeights(), candidates=64))

@@ -17,7 +17,7 @@ from tokenizers import Tokenizer
 from nymlink.core.errors import InputError, StoreError
 from nymlink.core.store.manifest import seal, write_manifest
 from nymlink.encode.model.tokens import Tokens
-from nymlink.rerank.cross_encoder import CrossEncoder, CrossSettings
+from nymlink.rerank.cross_encoder import CrossEncoder, CrossEncoderConfig
 from nymlink.rerank.cross_scorer import CrossScorer
 from nymlink.rerank.entities import Entity, entities
 from nymlink.rerank.folder import open_scorer
@@ -29,7 +29,7 @@ from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.encode import tiny
 
-SHORT = CrossSettings(max_length=64)
+SHORT = CrossEncoderConfig(max_length=64)
 PASSAGES = [
     Passage("infarto de ", "heart attack", " short stature"),
     Passage("x ", "seizure", ""),
@@ -53,7 +53,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def model(base: Path) -> CrossEncoder:
     torch.manual_seed(0)
-    return CrossEncoder.begin(base, SHORT)
+    return CrossEncoder.from_encoder(base, SHORT)
 
 
 @pytest.fixture(scope="module")
@@ -157,7 +157,7 @@ def test_scores_are_the_heads_of_the_first_token(model: CrossEncoder) -> None:
 @pytest.mark.parametrize("family", tiny.FAMILIES)
 def test_saved_and_loaded_it_is_the_same(tmp_path: Path, family: str) -> None:
     torch.manual_seed(0)
-    model = CrossEncoder.begin(tiny.folder(tmp_path / "base", family), SHORT)
+    model = CrossEncoder.from_encoder(tiny.folder(tmp_path / "base", family), SHORT)
     model.save(tmp_path / "saved")
     manifest = json.loads((tmp_path / "saved" / "manifest.json").read_text())
     assert manifest["kind"] == "cross-encoder"
@@ -208,18 +208,18 @@ def test_what_is_damaged_is_said(model: CrossEncoder, tmp_path: Path) -> None:
 
 def test_settings_have_their_ranges(base: Path) -> None:
     with pytest.raises(InputError, match="max_length must be at least 32, not 16"):
-        CrossSettings(max_length=16)
+        CrossEncoderConfig(max_length=16)
     with pytest.raises(InputError, match="max_length 128 is more than the model takes: 66"):
-        CrossEncoder.begin(base, CrossSettings())
+        CrossEncoder.from_encoder(base, CrossEncoderConfig())
     with pytest.raises(InputError, match="first must be at least 1, not 0"):
-        CrossSettings(first=0)
+        CrossEncoderConfig(first=0)
 
 
 def test_all_candidates_that_are_to_be_read_are_put_in_order(
     base: Path, vocabulary: Vocabulary, tmp_path: Path
 ) -> None:
     for first, candidates in ((16, 64), (100, 100)):
-        CrossEncoder.begin(base, CrossSettings(max_length=64, first=first)).save(tmp_path / "saved")
+        CrossEncoder.from_encoder(base, CrossEncoderConfig(max_length=64, first=first)).save(tmp_path / "saved")
         assert Reranker.load(tmp_path / "saved", vocabulary).candidates == candidates
 
 
@@ -234,7 +234,7 @@ def test_the_first_candidates_are_read_and_the_others_come_after_them(
 ) -> None:
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: able)
     torch.manual_seed(0)
-    model = CrossEncoder.begin(base, CrossSettings(max_length=64, first=3)).eval()
+    model = CrossEncoder.from_encoder(base, CrossEncoderConfig(max_length=64, first=3)).eval()
     model.save(tmp_path / "saved")
     scorer = open_scorer(tmp_path / "saved", vocabulary)
     candidates = [[9, 0, 4, 8, 2, 1], [5], [7, 3]]

@@ -13,7 +13,7 @@ from tokenizers import Tokenizer
 from nymlink.core.errors import InputError
 from nymlink.encode.model.tokens import Tokens
 from nymlink.rerank.entities import Entity, entities
-from nymlink.rerank.inputs import END, START, Inputs, fitted
+from nymlink.rerank.inputs import END, START, Inputs, fit_context
 from nymlink.rerank.passages import Passage
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import TableBuilder
@@ -72,7 +72,7 @@ def test_an_entity_has_its_type_and_its_names(tokenizer: Tokenizer) -> None:
     st.integers(12, 124),
 )
 def test_the_mention_and_what_is_nearest_survive(left: Any, mention: Any, right: Any, room: int) -> None:
-    before, kept, after = fitted(left, mention, right, room=room)
+    before, kept, after = fit_context(left, mention, right, room=room)
     assert len(before) + len(kept) + len(after) == min(room, len(left) + len(mention) + len(right))
     assert list(before) == left[len(left) - len(before) :]
     assert list(after) == right[: len(after)]
@@ -124,7 +124,7 @@ def test_a_tokenizer_without_ends_is_refused() -> None:
     bare.post_processor = None
     with pytest.raises(InputError, match="one token before a text and one after it"):
         Inputs(bare, length=32)
-    with pytest.raises(ValueError, match="no markers"):
+    with pytest.raises(ValueError, match="does not have the markers"):
         Inputs(tiny.tokenizer(), length=32).passages([Passage("a", "b", "c")])
 
 

@@ -12,7 +12,7 @@ NAMES = "heart attack", "attack", "heart failure", "seizure"
 
 def test_what_is_not_retrieved_counts_as_wrong(script: Callable[[str], Any]) -> None:
     rows = ((f"X:{at}", name, "en", "exact") for at, name in enumerate(NAMES))
-    index = Index.build(vocabulary(*rows), sparse="le-nguyen")
+    index = Index.build(vocabulary(*rows), sparse="le-nguyen", encoder=None)
     said = [("heart attack", "X:0"), ("heart attack", "X:1"), ("attack", "X:3"), ("seizure", "Y:1"), ("fit", "")]
     mentions = tuple(Mention(text, concept_ids=(gold,) if gold else ()) for text, gold in said)
     found = script("retrieval_recall").recall(index, Corpus("toy", (Document("1", mentions=mentions),)))

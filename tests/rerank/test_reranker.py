@@ -20,14 +20,14 @@ from nymlink.encode.model.settings import Pooling
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.index.fusion.hits import Scores
 from nymlink.index.index import Index
-from nymlink.link.linker import Linker
-from nymlink.link.model import Link
-from nymlink.rerank.combine import Weights
-from nymlink.rerank.dual_encoder import DualEncoder, DualSettings
+from nymlink.linking.linker import Linker
+from nymlink.linking.model import Link
+from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
 from nymlink.rerank.dual_scorer import DualScorer
 from nymlink.rerank.entities import Entity
-from nymlink.rerank.folder import Fitted, open_scorer, store_fitted
+from nymlink.rerank.folder import FittedWeights, open_scorer, write_fitted
 from nymlink.rerank.inputs import END, START
+from nymlink.rerank.log_linear import EvidenceWeights
 from nymlink.rerank.passages import Passage
 from nymlink.rerank.reranker import Reranker
 from nymlink.vocabulary.model import Source
@@ -36,7 +36,7 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.encode import tiny
 from tests.train.small import vocabulary
 
-SHORT = DualSettings(max_length=64)
+SHORT = DualEncoderConfig(max_length=64)
 PASSAGES = [Passage("fever of ", "heart attack", " short stature"), Passage("x ", "seizure", "")]
 ENTITIES = [Entity("fever", ("heart attack", "mi")), Entity("", ("seizure",))]
 TEXT = "A heart attack and a seizure came with fever. Short stature was seen."
@@ -50,7 +50,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def model(base: Path) -> DualEncoder:
     torch.manual_seed(0)
-    return DualEncoder.begin(base, SHORT)
+    return DualEncoder.from_encoder(base, SHORT)
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,9 @@ def index() -> Index:
         "short stature",
         "fever",
     )
-    return Index.build(vocabulary(*((f"X:{at}", name, "en", "exact") for at, name in enumerate(names))))
+    return Index.build(
+        vocabulary(*((f"X:{at}", name, "en", "exact") for at, name in enumerate(names))), encoder=None
+    )
 
 
 def reranker_of(model: DualEncoder, vocabulary: Vocabulary) -> Reranker:
@@ -88,7 +90,7 @@ def test_both_encoders_begin_as_the_base_and_are_two(model: DualEncoder) -> None
 
 @pytest.mark.parametrize("mention_start", ["marker", "word"])
 def test_vectors_are_those_of_the_places_in_the_last_layer(base: Path, mention_start: str) -> None:
-    model = DualEncoder.begin(base, DualSettings(max_length=64, mention_start=mention_start))  # type: ignore[arg-type]
+    model = DualEncoder.from_encoder(base, DualEncoderConfig(max_length=64, mention_start=mention_start))  # type: ignore[arg-type]
     found = model.encode_passages(PASSAGES)
     for passage, vector in zip(PASSAGES, found, strict=True):
         tokens = model.passage_tokens([passage])
@@ -105,8 +107,8 @@ def test_vectors_are_those_of_the_places_in_the_last_layer(base: Path, mention_s
 
 @pytest.mark.parametrize("mention_start", ["marker", "word"])
 def test_means_are_those_of_the_mention_and_of_all_of_a_concept(base: Path, mention_start: str) -> None:
-    settings = DualSettings(max_length=64, mention_start=mention_start)  # type: ignore[arg-type]
-    model = DualEncoder.begin(base, settings, pooling="mean")
+    settings = DualEncoderConfig(max_length=64, mention_start=mention_start)  # type: ignore[arg-type]
+    model = DualEncoder.from_encoder(base, settings, pooling="mean")
     for passage, vector in zip(PASSAGES, model.encode_passages(PASSAGES), strict=True):
         ids = model.passage_tokens([passage]).ids.tolist()
         states = model.mention.transformer(torch.tensor([ids])).last_hidden_state[0].detach()
@@ -122,18 +124,18 @@ def test_means_are_those_of_the_mention_and_of_all_of_a_concept(base: Path, ment
 @pytest.mark.parametrize("pooling", ["cls", "mean"])
 def test_both_encoders_pool_as_the_base_does(base: Path, tmp_path: Path, pooling: Pooling) -> None:
     TorchModel.load(base, pooling=pooling).save(tmp_path / "base")
-    model = DualEncoder.begin(tmp_path / "base", SHORT)
+    model = DualEncoder.from_encoder(tmp_path / "base", SHORT)
     model.save(tmp_path / "saved")
     for one in (model, DualEncoder.load(tmp_path / "saved")):
         assert one.mention.settings.pooling == one.entity.settings.pooling == pooling
-    other = DualEncoder.begin(tmp_path / "base", SHORT, pooling="mean" if pooling == "cls" else "cls")
+    other = DualEncoder.from_encoder(tmp_path / "base", SHORT, pooling="mean" if pooling == "cls" else "cls")
     assert other.fingerprint != model.fingerprint
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta", "deberta-v2", "modernbert"])
 def test_saved_and_loaded_it_is_the_same(tmp_path: Path, family: str) -> None:
     torch.manual_seed(0)
-    model = DualEncoder.begin(tiny.folder(tmp_path / "base", family), SHORT)
+    model = DualEncoder.from_encoder(tiny.folder(tmp_path / "base", family), SHORT)
     model.save(tmp_path / "saved")
     said = json.loads((tmp_path / "saved" / "manifest.json").read_text())
     assert (said["kind"], said["width"]) == ("reranker", 32)
@@ -173,13 +175,13 @@ def test_what_is_damaged_is_said(model: DualEncoder, tmp_path: Path) -> None:
 
 def test_settings_have_their_ranges(base: Path) -> None:
     with pytest.raises(InputError, match="max_length must be at least 16, not 8"):
-        DualSettings(max_length=8)
+        DualEncoderConfig(max_length=8)
     with pytest.raises(InputError, match="unknown mention_start 'end'; known: marker, word"):
-        DualSettings(mention_start="end")  # type: ignore[arg-type]
+        DualEncoderConfig(mention_start="end")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="candidates must be at least 1, not 0"):
-        DualSettings(candidates=0)
+        DualEncoderConfig(candidates=0)
     with pytest.raises(InputError, match="max_length 128 is more than the model takes: 66"):
-        DualEncoder.begin(base, DualSettings())
+        DualEncoder.from_encoder(base, DualEncoderConfig())
 
 
 def test_candidates_come_in_the_order_of_their_distances(model: DualEncoder, index: Index) -> None:
@@ -236,7 +238,7 @@ def test_as_many_candidates_are_put_in_order_as_the_folder_says(
     made.save(tmp_path / "saved")
     assert made.fingerprint == model.fingerprint
     assert Reranker.load(tmp_path / "saved", index).candidates == 16
-    store_fitted(tmp_path / "saved", Fitted(weights=Weights(), candidates=8))
+    write_fitted(tmp_path / "saved", FittedWeights(weights=EvidenceWeights(), candidates=8))
     assert Reranker.load(tmp_path / "saved", index).candidates == 8
     made.save(tmp_path / "older")
     manifest = json.loads((tmp_path / "older" / "manifest.json").read_text())
@@ -344,7 +346,7 @@ def test_links_of_others_are_refused(model: DualEncoder, index: Index) -> None:
     given = document("heart attack")
     links: list[Link] = Linker(index).link(given)
     other = vocabulary(("Y:1", "fever", "en", "exact"))
-    with pytest.raises(UnknownNameError, match="no concept 'X:0' in the vocabulary"):
+    with pytest.raises(UnknownNameError, match="the candidate 'X:0' is not in the re-ranker's vocabulary"):
         reranker_of(model, other).rerank(given, links)
     with pytest.raises(ValueError, match="shorter"):
         reranker_of(model, index.vocabulary).rerank(given, [])

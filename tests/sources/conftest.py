@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nymlink.sources.download import Patience
+from nymlink.sources.download import RetryPolicy
 from nymlink.sources.fetch import FetchOptions
 from tests.sources.site import Site
 
@@ -20,5 +20,5 @@ def site() -> Iterator[Site]:
 
 @pytest.fixture
 def options(tmp_path: Path) -> FetchOptions:
-    """An empty cache and little patience."""
-    return FetchOptions(folder=tmp_path / "cache", patience=Patience(timeout=5, tries=3, pause=0.001))
+    """An empty cache and little retries."""
+    return FetchOptions(folder=tmp_path / "cache", retries=RetryPolicy(timeout=5, tries=3, pause=0.001))

@@ -23,9 +23,9 @@ from hypothesis import strategies as st
 from nymlink.core.errors import InputError, OutputError
 from nymlink.core.problems import Problems
 from nymlink.sources.cache import Fetched
-from nymlink.sources.download import Patience
+from nymlink.sources.download import RetryPolicy
 from nymlink.sources.fetch import FetchOptions, fetch
-from nymlink.sources.part import Stamp
+from nymlink.sources.partial_download import Stamp
 from tests.sources.site import Site, answers, breaks_after, chunked, claims, drips, stalls
 
 OBO = "format-version: 1.2\n\n" + "".join(f"[Term]\nid: X:{n}\nname: name {n}\n\n" for n in range(100))
@@ -82,8 +82,8 @@ def test_wherever_it_breaks_off_the_file_is_whole(
     site = Site(ranges=ranges)
     stop = site.start()
     try:
-        patience = Patience(timeout=1, tries=len(breaks) + 1, pause=0)
-        options = FetchOptions(folder=tmp_path_factory.mktemp("cache"), patience=patience)
+        retries = RetryPolicy(timeout=1, tries=len(breaks) + 1, pause=0)
+        options = FetchOptions(folder=tmp_path_factory.mktemp("cache"), retries=retries)
         source = site.source("/x.obo", OBO)
         site.troubles["/x.obo"] += [breaks_after(count) for count in breaks]
         assert content(fetch(source, options=options)) == OBO
@@ -94,7 +94,7 @@ def test_wherever_it_breaks_off_the_file_is_whole(
 def test_what_has_come_is_kept_for_the_next_run(site: Site, options: FetchOptions) -> None:
     source = site.source("/x.obo", OBO)
     site.troubles["/x.obo"] += [breaks_after(1000), breaks_after(0), breaks_after(0)]
-    with pytest.raises(InputError, match="what has come is kept") as caught:
+    with pytest.raises(InputError, match="the part received is kept") as caught:
         fetch(source, options=options)
     assert caught.value.path == source.url
     assert left(options) == ["x.obo.part", "x.obo.part.json"]
@@ -123,7 +123,7 @@ def test_a_file_that_changed_meanwhile_is_begun_anew(site: Site, options: FetchO
         site.files["/x.obo"] = OBO.encode()
         site.troubles["/x.obo"] += [breaks_after(1000)] * 3
         with pytest.raises(InputError):
-            fetch(source, options=replace(options, patience=replace(options.patience, tries=1)))
+            fetch(source, options=replace(options, retries=replace(options.retries, tries=1)))
         site.troubles["/x.obo"].clear()
         site.files["/x.obo"] = NEWER.encode()
         assert content(fetch(source, options=options)) == NEWER
@@ -187,7 +187,7 @@ def test_passing_faults_are_tried_again_and_lasting_ones_are_not(site: Site, opt
 
 
 def test_a_slow_server_is_waited_for_and_a_silent_one_asked_again(site: Site, options: FetchOptions) -> None:
-    options = replace(options, patience=Patience(timeout=0.5, tries=2, pause=0))
+    options = replace(options, retries=RetryPolicy(timeout=0.5, tries=2, pause=0))
     site.troubles["/slow.obo"].append(drips(8, 0.1))
     assert content(fetch(site.source("/slow.obo", OBO), options=options)) == OBO
     assert len(site.asked["/slow.obo"]) == 1
@@ -204,20 +204,20 @@ def test_a_server_that_is_not_there_is_told_of(site: Site, options: FetchOptions
 
 def test_a_connection_that_is_not_safe_is_refused(site: Site, options: FetchOptions) -> None:
     source = site.source("/x.obo", OBO)
-    with pytest.raises(InputError, match="no safe connection"):
+    with pytest.raises(InputError, match="no secure connection"):
         fetch(replace(source, url=source.url.replace("http:", "https:")), options=options)
 
 
 @pytest.mark.parametrize(
     ("sent", "format", "message"),
     [
-        (HTML, "obo", "is not obo: it begins '<!DOCTYPE html> <html><title>Down"),
-        (b"id,name\nX:1,one\n", "obo", "is not obo: it begins 'id,name X:1,one'"),
-        (OBO.encode(), "sssom", "is not sssom: it begins 'format-version"),
+        (HTML, "obo", "is not in the format obo: it begins '<!DOCTYPE html> <html><title>Down"),
+        (b"id,name\nX:1,one\n", "obo", "is not in the format obo: it begins 'id,name X:1,one'"),
+        (OBO.encode(), "sssom", "is not in the format sssom: it begins 'format-version"),
         (b"", "obo", "an empty file"),
         (b" \n", "obo", "an empty file"),
         (gzip.compress(OBO.encode())[:-20], "obo", r"damaged \(the compressed file is truncated"),
-        (b"\0" * 500, "obo", "is not obo"),
+        (b"\0" * 500, "obo", "is not in the format obo"),
     ],
 )
 def test_a_wrong_file_never_enters_the_cache(
@@ -243,7 +243,7 @@ def test_redirects_lead_to_web_addresses_only(site: Site, options: FetchOptions)
     site.troubles["/moved.obo"].append(answers(302, Location=f"{site.url}/there.obo"))
     assert content(fetch(moved, options=options)) == OBO
     site.troubles["/wild.obo"].append(answers(302, Location="file:///etc/passwd"))
-    with pytest.raises(InputError, match="cannot be fetched"):
+    with pytest.raises(InputError, match="cannot be downloaded"):
         fetch(site.source("/wild.obo", b""), options=options)
 
 
@@ -251,7 +251,7 @@ def test_a_pinned_digest_is_kept_to(site: Site, options: FetchOptions) -> None:
     source = site.source("/x.obo", OBO)
     pinned = replace(source, sha256=hashlib.sha256(NEWER.encode()).hexdigest())
     fetch(source, options=options)
-    with pytest.raises(InputError, match="another file than the one expected"):
+    with pytest.raises(InputError, match="another file than expected"):
         fetch(pinned, options=options)
     site.files["/x.obo"] = NEWER.encode()
     assert content(fetch(pinned, options=options)) == NEWER
@@ -261,7 +261,7 @@ def test_a_cached_file_that_changed_is_fetched_again(site: Site, options: FetchO
     source = site.source("/x.obo", OBO)
     path = fetch(source, options=options).path
     path.write_text(OBO + "[Term]\n")
-    with pytest.raises(InputError, match="no longer what was fetched: run once without --offline"):
+    with pytest.raises(InputError, match="the file has changed since it was downloaded: run once without"):
         fetch(source, options=offline(options))
     assert content(fetch(source, options=options)) == OBO
     for damaged in ("", "{}", "[]", '{"stamp": 1}'):
@@ -320,7 +320,7 @@ def test_a_file_is_taken_out_of_its_archive(site: Site, options: FetchOptions) -
     with pytest.raises(InputError, match=r"holds no y\.obo, but: release/about\.txt, release/x\.obo"):
         fetch(replace(source, name="y", member="y.obo"), options=options)
     for name, sent in (("page", HTML), ("bad", packed[:60] + b"\xff" * 60 + packed[120:])):
-        with pytest.raises(InputError, match="no ZIP archive, or a damaged one"):
+        with pytest.raises(InputError, match="not a ZIP archive, or a damaged one"):
             fetch(site.source(f"/{name}.zip", sent, member="x.obo"), options=options)
 
 

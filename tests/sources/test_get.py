@@ -83,7 +83,7 @@ def test_mappings_among_them_merge(site: Site, options: FetchOptions) -> None:
     assert vocabulary.resolve("TWO:1") == ("ONE:1",)
     assert {name.text for name in vocabulary.names("ONE:1")} >= {"heart attack", "coronary attack"}
     assert set(vocabulary.settings["urls"]) == {"one", "two", "maps"}
-    with pytest.raises(InputError, match="mappings alone make no vocabulary"):
+    with pytest.raises(InputError, match="only mappings are named"):
         get_vocabulary(sources[2:], options=options, problems=Problems())
 
 
@@ -104,10 +104,10 @@ def test_one_that_fails_costs_no_other(site: Site, options: FetchOptions) -> Non
     gone, unread, foreign, maps = map(str, problems.first)
     assert gone.startswith(f"{site.url}/gone.obo: the server answered 404 Not Found: has the file moved?")
     assert "broken.obo: no [Term] that could be used" in unread
-    assert "remove the file to have it fetched again" in unread
+    assert "remove the file to have it downloaded again" in unread
     assert "no id in it begins with MONDO:" in foreign
-    assert "is not sssom" in maps
-    with pytest.raises(InputError, match="none of the vocabularies could be had"):
+    assert "is not in the format sssom" in maps
+    with pytest.raises(InputError, match="none of the vocabularies could be downloaded"):
         get_vocabulary(sources[:2], options=options, problems=problems)
     with pytest.raises(InputError, match=r"no \[Term\]"):
         get_vocabulary(sources[1:2], options=options, problems=problems)
@@ -123,7 +123,7 @@ def test_files_alone_can_be_had(site: Site, options: FetchOptions) -> None:
     ]
     for path in ("/a.obo", "/b.obo"):
         site.troubles[path].append(answers(404))
-    with pytest.raises(InputError, match="none of the sources could be fetched"):
+    with pytest.raises(InputError, match="none of the sources could be downloaded"):
         fetch_all([site.source("/a.obo", ONE), site.source("/b.obo", ONE)], options=options, problems=problems)
     assert problems.rejected == 2
 

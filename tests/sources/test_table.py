@@ -14,12 +14,12 @@ import pytest
 from nymlink.core.errors import NymlinkError, UnknownNameError
 from nymlink.core.registry import Registry
 from nymlink.sources import SOURCE_TABLES
-from nymlink.sources.known import choose, known_sources
+from nymlink.sources.catalogue import choose_sources, known_sources
 from nymlink.sources.source import MAPPINGS, PublishedSource
 from nymlink.sources.table import TABLE
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
 
-DOCS = Path(__file__).parents[2] / "docs" / "sources.md"
+DOCS = Path(__file__).parents[2] / "docs" / "howto" / "sources.md"
 ISSUE = "hpo mondo doid mesh hgnc chebi go uberon cl ncit ordo"
 
 PLUG_IN = """
@@ -62,22 +62,23 @@ def test_the_documentation_lists_the_table() -> None:
 
 def test_names_are_chosen_each_once() -> None:
     known = {source.name: source for source in TABLE}
-    assert [source.name for source in choose(["doid", "hpo", "doid"], known)] == ["doid", "hpo"]
-    assert choose(["open"], known) == [source for source in TABLE if source.open]
-    assert [source.name for source in choose(["ctd-diseases", "open"], known)][:2] == ["ctd-diseases", "mondo"]
+    assert [source.name for source in choose_sources(["doid", "hpo", "doid"], known)] == ["doid", "hpo"]
+    assert choose_sources(["open"], known) == [source for source in TABLE if source.open]
+    names = [source.name for source in choose_sources(["ctd-diseases", "open"], known)]
+    assert names[:2] == ["ctd-diseases", "mondo"]
     with pytest.raises(UnknownNameError, match="unknown source 'hp'; known: open, mondo, hpo"):
-        choose(["hpo", "hp"], known)
+        choose_sources(["hpo", "hp"], known)
 
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"name": "open"}, "is no name for a source"),
-        ({"name": "../x"}, "is no name for a source"),
-        ({"url": "file:///etc/passwd"}, "only http and https"),
-        ({"url": "hp.obo"}, "only http and https"),
-        ({"size": "huge"}, "the size is one of"),
-        ({"sha256": "abc"}, "no SHA-256 digest"),
+        ({"name": "open"}, "cannot be the name of a source"),
+        ({"name": "../x"}, "cannot be the name of a source"),
+        ({"url": "file:///etc/passwd"}, "must begin with http or https"),
+        ({"url": "hp.obo"}, "must begin with http or https"),
+        ({"size": "huge"}, "the size must be one of"),
+        ({"sha256": "abc"}, "not a SHA-256 digest"),
     ],
 )
 def test_a_source_of_the_wrong_form_is_refused(wrong: dict[str, str], message: str) -> None:
@@ -109,7 +110,7 @@ def plug_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.syspath_prepend(str(tmp_path))
     # A registry as a new process has it: entry points are looked for once in each.
     monkeypatch.setattr(
-        "nymlink.sources.known.SOURCE_TABLES", Registry(SOURCE_TABLES.group, noun=SOURCE_TABLES.noun)
+        "nymlink.sources.catalogue.SOURCE_TABLES", Registry(SOURCE_TABLES.group, noun=SOURCE_TABLES.noun)
     )
     importlib.invalidate_caches()
     yield info / "entry_points.txt"
@@ -120,12 +121,12 @@ def test_a_package_adds_sources(plug_in: Path) -> None:
     plug_in.write_text("[nymlink.source_tables]\nmine = mine_tables:MINE\n")
     known = known_sources()
     assert set(known) == {"mine", *(source.name for source in TABLE)}
-    assert known["mine"] not in choose(["open"], known)
+    assert known["mine"] not in choose_sources(["open"], known)
 
 
 def test_one_name_is_one_source(plug_in: Path) -> None:
     plug_in.write_text("[nymlink.source_tables]\nmine = mine_tables:CLASHING\n")
-    with pytest.raises(NymlinkError, match="two tables of sources hold a 'mondo'"):
+    with pytest.raises(NymlinkError, match="two packages have different sources called 'mondo'"):
         known_sources()
 
 

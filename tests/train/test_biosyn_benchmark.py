@@ -4,10 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
 
-
-@pytest.mark.usefixtures("one_thread")
 def test_an_encoder_is_trained_and_measured(place: Path, tmp_path: Path, script: Callable[[str], Any]) -> None:
     benchmark, corpus, output = script("biosyn"), str(place / "processed_dev"), tmp_path / "out"
     dictionary = tmp_path / "dictionary.txt"

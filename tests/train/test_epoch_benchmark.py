@@ -4,12 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.encode import tiny
 
 
-@pytest.mark.usefixtures("one_thread")
 def test_an_epoch_is_projected(place: Path, tmp_path: Path, script: Callable[[str], Any]) -> None:
     benchmark, vocab, base = script("epoch"), str(place / "vocab"), str(tmp_path / "base")
     shape = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}

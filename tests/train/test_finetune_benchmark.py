@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.evaluate import toy_data
+from tests.evaluation import toy_data
 
 
 @pytest.fixture
@@ -17,7 +17,6 @@ def benchmark(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: Callable[
     return script("finetune")
 
 
-@pytest.mark.usefixtures("one_thread")
 def test_a_fold_is_trained_and_measured_once(
     benchmark: Any,
     place: Path,

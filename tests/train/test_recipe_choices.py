@@ -52,7 +52,6 @@ def data(place: Path, tmp_path: Path, recipes: Any, monkeypatch: pytest.MonkeyPa
     return root
 
 
-@pytest.mark.usefixtures("one_thread")
 def test_choices_are_trained_and_measured_once(
     recipes: Any,
     data: Path,
@@ -98,7 +97,7 @@ def test_siblings_meet_in_a_batch(recipes: Any, tmp_path: Path) -> None:
     problems = Problems()
     table = PairTable.convert(tmp_path / "pairs.parquet", tmp_path / "pairs.arrow", seed=0, problems=problems)
     for start in range(0, 64, 16):
-        batch = table.stretch(start, start + 16, epoch=0)
+        batch = table.slice(start, start + 16, epoch=0)
         first = [int(concept.removeprefix("X:")) // 4 for concept in batch.concepts[:8]]
         assert [first.count(family) for family in dict.fromkeys(first)] in ([4, 4], [8])
 

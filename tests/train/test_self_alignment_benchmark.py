@@ -4,14 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from nymlink.pairs.pairs import Pairs
 from nymlink.pairs.write_pairs import write_pairs
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 
-@pytest.mark.usefixtures("one_thread")
 def test_variants_are_trained_and_measured(place: Path, tmp_path: Path, script: Callable[[str], Any]) -> None:
     benchmark, base = script("self_alignment"), str(place / "base")
     benchmark.shallow(base, str(tmp_path / "shallow"), layers=1)

@@ -10,7 +10,6 @@ from tests.encode import tiny
 from tests.train.small import crowd, vocabulary
 
 
-@pytest.mark.usefixtures("one_thread")
 def test_a_training_step_is_measured(tmp_path: Path, script: Callable[[str], Any]) -> None:
     pytest.importorskip("pytorch_metric_learning")
     benchmark, base = script("train_step"), str(tiny.folder(tmp_path / "base"))

@@ -107,14 +107,14 @@ def test_a_source_may_name_the_concepts_of_another() -> None:
 
 
 def test_a_name_of_no_concept_is_refused() -> None:
-    with pytest.raises(ValueError, match="'A:2', which no source holds"):
+    with pytest.raises(ValueError, match="'A:2', which is in no source"):
         assemble([("s", tables({"A:1": {}}, [("A:2", "a", "en", "exact")]))])
 
 
 def test_more_languages_than_there_are_is_an_error() -> None:
     ids = [f"HP-{number}" for number in range(33_000)]
     source = tables({"A:1": {}}, [("A:1", "a", id_, "exact") for id_ in ids])
-    with pytest.raises(InputError, match="33,000 languages in the column lang: ids were probably taken"):
+    with pytest.raises(InputError, match="33,000 languages in the column lang: it probably holds ids"):
         assemble([("s", source)])
 
 

@@ -56,8 +56,8 @@ def test_names_are_borrowed_with_their_sources_and_licences() -> None:
         ("CKD", "abbreviation", "m"),
     ]
     assert texts(enriched.vocabulary, "D:2") == ["fever"]
-    assert (enriched.added, enriched.there, enriched.ambiguous) == (3, 1, 0)
-    assert enriched.equals.concepts() == {"by id": 1, "by xref and name": 0, "by xref": 0}
+    assert (enriched.added, enriched.present, enriched.ambiguous) == (3, 1, 0)
+    assert enriched.equivalences.concepts() == {"by id": 1, "by xref and name": 0, "by xref": 0}
     assert [(s.name, s.licence) for s in enriched.vocabulary.sources] == [
         ("t", "licence of t"),
         ("m", "licence of m"),
@@ -91,7 +91,7 @@ def test_names_are_borrowed_with_their_sources_and_licences() -> None:
 )  # fmt: skip
 def test_what_is_equal(ours: dict[str, Any], theirs: dict[str, Any], how: str) -> None:
     enriched = enrich(make("t", **ours), make("m", **theirs))
-    found = enriched.equals.concepts()
+    found = enriched.equivalences.concepts()
     assert found.pop(how) == 1
     assert not any(found.values())
     assert "b" in texts(enriched.vocabulary, enriched.vocabulary.concept_id(0))
@@ -150,13 +150,13 @@ def test_what_is_not_equal(ours: dict[str, Any], theirs: dict[str, Any]) -> None
 def test_what_is_equal_by_name_where_that_is_asked_for(ours: dict[str, Any], theirs: dict[str, Any]) -> None:
     target, meta = make("t", **ours), make("m", **theirs)
     enriched = enrich(target, meta, by_name=True)
-    assert enriched.equals.by_name
+    assert enriched.equivalences.by_name
     assert "b" in texts(enriched.vocabulary, "1")
     assert "c" not in set(texts(enriched.vocabulary, "1")) - set(texts(target, "1"))
     again = enrich(enriched.vocabulary, meta, by_name=True)
-    assert (again.added, again.equals) == (0, enriched.equals)
+    assert (again.added, again.equivalences) == (0, enriched.equivalences)
     if not ours.get("xrefs"):
-        with pytest.raises(InputError, match="or ask for equals by name"):
+        with pytest.raises(InputError, match="or match concepts by name"):
             enrich(target, meta)
 
 
@@ -199,7 +199,7 @@ def test_what_is_equal_by_a_surer_way_has_no_further_equal_by_name() -> None:
     target = make("t", {"D:1": "ache x", "D:2": "c x"})
     meta = make("m", {"D:1": "b", "D:3": "ache x, d", "M:1": "e, c x"}, redirects={"D:2": "M:1"})
     enriched = enrich(target, meta, by_name=True)
-    assert enriched.equals.concepts() == {"by id": 2, "by xref and name": 0, "by xref": 0, "by name": 0}
+    assert enriched.equivalences.concepts() == {"by id": 2, "by xref and name": 0, "by xref": 0, "by name": 0}
     assert texts(enriched.vocabulary, "D:1") == ["ache x", "b"]
 
 
@@ -218,7 +218,7 @@ def test_surer_equals_go_before_less_sure_ones() -> None:
         ["two", "e"],
         ["three"],
     ]
-    assert enriched.equals.refused == 4
+    assert enriched.equivalences.refused == 4
 
 
 def test_ids_of_members_lead_to_a_merged_concept() -> None:
@@ -238,7 +238,7 @@ def test_ambiguous_names_are_left_out_and_counted() -> None:
     enriched = enrich(target, meta)
     assert texts(enriched.vocabulary, "D:1") == ["a", "gone", "own"]
     assert texts(enriched.vocabulary, "D:2") == ["b", "near", "d"]
-    assert (enriched.added, enriched.there, enriched.ambiguous) == (3, 0, 4)
+    assert (enriched.added, enriched.present, enriched.ambiguous) == (3, 0, 4)
 
 
 def test_several_equals_give_their_names_once_each_the_surest_first() -> None:
@@ -313,7 +313,7 @@ def test_an_enriched_vocabulary_can_be_saved_and_enriched_again(tmp_path: Path) 
     assert loaded.settings["enriched"] == [{"sources": ["m"], "languages": [], "without": [], "by_name": False}]
     again = enrich(loaded, meta)
     assert again.added == 0
-    assert again.equals == once.equals
+    assert again.equivalences == once.equivalences
     assert again.vocabulary.columns.names.equals(loaded.columns.names)
     assert [name.concept_id for name in loaded.find("D")] == ["D:2"]
 
@@ -344,7 +344,7 @@ def test_what_is_borrowed_is_what_the_naive_twin_says(target: Vocabulary, meta: 
         enriched = enrich(target, meta, by_name=by_name)
     except InputError:
         return
-    equals = enriched.equals.pairs
+    equals = enriched.equivalences.pairs
     assert not any(target.concept(one).obsolete or meta.concept(other).obsolete for one, other in equals)
     languages = target.counts("lang") or meta.counts("lang")
     held: dict[str, set[str]] = defaultdict(set)
@@ -366,14 +366,14 @@ def test_what_is_borrowed_is_what_the_naive_twin_says(target: Vocabulary, meta: 
     result = enriched.vocabulary
     borrowed = [(normalise(n.text), one.id) for one in result for n in result.names(one.id) if n.source == "m"]
     assert sorted(borrowed) == sorted(added)
-    assert (enriched.added, enriched.there) == (len(added), there)
+    assert (enriched.added, enriched.present) == (len(added), there)
     assert enriched.ambiguous == sum(map(len, offered.values())) - len(added) - there
     for concept in target:
         assert tuple(n for n in result.names(concept.id) if n.source == "t") == target.names(concept.id)
         # What is not called by a preferred name may borrow a surer one than its own.
         assert result[concept.id] == concept or not target.names(concept.id, kinds=("preferred",))
     again = enrich(result, meta, by_name=by_name)
-    assert (again.added, again.equals) == (0, enriched.equals)
+    assert (again.added, again.equivalences) == (0, enriched.equivalences)
     assert [again.vocabulary.name(row) for row in range(result.name_count)] == [
         *map(result.name, range(result.name_count))
     ]
@@ -385,6 +385,6 @@ def test_medic_borrows_from_mondo(data: Path) -> None:
     enriched = enrich(medic, mondo)
     assert not medic.find("nephropathy")
     assert [name.concept_id for name in enriched.vocabulary.find("nephropathy")] == ["D007674"]
-    assert enriched.equals.concepts()["by xref and name"] > 3000
+    assert enriched.equivalences.concepts()["by xref and name"] > 3000
     assert enriched.added > 3000
     assert [source.licence for source in enriched.vocabulary.sources] == [None, "CC BY 4.0"]

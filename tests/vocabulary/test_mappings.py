@@ -66,7 +66,7 @@ def test_predicates_are_told_apart(predicate: str, exact: bool, inexact: bool, x
 
 
 @pytest.mark.parametrize(
-    ("confidence", "justification", "sure"),
+    ("confidence", "justification", "reliable"),
     [
         (None, "semapv:ManualMappingCuration", True),
         (None, "semapv:UnspecifiedMatching", True),
@@ -76,9 +76,9 @@ def test_predicates_are_told_apart(predicate: str, exact: bool, inexact: bool, x
         (0.5, "semapv:ManualMappingCuration", False),
     ],
 )
-def test_what_can_be_relied_on(confidence: float | None, justification: str, sure: bool) -> None:
+def test_what_can_be_relied_on(confidence: float | None, justification: str, reliable: bool) -> None:
     mapping = Mapping("A:1", "skos:exactMatch", "B:1", confidence=confidence, justification=justification)
-    assert mapping.is_sure is sure
+    assert mapping.is_reliable is reliable
 
 
 def test_broken_rows_are_rejected_with_their_lines(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_broken_rows_are_rejected_with_their_lines(tmp_path: Path) -> None:
         ("", "not an SSSOM table"),
         ("# only: metadata\n", "not an SSSOM table"),
         ("id\tname\nA:1\tone\n", "subject_id, predicate_id, object_id"),
-        (f"{HEADER}\n", "no mapping"),
+        (f"{HEADER}\n", "no row of it"),
     ],
 )
 def test_what_is_no_table_of_mappings_is_an_error(tmp_path: Path, text: str, message: str) -> None:

@@ -133,7 +133,7 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, obo: Path) -> None:
     (tmp_path / "empty").touch()
     with pytest.raises(InputError, match="no source"):
         read_vocabulary()
-    for name, message in (("missing", "no such file"), ("empty", "empty"), (".", "--format")):
+    for name, message in (("missing", "no such file"), ("empty", "empty"), (".", "--input-format")):
         with pytest.raises(InputError, match=message):
             read_vocabulary(obo, tmp_path / name)
     with pytest.raises(UnknownNameError, match="unknown vocabulary format 'wordperfect'; known: "):
@@ -146,7 +146,9 @@ def test_columns_make_a_table_of_what_no_format_recognises(tmp_path: Path, obo: 
     with pytest.raises(InputError, match="unknown vocabulary format"):
         read_vocabulary(path)
     path = path.rename(tmp_path / "xy.csv")
-    with pytest.raises(InputError, match=r"xy\.csv -o FOLDER --column id=k --column name=translation_value"):
+    with pytest.raises(
+        InputError, match=r"xy\.csv -o FOLDER --map-column id=k --map-column name=translation_value"
+    ):
         read_vocabulary(path)
     options = ReadOptions(columns={"id": "k", "name": "translation_value"})
     vocabulary = read_vocabulary(obo, path, options=options)
@@ -154,14 +156,14 @@ def test_columns_make_a_table_of_what_no_format_recognises(tmp_path: Path, obo: 
     assert (vocabulary["A:1"].name, vocabulary["C:1"].name) == ("heart attack", "rhume")
     with pytest.raises(InputError, match="no column 'k'; the file has: id, name"):
         read_vocabulary(table, options=options)
-    with pytest.raises(InputError, match="--format"):
+    with pytest.raises(InputError, match="--input-format"):
         read_vocabulary(tmp_path, options=options)
 
 
 def test_sources_in_none_of_the_languages_asked_for_are_an_error(tmp_path: Path, obo: Path) -> None:
     path = tmp_path / "x.tsv"
     path.write_text("id\tname\tlang\nA:1\tgrippe\tfr\nA:1\tGrippe\tde-CH\n")
-    with pytest.raises(InputError, match="no name is left: languages asked for: es, it; there are: de-CH, fr"):
+    with pytest.raises(InputError, match=r"in the requested languages \(es, it\); the source has: de-CH, fr"):
         read_vocabulary(path, options=ReadOptions(languages=frozenset({"es", "it"})))
     # One source in the language is enough: translations come without the names they translate.
     assert read_vocabulary(obo, path, options=ReadOptions(languages=frozenset({"fr"}))).name_count == 1

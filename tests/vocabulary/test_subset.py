@@ -152,14 +152,14 @@ def test_sources_and_settings_say_where_it_comes_from(mixed: Vocabulary) -> None
         ({"languages": ["xx", "en"]}, "no language 'xx' in the vocabulary; there are: en, de$"),
         ({"sources": ["drug"]}, "no source 'drug' in the vocabulary; there are: diseases, drugs$"),
         ({"kinds": ["synonym"]}, "no kind of name 'synonym' in the vocabulary; there are: preferred, exact"),
-        ({"kinds": ["narrow"]}, "nothing is left: kind of name asked for: narrow; there are: preferred, exact, "),
+        ({"kinds": ["narrow"]}, "no concept has the kind of name narrow; there are: preferred, exact, "),
         (
             {"branches": ["D:1"], "semantic_types": ["drug"]},
-            "nothing is left: semantic type asked for: Drug; among what else was asked for there are: Disease",
+            "no concept that meets the other conditions has the semantic type Drug; there are: Disease",
         ),
         (
             {"semantic_types": ["drug"], "languages": ["de"]},
-            "nothing is left: language asked for: de; among what else was asked for there are: en$",
+            "no concept that meets the other conditions has the language de; there are: en$",
         ),
     ],
 )

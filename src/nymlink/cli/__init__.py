@@ -1,4 +1,4 @@
-"""The command line: doors that parse, call one function and print.
+"""The command line: each command parses its arguments, calls one function and prints the result.
 
 Exit status: 0 done, 1 some input was rejected (and reported), 2 unusable arguments or input.
 """
@@ -9,7 +9,7 @@ import io
 import sys
 
 from nymlink.cli.lazy import TopCommand
-from nymlink.core.visible import VisibleText
+from nymlink.core.control_characters import EscapingWriter
 
 
 def main() -> None:
@@ -18,10 +18,10 @@ def main() -> None:
         print("Error: standard output is closed", file=sys.stderr)
         sys.exit(2)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # Links are UTF-8 whatever the terminal's settings; what came in undecodable goes out as it came, but shown
-        # to a terminal, which could take it for a command.
+        # Links are UTF-8 whatever the terminal's settings. Bytes that were not UTF-8 go out as they came in, but
+        # visible on a terminal, which could take them for a command.
         if sys.stdout.isatty():
-            sys.stdout = VisibleText(sys.stdout.detach(), encoding="utf-8", line_buffering=True)
+            sys.stdout = EscapingWriter(sys.stdout.detach(), encoding="utf-8", line_buffering=True)
         else:
             sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
     nymlink()
@@ -39,7 +39,7 @@ nymlink = TopCommand(
     Link to a vocabulary of your own:
       nymlink vocab build mondo.obo -o mondo
       nymlink index build mondo -o mondo-index
-      nymlink link --index mondo-index --file mentions.txt > links.tsv
+      nymlink link --index mondo-index --file mentions.txt -o links.tsv
 
     \b
     Measure it:

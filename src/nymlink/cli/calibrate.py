@@ -1,4 +1,4 @@
-"""`nymlink calibrate`: from scores to confidences."""
+"""`nymlink calibrate`: fit confidences to annotated mentions."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ from nymlink.cli.common import (
     require_files,
 )
 from nymlink.core.errors import InputError, MissingExtraError
-from nymlink.core.store.outputs import require_changeable
+from nymlink.core.store.output_checks import require_changeable
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
-from nymlink.evaluate.calibrate import calibrate as fit
-from nymlink.evaluate.calibrate import measure
-from nymlink.evaluate.calibration import BINS, COVERAGES, Reliability
+from nymlink.evaluation.calibration_metrics import BINS, COVERAGES, Reliability
+from nymlink.evaluation.fit_calibration import fit_calibration, measure_calibration
 from nymlink.index.index import Index
 from nymlink.index.stored import store_calibration
 from nymlink.plot.figure import picture_format, save_figure
@@ -37,32 +36,32 @@ from nymlink.plot.reliability import draw_reliability
     default=0.9,
     show_default=True,
     type=click.FloatRange(0, 1),
-    help="Share of links to be right: say which confidence that takes, and how many mentions have it.",
+    help="Share of links that should be right: print the confidence this takes, and how many mentions reach it.",
 )
 @click.option(
     "--test",
     type=click.Path(path_type=Path),
-    help="Measure on the mentions of this corpus too, without fitting to them.",
+    help="Corpus to measure on, too, without fitting to it.",
 )
 @click.option("--plot", type=click.Path(path_type=Path), help="Picture to write: .pdf, .png or .svg.")
 def calibrate(
     index: Path,
     corpus: Path,
-    format: str | None,
+    input_format: str | None,
     types: tuple[str, ...],
-    columns: tuple[str, ...],
+    mapped_columns: tuple[str, ...],
     encoder: str | None,
     target_precision: float,
     test: Path | None,
     plot: Path | None,
 ) -> None:
-    """Teach an index how sure it can be of its links.
+    """Fit the confidences of an index to annotated mentions.
 
-    CORPUS holds development mentions with gold ids: never those that are to be reported, nor any that were made
-    names of the index. The calibration is stored in the index; `nymlink link` shows its confidences from then on.
-    Figures are of mentions not used to fit: ten-fold cross-validation over documents. Mentions with a misspelt
-    word that has to be guessed are left out. Mentions that have no answer are fitted to as well: some of the same,
-    as if the vocabulary lacked their concepts, and words and codes that are none of its names.
+    CORPUS holds development mentions with gold ids: neither the mentions you will report figures on, nor any that
+    were added to the index as names. The calibration is stored in the index; from then on `nymlink link` shows
+    confidences. Figures are of mentions not used to fit (ten-fold cross-validation over documents). Mentions with
+    a misspelt word that has to be guessed are left out. Mentions without an answer are fitted to as well: some of
+    the same mentions, as if the vocabulary lacked their concepts, and words and codes that are no names of it.
 
     \b
     nymlink calibrate medic-index CDR_DevelopmentSet.PubTator.txt --type Disease
@@ -75,29 +74,31 @@ def calibrate(
         if find_spec("matplotlib") is None:
             raise MissingExtraError("plot", purpose="drawing")
     problems = reported_problems()
-    named = mapping(columns)
-    gold = read_corpus(corpus, format=format, options=CorpusOptions(columns=named), problems=problems)
+    named = mapping(mapped_columns)
+    gold = read_corpus(corpus, format=input_format, options=CorpusOptions(columns=named), problems=problems)
     tested = None if test is None else read_beside(test, columns=named, problems=problems)
     opened = Index.load(index, encoder=encoder)
     of_types = set(types) or None
-    found = fit(opened, gold, types=of_types)
+    fitted = fit_calibration(opened, gold, types=of_types)
     measured = {
-        f"{gold.name} (cross-validated)": found.annotated,
-        f"{gold.name}, and mentions without an answer (cross-validated)": found.reliability,
+        f"{gold.name} (cross-validated)": fitted.annotated,
+        f"{gold.name}, and mentions without an answer (cross-validated)": fitted.reliability,
     }
     if tested is not None:
-        measured[f"{tested.name} (not fitted to)"] = measure(opened, found.calibration, tested, types=of_types)
-    # Files first: whoever reads the figures may stop reading.
-    store_calibration(index, found.calibration.to_dict(), fusion=opened.fusion)
+        measured[f"{tested.name} (not fitted to)"] = measure_calibration(
+            opened, fitted.calibration, tested, types=of_types
+        )
+    # Files first: the reader of the figures may stop reading.
+    store_calibration(index, fitted.calibration.to_dict(), fusion=opened.fusion)
     if plot is not None:
         save_figure(draw_reliability(measured), plot)
     try:
-        threshold = found.calibration.threshold(target_precision)
+        threshold = fitted.calibration.threshold(target_precision)
     except InputError as error:
         threshold = None
         click.echo(f"{error}", err=True)
-    for title, one in measured.items():
-        _echo(title, one, threshold, chosen_here=one is found.reliability)
+    for title, reliability in measured.items():
+        _echo(title, reliability, threshold, chosen_here=reliability is fitted.reliability)
     finish(problems)
 
 

@@ -1,26 +1,26 @@
-"""What several commands share: options and how they are read, checks of files, and reporting problems."""
+"""Options that several commands have, checks of files, and reports of problems."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
 from nymlink.core.problems import Problem, Problems
-from nymlink.core.store.outputs import require_file
+from nymlink.core.store.output_checks import require_file
 from nymlink.corpus.model import Corpus
 from nymlink.corpus.options import CorpusOptions
 
 _SHOWN: Final = 20
 _LARGEST_SEED: Final = 2**32 - 1
-"""That scikit-learn takes."""
+"""The largest seed that scikit-learn takes."""
 
 
 def reported_problems() -> Problems:
-    """Problems that go to standard error as they come, the first few of them in full."""
+    """Make a list of problems that prints the first few on standard error as they come."""
     shown = 0
 
     def show(problem: Problem) -> None:
@@ -35,7 +35,7 @@ def reported_problems() -> Problems:
 
 
 def finish(problems: Problems) -> None:
-    """Say how much input was rejected or mended, and exit with status 1 when some was rejected."""
+    """Print how many places of the input were rejected or mended, and exit with status 1 if any was rejected."""
     if problems.repaired:
         click.echo(f"{problems.repaired:,} places in the input were mended and kept", err=True)
     if problems.rejected:
@@ -44,14 +44,14 @@ def finish(problems: Problems) -> None:
 
 
 def require_files(outputs: Iterable[Path | None], inputs: Iterable[Path | None] = ()) -> None:
-    """See that files can be written, each in a place of its own, before work (:mod:`nymlink.core.store.outputs`).
+    """Check before any work that files can be written, each to a place of its own.
 
     Args:
-        outputs: files to be written; one that is not asked for is ``None``.
-        inputs: what is read for them.
+        outputs: files to write; ``None`` for one that is not asked for.
+        inputs: files and folders that are read.
 
     Raises:
-        OutputError: one cannot be written, or would replace what is read or belongs to a directory of nymlink's.
+        OutputError: one cannot be written, or would replace what is read or belongs to a folder of nymlink's.
         click.UsageError: one would be written twice.
     """
     read, written = list(inputs), set()
@@ -67,9 +67,9 @@ def require_files(outputs: Iterable[Path | None], inputs: Iterable[Path | None] 
 
 
 def read_beside(path: Path, *, columns: Mapping[str, str], problems: Problems) -> Corpus:
-    """A corpus beside the one that options are about.
+    """Read a second corpus, whose format is told by its content.
 
-    Its format is told by its content, and columns are for it too where it is a table.
+    The columns named for the first corpus are used where this one is a table.
 
     Raises:
         InputError: it cannot be read.
@@ -84,7 +84,7 @@ def read_beside(path: Path, *, columns: Mapping[str, str], problems: Problems) -
 
 
 def mapping(values: Iterable[str]) -> dict[str, str]:
-    """``["name=label"]`` → ``{"name": "label"}``.
+    """Parse assignments: ``["name=label"]`` → ``{"name": "label"}``.
 
     Raises:
         click.BadParameter: a value has no ``=``, or two are for the same.
@@ -93,28 +93,24 @@ def mapping(values: Iterable[str]) -> dict[str, str]:
     for ours, equals, theirs in pairs:
         if not (ours and equals and theirs):
             raise click.BadParameter(f"{ours!r} is not of the form OURS=THEIRS, for example name=label")
-    found: dict[str, str] = {}
+    assigned: dict[str, str] = {}
     for ours, _, theirs in pairs:
-        if found.setdefault(ours, theirs) != theirs:
-            raise click.BadParameter(f"{ours!r} is {found[ours]!r} and {theirs!r}: give one of them")
-    return found
+        if assigned.setdefault(ours, theirs) != theirs:
+            raise click.BadParameter(f"{ours!r} is {assigned[ours]!r} and {theirs!r}: give one of them")
+    return assigned
 
 
 def annotated_corpus(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command about an index the argument CORPUS and what says how that, and the index, is read."""
+    """Add the argument CORPUS and the options that say how the corpus and the index are read."""
     from nymlink.corpus.readers import CORPUS_FORMATS
 
     for decorate in (
         click.option("--encoder", metavar="MODEL", help="Where the encoder of the index is now, if it was moved."),
-        column_option("concept_id=mondo_id"),
+        map_column_option("concept_id=mondo_id"),
         click.option(
             "--type", "types", multiple=True, help="Mentions of this type only, e.g. Disease. Repeatable."
         ),
-        click.option(
-            "--format",
-            type=click.Choice(CORPUS_FORMATS.names()),
-            help="Format of the corpus; told by its content when not given.",
-        ),
+        input_format_option("the corpus", CORPUS_FORMATS.names()),
         click.argument("corpus", type=click.Path(path_type=Path), metavar="CORPUS"),
     ):
         command = decorate(command)
@@ -122,16 +118,30 @@ def annotated_corpus(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def seed_option(help: str) -> Callable[[Any], Any]:
-    """The option ``--seed NUMBER``."""
+    """Make the option ``--seed NUMBER``."""
     return click.option("--seed", default=0, show_default=True, type=click.IntRange(0, _LARGEST_SEED), help=help)
 
 
-def column_option(example: str) -> Callable[[Any], Any]:
-    """The option ``--column OURS=THEIRS``."""
+def map_column_option(example: str, table: str = "In a table") -> Callable[[Any], Any]:
+    """Make the option ``--map-column OURS=THEIRS``.
+
+    Args:
+        example: an assignment for the help.
+        table: which tables it is about.
+    """
     return click.option(
-        "--column",
-        "columns",
+        "--map-column",
+        "mapped_columns",
         multiple=True,
         metavar="OURS=THEIRS",
-        help=f"In a table: which of its columns is which of ours, for example {example}. Repeatable.",
+        help=f"{table}: which of its columns (THEIRS) has what we call OURS, for example {example}. Repeatable.",
+    )
+
+
+def input_format_option(what: str, names: Sequence[str]) -> Callable[[Any], Any]:
+    """Make the option ``--input-format FORMAT`` of what is read."""
+    return click.option(
+        "--input-format",
+        type=click.Choice(names),
+        help=f"Format of {what}; told by the content when not given.",
     )

@@ -1,4 +1,4 @@
-"""`nymlink encoder`: use models that make vectors of names."""
+"""`nymlink encoder`: describe, run, average and export models that make vectors of names."""
 
 from __future__ import annotations
 
@@ -15,24 +15,31 @@ from nymlink.cli.common import finish, reported_problems, require_files
 from nymlink.core.errors import MissingExtraError
 from nymlink.core.files import read_lines
 from nymlink.core.store.atomic import atomic_file
-from nymlink.core.store.outputs import require_directory
+from nymlink.core.store.output_checks import require_directory
 from nymlink.encode.backends import Precision
 from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.embedded import embedded
 from nymlink.encode.model.saved import KIND, export_notes
 from nymlink.encode.model.settings import Pooling
-from nymlink.link.default import default_index
+from nymlink.linking.default import default_index
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _OPTIONS = (
-    click.option("--backend", help="What runs the model; without it ONNX Runtime where that will do, else torch."),
-    click.option("--precision", type=click.Choice(get_args(Precision)), help="Precision of the matrix products."),
-    click.option("--device", help="cpu, cuda or cuda:1; without it torch takes a GPU where there is one."),
+    click.option(
+        "--backend",
+        help="Library that runs the model: onnx or torch; without it onnx where the model has files for it.",
+    ),
+    click.option("--precision", type=click.Choice(get_args(Precision)), help="Precision of matrix products."),
+    click.option(
+        "--device",
+        help="Device of the encoder: cpu, cuda or cuda:1; without it torch takes a GPU where there is one.",
+    ),
     click.option(
         "--pooling",
         type=click.Choice(get_args(Pooling)),
-        help="Instead of what the model's folder says; not of a graph that pools by itself, as every export does.",
+        help="How tokens become one vector, instead of what the model's folder says; not for an exported model, "
+        "which pools by itself.",
     ),
     click.option("--max-length", type=click.IntRange(min=3), help="Tokens that longer names are cut to."),
     click.option(
@@ -42,7 +49,7 @@ _OPTIONS = (
 
 
 def _loads(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the argument MODEL and the options of :meth:`Encoder.load`."""
+    """Add the argument MODEL and the options of :meth:`Encoder.load`."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return click.argument("model")(command)
@@ -50,7 +57,7 @@ def _loads(command: Callable[..., None]) -> Callable[..., None]:
 
 @click.group()
 def encoder() -> None:
-    """Use models that make vectors of names.
+    """Describe, run, average and export models that make vectors of names.
 
     MODEL is nymlink-mini, a folder, or the name of a model on the Hugging Face hub.
     """
@@ -71,7 +78,11 @@ def encoder() -> None:
     type=click.Path(path_type=Path),
     help="Check int8 with this vocabulary; without it with the Human Phenotype Ontology.",
 )
-@click.option("--pooling", type=click.Choice(get_args(Pooling)), help="Instead of what the model's folder says.")
+@click.option(
+    "--pooling",
+    type=click.Choice(get_args(Pooling)),
+    help="How tokens become one vector, instead of what the model's folder says.",
+)
 @click.option("--max-length", type=click.IntRange(min=3), help="Tokens that longer names are cut to.")
 def export(
     model: str,
@@ -81,10 +92,13 @@ def export(
     pooling: Pooling | None,
     max_length: int | None,
 ) -> None:
-    """Write a model for ONNX Runtime, which needs no torch.
+    """Export a model to ONNX Runtime, which needs no torch.
 
-    int8 is refused where it finds the concepts of a vocabulary by their synonyms less often than fp32 does, by
-    more than half a percentage point.
+    int8 is refused where recall@1 (concepts of a vocabulary found by their synonyms) falls by more than half a
+    percentage point below that of fp32.
+
+    \b
+    nymlink encoder export my-encoder -o my-encoder-int8 --precision int8 --vocab mondo
     """
     from nymlink.encode.export.onnx_export import export as write
 
@@ -118,12 +132,13 @@ def export(
     "weights",
     multiple=True,
     type=click.FloatRange(min=0),
-    help="How much a model counts: one for each, in their order. Without it all count the same.",
+    help="Weight of a model: one for each, in their order; without it all count the same.",
 )
 def average(models: tuple[str, ...], output: Path, weights: tuple[float, ...]) -> None:
-    """Write the mean of models that were trained from the same start, or of one and its start.
+    """Average the weights of models trained from the same start, or of a model and its start.
 
-    Halfway between an encoder and what a small corpus made of it lies one that keeps more of what it knew before.
+    The mean of an encoder and its start keeps more of what the start knew than the encoder does, where that was
+    trained on a small corpus.
 
     \b
     nymlink train finetune --base nymlink-mini --corpus train.PubTator.txt --vocab mondo -o tuned
@@ -141,7 +156,11 @@ def average(models: tuple[str, ...], output: Path, weights: tuple[float, ...]) -
 @encoder.command()
 @_loads
 def info(model: str, **options: Any) -> None:
-    """Say what a model is and how it would be run."""
+    """Show what a model is and how it would be run.
+
+    \b
+    nymlink encoder info nymlink-mini
+    """
     loaded = Encoder.load(model, **options)
     click.echo(f"width        {loaded.width}")
     for name, value in loaded.settings.to_dict().items():
@@ -154,20 +173,27 @@ def info(model: str, **options: Any) -> None:
 
 @encoder.command()
 @_loads
-@click.option("--file", required=True, type=click.Path(path_type=Path), help="Names, one a line.")
+@click.option("--file", required=True, type=click.Path(path_type=Path), help="Names to encode, one a line.")
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="NumPy file to write.")
-@click.option("--cache", type=click.Path(path_type=Path), help="Folder of vectors encoded before, and to add to.")
+@click.option(
+    "--cache",
+    type=click.Path(path_type=Path),
+    help="Folder that keeps vectors of names for the next time; a run that was stopped goes on there.",
+)
 def encode(model: str, file: Path, output: Path, cache: Path | None, **options: Any) -> None:
-    """Write the vectors of names: float32, a row of length 1 for each line, of zeros for a blank or rejected one.
+    """Encode names: write a NumPy array (float32) with a row of length 1 for each line.
 
-    With --cache, a run that was interrupted goes on where it stopped.
+    The row of a blank line, or of one that is rejected, is zeros.
+
+    \b
+    nymlink encoder encode nymlink-mini --file names.txt -o vectors.npy
     """
     require_files([output], [file])
     loaded = Encoder.load(model, **options)
     problems = reported_problems()
     names: list[str] = []
     for number, line in read_lines(file, problems):
-        # What was rejected is a blank line here, so that row and line go on being the same.
+        # A rejected line is a blank one here, so that rows and lines stay in step.
         names.extend([""] * (number - 1 - len(names)))
         names.append(line)
     if problems.last is not None:
@@ -183,10 +209,14 @@ def encode(model: str, file: Path, output: Path, cache: Path | None, **options: 
 @_loads
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 def compare(model: str, names: tuple[str, ...], **options: Any) -> None:
-    """Say how similar names are: the cosine of each two, the most similar first."""
+    """Compare names: print the cosine of each two, the most similar first.
+
+    \b
+    nymlink encoder compare nymlink-mini "heart attack" "myocardial infarction" "heart failure"
+    """
     if len(names) < 2:
         raise click.UsageError("give two names or more")
     vectors = Encoder.load(model, **options).encode(names)
     pairs = [(float(vectors[a] @ vectors[b]), names[a], names[b]) for a, b in combinations(range(len(names)), 2)]
-    for cosine, one, other in sorted(pairs, key=lambda pair: -pair[0]):
-        click.echo(f"{cosine:.4f}\t{one}\t{other}")
+    for cosine, first, second in sorted(pairs, key=lambda pair: -pair[0]):
+        click.echo(f"{cosine:.4f}\t{first}\t{second}")

@@ -10,8 +10,9 @@ from pathlib import Path
 import click
 
 from nymlink.cli.common import (
-    column_option,
     finish,
+    input_format_option,
+    map_column_option,
     mapping,
     read_beside,
     reported_problems,
@@ -22,15 +23,15 @@ from nymlink.core.store.atomic import atomic_file
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
 from nymlink.corpus.readers import CORPUS_FORMATS
-from nymlink.encode.cache.embedding_cache import EmbeddingCache
-from nymlink.evaluate.augment import augment
-from nymlink.evaluate.compare import compare as compare_runs
-from nymlink.evaluate.compare import read_run
-from nymlink.evaluate.diagnosis import Mistake, drawn
-from nymlink.evaluate.evaluation import evaluate as run
-from nymlink.evaluate.report import report
+from nymlink.evaluation.augmented_dictionary import augment
+from nymlink.evaluation.compare import compare as compare_runs
+from nymlink.evaluation.compare import read_run
+from nymlink.evaluation.diagnosis import Mistake, sample_mistakes
+from nymlink.evaluation.evaluation import evaluate as run
+from nymlink.evaluation.report import report
 from nymlink.index.index import Index
-from nymlink.text.english.spelling import DEFAULT_SPELLING, read_table
+from nymlink.linking.linker import Linker
+from nymlink.text.spelling import read_table
 
 
 @click.command()
@@ -39,13 +40,9 @@ from nymlink.text.english.spelling import DEFAULT_SPELLING, read_table
 @click.option(
     "--corpus", required=True, type=click.Path(path_type=Path), help="Annotated mentions: file or folder."
 )
-@click.option(
-    "--format",
-    type=click.Choice(CORPUS_FORMATS.names()),
-    help="Format of the corpus; told by its content when not given.",
-)
+@input_format_option("the corpus", CORPUS_FORMATS.names())
 @click.option("--type", "types", multiple=True, help="Score mentions of this type only, e.g. Disease. Repeatable.")
-@column_option("concept_id=mondo_id")
+@map_column_option("concept_id=mondo_id")
 @click.option(
     "--augment",
     "augmenting",
@@ -57,7 +54,7 @@ from nymlink.text.english.spelling import DEFAULT_SPELLING, read_table
     "--training",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="Break the figures down by how often a gold concept occurs in this training corpus, too. Repeatable.",
+    help="Training corpus: break the figures down by how often a gold concept occurs there. Repeatable.",
 )
 @click.option(
     "--spelling",
@@ -67,32 +64,36 @@ from nymlink.text.english.spelling import DEFAULT_SPELLING, read_table
 @click.option(
     "--as-published",
     is_flag=True,
-    help="Prepare mentions just as the published queries were, without our improvements, and count each order of "
-    "the words of a name as a name of its own.",
+    help="Prepare mentions as for the published figures, without our improvements, and count names that differ in "
+    "the order of their words as different names.",
 )
 @click.option("--drop-unknown", is_flag=True, help="Leave out mentions whose gold id is not in the dictionary.")
-@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write figures and ranks to this file.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="JSON file to write: all figures, and ranks."
+)
 @click.option("--errors", type=click.Path(path_type=Path), help="Write every mistake to this TSV file.")
-@click.option("--sample", type=click.IntRange(1), help="Of the mistakes write only so many, drawn with the seed.")
+@click.option(
+    "--sample", type=click.IntRange(1), help="How many mistakes to write, drawn at random; all without it."
+)
 @click.option(
     "--compare",
     type=click.Path(path_type=Path),
-    help="Compare with another run over the same mentions (its --json file): McNemar's exact test.",
+    help="Compare with another run over the same mentions (its --output file): McNemar's exact test.",
 )
 @seed_option("Seed of the bootstrap intervals and of --sample.")
 def evaluate(
     index: Path,
     encoder: str | None,
     corpus: Path,
-    format: str | None,
+    input_format: str | None,
     types: tuple[str, ...],
-    columns: tuple[str, ...],
+    mapped_columns: tuple[str, ...],
     augmenting: tuple[Path, ...],
     training: tuple[Path, ...],
     spelling: Path | None,
     as_published: bool,
     drop_unknown: bool,
-    json_file: Path | None,
+    output: Path | None,
     errors: Path | None,
     sample: int | None,
     compare: Path | None,
@@ -101,44 +102,43 @@ def evaluate(
     """Measure linking on an annotated corpus.
 
     Figures are shares of the mentions that have a gold id: by name (a name is right when one of its concepts
-    is), strictly, and by distinct concept, as a user sees candidates. Published figures use the dictionary
-    augmented with the training mentions: either index such a dictionary, or give --augment.
+    is), strictly (all of its concepts are), and by distinct concept, as a user sees candidates. Published figures
+    use the dictionary augmented with the training mentions: index such a dictionary, or give --augment.
 
     \b
     nymlink evaluate --index medic-index --corpus CDR_DevelopmentSet.PubTator.txt --type Disease
-    nymlink evaluate --index medic-index --corpus processed_test --json run.json
+    nymlink evaluate --index medic-index --corpus processed_test -o run.json
     nymlink evaluate --index medic-index --corpus processed_dev --errors errors.tsv --sample 100
     """
     if sample is not None and errors is None:
         raise click.UsageError("--sample says how many mistakes are written, and --errors FILE where")
-    require_files((json_file, errors), (index, corpus, *augmenting, *training, spelling, compare))
+    require_files((output, errors), (index, corpus, *augmenting, *training, spelling, compare))
     other = None if compare is None else read_run(compare)
     problems = reported_problems()
-    table = DEFAULT_SPELLING if spelling is None else read_table(spelling, problems=problems)
-    named = mapping(columns)
+    table = None if spelling is None else read_table(spelling, problems=problems)
+    named = mapping(mapped_columns)
     opened = Index.load(index, encoder=encoder)
-    gold = read_corpus(corpus, format=format, options=CorpusOptions(columns=named), problems=problems)
+    gold = read_corpus(corpus, format=input_format, options=CorpusOptions(columns=named), problems=problems)
     if augmenting:
         added = [read_beside(path, columns=named, problems=problems) for path in augmenting]
         vocabulary = augment(opened.vocabulary, added, spelling=table, as_published=as_published)
-        opened = opened.rebuild(vocabulary, cache=EmbeddingCache.of_user(), progress=True)
+        opened = opened.rebuild(vocabulary, progress=True)
     evaluation = run(
-        opened,
+        Linker(opened, spelling=table),
         gold,
         types=set(types) or None,
         training=[read_beside(path, columns=named, problems=problems) for path in training],
         keep_unknown=not drop_unknown,
-        spelling=table,
         as_published=as_published,
         seed=seed,
     )
     result = evaluation.to_dict()
-    # Files first: whoever reads the report may stop reading.
-    if json_file is not None:
-        with atomic_file(json_file) as partial:
+    # Files first: the reader of the report may stop reading.
+    if output is not None:
+        with atomic_file(output) as partial:
             partial.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     if errors is not None:
-        _write_errors(errors, drawn(evaluation.mistakes, sample, seed=seed))
+        _write_errors(errors, sample_mistakes(evaluation.mistakes, sample, seed=seed))
     click.echo(report(evaluation), nl=False)
     if other is not None:
         for name, test in compare_runs(result, other, path=compare).items():

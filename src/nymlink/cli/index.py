@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from nymlink.cli.common import annotated_corpus, finish, mapping, reported_problems
-from nymlink.core.store.outputs import require_changeable, require_directory
+from nymlink.core.store.output_checks import require_changeable, require_directory
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
 from nymlink.encode.model.embedded import MINI
@@ -19,33 +19,33 @@ from nymlink.index.index import KIND, Index
 from nymlink.index.plan import Plan
 from nymlink.index.sparse.presets import DEFAULT_PRESET, PRESETS
 from nymlink.index.stored import store_fusion
-from nymlink.link.calibration import Calibration
+from nymlink.linking.calibration import Calibration
 from nymlink.vocabulary.read import open_vocabulary
 
 
 @click.group()
 def index() -> None:
-    """Make vocabularies searchable."""
+    """Build, describe and tune indexes, which make vocabularies searchable."""
 
 
 @index.command()
 @click.argument("vocabulary", type=click.Path(path_type=Path), metavar="VOCAB")
-@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Directory to write.")
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Folder to write.")
 @click.option(
     "--sparse",
     type=click.Choice(list(PRESETS)),
     default=DEFAULT_PRESET,
     show_default=True,
-    help="Sparse search: ours, as published for BioSyn or by Le & Nguyen, or none. With ours, names of the same "
-    "concepts that differ in the order of their words alone are searched as one.",
+    help="Sparse search (by spelling): ours, as published for BioSyn or by Le & Nguyen, or none. With ours, names "
+    "of the same concepts that differ only in the order of their words are searched as one.",
 )
 @click.option(
     "--encoder",
     metavar="MODEL",
     default=MINI,
     show_default=True,
-    help="Dense search with this encoder: the one that comes with nymlink, a folder, or a model on the Hugging "
-    "Face hub; none: no dense search.",
+    help="Dense search (by meaning) with this encoder: the one that comes with nymlink, a folder, or a model on "
+    "the Hugging Face hub; none: no dense search.",
 )
 @click.option(
     "--dense",
@@ -59,15 +59,17 @@ def index() -> None:
     type=click.Choice(list(METHODS)),
     default=WEIGHTED,
     show_default=True,
-    help="How searches are joined: by their weighted scores, or by the ranks that they give.",
+    help="Join searches by their weighted scores, or by ranks.",
 )
-@click.option("--device", help="Where the encoder runs: cpu, cuda or cuda:1.")
+@click.option(
+    "--device", help="Device of the encoder: cpu, cuda or cuda:1; without it torch takes a GPU where there is one."
+)
 @click.option("--language", "languages", multiple=True, help="Search names in this language only. Repeatable.")
 @click.option(
     "--cache",
     type=click.Path(path_type=Path),
-    help="Folder of vectors encoded before, and to add to: a build that was stopped goes on there. Without it the "
-    "user's cache.",
+    help="Folder that keeps vectors of names for the next build; a build that was stopped goes on there. Without "
+    "it the user's cache.",
 )
 def build(
     vocabulary: Path,
@@ -82,10 +84,9 @@ def build(
 ) -> None:
     """Build the index of a vocabulary.
 
-    VOCAB is a directory that `nymlink vocab build` wrote, or a source whose format and columns it would know
-    without being told. The index holds all it needs but the encoder: the vocabulary can be removed afterwards.
-    Equal names are found by every index. An index that is in the directory is replaced, unless files that are not
-    its own are there, too.
+    VOCAB is a folder that `nymlink vocab build` wrote, or a source that it reads without options. The index
+    holds all it needs but the encoder: the vocabulary can be removed afterwards. An index in the folder is
+    replaced, unless the folder has other files, too.
 
     \b
     nymlink index build hp.obo -o hpo-index
@@ -96,7 +97,7 @@ def build(
         raise click.UsageError("--dense, --device and --cache are for dense search: give an --encoder too")
     require_directory(output, kind=KIND, inputs=[vocabulary])
     if cache is not None and cache.resolve().is_relative_to(output.resolve()):
-        raise click.UsageError("--cache is in the directory to write, which is replaced: choose another place")
+        raise click.UsageError("--cache is in the folder to write, which is replaced: choose another place")
     problems = reported_problems()
     loaded, kept = None, None
     if encoder != "none":
@@ -104,7 +105,7 @@ def build(
         from nymlink.encode.encoder import Encoder
 
         loaded = Encoder.load(encoder, device=device)
-        kept = EmbeddingCache.of_user() if cache is None else EmbeddingCache(cache)
+        kept = None if cache is None else EmbeddingCache(cache)
     built = Index.build(
         open_vocabulary(vocabulary, problems=problems),
         directory=output,
@@ -123,7 +124,11 @@ def build(
 @index.command()
 @click.argument("index", type=click.Path(path_type=Path), metavar="INDEX")
 def info(index: Path) -> None:
-    """Say what an index holds and how it was built."""
+    """Show what an index holds and how it was built.
+
+    \b
+    nymlink index info mondo-index
+    """
     opened = Index.load(index)
     click.echo(f"concepts  {len(opened.vocabulary):,}")
     click.echo(f"entries   {len(opened.entries):,} of {opened.entries.distinct_names:,} distinct prepared names")
@@ -139,27 +144,31 @@ def info(index: Path) -> None:
 
 
 def _calibrated(index: Index) -> str:
-    """How far the confidences of an index were checked."""
+    """Describe what the confidences of an index were fitted to."""
     if index.calibration is None:
         return "none: it is not calibrated (`nymlink calibrate`)"
-    said = f"fitted to {Calibration.of(index).fitted_to}"
+    source = f"fitted to {Calibration.of(index).fitted_to}"
     if index.calibration != Plan.from_dict(index.settings).calibration:
-        return said
-    return f"{said}; no mention of this vocabulary was checked (`nymlink calibrate` does)"
+        return source
+    return f"{source}; no mention of this vocabulary was checked (`nymlink calibrate` does)"
 
 
 def _echo_setting(name: str, value: Any) -> None:
     if isinstance(value, Mapping):
-        for key, each in value.items():
-            _echo_setting(f"{name} {key}", each)
+        for key, inner in value.items():
+            _echo_setting(f"{name} {key}", inner)
         return
-    said = ", ".join(value) if isinstance(value, list) else value
-    click.echo(f"setting   {name}: {said or 'none'}")
+    text = ", ".join(value) if isinstance(value, list) else value
+    click.echo(f"setting   {name}: {text or 'none'}")
 
 
 @index.command()
 @click.argument("index", type=click.Path(path_type=Path), metavar="INDEX")
-@click.option("--method", type=click.Choice(list(METHODS)), help="By scores or by ranks; as it is if not given.")
+@click.option(
+    "--fusion",
+    type=click.Choice(list(METHODS)),
+    help="Join searches by their weighted scores, or by ranks; without it as before.",
+)
 @click.option(
     "--weight",
     "weights",
@@ -167,56 +176,62 @@ def _echo_setting(name: str, value: Any) -> None:
     metavar="SEARCH=WEIGHT",
     help="Weight of a search, 0 for those not named; without any, the defaults. Repeatable.",
 )
-def fuse(index: Path, method: str | None, weights: tuple[str, ...]) -> None:
-    """Set how the searches of an index are joined.
+def fuse(index: Path, fusion: str | None, weights: tuple[str, ...]) -> None:
+    """Set how an index joins its searches.
 
     \b
-    nymlink index fuse mondo-index --method reciprocal-rank
+    nymlink index fuse mondo-index --fusion reciprocal-rank
     nymlink index fuse mondo-index --weight exact=0.1 --weight sparse=0.3 --weight dense=0.6
     """
-    if method is None and not weights:
+    if fusion is None and not weights:
         raise click.UsageError(
-            "say how the searches are to be joined: give --method, --weight or both (`nymlink index info INDEX` "
+            "say how the searches are to be joined: give --fusion, --weight or both (`nymlink index info INDEX` "
             "says how they are joined now)"
         )
     require_changeable(index)
     opened = Index.load(index)
-    fusion = Fusion.of(opened.search.parts, method or opened.fusion.method, _weights(weights) or None)
-    store_fusion(index, fusion)
-    click.echo(f"{_said(fusion)} → {index}")
+    joined = Fusion.of(opened.search.parts, fusion or opened.fusion.method, _weights(weights) or None)
+    store_fusion(index, joined)
+    click.echo(f"{_description(joined)} → {index}")
 
 
 @index.command()
 @click.argument("index", type=click.Path(path_type=Path), metavar="INDEX")
 @annotated_corpus
-@click.option("--method", type=click.Choice(list(METHODS)), help="By scores or by ranks; as it is if not given.")
+@click.option(
+    "--fusion",
+    type=click.Choice(list(METHODS)),
+    help="Join searches by their weighted scores, or by ranks; without it as before.",
+)
 def fit(
     index: Path,
     corpus: Path,
-    format: str | None,
+    input_format: str | None,
     types: tuple[str, ...],
-    columns: tuple[str, ...],
-    method: str | None,
+    mapped_columns: tuple[str, ...],
+    fusion: str | None,
     encoder: str | None,
 ) -> None:
     """Fit the weights of an index's searches on an annotated corpus.
 
-    CORPUS holds training or development mentions, never those that are to be reported. The weights of the highest
-    Acc@1 (by name, as published) are stored in the index.
+    CORPUS holds training or development mentions, never those you will report figures on. The weights with the
+    highest Acc@1 (by name, as published) are stored in the index.
 
     \b
     nymlink index fit medic-index CDR_DevelopmentSet.PubTator.txt --type Disease
     """
-    from nymlink.evaluate.fit import fit as fit_weights
+    from nymlink.evaluation.fit_fusion import fit_fusion
 
     require_changeable(index)
     problems = reported_problems()
-    gold = read_corpus(corpus, format=format, options=CorpusOptions(columns=mapping(columns)), problems=problems)
-    found = fit_weights(Index.load(index, encoder=encoder), gold, method=method, types=set(types) or None)
-    store_fusion(index, found.after.fusion)
-    for label, one in (("before", found.before), ("after", found.after)):
-        click.echo(f"{label:7} Acc@1 {100 * one.acc_1:.1f}  Acc@5 {100 * one.acc_5:.1f}  {_said(one.fusion)}")
-    click.echo(f"{found.tried:,} weightings compared on {found.mentions:,} mentions → {index}")
+    options = CorpusOptions(columns=mapping(mapped_columns))
+    gold = read_corpus(corpus, format=input_format, options=options, problems=problems)
+    fitted = fit_fusion(Index.load(index, encoder=encoder), gold, method=fusion, types=set(types) or None)
+    store_fusion(index, fitted.after.fusion)
+    for label, outcome in (("before", fitted.before), ("after", fitted.after)):
+        accuracies = f"Acc@1 {100 * outcome.acc_1:.1f}  Acc@5 {100 * outcome.acc_5:.1f}"
+        click.echo(f"{label:7} {accuracies}  {_description(outcome.fusion)}")
+    click.echo(f"{fitted.tried:,} weightings compared on {fitted.mentions:,} mentions → {index}")
     finish(problems)
 
 
@@ -227,5 +242,5 @@ def _weights(values: tuple[str, ...]) -> dict[str, float]:
         raise click.BadParameter(f"{error}: a weight is a number, for example dense=0.6") from error
 
 
-def _said(fusion: Fusion) -> str:
+def _description(fusion: Fusion) -> str:
     return f"{fusion.method}: " + ", ".join(f"{name} {weight:.3g}" for name, weight in fusion.weights.items())

@@ -13,14 +13,14 @@ from typing import Any, Final, cast
 
 import click
 
+from nymlink.core.control_characters import escape_controls
 from nymlink.core.errors import NymlinkError
-from nymlink.core.visible import visible
 
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class LazyCommands(click.Group):
-    """A group whose commands are named by where they are: ``{"link": "nymlink.cli.link:link"}``."""
+    """A group of commands that are imported when they are run: ``{"link": "nymlink.cli.link:link"}``."""
 
     def __init__(self, name: str, *, help: str, commands: Mapping[str, str]) -> None:
         super().__init__(name, help=help, context_settings={"help_option_names": ["-h", "--help"]})
@@ -66,48 +66,48 @@ class TopCommand(LazyCommands):
         return result
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Run and exit; what cannot be read or written (a full disk) is a message too."""
+        """Run and exit; an error of reading or writing (a full disk) becomes a message, too."""
         try:
             return super().main(*args, **kwargs)
         except OSError as error:
-            click.echo(visible(f"Error: {_failed(error)}"), err=True)
+            click.echo(escape_controls(f"Error: {_describe(error)}"), err=True)
             _discard_output()
             sys.exit(2)
 
 
 @contextmanager
 def _visible_usage() -> Iterator[None]:
-    """Make what click says of unusable arguments visible."""
+    """Make control characters visible in messages about unusable arguments."""
     try:
         yield
     except click.ClickException as error:
-        error.message = visible(error.message)  # type: ignore[misc]  # to click it is final
+        error.message = escape_controls(error.message)  # type: ignore[misc]  # to click it is final
         raise
 
 
 @contextmanager
 def _plain_warnings() -> Iterator[None]:
-    """Print our warnings as they come, each once, without the place in the code that they come from."""
+    """Print warnings of nymlink at once, each once, without the line of code that they come from."""
     with warnings.catch_warnings():
         show = warnings.showwarning
 
-        def say(message: Warning | str, category: type[Warning], *where: Any, **named: Any) -> None:
+        def print_plain(message: Warning | str, category: type[Warning], *where: Any, **named: Any) -> None:
             if category is UserWarning:
-                click.echo(visible(f"Warning: {message}"), err=True)
+                click.echo(escape_controls(f"Warning: {message}"), err=True)
             else:
                 show(message, category, *where, **named)
 
-        warnings.showwarning = say
+        warnings.showwarning = print_plain
         yield
 
 
-def _failed(error: OSError) -> str:
-    """What failed, as far as the error tells: only of a full disk it is known that it was to be written to."""
-    what = "cannot write the output" if error.errno in _FULL else "cannot read the input or write the output"
+def _describe(error: OSError) -> str:
+    """Describe an error of reading or writing; only a full disk tells which of the two it was."""
+    failure = "cannot write the output" if error.errno in _FULL else "cannot read the input or write the output"
     where = "" if error.filename is None else f"{error.filename}: "
-    return f"{where}{what}: {error.strerror or error}"
+    return f"{where}{failure}: {error.strerror or error}"
 
 
 def _discard_output() -> None:
-    """What is still buffered must not fail once more when the interpreter ends."""
+    """Redirect output to nowhere, so that buffered text does not fail again when the interpreter ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

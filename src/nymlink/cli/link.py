@@ -4,113 +4,161 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext, suppress
 from itertools import repeat
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, TextIO
 
 import click
+from click.core import ParameterSource
 
-from nymlink.cli.common import finish, mapping, reported_problems
-from nymlink.cli.corpus_options import corpus_options
+from nymlink.cli.common import (
+    finish,
+    input_format_option,
+    map_column_option,
+    mapping,
+    reported_problems,
+    require_files,
+)
 from nymlink.cli.rows import Batch, line_batches, open_table
-from nymlink.cli.writers import FORMATS, CsvWriter, JsonWriter, LinkWriter, link_writer
 from nymlink.core.files import open_bytes
 from nymlink.core.problems import Problems
+from nymlink.corpus.find_mention import find_mention
 from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.options import CorpusOptions
-from nymlink.corpus.places import find_mention
 from nymlink.corpus.read import read_documents
-from nymlink.encode.truncation import Cuts
+from nymlink.corpus.readers import CORPUS_FORMATS
+from nymlink.encode.truncation import TruncationCounts
 from nymlink.index.index import Index
-from nymlink.link.calibration import Calibration
-from nymlink.link.default import default_index
-from nymlink.link.linker import Linker
+from nymlink.linking.default import default_index
+from nymlink.linking.linker import Linker
+from nymlink.linking.model import Link
+from nymlink.linking.writers import LINK_FORMATS
+from nymlink.linking.writers.files import format_of, open_file, open_writer, require_input
+from nymlink.linking.writers.writer import LinksInfo, LinkWriter, UserTable
 from nymlink.rerank.reranker import Reranker
 
 _CANDIDATES: Final = 10_000
-"""Candidates looked for in one go, over all mentions of a batch."""
+"""Candidates searched for at once, over all mentions of a batch."""
+
+_STDIN: Final = Path("-")
 
 
 @click.command()
-@click.argument("mentions", nargs=-1, metavar="[MENTION...]")
+@click.argument("inputs", nargs=-1, metavar="[INPUT]...")
 @click.option(
     "--file",
     type=click.Path(path_type=Path),
-    help="Read mentions from this file, one a line; - for standard input.",
+    help="Read mentions from this file, one a line, or with --column from this table; - for standard input.",
 )
+@click.option(
+    "--column",
+    "columns",
+    multiple=True,
+    metavar="COLUMN",
+    help="The input is a table (CSV or TSV with a header): link this column, given by its name or number, and "
+    "keep the others.",
+)
+@click.option(
+    "--corpus",
+    type=click.Path(path_type=Path),
+    help="Link the mentions of annotated documents: a file or folder; gold ids are not needed.",
+)
+@input_format_option("the --corpus", CORPUS_FORMATS.names())
+@map_column_option("mention=term", "Of a --corpus that is a table")
+@click.option("--context", metavar="TEXT", help="The text in which the one MENTION stands, first as a whole word.")
 @click.option(
     "--index", type=click.Path(path_type=Path), help="The index to link to; without it the embedded default."
 )
 @click.option("--encoder", metavar="MODEL", help="Where the encoder of the index is now, if it was moved.")
 @click.option("--top-k", default=1, show_default=True, type=click.IntRange(min=1), help="Candidates per mention.")
 @click.option(
-    "--format",
-    type=click.Choice(FORMATS),
-    help="Form of the output; without it a table for a terminal, TSV for a file or a pipe.",
-)
-@click.option(
-    "--columns",
-    multiple=True,
-    metavar="COLUMN",
-    help="The input is a CSV or TSV with a header: link this column (name or number), keep all columns "
-    "and add those of the link.",
-)
-@click.option(
     "--target-precision",
     type=click.FloatRange(0, 1),
-    help="Share of links to be right: link only mentions that are sure enough for that, as `nymlink calibrate` "
-    "found it; others are NIL.",
+    help="Link only mentions whose confidence is high enough that this share of the links is right, as "
+    "`nymlink calibrate` measured it; others are NIL.",
 )
 @click.option(
     "--guess/--no-guess",
     default=True,
     show_default=True,
-    help="Whether misspelt words are guessed; a link that has a guess says so.",
+    help="Guess the right word for misspelt ones; a link with a guess says so.",
 )
-@corpus_options
-@click.option("--context", metavar="TEXT", help="The text in which the one MENTION stands, first as a whole word.")
+@click.option(
+    "--language",
+    metavar="CODE",
+    help="The language of the mentions, for example en: spelling, other forms and words are by its rules. Without "
+    "it each mention is taken for the language that its words are of.",
+)
 @click.option(
     "--rerank",
     type=click.Path(path_type=Path),
-    help="A folder that `nymlink train rerank` or `cross-encoder` wrote: put candidates into another order, by "
-    "the text around a mention and what `nymlink rerank fit` found; with --corpus or --context.",
+    help="Put candidates into another order by the text around a mention: a folder that `nymlink train rerank` or "
+    "`cross-encoder` wrote, fitted with `nymlink rerank fit`. With --corpus or --context.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="File to write, when all is linked; without it standard output, line by line.",
+)
+@click.option(
+    "--format",
+    type=click.Choice(LINK_FORMATS.names()),
+    help="Format of the output. Without it: by the ending of --output; else csv or tsv for a table as input, "
+    "table for a terminal, tsv for a file or a pipe.",
 )
 def link(
-    mentions: tuple[str, ...],
+    inputs: tuple[str, ...],
     file: Path | None,
+    columns: tuple[str, ...],
+    corpus: Path | None,
+    input_format: str | None,
+    mapped_columns: tuple[str, ...],
+    context: str | None,
     index: Path | None,
     encoder: str | None,
     top_k: int,
-    format: str | None,
-    columns: tuple[str, ...],
     target_precision: float | None,
     guess: bool,
-    corpus: Path | None,
-    corpus_format: str | None,
-    corpus_columns: tuple[str, ...],
-    context: str | None,
+    language: str | None,
     rerank: Path | None,
+    output: Path | None,
+    format: str | None,
 ) -> None:
     """Link mentions to concepts.
 
-    Mentions are arguments, lines of a file, lines of standard input, or those of annotated documents; they are
-    linked as they come, so the input may be endless. Without --index they are linked to the Human Phenotype
-    Ontology. Where the index is calibrated, each link has a confidence.
+    INPUT is one mention or more; with --column it is one table. Without INPUT, mentions are the lines of a --file
+    or of standard input, or those of annotated documents (--corpus). They are linked as they come, so the input
+    may be endless. Without --index they are linked to the Human Phenotype Ontology. Where the index is calibrated,
+    each link has a confidence.
 
     \b
-    nymlink link "short stature" "seizures"
-    nymlink link --file mentions.txt --top-k 5 --format jsonl > links.jsonl
-    nymlink link --file table.csv --columns diagnosis > linked.csv
-    cut -f 3 notes.tsv | nymlink link --index mondo-index | head
-    nymlink link --index mesh-index --corpus notes.PubTator.txt --rerank reranker > links.tsv
-    nymlink link --index mesh-index --rerank reranker MI --context "He died of MI in 1990."
+    Mentions, and the lines of a file:
+      nymlink link "short stature" "seizures"
+      nymlink link --file mentions.txt --top-k 5 -o links.jsonl
+      cut -f 3 notes.tsv | nymlink link --index mondo-index | head
+
+    \b
+    A column of a table:
+      nymlink link table.csv --column diagnosis -o linked.csv
+
+    \b
+    Documents, and one mention in its text:
+      nymlink link --index mesh-index --corpus notes.PubTator.txt --rerank reranker -o links.tsv
+      nymlink link --index mesh-index --rerank reranker MI --context "He died of MI in 1990."
     """
-    if bool(mentions) + (file is not None) + (corpus is not None) > 1:
-        raise click.UsageError("give mentions, --file or --corpus, only one of them")
-    if corpus is None and (corpus_format is not None or corpus_columns):
-        raise click.UsageError("--corpus-format and --corpus-column say how a --corpus is read: give one")
-    if context is not None and len(mentions) != 1:
+    if bool(inputs) + (file is not None) + (corpus is not None) > 1:
+        what = "the table as INPUT or with --file" if columns else "mentions, --file or --corpus"
+        raise click.UsageError(f"give {what}, only one of them")
+    if corpus is None and (input_format is not None or mapped_columns):
+        raise click.UsageError(
+            "--input-format and --map-column say how a --corpus is read: give one (the column of mentions in a "
+            "table is named with --column)"
+        )
+    if context is not None and (len(inputs) != 1 or columns):
         raise click.UsageError("--context is the text around one mention: give one MENTION")
     if rerank is not None and corpus is None and context is None:
         raise click.UsageError(
@@ -119,54 +167,129 @@ def link(
         )
     if rerank is not None and target_precision is not None:
         raise click.UsageError(
-            "--target-precision goes by how sure the index is of its own first candidate, which --rerank may "
+            "--target-precision goes by the confidence in the first candidate of the index, which --rerank may "
             "change: give one of them"
         )
     if len(columns) > 1:
-        raise click.UsageError("--columns names the one column to link: run link once for each")
-    if (mentions or corpus is not None) and columns:
-        raise click.UsageError("--columns goes with a table as input, not with mentions as arguments or documents")
-    if columns and format == "table":
-        raise click.UsageError("with --columns the output is the input's table, or jsonl")
+        raise click.UsageError("--column names the one column to link: run link once for each")
+    if columns and corpus is not None:
+        raise click.UsageError(
+            "--column goes with a table as input; of a --corpus that is a table say --map-column mention=NAME"
+        )
     if encoder is not None and index is None:
         raise click.UsageError("--encoder goes with --index: the embedded default needs none")
-    if not mentions and file is None and corpus is None and (sys.stdin is None or sys.stdin.isatty()):
-        raise click.UsageError("nothing to link: give mentions, --file, --corpus, or lines on standard input")
+    column = columns[0] if columns else None
+    mentions = inputs if column is None else ()
+    if column is not None and inputs:
+        file = _table_of(inputs)
+    if not mentions and file is None and corpus is None:
+        if sys.stdin is None or sys.stdin.isatty():
+            raise click.UsageError("nothing to link: give mentions, --file, --corpus, or lines on standard input")
+        file = _STDIN
+    if len(mentions) == 1 and context is None:
+        _warn_of_file(mentions[0])
+    if output == _STDIN:
+        output = None
+    if format is None and output is not None:
+        format = format_of(output)
+    if format is not None:
+        require_input(format, table=column is not None, documents=corpus is not None or context is not None)
+    require_files([output], [file, corpus, index, rerank])
     document = None if context is None else _document(mentions[0], context)
     opened = default_index(progress=True) if index is None else Index.load(index, encoder=encoder)
-    # Now: an encoder that is missing, or a damaged file, is to be said before any output.
+    # Now: a missing encoder or a damaged file is to be said before any output.
     opened.load_encoder()
     opened.verify()
-    least = 0.0 if target_precision is None else Calibration.of(opened).threshold(target_precision)
     reranker = None if rerank is None else _reranker(rerank, opened)
-    linker = Linker(opened, top_k=top_k, rerank=reranker, guesses=guess, min_confidence=least)
+    linker = Linker(
+        opened,
+        top_k=top_k,
+        rerank=reranker,
+        guesses=guess,
+        language=language,
+        target_precision=target_precision,
+    )
     problems = reported_problems()
-    cuts = Cuts()
-    with cuts.collected():
+    target: AbstractContextManager[TextIO] = nullcontext(sys.stdout) if output is None else open_file(output)
+    truncation = TruncationCounts()
+    with truncation.collected(), target as out:
+
+        def writer(
+            *, located: bool = False, has_documents: bool = False, table: UserTable | None = None
+        ) -> LinkWriter:
+            info = LinksInfo(
+                calibrated=linker.calibration is not None,
+                located=located,
+                has_documents=has_documents,
+                table=table,
+                sources=opened.vocabulary.sources,
+                options=_given_options(),
+            )
+            return open_writer(format or _usual_format(out, table), out, info)
+
         if document is not None:
-            _write_documents(linker, [document], _writer(linker, format))
+            _write_documents(linker, [document], writer(has_documents=True), out)
         elif corpus is not None:
-            options = CorpusOptions(columns=mapping(corpus_columns))
-            documents = read_documents(corpus, format=corpus_format, options=options, problems=problems)
-            _write_documents(linker, documents, _writer(linker, format, located=True))
+            options = CorpusOptions(columns=mapping(mapped_columns))
+            documents = read_documents(corpus, format=input_format, options=options, problems=problems)
+            _write_documents(linker, documents, writer(located=True, has_documents=True), out)
         elif mentions:
-            _write(linker, [Batch(list(mentions))], _writer(linker, format))
+            _write(linker, [Batch(list(mentions))], writer(), out)
         else:
-            source = Path("-") if file is None else file
-            column = columns[0] if columns else None
-            if str(source) == "-":
-                _link_stream(linker, sys.stdin.buffer, Path("standard input"), column, format, problems)
+            assert file is not None, "else there is nothing to link"
+            if file == _STDIN:
+                _link_stream(linker, sys.stdin.buffer, Path("standard input"), column, writer, out, problems)
             else:
-                with open_bytes(source) as stream:
-                    _link_stream(linker, stream, source, column, format, problems)
-    cuts.say(stacklevel=1)
+                with open_bytes(file) as stream:
+                    _link_stream(linker, stream, file, column, writer, out, problems)
+    truncation.warn(stacklevel=1)
     finish(problems)
 
 
-def _reranker(folder: Path, index: Index) -> Reranker:
-    from nymlink.rerank.folder import fitted
+def _table_of(inputs: tuple[str, ...]) -> Path:
+    """Return the path of the table to link."""
+    if len(inputs) > 1:
+        raise click.UsageError("--column goes with one table: run link once for each")
+    path = Path(inputs[0])
+    if path != _STDIN and not path.exists():
+        raise click.UsageError(f"with --column INPUT is a table, and there is no file {inputs[0]!r}")
+    return path
 
-    if fitted(folder) is None:
+
+def _warn_of_file(mention: str) -> None:
+    """Warn where the one mention is the name of a file."""
+    with suppress(OSError, ValueError):
+        if Path(mention).is_file():
+            warnings.warn(
+                f"{mention} is linked as a mention, and there is a file of that name: to link its lines, give "
+                f"--file {mention}; to link a column of a table, add --column NAME",
+                stacklevel=1,
+            )
+
+
+def _given_options() -> frozenset[str]:
+    """List the options given on the command line."""
+    context = click.get_current_context()
+    return frozenset(
+        parameter.opts[-1]
+        for parameter in context.command.params
+        if isinstance(parameter, click.Option)
+        and parameter.name is not None
+        and context.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE
+    )
+
+
+def _usual_format(out: TextIO, table: UserTable | None) -> str:
+    """Name the format of an output for which none is asked."""
+    if table is not None:
+        return "tsv" if table.delimiter == "\t" else "csv"
+    return "table" if out.isatty() else "tsv"
+
+
+def _reranker(folder: Path, index: Index) -> Reranker:
+    from nymlink.rerank.folder import read_fitted
+
+    if read_fitted(folder) is None:
         warnings.warn(
             f"{folder}: what the index says counts nothing yet beside the context, which alone is a worse guide: "
             "run `nymlink rerank fit`",
@@ -176,23 +299,23 @@ def _reranker(folder: Path, index: Index) -> Reranker:
 
 
 def _link_stream(
-    linker: Linker, stream: IO[bytes], path: Path, column: str | None, format: str | None, problems: Problems
+    linker: Linker,
+    stream: IO[bytes],
+    path: Path,
+    column: str | None,
+    writer: Callable[..., LinkWriter],
+    out: TextIO,
+    problems: Problems,
 ) -> None:
     if column is None:
-        _write(linker, line_batches(stream, path, problems), _writer(linker, format))
-        return
-    table = open_table(stream, path, column, problems)
-    writer: LinkWriter
-    if format == "jsonl":
-        writer = JsonWriter(sys.stdout, header=table.header.fields)
+        _write(linker, line_batches(stream, path, problems), writer(), out)
     else:
-        calibrated = linker.calibration is not None
-        writer = CsvWriter(sys.stdout, table.header, table.delimiter, confidence=calibrated)
-    _write(linker, table.batches, writer)
+        table = open_table(stream, path, column, problems)
+        _write(linker, table.batches, writer(table=UserTable(table.header, table.delimiter)), out)
 
 
 def _document(mention: str, text: str) -> Document:
-    """A text with one mention, which is taken as it stands there; of a blank text, the mention alone."""
+    """Make a document of a text with one mention, as it is written there; of a blank text, the mention alone."""
     if not text.strip():
         return Document("", mentions=(Mention(mention),))
     place = find_mention(mention, text) or find_mention(mention, text, any_case=True)
@@ -201,24 +324,34 @@ def _document(mention: str, text: str) -> Document:
     return Document("", text, (Mention(text[slice(*place)], *place),))
 
 
-def _writer(linker: Linker, format: str | None, *, located: bool = False) -> LinkWriter:
-    format = format or ("table" if sys.stdout.isatty() else "tsv")
-    return link_writer(format, sys.stdout, confidence=linker.calibration is not None, located=located)
-
-
-def _write_documents(linker: Linker, documents: Iterable[Document], writer: LinkWriter) -> None:
-    for links in linker.link_documents(documents):
+def _write_documents(linker: Linker, documents: Iterable[Document], writer: LinkWriter, out: TextIO) -> None:
+    for document, links in _linked(linker, documents):
+        writer.begin_document(document)
         for link in links:
-            writer.write(link, None)
-        sys.stdout.flush()
+            writer.write(link)
+        out.flush()
     writer.close()
 
 
-def _write(linker: Linker, batches: Iterable[Batch], writer: LinkWriter) -> None:
+def _linked(linker: Linker, documents: Iterable[Document]) -> Iterator[tuple[Document, list[Link]]]:
+    """Yield documents with their links."""
+    # The linker reads some documents ahead.
+    waiting: deque[Document] = deque()
+
+    def noted() -> Iterator[Document]:
+        for document in documents:
+            waiting.append(document)
+            yield document
+
+    for links in linker.link_documents(noted()):
+        yield waiting.popleft(), links
+
+
+def _write(linker: Linker, batches: Iterable[Batch], writer: LinkWriter, out: TextIO) -> None:
     # Memory grows with mentions times candidates: many of these, fewer of those at a time.
     size = max(1, _CANDIDATES // linker.top_k)
     for batch in (portion for whole in batches for portion in whole.portions(size)):
         for link, row in zip(linker.link(batch.mentions), batch.rows or repeat(None), strict=False):
             writer.write(link, row)
-        sys.stdout.flush()
+        out.flush()
     writer.close()

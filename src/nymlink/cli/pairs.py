@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from nymlink.cli.common import require_files
+from nymlink.cli.common import require_files, seed_option
 from nymlink.core.errors import InputError
 from nymlink.pairs.pairs import Pairs
 from nymlink.pairs.settings import Part
@@ -23,17 +23,17 @@ from nymlink.vocabulary.vocabulary import Vocabulary
     "--output",
     required=True,
     type=click.Path(path_type=Path),
-    help="File to write: Parquet where it ends with .parquet, else text (compressed where it ends with .gz); "
-    "- writes text to standard output.",
+    help="File to write: Parquet where its name ends with .parquet, else text (compressed with .gz); - writes "
+    "text to standard output.",
 )
 @click.option(
     "--cap",
     default=50,
     show_default=True,
     type=click.IntRange(1, 10**9),
-    help="A concept with more pairs keeps so many, drawn at random.",
+    help="Pairs of a concept at most, drawn at random.",
 )
-@click.option("--seed", default=0, show_default=True, help="Seed of what is drawn, held out, and of the order.")
+@seed_option("Seed of drawing, holding out and shuffling.")
 @click.option(
     "--language", "languages", multiple=True, help="Names in this language only; all otherwise. Repeatable."
 )
@@ -66,15 +66,15 @@ def pairs(
 ) -> None:
     """Write the synonym pairs that encoders learn from.
 
-    A pair is two names of one concept, lower-cased and then different, in any of the languages. VOCAB is a
-    directory that `nymlink vocab build` wrote; names of its obsolete concepts are left out. The pairs come
-    shuffled. The same vocabulary and the same options give the same file.
+    A pair is two names of one concept that differ when lower-cased, in any of the languages. VOCAB is a folder
+    that `nymlink vocab build` wrote; names of its obsolete concepts are left out. Pairs are shuffled. The same
+    vocabulary and options give the same file.
 
-    The columns of a Parquet file are concept, name1 and name2, and its metadata say how it was made. A line of
-    text is concept||name1||name2; pairs that no such line can hold are counted and left out.
+    A Parquet file has the columns concept, name1 and name2, and says in its metadata how it was made. A line of
+    text is concept||name1||name2; pairs that such a line cannot hold are counted and left out.
 
     Concepts are held out whole. Which ones depends on --seed and their ids alone, so that another release of the
-    vocabulary holds out the same.
+    vocabulary holds out the same ones.
 
     \b
     nymlink pairs umls -o pairs.parquet --language en
@@ -103,20 +103,20 @@ def pairs(
     parts = [(of("train"), output)]
     if held_out_to is not None:
         parts.append((of("held-out"), held_out_to))
-    for made, target in parts:
-        if not len(made):
+    for drawn, target in parts:
+        if not len(drawn):
             raise InputError(
                 f"no pair for {target}: none of its concepts has two different names of those asked for"
             )
-    for made, target in parts:
-        _write(made, target)
+    for drawn, target in parts:
+        _write(drawn, target)
 
 
 def _write(pairs: Pairs, target: Path) -> None:
     to_stdout = str(target) == "-"
     left_out = write_lines(pairs, sys.stdout.buffer) if to_stdout else write_pairs(pairs, target, progress=True)
-    written = f"{len(pairs) - left_out:,} pairs of {len(pairs.concepts):,} concepts, {len(pairs.names):,} names"
-    click.echo(f"{written} → {target}", err=to_stdout)
+    summary = f"{len(pairs) - left_out:,} pairs of {len(pairs.concepts):,} concepts, {len(pairs.names):,} names"
+    click.echo(f"{summary} → {target}", err=to_stdout)
     if left_out:
         click.echo(
             f"{left_out:,} pairs are left out of {target}: their names have || or a line break in them, or | next "

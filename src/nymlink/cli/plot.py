@@ -1,4 +1,4 @@
-"""`nymlink plot`: pictures of what training learns from, and of what it does to names and mentions."""
+"""`nymlink plot`: draw names, similarities, mentions and clusters before and after training."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _output = click.option(
     callback=_drawable,
     help="Picture to write: .pdf, .png or .svg.",
 )
-_seed = seed_option("Seed of what is drawn at random.")
+_seed = seed_option("Seed of the random sample.")
 
 
 def _finite(_: click.Context, option: click.Parameter, value: float) -> float:
@@ -60,21 +60,21 @@ def _each_once(_: click.Context, __: click.Parameter, models: tuple[str, ...]) -
     return models
 
 
-def _encoders(why: str) -> Callable[[Any], Any]:
+def _encoders(purpose: str) -> Callable[[Any], Any]:
     return click.option(
         "--encoder",
         "encoders",
         multiple=True,
         required=True,
-        metavar="NAME",
+        metavar="MODEL",
         callback=_each_once,
-        help=f"Folder of an encoder, or its name on the hub. Repeatable: {why}",
+        help=f"Folder of an encoder, or its name on the hub. Repeatable: {purpose}",
     )
 
 
 @click.group()
 def plot() -> None:
-    """Draw what training learns from, and what it does to names and mentions."""
+    """Draw names, similarities, mentions and clusters before and after training."""
 
 
 @plot.command()
@@ -89,8 +89,8 @@ def plot() -> None:
 def space(vocabulary: Path, encoders: tuple[str, ...], output: Path, concepts: int, names: int, seed: int) -> None:
     """Draw a map of the names of some concepts.
 
-    Names that an encoder takes to be similar lie near each other (t-SNE). A good one has the names of each concept
-    together. VOCAB is a directory that `nymlink vocab build` wrote.
+    Names that are similar to an encoder lie near each other (t-SNE). With a good encoder the names of a concept
+    lie together. VOCAB is a folder that `nymlink vocab build` wrote.
 
     \b
     nymlink plot space mondo --encoder base --encoder trained -o space.png
@@ -106,7 +106,9 @@ def space(vocabulary: Path, encoders: tuple[str, ...], output: Path, concepts: i
 @_vocabulary
 @_encoders("a row of histograms for each.")
 @_output
-@click.option("--pairs", default=256, show_default=True, type=click.IntRange(min=2), help="Pairs of a batch.")
+@click.option(
+    "--batch-pairs", "pairs", default=256, show_default=True, type=click.IntRange(min=2), help="Pairs of a batch."
+)
 @click.option("--batches", default=4, show_default=True, type=click.IntRange(min=1), help="How many batches.")
 @click.option("--margin", default=0.2, show_default=True, callback=_finite, help="Margin of mining.")
 @_seed
@@ -122,7 +124,7 @@ def similarities(
     """Draw how similar the pairs of training batches are, before and after mining.
 
     Mining keeps the pairs that are hard to tell apart: far synonyms, near names of other concepts. VOCAB is a
-    directory that `nymlink vocab build` wrote.
+    folder that `nymlink vocab build` wrote.
 
     \b
     nymlink plot similarities mondo --encoder base --encoder trained -o similarities.png
@@ -165,9 +167,9 @@ def contexts(
 ) -> None:
     """Draw a map of mentions in their contexts, and of the concepts they mean.
 
-    Mentions and concepts that a re-ranker takes to be near lie near each other (multidimensional scaling). A good
-    one has the mentions of each concept about it. RERANKER is a folder that `nymlink train rerank` wrote; each has
-    a map.
+    Mentions and concepts that are similar to a re-ranker lie near each other (multidimensional scaling). With a
+    good re-ranker the mentions of a concept lie around it. RERANKER is a folder that `nymlink train rerank` wrote;
+    each has a map.
 
     \b
     nymlink plot contexts triplet prototype --index mesh-index --corpus CDR_DevelopmentSet.PubTator.txt -o map.png
@@ -188,9 +190,10 @@ def contexts(
         max_length=max(dual.settings.max_length for dual in duals.values()),
         seed=seed,
     )
-    said = list(entities(vocabulary, sample.concepts))
+    described = list(entities(vocabulary, sample.concepts))
     views = {
-        title: (dual.encode_passages(sample.passages), dual.encode_entities(said)) for title, dual in duals.items()
+        title: (dual.encode_passages(sample.passages), dual.encode_entities(described))
+        for title, dual in duals.items()
     }
     save_figure(draw_contexts(sample, views), output)
     click.echo(f"{len(sample.passages):,} mentions of {concepts:,} concepts → {output}")
@@ -218,12 +221,12 @@ def clusters(corpus: Path, output: Path) -> None:
 
 
 def _require(*modules: str, extra: str, purpose: str) -> None:
-    """See that what a picture needs is installed, before anything is encoded for it."""
+    """Check that the libraries for a picture are installed, before anything is encoded for it."""
     if any(find_spec(module) is None for module in modules):
         raise MissingExtraError(extra, purpose=purpose)
 
 
 def _titles(models: tuple[str, ...]) -> dict[str, str]:
-    """Models by their last name, or by all of it where that would be another's too."""
+    """Map short titles to models: the last part of a path, or the whole where two models share that part."""
     last = [Path(name).name for name in models]
     return {short if last.count(short) == 1 else name: name for short, name in zip(last, models, strict=True)}

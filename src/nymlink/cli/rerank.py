@@ -19,18 +19,18 @@ from nymlink.cli.common import (
     require_files,
 )
 from nymlink.core.store.atomic import atomic_file
-from nymlink.core.store.outputs import require_changeable
+from nymlink.core.store.output_checks import require_changeable
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
 from nymlink.index.index import Index
 
 if TYPE_CHECKING:
-    from nymlink.evaluate.reranking import RerankingEvaluation
+    from nymlink.evaluation.reranking import RerankingEvaluation
 
 
 @click.group()
 def rerank() -> None:
-    """Re-rankers: candidates in the order of what the text around a mention says."""
+    """Fit and measure re-rankers, which order candidates by the text around a mention."""
 
 
 @rerank.command()
@@ -40,49 +40,50 @@ def rerank() -> None:
 @click.option(
     "--candidates",
     type=click.IntRange(min=1),
-    help="Candidates of each mention that are put in order, here and from now on; without it as many as before, "
-    "the first time as many as a dual encoder was trained with, or 64.",
+    help="How many candidates of a mention are put in order, from now on; without it as before, the first time as "
+    "many as a dual encoder was trained with, or 64.",
 )
 def fit(
     reranker: Path,
     corpus: Path,
-    format: str | None,
+    input_format: str | None,
     types: tuple[str, ...],
-    columns: tuple[str, ...],
+    mapped_columns: tuple[str, ...],
     encoder: str | None,
     index: Path,
     candidates: int | None,
 ) -> None:
-    """Fit what counts beside the context: the score of the index, and the other mentions of a document.
+    """Fit the weights of context, index score and the other mentions of a document.
 
     RERANKER is a folder that `nymlink train` wrote. CORPUS holds development mentions, never those that it was
-    trained on or that are to be reported. The weights of the highest Acc@1 are stored in the folder: without them
-    the context alone decides. They are for the scores of this index: with one whose searches, their weights or
-    encoder are others, there is a warning.
+    trained on or that you will report figures on. The weights with the highest Acc@1 are stored in the folder:
+    without them the context alone decides. They fit the scores of this index: another index whose searches,
+    weights or encoder differ gets a warning.
 
     \b
     nymlink rerank fit reranker CDR_DevelopmentSet.PubTator.txt --index mesh-index
     """
-    from nymlink.evaluate.fit_reranking import fit_reranking
-    from nymlink.rerank.folder import Fitted, scores_of, store_fitted
+    from nymlink.evaluation.fit_reranking import fit_reranking
+    from nymlink.rerank.folder import FittedWeights, score_settings, write_fitted
     from nymlink.rerank.reranker import Reranker
 
     require_changeable(reranker)
     problems = reported_problems()
-    options = CorpusOptions(columns=mapping(columns))
-    gold = read_corpus(corpus, format=format, options=options, problems=problems)
+    options = CorpusOptions(columns=mapping(mapped_columns))
+    gold = read_corpus(corpus, format=input_format, options=options, problems=problems)
     opened = Index.load(index, encoder=encoder)
-    # The vocabulary alone: what was fitted before, to whichever index, is replaced.
+    # The vocabulary alone: weights that were fitted before, to whichever index, are replaced.
     loaded = Reranker.load(reranker, opened.vocabulary, refit=True)
     loaded.candidates = candidates or loaded.candidates
-    found = fit_reranking(opened, loaded, gold, types=set(types) or None, progress=True)
-    # First: whoever reads the figures may stop reading.
-    store_fitted(reranker, Fitted(weights=found.weights, candidates=loaded.candidates, scores=scores_of(opened)))
-    for name, accuracy in found.figures.items():
+    fitted = fit_reranking(opened, loaded, gold, types=set(types) or None, progress=True)
+    # First: the reader of the figures may stop reading.
+    scores = score_settings(opened)
+    write_fitted(reranker, FittedWeights(weights=fitted.weights, candidates=loaded.candidates, scores=scores))
+    for name, accuracy in fitted.figures.items():
         click.echo(f"Acc@1 {100 * accuracy:5.1f}  {name}")
-    click.echo(f"      {100 * found.recall:5.1f}  have a right candidate")
-    weights = ", ".join(f"{name} {weight:.3g}" for name, weight in found.weights.to_dict().items())
-    click.echo(f"{weights}: the best of {found.tried:,} weightings on {found.mentions:,} mentions → {reranker}")
+    click.echo(f"      {100 * fitted.recall:5.1f}  have a right candidate")
+    weights = ", ".join(f"{name} {weight:.3g}" for name, weight in fitted.weights.to_dict().items())
+    click.echo(f"{weights}: the best of {fitted.tried:,} weightings on {fitted.mentions:,} mentions → {reranker}")
     finish(problems)
 
 
@@ -94,62 +95,66 @@ def fit(
     "--training",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="What RERANKER was trained on: concepts seen and unseen there apart. Repeatable.",
+    help="Corpus that RERANKER was trained on: figures of concepts seen and unseen there apart. Repeatable.",
 )
-@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write figures and ranks to this file.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="JSON file to write: all figures, and ranks."
+)
 @click.option(
     "--changes",
     type=click.Path(path_type=Path),
-    help="Write every mention that means another concept when re-ranked to this TSV file.",
+    help="TSV file to write: every mention whose first concept changes.",
 )
 def evaluate(
     reranker: Path,
     corpus: Path,
-    format: str | None,
+    input_format: str | None,
     types: tuple[str, ...],
-    columns: tuple[str, ...],
+    mapped_columns: tuple[str, ...],
     encoder: str | None,
     index: Path,
     training: tuple[Path, ...],
-    json_file: Path | None,
+    output: Path | None,
     changes: Path | None,
 ) -> None:
     """Measure what a re-ranker adds to its index.
 
-    All mentions of CORPUS that have gold ids count, by concept: a composite one is right when each of its parts
-    is. RERANKER goes by what `nymlink rerank fit` stored. Ambiguous mentions are names of several
-    concepts, or such as the index cannot tell the first two candidates of apart.
+    All mentions of CORPUS that have gold ids count, by concept: a composite mention is right when each of its
+    parts is. RERANKER uses the weights that `nymlink rerank fit` stored. Ambiguous mentions are names of several
+    concepts, or mentions whose first two candidates have the same score.
 
     \b
     nymlink rerank evaluate reranker CDR_TestSet.PubTator.txt --index mesh-index \\
         --training CDR_TrainingSet.PubTator.txt --changes changes.tsv
     """
-    from nymlink.evaluate.reranking import evaluate_reranking, told_changes
+    from nymlink.evaluation.reranking import evaluate_reranking, readable_changes
     from nymlink.rerank.reranker import Reranker
 
-    require_files((json_file, changes), (reranker, index, corpus, *training))
+    require_files((output, changes), (reranker, index, corpus, *training))
     problems = reported_problems()
-    named = mapping(columns)
-    gold = read_corpus(corpus, format=format, options=CorpusOptions(columns=named), problems=problems)
+    named = mapping(mapped_columns)
+    gold = read_corpus(corpus, format=input_format, options=CorpusOptions(columns=named), problems=problems)
     seen = [read_beside(path, columns=named, problems=problems) for path in training]
     opened = Index.load(index, encoder=encoder)
     loaded = Reranker.load(reranker, opened)
-    found = evaluate_reranking(opened, loaded, gold, types=set(types) or None, training=seen, progress=True)
-    if json_file is not None:
-        with atomic_file(json_file) as partial:
-            partial.write_text(json.dumps(found.to_dict(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    evaluation = evaluate_reranking(opened, loaded, gold, types=set(types) or None, training=seen, progress=True)
+    if output is not None:
+        with atomic_file(output) as partial:
+            partial.write_text(
+                json.dumps(evaluation.to_dict(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+            )
     if changes is not None:
-        _write_changes(changes, told_changes(found, opened.vocabulary))
-    click.echo(_report(found))
+        _write_changes(changes, readable_changes(evaluation, opened.vocabulary))
+    click.echo(_report(evaluation))
     finish(problems)
 
 
-def _report(found: RerankingEvaluation) -> str:
+def _report(evaluation: RerankingEvaluation) -> str:
     lines = [f"{'accuracy (%)':12}{'n':>8}{'index @1':>12}{'@5':>8}{'re-ranked @1':>16}{'@5':>8}{'recall':>10}"]
-    for name, one in found.figures.items():
-        shares = zip((12, 8, 16, 8, 10), (*one.before, *one.after, one.recall), strict=True)
-        lines.append(f"{name:12}{one.n:8,}" + "".join(f"{100 * share:{width}.1f}" for width, share in shares))
-    test = found.test
+    for name, group in evaluation.figures.items():
+        shares = zip((12, 8, 16, 8, 10), (*group.before, *group.after, group.recall), strict=True)
+        lines.append(f"{name:12}{group.n:8,}" + "".join(f"{100 * share:{width}.1f}" for width, share in shares))
+    test = evaluation.test
     return "\n".join(
         [
             *lines,

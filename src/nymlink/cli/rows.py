@@ -1,4 +1,4 @@
-"""Mentions from lines and from tables, in batches of what there is to read just now."""
+"""Read mentions from lines and tables as they come, in batches."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Final
 
-from nymlink.core.delimited import Record, delimiter_of, listed, records, written
+from nymlink.core.delimited import Record, format_record, guess_delimiter, list_headers, parse_records
 from nymlink.core.errors import InputError
-from nymlink.core.files import has_mark, read_batches
+from nymlink.core.files import has_bom, read_batches
 from nymlink.core.problems import Problems
 from nymlink.corpus.readers.columns import likely_mention
 
 _LONGEST: Final = 100_000
-"""Characters in one mention; a longer line is not a mention but a mistake."""
+"""Characters of a mention at most; a longer line is a mistake."""
 
-_TELLING: Final = 20
-"""Lines that tell whether there is a table."""
+_LOOKED_AT: Final = 20
+"""Lines by which a table is recognised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Batch:
     rows: list[Record] | None = None
 
     def portions(self, size: int) -> Iterator[Batch]:
-        """The batch in batches of at most ``size`` mentions."""
+        """Split the batch into batches of at most ``size`` mentions."""
         for start in range(0, len(self.mentions), size):
             part = slice(start, start + size)
             yield Batch(self.mentions[part], None if self.rows is None else self.rows[part])
@@ -48,7 +48,7 @@ class Table:
 
     Attributes:
         header: its header.
-        delimiter: what stands between fields.
+        delimiter: the character between fields.
         batches: its rows. All have as many fields as the header; their texts are as they were written, or
             as they must be so that fields can be added.
     """
@@ -59,7 +59,7 @@ class Table:
 
 
 def line_batches(stream: IO[bytes], path: Path, problems: Problems) -> Iterator[Batch]:
-    """One mention a line. Blank lines are mentions too, so that output lines up with input."""
+    """Read a mention from each line; blank lines are mentions too, so that output lines up with input."""
     is_first = True
     for lines in read_batches(stream, path, problems):
         if is_first:
@@ -71,10 +71,10 @@ def line_batches(stream: IO[bytes], path: Path, problems: Problems) -> Iterator[
 
 
 def open_table(stream: IO[bytes], path: Path, column: str, problems: Problems) -> Table:
-    """The header of a table and, in batches, its rows.
+    """Read the header of a table and, in batches, its rows.
 
-    A row that cannot be linked has an empty mention: one with another number of fields than the header, and one
-    whose mention is none.
+    A row that cannot be linked has an empty mention: a row with another number of fields than the header, or whose
+    mention is too long or binary.
 
     Args:
         stream: the table.
@@ -85,56 +85,62 @@ def open_table(stream: IO[bytes], path: Path, column: str, problems: Problems) -
     Raises:
         InputError: the table is empty or has no such column, or several.
     """
-    mark = "\ufeff" if has_mark(stream) else ""
+    mark = "\ufeff" if has_bom(stream) else ""
     lines = _Lines(read_batches(stream, path, problems))
     first = next((line for line in lines if line[1].strip()), (1, ""))
-    delimiter = delimiter_of(first[1])
-    found = records(chain([first], lines), delimiter, keep_blank=True)
-    header = next(found)
+    delimiter = guess_delimiter(first[1])
+    table_rows = parse_records(chain([first], lines), delimiter, keep_blank=True)
+    header = next(table_rows)
     if not any(map(str.strip, header.fields)):
         raise InputError("the table is empty", path=path)
-    shape = _Shape(len(header.fields), _place(header.fields, column, path), delimiter, _added_after(header, path))
+    shape = _Shape(
+        len(header.fields), _place(header.fields, column, path), delimiter, _out_delimiter(header, path)
+    )
     header = replace(header, text=mark + shape.text(header))
-    return Table(header, shape.written, _batches(found, lines, shape, path, problems))
+    return Table(header, shape.out_delimiter, _batches(table_rows, lines, shape, path, problems))
 
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """How a table is laid out.
+    """The layout of a table.
 
     Attributes:
         width: its number of columns.
-        place: that of the mentions.
-        delimiter: what stands between fields.
-        written: what is written between fields.
+        place: index of the column of mentions.
+        delimiter: the character between fields.
+        out_delimiter: the character between fields when columns are added.
     """
 
     width: int
     place: int
     delimiter: str
-    written: str
+    out_delimiter: str
 
     def text(self, row: Record) -> str:
-        """A row as it was written, or quoted where what is added to it would be swallowed or read otherwise."""
-        other = self.delimiter != self.written and any(mark in row.text for mark in ('"', self.written))
-        return written(row.fields, self.written) if row.as_written or other else row.text
+        """Return a row as it was written, or quoted where added columns would be swallowed or misread."""
+        other = self.delimiter != self.out_delimiter and any(
+            mark in row.text for mark in ('"', self.out_delimiter)
+        )
+        return format_record(row.fields, self.out_delimiter) if row.literal_quotes or other else row.text
 
     def fitted(self, row: Record) -> Record:
-        """A row with as many fields as the header: fields that it lacks are empty, the last has all beyond it."""
+        """Give a row as many fields as the header: missing ones are empty, the last one takes all beyond it."""
         lacking = self.width - len(row.fields)
         if lacking >= 0:
-            return replace(row, fields=row.fields + [""] * lacking, text=self.text(row) + self.written * lacking)
+            return replace(
+                row, fields=row.fields + [""] * lacking, text=self.text(row) + self.out_delimiter * lacking
+            )
         last = self.width - 1
         beyond = row.fields[last:]
-        joined = self.delimiter.join(beyond) if row.as_written else written(beyond, self.delimiter)
+        joined = self.delimiter.join(beyond) if row.literal_quotes else format_record(beyond, self.delimiter)
         fields = [*row.fields[:last], joined]
-        return replace(row, fields=fields, text=written(fields, self.written))
+        return replace(row, fields=fields, text=format_record(fields, self.out_delimiter))
 
 
-def _added_after(header: Record, path: Path) -> str:
-    """The delimiter that columns are added with: the table's, and of one column, which has none, its name's."""
+def _out_delimiter(header: Record, path: Path) -> str:
+    """Return the delimiter for added columns; for a table of one column the ending of its name decides."""
     if len(header.fields) > 1:
-        return delimiter_of(header.text)
+        return guess_delimiter(header.text)
     return "\t" if _ending(path) == ".tsv" else ","
 
 
@@ -144,7 +150,7 @@ def _place(header: list[str], column: str, path: Path) -> int:
         numbers = [str(place + 1) for place in places]
         raise InputError(
             f"columns {' and '.join(numbers)} have the same name, {column!r}: give the number of the one that is "
-            f"meant, for example --columns {numbers[0]}",
+            f"meant, for example --column {numbers[0]}",
             path=path,
         )
     if places:
@@ -153,12 +159,12 @@ def _place(header: list[str], column: str, path: Path) -> int:
         return int(column) - 1
     example = shlex.quote(likely_mention(header).strip())
     raise InputError(
-        f"no column {column!r}; the table has: {listed(header)} (for example --columns {example})", path=path
+        f"no column {column!r}; the table has: {list_headers(header)} (for example --column {example})", path=path
     )
 
 
 class _Lines:
-    """Numbered lines one by one, remembering whether the batch they came in is used up."""
+    """Numbered lines one by one, with a note of whether the batch they came in is used up."""
 
     def __init__(self, batches: Iterator[list[tuple[int, str]]]) -> None:
         self._batches = batches
@@ -180,11 +186,11 @@ class _Lines:
 
 
 def _batches(
-    found: Iterator[Record], lines: _Lines, shape: _Shape, path: Path, problems: Problems
+    table_rows: Iterator[Record], lines: _Lines, shape: _Shape, path: Path, problems: Problems
 ) -> Iterator[Batch]:
     mentions: list[str] = []
     rows: list[Record] = []
-    for record in found:
+    for record in table_rows:
         # Of a table with one column an empty line is a row.
         if shape.width == 1 or record.text.strip():
             mention, row = _row(record, shape, path, problems)
@@ -198,7 +204,7 @@ def _batches(
 
 
 def _row(record: Record, shape: _Shape, path: Path, problems: Problems) -> tuple[str, Record]:
-    """The mention of a row, empty where it cannot be linked, and the row as it is to be written."""
+    """Return the mention of a row, empty where it cannot be linked, and the row as it is to be written."""
     if len(record.fields) != shape.width:
         message = f"{len(record.fields)} fields instead of {shape.width}"
         problems.reject(path, record.line, message, outcome="not linked")
@@ -206,14 +212,14 @@ def _row(record: Record, shape: _Shape, path: Path, problems: Problems) -> tuple
     mention = record.fields[shape.place]
     if not _usable(mention, path, record.line, problems, outcome="not linked"):
         mention = ""
-    elif record.as_written:
-        problems.repair(path, record.line, "a stray quotation mark: left as it stands")
+    elif record.literal_quotes:
+        problems.repair(path, record.line, "an unbalanced quotation mark: read as an ordinary character")
     return mention, replace(record, text=shape.text(record))
 
 
 def _usable(mention: str, path: Path, number: int, problems: Problems, *, outcome: str = "left out") -> bool:
     if len(mention) > _LONGEST:
-        problems.reject(path, number, f"{len(mention):,} characters are no mention", outcome=outcome)
+        problems.reject(path, number, f"{len(mention):,} characters are too long for a mention", outcome=outcome)
         return False
     if "\0" in mention:
         problems.reject(path, number, "binary data: the line holds a NUL character", outcome=outcome)
@@ -222,28 +228,28 @@ def _usable(mention: str, path: Path, number: int, problems: Problems, *, outcom
 
 
 def _warn_of_header(lines: list[str], path: Path) -> None:
-    """Say that what looks like a table is read as mentions, its header too."""
-    lines = [line for line in lines if line.strip()][:_TELLING]
-    if not lines or not (_ending(path) or _alike(lines)):
+    """Warn where lines look like a table: each is linked as a mention, the header too."""
+    lines = [line for line in lines if line.strip()][:_LOOKED_AT]
+    if not lines or not (_ending(path) or _look_like_rows(lines)):
         return
-    header = lines[0].split(delimiter_of(lines[0]))
+    header = lines[0].split(guess_delimiter(lines[0]))
     header = [name.strip().strip('"') for name in header]
     example = shlex.quote(likely_mention(header))
     warnings.warn(
-        f"{path}: this looks like a table: each line is linked as a mention, the header ({listed(header)}) too; "
-        f"to link a column, add --columns and its name, for example --columns {example}",
+        f"{path}: this looks like a table: each line is linked as a mention, the header ({list_headers(header)}) "
+        f"too; to link a column, add --column and its name, for example --column {example}",
         stacklevel=1,
     )
 
 
-def _alike(lines: list[str]) -> bool:
-    """Whether lines are divided into the same number of fields, as those of a table; "Cancer, Lung" is not."""
-    delimiter = delimiter_of(lines[0])
-    widths = {len(record.fields) for record in records(enumerate(lines), delimiter)}
+def _look_like_rows(lines: list[str]) -> bool:
+    """Whether lines have the same number of fields, as a table has; "Cancer, Lung" is no row of one."""
+    delimiter = guess_delimiter(lines[0])
+    widths = {len(record.fields) for record in parse_records(enumerate(lines), delimiter)}
     return len(lines) > 1 and len(widths) == 1 and widths != {1} and f"{delimiter} " not in lines[0]
 
 
 def _ending(path: Path) -> str:
-    """The ending of a table's file name, empty where it is not one."""
+    """Return the ending of a file name where it is that of a table, else an empty string."""
     ending = Path(path.name.lower().removesuffix(".gz")).suffix
     return ending if ending in (".csv", ".tsv") else ""

@@ -1,4 +1,4 @@
-"""Options made of the fields of a settings class, and what was given with them."""
+"""Make command-line options of the fields of a settings class, and read them back."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import click
 from nymlink.train.settings.fields import Setting, settings_of
 
 
-def _flag(one: Setting) -> str:
-    return one.flag or "--" + one.name.replace("_", "-")
+def _flag(setting: Setting) -> str:
+    return setting.flag or "--" + setting.name.replace("_", "-")
 
 
-def _option(one: Setting) -> Callable[[Any], Any]:
-    """The option of a setting: ``None`` (or nothing) where it is not given."""
-    parts = get_args(one.type)
-    kind = next(part for part in parts if part is not NoneType) if NoneType in parts else one.type
+def _option(setting: Setting) -> Callable[[Any], Any]:
+    """Make the option of a setting; its value is ``None``, or empty, where it is not given."""
+    parts = get_args(setting.type)
+    kind = next(part for part in parts if part is not NoneType) if NoneType in parts else setting.type
     origin = get_origin(kind)
     shape: dict[str, Any]
     if origin is tuple:
@@ -33,41 +33,43 @@ def _option(one: Setting) -> Callable[[Any], Any]:
         shape = {"type": click.Choice(get_args(kind))}
     else:
         shape = {"type": kind}
-    names = [f"{_flag(one)}/--no-{one.name.replace('_', '-')}"] if kind is bool else [_flag(one)]
-    if one.name == "output":
+    names = [f"{_flag(setting)}/--no-{setting.name.replace('_', '-')}"] if kind is bool else [_flag(setting)]
+    if setting.name == "output":
         names.append("-o")
-    return click.option(*names, one.name, default=None, help=_help(one, repeatable="multiple" in shape), **shape)
+    return click.option(
+        *names, setting.name, default=None, help=_help(setting, repeatable="multiple" in shape), **shape
+    )
 
 
-def _help(one: Setting, *, repeatable: bool) -> str:
-    """What the setting means, its name in a file, its default, and what the paper takes."""
-    known = []
-    if one.flag is not None:
-        known.append(f"in CONFIG: {one.name}")
-    elif one.type is bool:
-        known.append(f"in CONFIG: {one.name} = true or false")
-    if one.default is not MISSING and one.default not in (None, (), {}):
-        default = {True: "on", False: "off"}.get(one.default, one.default) if one.type is bool else one.default
-        known.append(f"default: {default}")
-    if one.paper is not None:
-        known.append(f"paper: {one.paper}")
-    said = f"{one.help[0].upper()}{one.help[1:]}."
-    return f"{said}{' Repeatable.' if repeatable else ''}" + (f"  [{'; '.join(known)}]" if known else "")
+def _help(setting: Setting, *, repeatable: bool) -> str:
+    """Write the help of a setting: its meaning, its name in a file, its default, and the value of the paper."""
+    details = []
+    if setting.flag is not None:
+        details.append(f"in CONFIG: {setting.name}")
+    elif setting.type is bool:
+        details.append(f"in CONFIG: {setting.name} = true or false")
+    if setting.default is not MISSING and setting.default not in (None, (), {}):
+        is_switch = setting.type is bool
+        details.append(f"default: {('off', 'on')[setting.default] if is_switch else setting.default}")
+    if setting.paper is not None:
+        details.append(f"paper: {setting.paper}")
+    meaning = f"{setting.help[0].upper()}{setting.help[1:]}."
+    return f"{meaning}{' Repeatable.' if repeatable else ''}" + (f"  [{'; '.join(details)}]" if details else "")
 
 
 def settings_options(cls: type[Any]) -> Callable[[Any], Any]:
-    """The options of all settings of a class, in their order."""
+    """Add an option for each setting of a class, in their order."""
 
     def decorate(command: Any) -> Any:
-        for one in reversed(list(settings_of(cls))):
-            command = _option(one)(command)
+        for setting in reversed(list(settings_of(cls))):
+            command = _option(setting)(command)
         return command
 
     return decorate
 
 
 def given(flags: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that were given with flags, as a TOML file would give them.
+    """Read the settings given as options into the form of a TOML file.
 
     Raises:
         click.BadParameter: a setting of a loss is not of the form NAME=VALUE, or a name was given twice.

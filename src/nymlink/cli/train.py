@@ -1,4 +1,4 @@
-"""`nymlink train`: train encoders."""
+"""`nymlink train`: train encoders of names and re-rankers of candidates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import click
 from nymlink.cli.common import finish, reported_problems
 from nymlink.cli.setting_options import given, settings_options
 from nymlink.core.errors import MissingExtraError
-from nymlink.train.settings.fields import make
+from nymlink.train.settings.fields import make_settings
 from nymlink.train.settings.recipes import (
     BioSynSettings,
     CrossEncoderSettings,
@@ -27,7 +27,7 @@ _NEEDED: Final = ("torch", "transformers", "tokenizers", "safetensors")
 
 @click.group()
 def train() -> None:
-    """Train encoders of names, and of mentions in their contexts.
+    """Train encoders of names, and re-rankers of candidates.
 
     \b
     Learn the synonyms of a vocabulary, then a task, then use the encoder:
@@ -43,9 +43,9 @@ def train() -> None:
 
 def _run(cls: type[Any], recipe: str, config: Path | None, restart: bool, flags: Mapping[str, Any]) -> None:
     values = ({} if config is None else read_toml(config)) | given(flags)
-    settings = make(cls, values, path=config)
-    taught = "mentions" if cls in (RerankSettings, CrossEncoderSettings) else "names"
-    module = _imported(f"nymlink.train.{taught}.{recipe}")
+    settings = make_settings(cls, values, path=config)
+    room = "mentions" if cls in (RerankSettings, CrossEncoderSettings) else "names"
+    module = _imported(f"nymlink.train.{room}.{recipe}")
     _imported("nymlink.train.engine.run_folder").require_run_folder(Path(settings.output))
     problems = reported_problems()
     try:
@@ -63,7 +63,7 @@ def _run(cls: type[Any], recipe: str, config: Path | None, restart: bool, flags:
             click.echo(f"  nymlink index build VOCAB -o INDEX --sparse biosyn --encoder {settings.output}")
             click.echo(f"  nymlink index fuse INDEX {weights}")
         if cls in (RerankSettings, CrossEncoderSettings):
-            click.echo("beside the context, what the index says should count; with development mentions:")
+            click.echo("fit the weight of the index beside the context, with development mentions:")
             click.echo(f"  nymlink rerank fit {settings.output} CORPUS --index {settings.index}")
     finish(problems)
 
@@ -86,13 +86,13 @@ _RESTART = click.option("--restart", is_flag=True, help="Replace a training in t
 @settings_options(SapSettings)
 @_RESTART
 def sap(config: Path | None, restart: bool, **flags: Any) -> None:
-    """Learn that the synonyms of a vocabulary mean the same (SapBERT).
+    """Train an encoder on the synonyms of a vocabulary (SapBERT).
 
-    Settings come from CONFIG, a TOML file, and from options, which have the last word. In the file a setting has
-    the name that the help of its option gives, or else that of the option with underscores for hyphens.
+    Settings come from CONFIG, a TOML file, and from options, which override it. In the file a setting has the name
+    that the help of its option gives, or else that of the option with underscores for hyphens.
 
-    The folder written is an encoder; in it, config.toml repeats the training, run.json says what it was made of,
-    and metrics.jsonl how it went.
+    The folder written is an encoder. In it, config.toml repeats the training, run.json lists its data and
+    versions, and metrics.jsonl has losses and figures step by step.
 
     \b
     nymlink train sap --vocab mondo --base all-MiniLM-L6-v2 -o encoder
@@ -117,10 +117,10 @@ def sap(config: Path | None, restart: bool, **flags: Any) -> None:
 @settings_options(FinetuneSettings)
 @_RESTART
 def finetune(config: Path | None, restart: bool, **flags: Any) -> None:
-    """Learn from annotated mentions what they mean.
+    """Fine-tune an encoder on annotated mentions.
 
-    Settings come from CONFIG, a TOML file, and from options, which have the last word. In the file a setting has
-    the name that the help of its option gives, or else that of the option with underscores for hyphens.
+    Settings come from CONFIG, a TOML file, and from options, which override it. In the file a setting has the name
+    that the help of its option gives, or else that of the option with underscores for hyphens.
 
     \b
     nymlink train finetune --corpus processed_train --vocab train_dictionary.txt --base sapbert -o tuned \\
@@ -134,17 +134,17 @@ def finetune(config: Path | None, restart: bool, **flags: Any) -> None:
 @settings_options(BioSynSettings)
 @_RESTART
 def biosyn(config: Path | None, restart: bool, **flags: Any) -> None:
-    """Learn which names of a dictionary a mention means (BioSyn).
+    """Train an encoder and the weight of sparse search on annotated mentions (BioSyn).
 
     Each mention gets candidates: names that are spelt like it (TF-IDF of character 1-2-grams), and names that the
-    encoder, as it is at the beginning of an epoch, finds near. Learned are the encoder and the weight of the
-    spelling beside it, so that all candidates that mean the same as the mention are together the likeliest. At the
-    end the weight is said as the weights of the two searches of an index.
+    encoder finds near at the beginning of an epoch. Encoder and weight are trained to make the synonyms of the
+    mention among the candidates likeliest, all together (marginal maximum likelihood). At the end the weight is
+    printed as the weights of the two searches of an index.
 
-    Settings come from CONFIG, a TOML file, and from options, which have the last word. In the file a setting has
-    the name that the help of its option gives, or else that of the option with underscores for hyphens.
+    Settings come from CONFIG, a TOML file, and from options, which override it. In the file a setting has the name
+    that the help of its option gives, or else that of the option with underscores for hyphens.
 
-    Composite mentions, and those that no name of the dictionary is for, are left out. One process alone trains.
+    Composite mentions, and mentions without a name in the dictionary, are left out. Training uses one process.
 
     \b
     nymlink train biosyn --corpus processed_train --vocab train_dictionary.txt --base sapbert -o biosyn \\
@@ -158,18 +158,17 @@ def biosyn(config: Path | None, restart: bool, **flags: Any) -> None:
 @settings_options(RerankSettings)
 @_RESTART
 def rerank(config: Path | None, restart: bool, **flags: Any) -> None:
-    """Learn which candidate of an index a mention means in its context (Le & Nguyen).
+    """Train a re-ranker of two encoders on mentions in their contexts (Le & Nguyen).
 
-    Two encoders are trained: one of mentions, which reads the text around them with abbreviations written out, and
-    one of concepts, which reads their types and names. The mentions of one concept in one document are brought
-    nearer to it, together, than to the nearest wrong one of their candidates. What is written is a re-ranker, not
-    an encoder of names.
+    One encoder reads mentions with the text around them, abbreviations written out, the other reads concepts with
+    their types and names. The mentions of one concept in one document are brought nearer to it, together, than to
+    the nearest wrong one of their candidates. The folder written is a re-ranker, not an encoder of names.
 
-    Settings come from CONFIG, a TOML file, and from options, which have the last word. In the file a setting has
-    the name that the help of its option gives, or else that of the option with underscores for hyphens.
+    Settings come from CONFIG, a TOML file, and from options, which override it. In the file a setting has the name
+    that the help of its option gives, or else that of the option with underscores for hyphens.
 
-    Composite mentions, those whose id the index does not know and those without a text around them are left out
-    and counted. One process alone trains.
+    Composite mentions, mentions whose id the index does not have and mentions without a text around them are left
+    out and counted. Training uses one process.
 
     \b
     nymlink index build mesh -o mesh-index --encoder sapbert --sparse none
@@ -184,19 +183,19 @@ def rerank(config: Path | None, restart: bool, **flags: Any) -> None:
 @settings_options(CrossEncoderSettings)
 @_RESTART
 def cross_encoder(config: Path | None, restart: bool, **flags: Any) -> None:
-    """Learn to read a mention in its context together with a candidate of an index.
+    """Train a re-ranker that reads a mention in its context together with a candidate.
 
     One transformer reads both at once and gives one score, so that each word of the text sees each word of the
-    concept's type and names. The two encoders of `nymlink train rerank` see them apart, but compute the vector of
+    concept's type and names. The two encoders of `nymlink train rerank` read them apart, but compute the vector of
     a concept once; here each candidate is read anew with each mention, and so only the first 16 are. The right
-    concept is to score above wrong candidates: the first of the index, and others drawn from those after them.
-    What is written is a cross-encoder, not an encoder of names.
+    concept is trained to score above wrong candidates: the first of the index, and others drawn from those after
+    them. The folder written is a cross-encoder, not an encoder of names.
 
-    Settings come from CONFIG, a TOML file, and from options, which have the last word. In the file a setting has
-    the name that the help of its option gives, or else that of the option with underscores for hyphens.
+    Settings come from CONFIG, a TOML file, and from options, which override it. In the file a setting has the name
+    that the help of its option gives, or else that of the option with underscores for hyphens.
 
-    Composite mentions, those whose id the index does not know and those without a text around them are left out
-    and counted. One process alone trains.
+    Composite mentions, mentions whose id the index does not have and mentions without a text around them are left
+    out and counted. Training uses one process.
 
     \b
     nymlink index build mesh -o mesh-index --encoder sapbert --sparse none
@@ -208,7 +207,11 @@ def cross_encoder(config: Path | None, restart: bool, **flags: Any) -> None:
 
 @train.command()
 def losses() -> None:
-    """List the losses with their settings and defaults."""
+    """List the losses of sap and finetune with their settings and defaults.
+
+    \b
+    nymlink train losses
+    """
     for name, loss in _imported("nymlink.train.losses").LOSSES:
         settings = ", ".join(f"{key} = {value}" for key, value in loss().to_dict().items())
         click.echo(f"{name:<18} {settings}")

@@ -1,4 +1,4 @@
-"""`nymlink verify`: say whether what nymlink wrote is still as it was written."""
+"""`nymlink verify`: find damage in vocabularies, indexes, encoders and other folders of nymlink."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Any, Final
 import click
 
 from nymlink.core.errors import NymlinkError, StoreError
-from nymlink.core.store.belongings import MANIFEST, foreign_files, is_training
-from nymlink.core.store.manifest import damages
-from nymlink.encode.cache.embedding_cache import check_block, is_shelf
+from nymlink.core.store.manifest import find_damage
+from nymlink.core.store.ownership import MANIFEST, foreign_files, is_training
+from nymlink.encode.cache.blocks import check_block
+from nymlink.encode.cache.encoder_cache import is_encoder_cache
 from nymlink.index.index import KIND as INDEX
 from nymlink.index.index import Index
 from nymlink.vocabulary.store import KIND as VOCABULARY
@@ -20,7 +21,7 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 
 _WHOLE, _DAMAGED, _UNUSABLE = range(3)
 _OPENERS: Final[Mapping[str, Callable[[Path], object]]] = {VOCABULARY: Vocabulary.load, INDEX: Index.load}
-"""What tells, beyond the digests, whether files fit each other."""
+"""Functions that tell, beyond the digests, whether files fit each other."""
 
 _SHOWN: Final = 3
 """Foreign files that are named."""
@@ -29,11 +30,11 @@ _SHOWN: Final = 3
 @click.command()
 @click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FOLDER...")
 def verify(folders: tuple[Path, ...]) -> None:
-    """Say whether what nymlink wrote is whole: every file is read, and its digest compared.
+    """Find damage in vocabularies, indexes and other folders of nymlink: compare every file with its digest.
 
-    FOLDER is a vocabulary, an index, an encoder, a re-ranker, a training, what a merging reports, a cache of
-    vectors, or a folder of such. What is damaged is named, with what to do about it. The exit status is 0 where
-    all is whole, 1 where something is damaged, and 2 where something cannot be verified.
+    FOLDER is a vocabulary, an index, an encoder, a re-ranker, a training, a report of a merge, a cache of vectors,
+    or a folder of such. Damaged files are named, with what to do about them. The exit status is 0 where all is
+    whole, 1 where something is damaged, and 2 where something cannot be verified.
 
     \b
     nymlink verify mondo-index
@@ -43,18 +44,18 @@ def verify(folders: tuple[Path, ...]) -> None:
     for folder in folders:
         parts = list(_parts(folder))
         if not parts:
-            what = "nothing that nymlink wrote is in it" if folder.is_dir() else "no such folder"
-            click.echo(f"Error: {folder}: {what}", err=True)
+            reason = "nothing that nymlink wrote is in it" if folder.is_dir() else "no such folder"
+            click.echo(f"Error: {folder}: {reason}", err=True)
             status = _UNUSABLE
         for part in parts:
-            status = max(status, _shelf(part) if is_shelf(part) else _directory(part))
+            status = max(status, _encoder_cache(part) if is_encoder_cache(part) else _directory(part))
     click.get_current_context().exit(status)
 
 
 def _parts(folder: Path) -> Iterator[Path]:
-    """The folders that can be verified, each by itself, in a folder; the folder itself is one or has some."""
+    """Yield the folders to verify in a folder, itself or those within it."""
     try:
-        is_part = (folder / MANIFEST).is_file() or is_shelf(folder)
+        is_part = (folder / MANIFEST).is_file() or is_encoder_cache(folder)
         if is_part:
             yield folder
         if folder.is_dir() and (not is_part or is_training(folder)):
@@ -68,10 +69,10 @@ def _parts(folder: Path) -> Iterator[Path]:
 
 def _directory(folder: Path) -> int:
     try:
-        manifest, damaged = damages(folder)
+        manifest, damaged = find_damage(folder)
     except StoreError as error:
         click.echo(f"Error: {error}", err=True)
-        # Of a manifest that is none it cannot be known whose it was; of one that cannot be read it is likely.
+        # An unreadable manifest was probably ours; a foreign one of the same name is not damage.
         return _DAMAGED if error.path == str(folder / MANIFEST) else _UNUSABLE
     opener = _OPENERS.get(manifest["kind"])
     if opener is not None and not damaged:
@@ -80,30 +81,30 @@ def _directory(folder: Path) -> int:
         except NymlinkError as error:
             damaged = [error.message]
     size = sum(file["size"] for file in manifest["files"].values()) if not damaged else 0
-    _say(folder, manifest["kind"], len(manifest["files"]), size, damaged)
-    _say_foreign(folder, manifest)
+    _echo(folder, manifest["kind"], len(manifest["files"]), size, damaged)
+    _echo_foreign(folder, manifest)
     return _DAMAGED if damaged else _WHOLE
 
 
-def _shelf(folder: Path) -> int:
+def _encoder_cache(folder: Path) -> int:
     blocks, damaged = sorted(folder.glob("*.npy")), []
     for block in blocks:
         try:
             check_block(block)
         except StoreError as error:
             damaged.append(f"{block.name}: {error.message}")
-    _say(folder, "cache of vectors", len(blocks), sum(block.stat().st_size for block in blocks), damaged)
+    _echo(folder, "cache of vectors", len(blocks), sum(block.stat().st_size for block in blocks), damaged)
     return _DAMAGED if damaged else _WHOLE
 
 
-def _say(folder: Path, kind: str, files: int, size: int, damaged: list[str]) -> None:
-    for one in damaged:
-        click.echo(f"Error: {folder}: {one}", err=True)
+def _echo(folder: Path, kind: str, files: int, size: int, damaged: list[str]) -> None:
+    for message in damaged:
+        click.echo(f"Error: {folder}: {message}", err=True)
     state = f"{len(damaged):,} damaged" if damaged else f"whole, {size / 1e6:,.1f} MB"
     click.echo(f"{folder}: {kind}, {files:,} files, {state}")
 
 
-def _say_foreign(folder: Path, manifest: dict[str, Any]) -> None:
+def _echo_foreign(folder: Path, manifest: dict[str, Any]) -> None:
     if is_training(folder):
         return
     foreign = list(islice(foreign_files(folder, manifest), _SHOWN + 1))

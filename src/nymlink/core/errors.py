@@ -1,7 +1,7 @@
-"""The one exception family: every error nymlink raises on purpose derives from :class:`NymlinkError`.
+"""The exception family: every error nymlink raises on purpose derives from :class:`NymlinkError`.
 
 A message says what was wrong, where, and what to do about it. The command line prints the message and exits
-with status 2; it never shows a traceback for one of these. What is quoted from files in it is made visible.
+with status 2, without a traceback. Control characters quoted from files are escaped.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from os import PathLike, fspath
 from typing import Any
 
-from nymlink.core.visible import visible
+from nymlink.core.control_characters import escape_controls
 
 
 class NymlinkError(Exception):
@@ -17,7 +17,7 @@ class NymlinkError(Exception):
 
     Args:
         message: what was wrong, and what to do.
-        path: the file or directory concerned.
+        path: the file or directory in which it was wrong.
         line: 1-based line number in ``path``.
     """
 
@@ -26,39 +26,39 @@ class NymlinkError(Exception):
         self.path = None if path is None else fspath(path)
         self.line = line
         where = "" if self.path is None else self.path + (f":{line}" if line is not None else "") + ": "
-        super().__init__(visible(where + message))
+        super().__init__(escape_controls(where + message))
 
 
 class InputError(NymlinkError):
-    """Input that cannot be read at all: missing, empty, truncated, or not in the format expected."""
+    """Input that cannot be read at all: missing, empty, truncated, or not in the expected format."""
 
 
 class UnknownFormatError(InputError):
-    """Input in no format that is told by its content."""
+    """Input whose format is not recognised from its content."""
 
 
 class StoreError(NymlinkError):
-    """A vocabulary or index directory that is missing, damaged, or of another format version."""
+    """A directory of nymlink (vocabulary, index, encoder …) that is missing, damaged, or of another version."""
 
 
 class OutputError(NymlinkError):
-    """Output that could not be written. Nothing half-written is left behind."""
+    """Output that cannot be written. No partial output is left behind."""
 
 
 class UnknownNameError(NymlinkError):
-    """A name that is in no registry, or an id that is in no vocabulary."""
+    """A name that is not in the registry, or an id that is not in the vocabulary."""
 
 
 class MissingExtraError(NymlinkError):
-    """An optional dependency is not installed; the message holds the exact pip command."""
+    """An optional dependency that is not installed; the message gives the exact pip command."""
 
     def __init__(self, extra: str, *, purpose: str) -> None:
         super().__init__(f"{purpose} needs an optional dependency: pip install 'nymlink[{extra}]'")
-        self._made_of = (extra, purpose)
+        self._arguments = (extra, purpose)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # As errors are handed from process to process, by default with the message for an argument.
-        return _missing_extra, self._made_of
+        # Errors are pickled between processes, by default with the message as the only argument.
+        return _missing_extra, self._arguments
 
 
 def _missing_extra(extra: str, purpose: str) -> MissingExtraError:

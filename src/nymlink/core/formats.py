@@ -1,4 +1,4 @@
-"""File formats: what a reader in a registry says of itself, and how the right one is found by content."""
+"""File formats: the description of a reader in a registry, and the choice of a reader by content."""
 
 from __future__ import annotations
 
@@ -17,43 +17,43 @@ Read = TypeVar("Read")
 
 @dataclass(frozen=True)  # no slots: typing marks instances of a parametrised generic class
 class Format(Generic[Read]):
-    """One file format and the function that reads it.
+    """A file format and the function that reads it.
 
     Attributes:
-        name: as given to ``--format``.
-        description: one line for the help.
-        recognises: whether a source looks like this format, from its path and the first bytes of its text
+        name: its name, as given to ``--input-format``.
+        description: one line for the help text.
+        recognises: tells whether a source looks like this format, from its path and the beginning of its text
             (empty for a directory).
-        read: reads it.
-        heeds: names of the options that it heeds and not every format does.
-        priority: smaller is asked earlier; formats told by clear signs come before catch-alls.
+        read: the function that reads it.
+        options: names of the reading options that this format uses and others may not.
+        priority: formats of smaller priority are tried first: those with clear signs before catch-alls.
     """
 
     name: str
     description: str
     recognises: Callable[[Path, str], bool]
     read: Read
-    heeds: frozenset[str] = frozenset()
+    options: frozenset[str] = frozenset()
     priority: int = 0
 
 
 def find_format(
     registry: Registry[Format[Read]], path: Path, name: str | None = None, *, otherwise: str | None = None
 ) -> Format[Read]:
-    """The format called ``name``, or the first in order of priority, then name, that recognises the source.
+    """Return the format called ``name``, or the first, by priority and then name, that recognises the source.
 
     Args:
         registry: the formats to choose from.
         path: the source.
-        name: its format, if that is known.
-        otherwise: the format of a file that none recognises.
+        name: the name of its format, if known.
+        otherwise: the format to use for a file that no format recognises.
 
     Raises:
         InputError: the source is missing or empty or can be read only once, or no format recognises it.
         UnknownNameError: there is no format of that name.
     """
     if _is_stream(path):
-        raise InputError("a pipe or device cannot be read here: write what it gives to a file first", path=path)
+        raise InputError("a pipe or device cannot be read here: save its output to a file first", path=path)
     if name is not None:
         return registry.get(name)
     head = "" if path.is_dir() else read_head(path)
@@ -65,14 +65,14 @@ def find_format(
     if otherwise is not None and not path.is_dir():
         return registry.get(otherwise)
     known = ", ".join(registry.names())
-    raise UnknownFormatError(f"unknown {registry.noun}: say which with --format (known: {known})", path=path)
+    raise UnknownFormatError(f"unknown {registry.noun}: say which with --input-format (known: {known})", path=path)
 
 
 def _is_stream(path: Path) -> bool:
-    """Whether a source is there, but neither a file nor a directory.
+    """Whether a source is neither a file nor a directory.
 
     Raises:
-        InputError: it is not there.
+        InputError: it does not exist or cannot be examined.
     """
     try:
         mode = path.stat().st_mode

@@ -1,4 +1,4 @@
-"""Scattering numbers, the same way everywhere and always."""
+"""Hash integers, reproducibly across machines and versions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 
 def mix(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """The finaliser of SplitMix64 (Steele, Lea & Flood 2014): every input bit reaches every output bit."""
+    """Hash 64-bit integers by the finaliser of SplitMix64 (Steele, Lea & Flood 2014), element by element."""
     mixed = values >> np.uint64(30)
     mixed ^= values
     mixed *= np.uint64(0xBF58476D1CE4E5B9)

@@ -1,6 +1,6 @@
-"""Reading JSON objects from files that may be damaged: what is not as it was written is a ``ValueError``.
+"""Read typed values from JSON objects that may be damaged: what does not fit raises ``ValueError``.
 
-Whoever opens such a file catches that and says which file it is; any other error is a mistake of nymlink's own.
+The caller that opened the file catches it and names the file; any other error is a bug in nymlink.
 """
 
 from __future__ import annotations
@@ -13,33 +13,34 @@ T = TypeVar("T")
 
 
 def member(value: Any, key: str, kind: type[T]) -> T:
-    """Return a member of a JSON object.
+    """Return a member of a JSON object, checked to be of type ``kind``.
 
     Raises:
-        ValueError: this is no object, or has no such member of that type.
+        ValueError: ``value`` is not an object, or has no such member of that type.
     """
-    found = value.get(key) if isinstance(value, Mapping) else None
-    if not isinstance(found, kind):
-        raise ValueError(f"{key!r} is {found!r}, not of the type {kind.__name__}")
-    return found
+    item = value.get(key) if isinstance(value, Mapping) else None
+    if not isinstance(item, kind):
+        raise ValueError(f"{key!r} is {item!r}, not of the type {kind.__name__}")
+    return item
 
 
-def record(cls: type[T], value: Any) -> T:
-    """Make a dataclass of the JSON object that its fields were written as.
+def to_dataclass(cls: type[T], value: Any) -> T:
+    """Build an instance of a dataclass from a JSON object of its fields.
 
     Raises:
-        ValueError: this is no object, its members are not the fields, or one is of another type than its default.
+        ValueError: ``value`` is not an object, its members are not the fields of the class, or one is not of the
+            type of its default.
     """
     known: Any = {field.name: field.default for field in fields(cls) if field.init}  # type: ignore[arg-type]
     if not isinstance(value, Mapping) or not value.keys() <= known.keys():
-        raise ValueError(f"{value!r} has not the members {', '.join(known)}")
+        raise ValueError(f"{value!r} is not an object with the members {', '.join(known)}")
     for name, default in known.items():
         if default is MISSING and name not in value:
             raise ValueError(f"{value!r} has no {name!r}")
-        if isinstance(default, bool | int | float | str) and not _is_alike(value.get(name, default), default):
+        if isinstance(default, bool | int | float | str) and not _same_type(value.get(name, default), default):
             raise ValueError(f"{name!r} is {value[name]!r}, not of the type {type(default).__name__}")
     return cls(**value)
 
 
-def _is_alike(value: Any, default: Any) -> bool:
+def _same_type(value: Any, default: Any) -> bool:
     return isinstance(value, int | float if isinstance(default, float) else type(default))

@@ -1,4 +1,4 @@
-"""Sessions of ONNX Runtime, in which encoders run, and products of integers."""
+"""Sessions of ONNX Runtime, which run encoders and integer matrix products."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ if TYPE_CHECKING:
 
 
 def open_session(graph: Path | bytes) -> InferenceSession:
-    """A graph ready to be run on the CPU.
+    """Load a graph (a file or its bytes) to run on the CPU.
 
     Raises:
-        Exception: it cannot be loaded; what the runtime raises has no public base.
+        Exception: the graph cannot be loaded; the runtime's errors have no public base class.
     """
     import onnxruntime
 
-    # Imported before nymlink, it has begun to send whatever is said now: this leaves out what is not essential.
+    # If onnxruntime was imported before nymlink, telemetry is on by now: this stops all events but essential ones.
     onnxruntime.disable_telemetry_events()
     options = onnxruntime.SessionOptions()
-    # What goes wrong is said by the errors that are raised.
+    # No log: errors are raised.
     options.log_severity_level = 4
-    # By default its threads wait for each other by turning round, at the cost of whatever else could run.
+    # By default its idle threads spin, which takes cores from everything else.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return onnxruntime.InferenceSession(
         graph,
         options,
         providers=["CPUExecutionProvider"],
-        # Its operator for a sum and its normalisation takes longer than the two by themselves.
+        # The fused operator is slower than addition and layer normalisation apart.
         disabled_optimizers=["SkipLayerNormFusion"],
     )

@@ -1,4 +1,4 @@
-"""Doing the next pieces of work in the background while the last one is used."""
+"""Compute the next items in the background while the caller uses the current one."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ Item = TypeVar("Item")
 Made = TypeVar("Made")
 
 
-def made_ahead(make: Callable[[Item], Made], items: Iterable[Item], *, ahead: int = 1) -> Iterator[Made]:
-    """``map(make, items)``, made in a thread a few items ahead; an error is raised where its item would be.
+def prefetch(make: Callable[[Item], Made], items: Iterable[Item], *, ahead: int = 1) -> Iterator[Made]:
+    """Yield ``map(make, items)``, computed in a thread a few items ahead.
 
-    A thread suffices: tokenising and Arrow's work are done outside of Python's lock. Closed early, it ends. For a
-    single item there is none: to start it can take longer than the work.
+    An error is raised when the item it belongs to is requested; closing the iterator ends the thread. One thread
+    is enough: tokenizers and Arrow release Python's lock. A single item is computed without a thread, which could
+    take longer to start than the work takes.
 
     Args:
-        make: makes an item.
-        items: what of, one after the other.
-        ahead: how many items are made before they are asked for.
+        make: computes an item.
+        items: its inputs.
+        ahead: how many items are computed before they are requested.
     """
     items = iter(items)
-    # Two, as by the first alone nothing says whether there are more.
+    # Two items, because the first alone does not tell whether there are more.
     first = list(islice(items, 2))
     if len(first) < 2:
         yield from map(make, first)

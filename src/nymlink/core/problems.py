@@ -1,4 +1,4 @@
-"""Counted reports of broken input: the bad part is set aside with its line number, the good part goes on."""
+"""Counted reports of bad input: what is wrong is reported with its line number, and reading continues."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import Any
 
-from nymlink.core.visible import visible
+from nymlink.core.control_characters import escape_controls
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing wrong with the input.
+    """One problem in the input.
 
     Attributes:
-        path: the file it stands in.
-        line: 1-based line number, or ``None`` where lines mean nothing.
+        path: the file.
+        line: 1-based line number, or ``None`` where there are no lines.
         message: what is wrong.
-        rejected: whether the input at that place was not used (``False``: it was repaired and kept).
-        outcome: what became of it, in a word or two.
+        rejected: whether the input was left out (``False``: it was repaired and kept).
+        outcome: what was done with it, in a word or two.
     """
 
     path: str
@@ -30,18 +30,24 @@ class Problem:
 
     def __str__(self) -> str:
         where = self.path if self.line is None else f"{self.path}:{self.line}"
-        return visible(f"{where}: {self.message} ({self.outcome})")
+        return escape_controls(f"{where}: {self.message} ({self.outcome})")
 
     def to_dict(self) -> dict[str, Any]:
         return {"path": self.path, "line": self.line, "message": self.message, "rejected": self.rejected}
 
 
 class Problems:
-    """Collects problems: counts all of them, remembers the first ``keep``.
+    """A collector of problems: counts all of them and stores the first ``keep``.
 
     Args:
-        keep: how many problems are remembered in full; memory stays bounded on a file that is all broken.
-        on_problem: called with each problem as it comes, for instance to print it.
+        keep: how many problems are stored, so that a file full of problems does not fill the memory.
+        on_problem: called with each problem when it is reported, for instance to print it.
+
+    Attributes:
+        rejected: number of problems whose input was left out.
+        repaired: number of problems whose input was repaired and kept.
+        first: the first ``keep`` problems.
+        last: the latest problem.
     """
 
     def __init__(self, *, keep: int = 100, on_problem: Callable[[Problem], None] | None = None) -> None:
@@ -55,12 +61,12 @@ class Problems:
     def reject(
         self, path: str | PathLike[str], line: int | None, message: str, *, outcome: str = "left out"
     ) -> None:
-        """Report input that was not used."""
+        """Report input that was left out."""
         self.rejected += 1
         self._add(Problem(fspath(path), line, message, True, outcome))
 
     def repair(self, path: str | PathLike[str], line: int | None, message: str) -> None:
-        """Report input that was mended and kept."""
+        """Report input that was repaired and kept."""
         self.repaired += 1
         self._add(Problem(fspath(path), line, message, False, "kept"))
 
@@ -73,7 +79,7 @@ class Problems:
 
     @property
     def count(self) -> int:
-        """All problems, whether rejected or repaired."""
+        """The number of problems, rejected and repaired."""
         return self.rejected + self.repaired
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Progress of long work, on standard error, only where a person watches it."""
+"""Progress bars on standard error, shown only on a terminal."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ T = TypeVar("T")
 
 
 def track(work: Iterable[T], label: str, *, total: int | None = None, shown: bool = True) -> Iterator[T]:
-    """Go through ``work`` with a progress bar.
+    """Iterate over ``work`` with a progress bar.
 
     Args:
-        work: what is gone through.
-        label: what is being done.
-        total: how much work there is, where ``work`` has no length.
-        shown: whether the caller wants progress at all; off in any case when standard error is not a terminal.
+        work: the items.
+        label: what the bar is called.
+        total: the number of items, where ``work`` has no length.
+        shown: whether to show the bar if standard error is a terminal.
     """
-    # ``None`` is tqdm's "off unless this is a terminal".
+    # For tqdm ``None`` means: disabled unless standard error is a terminal.
     yield from tqdm(work, label, total=total, disable=None if shown else True, leave=False)

@@ -1,4 +1,4 @@
-"""Progress of reading files, in bytes, where a large one takes its time and a person watches."""
+"""Progress bars for reading large files, in bytes."""
 
 from __future__ import annotations
 
@@ -15,42 +15,43 @@ from tqdm import tqdm
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-_MOMENT: Final = 2.0
-_WATCHED: Final = ContextVar("watched", default=False)
+_DELAY: Final = 2.0
+"""Seconds of reading after which the bar appears."""
+_SHOWN: Final = ContextVar("shown", default=False)
 
 
 @contextlib.contextmanager
-def watched_reading(*, shown: bool = True) -> Iterator[None]:
-    """Within it, a bar on standard error tells how far a file is read that takes more than a moment.
+def show_read_progress(*, shown: bool = True) -> Iterator[None]:
+    """Show a progress bar for each file read within the block that takes more than two seconds.
 
-    Known by the context, and not handed down, because it is files that take long, and readers that open them.
+    The setting is a context variable, because files are opened deep inside the readers.
 
     Args:
-        shown: whether the caller wants that; off in any case when standard error is not a terminal.
+        shown: whether to show bars if standard error is a terminal.
     """
-    token = _WATCHED.set(shown)
+    token = _SHOWN.set(shown)
     try:
         yield
     finally:
-        _WATCHED.reset(token)
+        _SHOWN.reset(token)
 
 
 def open_raw(path: Path) -> io.FileIO:
-    """Open a file for reading, watched where that is wanted.
+    """Open a file for unbuffered reading, with a progress bar within :func:`show_read_progress`.
 
     Raises:
         OSError: it cannot be opened.
     """
-    return _WatchedFile(path) if _WATCHED.get() else io.FileIO(path)
+    return _ProgressFile(path) if _SHOWN.get() else io.FileIO(path)
 
 
-class _WatchedFile(io.FileIO):
+class _ProgressFile(io.FileIO):
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         size = os.fstat(self.fileno()).st_size
-        # ``None`` is tqdm's "off unless this is a terminal".
+        # For tqdm ``disable=None`` means: disabled unless standard error is a terminal.
         self._bar = tqdm(
-            total=size, desc=path.name, unit="B", unit_scale=True, delay=_MOMENT, leave=False, disable=None
+            total=size, desc=path.name, unit="B", unit_scale=True, delay=_DELAY, leave=False, disable=None
         )
 
     def readinto(self, buffer: WriteableBuffer, /) -> int | None:

@@ -1,4 +1,4 @@
-"""Plug-in points. A registry is an entry-point group: nymlink's own parts are entries in it like anybody's.
+"""Plug-in registries over entry-point groups; nymlink's own parts are registered in the same way.
 
 A package adds a part by declaring an entry point in the group, for example in its ``pyproject.toml``::
 
@@ -19,11 +19,11 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """Named parts of one kind, imported when first asked for.
+    """Named plug-ins of one kind, imported when first requested.
 
     Args:
         group: the entry-point group, ``nymlink.<something>``.
-        noun: what one entry is called in an error message, for example ``"vocabulary reader"``.
+        noun: what an entry is called in error messages, for example ``"vocabulary reader"``.
     """
 
     def __init__(self, group: str, *, noun: str) -> None:
@@ -39,11 +39,11 @@ class Registry(Generic[T]):
         return tuple(self._entries)
 
     def get(self, name: str) -> T:
-        """The part called ``name``.
+        """Import and return the entry called ``name``.
 
         Raises:
-            UnknownNameError: there is none; the message lists those there are.
-            NymlinkError: it cannot be imported.
+            UnknownNameError: there is no such entry; the message lists the known ones.
+            NymlinkError: the entry cannot be imported.
         """
         if name not in self._entries:
             known = ", ".join(self._entries)

@@ -1,7 +1,6 @@
 """Turn off the telemetry of libraries.
 
-They ask the environment when they are imported, so this comes before any of them: importing :mod:`nymlink` does
-it.
+They read the environment when they are imported, so importing :mod:`nymlink` does this before any of them.
 """
 
 from __future__ import annotations
@@ -10,12 +9,15 @@ import os
 from typing import Final
 
 VARIABLES: Final = ("ORT_DISABLE_TELEMETRY", "HF_HUB_DISABLE_TELEMETRY")
-"""That of ONNX Runtime: without it, its wheels write an identifier of the machine to the user's cache, and send it
-with what they run on. That of huggingface_hub, which transformers heeds too: without it, requests for a model tell
-what else is installed, and which program asks."""
+"""Environment variables that turn telemetry off.
+
+The first is for ONNX Runtime, whose wheels otherwise store an identifier of the machine in the user's cache and
+send it with a description of the machine. The second is for huggingface_hub and transformers, whose requests for a
+model otherwise name the program and the installed packages.
+"""
 
 
 def disable_telemetry() -> None:
-    """Turn telemetry off in this process and those that it starts, whatever the environment says."""
+    """Turn telemetry off in this process and its child processes, whatever the environment says."""
     for variable in VARIABLES:
         os.environ[variable] = "1"

@@ -1,4 +1,4 @@
-"""Where things are kept that can be made or fetched again."""
+"""The user's cache folder, for data that can be computed or downloaded again."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from platformdirs import user_cache_path
 VARIABLE: Final = "NYMLINK_CACHE"
 """The environment variable that names another folder for the cache."""
 
-ELSEWHERE: Final = f"{VARIABLE} names another folder for the user's cache"
-"""What to say where the cache cannot be written. Nothing ends for that: what is not kept is made again."""
+CACHE_HINT: Final = f"set {VARIABLE} to use another folder as the cache"
+"""Advice in warnings about a cache that cannot be written. No error: the data are computed again."""
 
 
 def user_cache() -> Path:
-    """``$NYMLINK_CACHE``, else the user's cache as the system has it."""
+    """Return ``$NYMLINK_CACHE``, or else the system's cache folder for this user."""
     folder = Path(os.environ.get(VARIABLE) or user_cache_path("nymlink"))
-    # Of a user who has no home it is a folder of that name.
+    # A user without a home directory gets a folder named "~".
     with contextlib.suppress(RuntimeError):
         folder = folder.expanduser()
     return folder
 
 
 def vector_cache() -> Path:
-    """Where vectors of names are kept (:class:`nymlink.encode.cache.embedding_cache.EmbeddingCache`)."""
+    """Return the cache folder of name vectors (:class:`nymlink.encode.cache.embedding_cache.EmbeddingCache`)."""
     return user_cache() / "vectors"

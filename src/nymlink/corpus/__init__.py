@@ -1,4 +1,4 @@
-"""Corpora: documents, their mentions, and reading them."""
+"""Corpora: documents with their mentions, and their readers."""
 
 from nymlink.corpus.model import Corpus, Document, Mention
 from nymlink.corpus.options import CorpusOptions

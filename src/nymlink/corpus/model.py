@@ -1,4 +1,4 @@
-"""Documents, mentions and corpora: what there is to link, and what it should link to."""
+"""Documents, mentions and corpora, with the gold concepts of the mentions."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A stretch of text that names a concept.
+    """A span of text that names a concept.
 
     Attributes:
         text: the surface form.
         start: offset of its first character in the document's text, 0-based, in Unicode code points; ``None``
-            for a mention that stands alone.
+            for a mention without offsets.
         end: offset one past its last character, or ``None``.
-        type: what sort of thing the annotator says it is, for example ``"Disease"``.
-        concept_ids: the gold ids; empty when there are none (or none are known).
+        type: its semantic type as annotated, for example ``"Disease"``.
+        concept_ids: the gold concept ids; empty where there are none, or none are known.
         parts: surface forms of the single names in a composite mention ("breast and ovarian cancer" →
             ``("breast cancer", "ovarian cancer")``); empty for any other.
-        prepared: whether ``text`` (and ``parts``) are normalised already, and their abbreviations expanded.
+        prepared: whether ``text`` and ``parts`` are already normalised, with abbreviations expanded.
     """
 
     text: str
@@ -37,12 +37,12 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text with its mentions. A bare list of mentions is a document without text.
+    """A text with its mentions. A list of mentions without text is a document too.
 
     Attributes:
-        id: identifier in its corpus, for example a PMID.
-        text: the whole text that offsets count in; empty where the corpus gives none.
-        mentions: its mentions, in the corpus's order.
+        id: its identifier in the corpus, for example a PMID.
+        text: the whole text, to which offsets refer; empty where the corpus gives none.
+        mentions: its mentions, in the order of the corpus.
     """
 
     id: str
@@ -55,11 +55,11 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Documents of one split of a corpus.
+    """The documents of one split of a corpus.
 
     Attributes:
-        name: where it came from, for reports.
-        documents: in the corpus's order.
+        name: the name of its file or folder, for reports.
+        documents: its documents, in the order of the file.
     """
 
     name: str
@@ -69,5 +69,5 @@ class Corpus:
         return len(self.documents)
 
     def mentions(self) -> Iterator[tuple[Document, Mention]]:
-        """All mentions, each with its document."""
+        """Iterate over all mentions, each with its document."""
         return ((document, mention) for document in self.documents for mention in document.mentions)

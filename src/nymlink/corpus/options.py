@@ -1,4 +1,4 @@
-"""What a caller may ask of a corpus reader. Each reader heeds what its format has."""
+"""Options for reading a corpus; each reader uses those that apply to its format."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusOptions:
-    """Hints for reading a corpus.
+    """Options for reading a corpus.
 
     Attributes:
-        columns: mention tables: our column name → the file's header (or 1-based number, as a string, where the
-            file has none), for example ``{"mention": "term", "concept_id": "mondo_id"}``.
+        columns: for mention tables: nymlink's column name → the header in the file (or its 1-based number, as a
+            string, where the file has no headers), for example ``{"mention": "term", "concept_id": "mondo_id"}``.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""The door to all corpus formats."""
+"""Read a corpus in any known format."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ def read_documents(
     options: CorpusOptions | None = None,
     problems: Problems | None = None,
 ) -> Iterator[Document]:
-    """Read the documents of a corpus one by one, without holding all of them.
+    """Read the documents of a corpus one by one, without holding all of them in memory.
 
     Args:
         path: a plain or gzip file, or a folder.
-        format: name of the format; told by content when ``None``. Where ``options`` name columns it is a table.
-        options: hints for the reader.
-        problems: where broken input is reported.
+        format: name of the format. ``None``: a table if ``options`` name columns, else detected from the content.
+        options: options for the reader.
+        problems: receives what is wrong in the input.
 
     Raises:
         InputError: the source is missing, empty, truncated, of no known format, or nothing in it can be used.
-            Damage further on is raised when the reading gets there.
+            Damage in the middle of a file is raised when reading reaches it.
         UnknownNameError: there is no format of that name.
     """
     path = Path(path)
@@ -48,10 +48,10 @@ def read_corpus(
     options: CorpusOptions | None = None,
     problems: Problems | None = None,
 ) -> Corpus:
-    """Read a whole corpus; arguments and errors are those of :func:`read_documents`.
+    """Read a whole corpus. Arguments and errors are those of :func:`read_documents`.
 
     Returns:
-        The corpus, named after its file (without endings) or folder.
+        The corpus, with the name of its file (without endings) or folder.
     """
     documents = tuple(read_documents(path, format=format, options=options, problems=problems))
     return Corpus(source_name(Path(path)), documents)

@@ -16,33 +16,33 @@ from nymlink.core.store.arrays import Vectors
 from nymlink.encode.backends import Network, Precision
 from nymlink.encode.backends.choose import locate
 from nymlink.encode.batches import Batches
-from nymlink.encode.cache.cached_vectors import Keeper
+from nymlink.encode.cache.cached_vectors import CachedVectors
 from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.encode.model.embedded import embedded
 from nymlink.encode.model.fingerprint import fingerprint
 from nymlink.encode.model.saved import check_saved
 from nymlink.encode.model.settings import EncoderSettings, Pooling
-from nymlink.encode.model.tokenizer import load_tokenizer, silent_tokens
+from nymlink.encode.model.tokenizer import load_tokenizer, uninformative_tokens
 from nymlink.encode.model.tokens import Rows
-from nymlink.encode.truncation import Cuts
+from nymlink.encode.truncation import TruncationCounts
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 
 class Encoder:
-    """Makes unit vectors of names.
+    """Encode names as unit vectors.
 
     Args:
-        network: what makes vectors of token ids.
-        tokenizer: what makes token ids of names.
+        network: token ids → vectors.
+        tokenizer: names → token ids.
         settings: the pooling, and the length that names are cut to.
         batch_tokens: how many tokens the network is given at once; what it prefers if ``None``.
 
     Attributes:
         name: where it was loaded from: an embedded encoder, a folder, or a model on the Hugging Face hub; ``None``
-            if it was not.
-        backend: the name of the back end that it was loaded with; ``None`` if it was not.
+            if it was made in memory.
+        backend: the name of the back end that it was loaded with; ``None`` if it was made in memory.
     """
 
     def __init__(
@@ -79,17 +79,17 @@ class Encoder:
         Args:
             name_or_folder: ``"nymlink-mini"`` (the one that comes with nymlink), a model folder, or the name of a
                 model on the Hugging Face hub.
-            backend: what runs it; if ``None``, ONNX Runtime (on the CPU) where the model has ONNX files that serve
-                the precision and the device asked for, else torch.
+            backend: ``"onnx"``, ``"torch"`` or another registered one; if ``None``, ONNX Runtime (on the CPU)
+                where the model has ONNX files for the precision and the device asked for, else torch.
             precision: of the matrix products; if ``None``, the best the back end has for the device.
             device: ``"cpu"``, ``"cuda"`` or ``"cuda:1"``; if ``None``, with torch a GPU where there is one.
             pooling: overrides what the folder says (see :meth:`EncoderSettings.read`).
             max_length: overrides what the folder says.
-            batch_tokens: tokens encoded at once; where memory does not suffice for them, fewer are.
+            batch_tokens: how many tokens are encoded at once; fewer where memory does not suffice for them.
 
         Raises:
-            InputError: no such model; or its files are missing, damaged, or do not belong together; or device or
-                precision cannot be had.
+            InputError: there is no such model; or its files are missing, damaged, or do not belong together; or
+                the device or the precision is not available.
             StoreError: a file of an encoder that nymlink wrote is missing or truncated.
             UnknownNameError: there is no such back end.
             MissingExtraError: the back end is not installed.
@@ -102,7 +102,7 @@ class Encoder:
         tokenizer = load_tokenizer(folder, settings)
         network = chosen.open(folder, settings, precision, device)
         encoder = cls(network, tokenizer, settings, batch_tokens=batch_tokens)
-        # A folder must be found from anywhere, other models have no place.
+        # An absolute path, so that the folder is found from any working directory.
         encoder.name = str(folder.absolute() if local else name_or_folder)
         encoder.backend = chosen.name
         return encoder
@@ -114,7 +114,7 @@ class Encoder:
 
     @cached_property
     def fingerprint(self) -> str:
-        """What identifies the encoder: 64 hex digits over network, tokenizer, settings and class of precision.
+        """Identity of the encoder: 64 hex digits over network, tokenizer, settings and class of precision.
 
         Raises:
             InputError: the files that the network was loaded from have changed since.
@@ -127,58 +127,59 @@ class Encoder:
         )
 
     @cached_property
-    def _silent(self) -> frozenset[int]:
-        return silent_tokens(self._tokenizer)
+    def _uninformative(self) -> frozenset[int]:
+        return uninformative_tokens(self._tokenizer)
 
     def encode(
         self, names: Sequence[str], *, progress: bool = False, cache: EmbeddingCache | None = None
     ) -> Vectors:
-        """The vectors of N names, in their order; each distinct name is encoded once.
+        """Encode N names, each distinct one once.
 
-        A name without a token of its own (empty, blank, control characters), or of which the tokenizer knows
-        nothing (a script that it lacks, an emoji), has a vector of zeros: it is like nothing. Names longer than
-        ``settings.max_length`` tokens are cut, with one warning that counts them.
+        A name without a token of its own (empty, blank, control characters), or without a token that the tokenizer
+        knows (another script, an emoji), gets a vector of zeros, whose cosine with any other is 0. Names longer
+        than ``settings.max_length`` tokens are cut, with one warning that counts them.
 
         Args:
             names: N names.
             progress: show a progress bar on a terminal.
-            cache: where vectors encoded before are, and new ones are kept. It keeps float16: with a cache all
-                vectors, new ones too, are what that leaves of them. One that cannot be written is warned of.
+            cache: from which vectors encoded before are read, and to which new ones are written. It keeps float16:
+                with a cache all vectors, new ones too, are rounded to that. Where it cannot be written, a warning
+                says so.
 
         Returns:
-            float32 (N, D): rows of length 1, or 0 for names of which no token is known.
+            float32 (N, D), in the order of the names: rows of length 1, or 0 for names without a known token.
 
         Raises:
             NymlinkError: memory does not suffice, not even for one name at a time.
-            InputError: the network gives no numbers, or with a cache, its files are no longer those it was loaded
-                from.
+            InputError: the network gives vectors that are not numbers; or, with a cache, the encoder's files have
+                changed since it was loaded.
         """
         row_of = {name: row for row, name in enumerate(dict.fromkeys(names))}
         distinct = list(row_of)
         vectors = np.zeros((len(distinct), self.width), np.float32)
-        shelf = None if cache is None else cache.shelf(self.fingerprint, width=self.width)
-        keeper = Keeper(shelf, distinct, vectors)
-        missing = keeper.recall()
+        encoder_cache = None if cache is None else cache.for_encoder(self.fingerprint, width=self.width)
+        cached = CachedVectors(encoder_cache, distinct, vectors)
+        missing = cached.fill()
         batches = Batches(
             [distinct[row] for row in missing.tolist()],
             self.network,
             self._tokenizer,
-            silent=self._silent,
+            uninformative=self._uninformative,
             batch_tokens=self._batch_tokens,
         )
         # Each name is a step, whatever the batches: they differ too much to foretell the time by.
-        done = _filled(vectors, missing, batches, keeper)
-        deque(track(done, "encoding", total=len(missing), shown=progress), maxlen=0)
-        Cuts(batches.truncated, len(missing), self.settings.max_length).say(stacklevel=2)
+        encoded = _encode_missing(vectors, missing, batches, cached)
+        deque(track(encoded, "encoding", total=len(missing), shown=progress), maxlen=0)
+        TruncationCounts(batches.truncated, len(missing), self.settings.max_length).warn(stacklevel=2)
         if len(distinct) == len(names):
             return vectors
         return vectors[np.fromiter(map(row_of.__getitem__, names), np.int64, len(names))]
 
 
-def _filled(vectors: Vectors, missing: Rows, batches: Batches, keeper: Keeper) -> Iterator[int]:
-    """Write the missing rows of ``vectors``; yield each as it is done."""
-    with keeper:
-        for rows, found in batches:
-            vectors[missing[rows]] = found
-            keeper.add(missing[rows])
+def _encode_missing(vectors: Vectors, missing: Rows, batches: Batches, cached: CachedVectors) -> Iterator[int]:
+    """Fill the missing rows of ``vectors``, in place; yield each as it is encoded."""
+    with cached:
+        for rows, encoded in batches:
+            vectors[missing[rows]] = encoded
+            cached.add(missing[rows])
             yield from rows.tolist()

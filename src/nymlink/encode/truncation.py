@@ -1,4 +1,4 @@
-"""Names that were cut: told of in one warning, in however many calls they were encoded."""
+"""Counts of names that were cut to the length an encoder takes, for one warning over many calls."""
 
 from __future__ import annotations
 
@@ -11,45 +11,45 @@ from typing import Final
 
 
 @dataclass(slots=True)
-class Cuts:
-    """How many names were cut.
+class TruncationCounts:
+    """How many of the encoded names were cut.
 
     Attributes:
-        cut: how many names had more tokens than the encoder takes.
+        truncated: how many names had more tokens than the encoder takes.
         names: how many names were encoded.
         max_length: the tokens that they were cut to.
     """
 
-    cut: int = 0
+    truncated: int = 0
     names: int = 0
     max_length: int = 0
 
     @contextmanager
     def collected(self) -> Iterator[None]:
-        """Add up what is said in this block, in its context, instead of warning of it."""
+        """Add up the counts of the encoders called in this block, in its context, instead of warning of each."""
         token = _COLLECTING.set(self)
         try:
             yield
         finally:
             _COLLECTING.reset(token)
 
-    def say(self, *, stacklevel: int) -> None:
-        """Warn of them, if there are any, or leave that to the block that collects them.
+    def warn(self, *, stacklevel: int) -> None:
+        """Warn of names that were cut, if there are any, or leave that to the block that collects counts.
 
         Args:
-            stacklevel: whose line the warning is of: 1 for the caller's, 2 for the line that called that.
+            stacklevel: the line that the warning names: 1 for the caller's, 2 for the line that called that.
         """
         collecting = _COLLECTING.get()
         if collecting is not None:
-            collecting.cut += self.cut
+            collecting.truncated += self.truncated
             collecting.names += self.names
             collecting.max_length = self.max_length
-        elif self.cut:
+        elif self.truncated:
             warnings.warn(
-                f"{self.cut:,} of {self.names:,} names are longer than {self.max_length} tokens and were cut "
-                "(max_length)",
+                f"{self.truncated:,} of {self.names:,} names are longer than {self.max_length} tokens and were "
+                "cut (max_length)",
                 stacklevel=stacklevel + 1,
             )
 
 
-_COLLECTING: Final[ContextVar[Cuts | None]] = ContextVar("cuts that are being collected", default=None)
+_COLLECTING: Final[ContextVar[TruncationCounts | None]] = ContextVar("truncation counts", default=None)

@@ -13,10 +13,12 @@ import pyarrow as pa
 
 from nymlink.core.errors import InputError, NymlinkError, StoreError, UnknownNameError
 from nymlink.core.json_objects import member
-from nymlink.core.store.belongings import MANIFEST
 from nymlink.core.store.manifest import read_manifest, require_files, write_directory
-from nymlink.core.store.outputs import require_replaceable
+from nymlink.core.store.output_checks import require_replaceable
+from nymlink.core.store.ownership import MANIFEST
 from nymlink.core.store.verification import Verification
+from nymlink.encode.cache.embedding_cache import EmbeddingCache
+from nymlink.encode.model.embedded import MINI
 from nymlink.index.dense.approximate import EXACTLY
 from nymlink.index.dense.dense_search import DenseSearch
 from nymlink.index.dense.query_encoder import QueryEncoder
@@ -34,7 +36,6 @@ from nymlink.vocabulary.model import UNKNOWN_LANGUAGE
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from nymlink.encode.cache.embedding_cache import EmbeddingCache
     from nymlink.encode.encoder import Encoder
 
 KIND: Final = "index"
@@ -56,7 +57,7 @@ class Index:
             preset is ours.
         fusion: how they are joined.
         settings: how it was built.
-        calibration: what turns its scores into confidences, as :mod:`nymlink.link.calibration` wrote it; ``None``
+        calibration: what turns its scores into confidences, as :mod:`nymlink.linking.calibration` has it; ``None``
             where it has not been calibrated.
         directory: where it was loaded from; ``None`` where it is in memory only. An index is pickled as its
             directory, its settings and its calibration, and opened again there.
@@ -91,7 +92,7 @@ class Index:
         *,
         directory: str | Path | None = None,
         sparse: str = DEFAULT_PRESET,
-        encoder: Encoder | str | Path | None = None,
+        encoder: Encoder | str | Path | None = MINI,
         dense: str = EXACTLY,
         fusion: str = WEIGHTED,
         languages: Collection[str] | None = None,
@@ -103,14 +104,15 @@ class Index:
         Args:
             vocabulary: what is to be searched; names of obsolete concepts are left out.
             directory: where the index is written, atomically, and opened: the same as :meth:`save` makes, but
-                memory holds only a part of it at a time. With a cache, a build that was stopped does not encode
-                again what it had encoded. If ``None``, the index is in memory.
+                memory holds only a part of it at a time. A build that was stopped does not encode again what it
+                had encoded. If ``None``, the index is in memory.
             sparse: one of :data:`~nymlink.index.sparse.presets.PRESETS`.
-            encoder: for dense search: an encoder, or the folder or hub name that it is loaded from.
+            encoder: of the dense search: an encoder, or the folder or hub name that it is loaded from; ``None``
+                for no dense search.
             dense: how dense search looks for vectors: ``"exact"``, ``"hnsw"`` or ``"ivf-pq"``.
             fusion: one of :data:`~nymlink.index.fusion.fusion.METHODS`, with its default weights.
             languages: search names in these languages only.
-            cache: where vectors that were encoded before are, and new ones are kept.
+            cache: of vectors that were encoded before, which new ones are added to; ``None`` for the user's.
             progress: whether to show progress when standard error is a terminal.
 
         Raises:
@@ -122,6 +124,7 @@ class Index:
         if directory is not None:
             require_replaceable(Path(directory), kind=KIND)
         plan = Plan.of(sparse=sparse, encoder=encoder, dense=dense, fusion=fusion, languages=languages)
+        cache = cache or EmbeddingCache.of_user()
         if directory is None:
             return cls._build(vocabulary, plan, plan.calibration, cache=cache, progress=progress)
         entries = plan.entries(vocabulary, progress=progress)
@@ -149,7 +152,7 @@ class Index:
             plan = replace(plan, languages=(*plan.languages, UNKNOWN_LANGUAGE))
         if self._encoder is not None:
             plan = replace(plan, encoder=self._encoder)
-        return self._build(vocabulary, plan, None, cache=cache, progress=progress)
+        return self._build(vocabulary, plan, None, cache=cache or EmbeddingCache.of_user(), progress=progress)
 
     @classmethod
     def _build(
@@ -158,7 +161,7 @@ class Index:
         plan: Plan,
         calibration: Mapping[str, Any] | None,
         *,
-        cache: EmbeddingCache | None,
+        cache: EmbeddingCache,
         progress: bool,
     ) -> Index:
         entries = plan.entries(vocabulary, progress=progress)
@@ -279,7 +282,7 @@ class Index:
         """The same index, calibrated.
 
         Args:
-            calibration: JSON values, :meth:`nymlink.link.calibration.Calibration.to_dict`.
+            calibration: JSON values, :meth:`nymlink.linking.calibration.Calibration.to_dict`.
         """
         return self._like(self.settings, calibration)
 
@@ -320,7 +323,7 @@ class Index:
         """
         matches = match(self.search, self.entries, self._owners, queries, k)
         for place, query in enumerate(queries):
-            row = self.entries.find_other(query)
+            row = self.entries.find_reordered(query)
             if row is not None:
                 equal = self._equal_names(row, query)
                 for rank, concept in enumerate(matches.concepts[place].tolist()):
@@ -365,7 +368,7 @@ def _built(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _searches(
-    plan: Plan, entries: Entries, directory: Path | None, *, cache: EmbeddingCache | None, progress: bool
+    plan: Plan, entries: Entries, directory: Path | None, *, cache: EmbeddingCache, progress: bool
 ) -> Iterator[SparseSearch | DenseSearch]:
     """Build the searches of a plan, in its order: in memory, or each in a directory of its name in this one."""
     places = {name: None if directory is None else directory / name for name in plan.searches}
@@ -385,7 +388,7 @@ def _searches(
 
 def _measured(search: SparseSearch | DenseSearch) -> dict[str, float]:
     """What a search measured of itself when it was built: the recall of an approximate one."""
-    if isinstance(search, SparseSearch) or search.neighbours is None:
+    if isinstance(search, SparseSearch) or search.faiss_index is None:
         return {}
     return {_RECALL: round(search.recall(20), 4)}
 

@@ -49,7 +49,7 @@ def store_calibration(directory: str | Path, calibration: Mapping[str, Any], *, 
 
     Args:
         directory: the index.
-        calibration: JSON values, :meth:`nymlink.link.calibration.Calibration.to_dict`.
+        calibration: JSON values, :meth:`nymlink.linking.calibration.Calibration.to_dict`.
         fusion: how the searches were joined that it was fitted to.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The pairs of a file, in any order, without holding them in memory."""
+"""Random access to the pairs of a file, without holding them in memory."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _BLOCK: Final = 1 << 16
 
 
 class PairTable:
-    """Pairs in an Arrow file that is mapped into memory; see :class:`~nymlink.pairs.sequence.PairSequence`.
+    """Pairs in a memory-mapped Arrow file; see :class:`~nymlink.pairs.sequence.PairSequence`.
 
     Args:
-        blocks: the pairs, :data:`_BLOCK` in each but the last.
-        seed: of the order.
+        blocks: the pairs, :data:`_BLOCK` in each block but the last.
+        seed: the seed of the shuffled order.
     """
 
     def __init__(self, blocks: list[pa.RecordBatch], *, seed: int) -> None:
@@ -34,10 +34,10 @@ class PairTable:
 
     @classmethod
     def convert(cls, pairs: Path, target: Path, *, seed: int, problems: Problems) -> PairTable:
-        """Write the pairs of a file, in any form that we read, as a table and open it.
+        """Convert a file of pairs, in any form :func:`~nymlink.pairs.read_pairs.read_pairs` reads, and open it.
 
         Raises:
-            InputError: the file cannot be read, or no pair is in it.
+            InputError: the file cannot be read, or holds no pair.
             OutputError: ``target`` cannot be written.
         """
         with output_errors(target), pa.OSFile(str(target), "wb") as sink, pa.ipc.new_file(sink, PAIRS) as file:
@@ -51,7 +51,7 @@ class PairTable:
     def __len__(self) -> int:
         return self._length
 
-    def stretch(self, start: int, stop: int, *, epoch: int) -> NamedPairs:
+    def slice(self, start: int, stop: int, *, epoch: int) -> NamedPairs:
         key = seeded_keys([f"epoch {epoch}"], seed=self._seed)
         numbers = permute(np.arange(start, stop), size=len(self), key=key)
         places = list(zip(*(part.tolist() for part in np.divmod(numbers, _BLOCK)), strict=True))
@@ -63,11 +63,11 @@ class PairTable:
 
 
 def _blocks(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The same rows, cut into blocks of equal length."""
-    waiting = PAIRS.empty_table()
+    """Regroup batches into blocks of equal length."""
+    pending = PAIRS.empty_table()
     for batch in batches:
-        waiting = pa.concat_tables([waiting, pa.Table.from_batches([batch])])
-        while len(waiting) >= _BLOCK:
-            yield from waiting.slice(0, _BLOCK).combine_chunks().to_batches()
-            waiting = waiting.slice(_BLOCK)
-    yield from waiting.combine_chunks().to_batches()
+        pending = pa.concat_tables([pending, pa.Table.from_batches([batch])])
+        while len(pending) >= _BLOCK:
+            yield from pending.slice(0, _BLOCK).combine_chunks().to_batches()
+            pending = pending.slice(_BLOCK)
+    yield from pending.combine_chunks().to_batches()

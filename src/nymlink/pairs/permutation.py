@@ -1,10 +1,9 @@
 """Pseudo-random permutations of 0 … n − 1 that are computed, not stored.
 
-A Feistel network on the numbers below a², a = ⌈√n⌉, is a permutation of them whatever its round function is;
-walking on along its cycle until a number below n is met makes it a permutation of 0 … n − 1. These are methods 3
-and 2 of Black & Rogaway, "Ciphers with Arbitrary Finite Domains" (CT-RSA 2002). As a² exceeds n by less than
-2√n + 1, few numbers are walked with at all. The round function is a mixer, not a cipher: good for shuffling, not
-for secrets.
+A Feistel network on the numbers below a², a = ⌈√n⌉, is a permutation of them for any round function. Applying it
+again until the result is below n (cycle walking) makes it a permutation of 0 … n − 1. These are methods 3 and 2 of
+Black & Rogaway, "Ciphers with Arbitrary Finite Domains" (CT-RSA 2002). As a² exceeds n by less than 2√n + 1, cycle
+walking is rare. The round function is a hash, not a cipher: good for shuffling, not for secrets.
 """
 
 from __future__ import annotations
@@ -21,16 +20,16 @@ from nymlink.core.hashing import mix
 Keys = npt.NDArray[np.uint64]
 
 _ROUNDS: Final = 8
-_GOLDEN: Final = 0x9E3779B97F4A7C15  # odd: the rounds of one key start far apart
+_GOLDEN: Final = 0x9E3779B97F4A7C15  # 2⁶⁴ / golden ratio, odd: gives each round of a key a distant start
 
 
 def permute(places: npt.NDArray[np.int64], *, size: npt.ArrayLike, key: npt.ArrayLike) -> npt.NDArray[np.int64]:
-    """What a permutation of 0 … size − 1 has at each of ``places``.
+    """Evaluate a pseudo-random permutation of 0 … size − 1 at ``places``.
 
     Args:
         places: int64 (n), each at least 0 and less than ``size``.
-        size: how many numbers are permuted (at most 2⁵²): one for all places, or one for each (n).
-        key: which permutation it is, see :func:`seeded_keys`: one for all places, or one for each (n).
+        size: how many numbers are permuted (at most 2⁵²): one value, or one per place (n).
+        key: key of the permutation, from :func:`seeded_keys`: one value, or one per place (n).
 
     Returns:
         int64 (n).
@@ -38,38 +37,38 @@ def permute(places: npt.NDArray[np.int64], *, size: npt.ArrayLike, key: npt.Arra
     sizes = np.broadcast_to(np.asarray(size, np.uint64), places.shape)
     keys = np.broadcast_to(np.asarray(key, np.uint64), places.shape)
     sides = np.ceil(np.sqrt(sizes)).astype(np.uint64)
-    found = _feistel(places.astype(np.uint64), sides, keys)
-    while len(outside := np.flatnonzero(found >= sizes)):
-        found[outside] = _feistel(found[outside], sides[outside], keys[outside])
-    return found.astype(np.int64)
+    permuted = _feistel(places.astype(np.uint64), sides, keys)
+    while len(outside := np.flatnonzero(permuted >= sizes)):
+        permuted[outside] = _feistel(permuted[outside], sides[outside], keys[outside])
+    return permuted.astype(np.int64)
 
 
 def seeded_keys(texts: Sequence[str], *, seed: int) -> Keys:
-    """A key for each text: the same for the same text and seed, in whatever company.
+    """Compute a key for each text, which depends on the text and the seed alone.
 
     Args:
         texts: n texts.
-        seed: any number.
+        seed: any integer.
 
     Returns:
-        uint64 (n), evenly distributed.
+        uint64 (n), uniformly distributed.
     """
-    hasher = blake2b(f"{seed} ".encode(), digest_size=8)
+    seeded = blake2b(f"{seed} ".encode(), digest_size=8)
 
     def key(text: str) -> int:
-        own = hasher.copy()
-        own.update(text.encode())
-        return int.from_bytes(own.digest(), "little")
+        hasher = seeded.copy()
+        hasher.update(text.encode())
+        return int.from_bytes(hasher.digest(), "little")
 
     return np.fromiter(map(key, texts), np.uint64, len(texts))
 
 
 def _feistel(value: Keys, side: Keys, key: Keys) -> Keys:
-    """A permutation of the numbers below ``side``², each taken as two digits to base ``side`` (at most 2²⁶)."""
+    """Permute numbers below ``side``² (side at most 2²⁶) by a Feistel network on two digits to base ``side``."""
     left, right = np.divmod(value, side)
-    for turn in range(_ROUNDS):
-        # 53 bits, so that the sum does not wrap around: two digits could become one.
-        noise = mix(right + key + np.uint64(turn * _GOLDEN % (1 << 64))) >> np.uint64(11)
+    for number in range(_ROUNDS):
+        # 53 bits, so that the sum cannot overflow, which would break the permutation.
+        noise = mix(right + key + np.uint64(number * _GOLDEN % (1 << 64))) >> np.uint64(11)
         left, right = right, (left + noise) % side
-    joined: Keys = left * side + right
-    return joined
+    permuted: Keys = left * side + right
+    return permuted

@@ -1,4 +1,4 @@
-"""Reading files of pairs, ours and others': Parquet, or text with a pair a line, ``concept||name1||name2``."""
+"""Read files of pairs: Parquet, or text with one pair per line, ``concept||name1||name2``."""
 
 from __future__ import annotations
 
@@ -19,36 +19,36 @@ from nymlink.pairs.pairs import PAIRS
 from nymlink.pairs.write_pairs import SEPARATOR
 
 _MAGIC: Final = b"PAR1"
-_STRETCH: Final = 1 << 16
+_BATCH: Final = 1 << 16
 
 
 def read_pairs(path: str | Path, *, problems: Problems | None = None) -> Iterator[pa.RecordBatch]:
-    """Read a file of pairs piece by piece; which of the two forms it has is told by its content.
+    """Read a file of pairs in batches; the format is detected from the content.
 
-    Names are given as they stand in the file.
+    Names are not changed.
 
     Args:
         path: a Parquet file with the columns of :data:`~nymlink.pairs.pairs.PAIRS`, or a plain or gzip text file.
-        problems: gets lines (in Parquet: rows) that are no pair, with their numbers, and lines that are not UTF-8.
+        problems: receives lines (in Parquet: rows) that are not pairs, and lines that are not UTF-8.
 
     Yields:
-        Some pairs at a time, in the columns of :data:`~nymlink.pairs.pairs.PAIRS`.
+        Batches of pairs, in the columns of :data:`~nymlink.pairs.pairs.PAIRS`.
 
     Raises:
-        InputError: the file cannot be read, or lacks a column, or no pair is in it.
+        InputError: the file cannot be read, lacks a column, or holds no pair.
     """
     path = Path(path)
     problems = problems if problems is not None else Problems()
     empty = True
     with open_bytes(path) as file:
-        # Not read and opened again: a pipe cannot be.
+        # Peek instead of opening twice: a pipe can be opened only once.
         is_parquet = cast(io.BufferedReader, file).peek(len(_MAGIC)).startswith(_MAGIC)
         for batch in _parquet(file, path, problems) if is_parquet else _lines(file, path, problems):
             if len(batch):
                 empty = False
                 yield batch
     if empty:
-        raise InputError("no pair is in the file", path=path)
+        raise InputError("the file holds no pair", path=path)
 
 
 def _lines(file: IO[bytes], path: Path, problems: Problems) -> Iterator[pa.RecordBatch]:
@@ -67,21 +67,23 @@ def _lines(file: IO[bytes], path: Path, problems: Problems) -> Iterator[pa.Recor
 def _parquet(stream: IO[bytes], path: Path, problems: Problems) -> Iterator[pa.RecordBatch]:
     try:
         with pq.ParquetFile(stream) as file:
-            there = file.schema_arrow.names
-            if missing := [name for name in PAIRS.names if name not in there]:
-                raise InputError(f"no column {missing[0]!r}; the file has: {', '.join(there)}", path=path)
-            done = 0
-            for batch in file.iter_batches(_STRETCH, columns=PAIRS.names):
+            columns_in_file = file.schema_arrow.names
+            if missing := [name for name in PAIRS.names if name not in columns_in_file]:
+                raise InputError(
+                    f"no column {missing[0]!r}; the file has: {', '.join(columns_in_file)}", path=path
+                )
+            rows_read = 0
+            for batch in file.iter_batches(_BATCH, columns=PAIRS.names):
                 columns = [batch[name].cast(pa.string()) for name in PAIRS.names]
                 kept = np.ones(len(batch), bool)
                 for column in columns:
-                    # Arrow takes the bytes of a text for UTF-8 without looking.
+                    # Arrow does not check by itself that texts are UTF-8.
                     column.validate(full=True)
                     blank = pc.equal(pc.utf8_trim_whitespace(column), "").fill_null(True)
                     kept &= ~blank.to_numpy(zero_copy_only=False)
                 for row in np.flatnonzero(~kept).tolist():
-                    problems.reject(path, done + row + 1, "a row without a concept or a name")
-                done += len(batch)
+                    problems.reject(path, rows_read + row + 1, "a row without a concept or a name")
+                rows_read += len(batch)
                 yield pa.RecordBatch.from_arrays([column.filter(kept) for column in columns], schema=PAIRS)
     except (OSError, pa.ArrowException) as error:
         raise InputError(

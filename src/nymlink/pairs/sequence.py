@@ -1,4 +1,4 @@
-"""What a training takes its pairs from, whether they are computed, in a file, or in memory."""
+"""The interface through which a training reads pairs: computed, from a file, or in memory."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from nymlink.pairs.pairs import Pairs
 
 @dataclass(frozen=True, slots=True)
 class NamedPairs:
-    """Some pairs, spelt out.
+    """A batch of n pairs as text.
 
     Attributes:
-        concepts: (n): what tells the concept of each pair from others, integers or texts.
-        left: one name of each.
-        right: the other name of each.
+        concepts: (n): identifiers of the concepts, integers or texts.
+        left: the first name of each pair.
+        right: the second name of each pair.
     """
 
     concepts: npt.NDArray[Any]
@@ -27,19 +27,19 @@ class NamedPairs:
 
 
 class PairSequence(Protocol):
-    """Numbered pairs in a shuffled order that differs from epoch to epoch; any stretch of it can be asked for."""
+    """Numbered pairs in a shuffled order that differs in each epoch, with random access."""
 
     def __len__(self) -> int:
         """The number of pairs."""
         ...
 
-    def stretch(self, start: int, stop: int, *, epoch: int) -> NamedPairs:
-        """The pairs from ``start`` to before ``stop`` in the order of an epoch."""
+    def slice(self, start: int, stop: int, *, epoch: int) -> NamedPairs:
+        """Return the pairs ``start`` to ``stop - 1`` in the order of an epoch."""
         ...
 
 
 class VocabularyPairs:
-    """The synonym pairs of a vocabulary as a sequence."""
+    """The synonym pairs of a vocabulary as a :class:`PairSequence`."""
 
     def __init__(self, pairs: Pairs) -> None:
         self._pairs = pairs
@@ -47,7 +47,7 @@ class VocabularyPairs:
     def __len__(self) -> int:
         return len(self._pairs)
 
-    def stretch(self, start: int, stop: int, *, epoch: int) -> NamedPairs:
+    def slice(self, start: int, stop: int, *, epoch: int) -> NamedPairs:
         concepts, left, right = self._pairs.rows(start, stop, epoch=epoch)
         names = self._pairs.texts(np.concatenate([left, right]))
         return NamedPairs(concepts, names[: len(left)], names[len(left) :])

@@ -1,4 +1,4 @@
-"""What pairs are made of, checked once."""
+"""Settings of synonym pairs."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class PairSettings:
     """How pairs are made of a vocabulary.
 
     Attributes:
-        cap: a concept with more pairs keeps so many, drawn at random without repeats.
-        seed: of what is drawn, held out, and of the order.
-        languages: names in these languages only, ``None`` for all; names of a concept pair across languages.
-        kinds: names of these kinds only.
-        held_out: share of concepts that are held out. Which ones depends on the seed and their ids alone.
-        part: the pairs of the concepts held out, or those of all others.
+        cap: the most pairs per concept; of a concept with more, a random sample without replacement.
+        seed: seed of samples, held-out concepts and order.
+        languages: languages of names, ``None`` for all; names are also paired across languages.
+        kinds: kinds of names.
+        held_out: share of concepts held out, which depend on the seed and their ids alone.
+        part: the concepts whose pairs are made: all but those held out (``"train"``), or those held out.
 
     Raises:
         ValueError: a setting is out of its range.
@@ -38,16 +38,16 @@ class PairSettings:
         if self.cap < 1:
             raise ValueError(f"the cap must be at least 1, not {self.cap}")
         if not 0 <= self.held_out < 1:
-            raise ValueError(f"the share held out must be at least 0 and less than 1, not {self.held_out}")
+            raise ValueError(f"the held-out share must be at least 0 and less than 1, not {self.held_out}")
         if self.part not in get_args(Part):
             raise ValueError(f"unknown part {self.part!r}; known: {', '.join(get_args(Part))}")
         if unknown := sorted(set(self.kinds) - set(KINDS)):
             raise ValueError(f"unknown kind of name {unknown[0]!r}; known: {', '.join(KINDS)}")
 
     def to_dict(self) -> dict[str, Any]:
-        """The settings as JSON values."""
-        listed = {
+        """Return the settings as JSON values."""
+        lists = {
             "languages": None if self.languages is None else sorted(self.languages),
             "kinds": sorted(self.kinds, key=KINDS.index),
         }
-        return asdict(self) | listed
+        return asdict(self) | lists

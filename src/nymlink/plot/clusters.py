@@ -1,4 +1,4 @@
-"""How many mentions a concept has in a document, as figure 4 of Le & Nguyen (2023)."""
+"""Draw how many mentions a concept has in a document (Le & Nguyen 2023, figure 3, count them in a corpus)."""
 
 from __future__ import annotations
 

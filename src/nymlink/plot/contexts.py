@@ -1,4 +1,4 @@
-"""A map of mentions in their contexts and of the concepts they mean, as figure 3 of Le & Nguyen (2023)."""
+"""Draw mentions in their contexts and the concepts that they mean, as figure 4 of Le & Nguyen (2023)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import numpy as np
 from nymlink.core.errors import InputError, MissingExtraError
 from nymlink.core.store.arrays import Vectors
 from nymlink.corpus.model import Corpus
-from nymlink.evaluate.gold import GoldResolver
+from nymlink.evaluation.gold import GoldResolver
 from nymlink.plot.figure import COLOURS, new_figure
 from nymlink.plot.labels import LONGEST_IN_KEY, shortened
 from nymlink.plot.sample import Labels
 from nymlink.plot.space import Flat, turned
-from nymlink.rerank.passages import MAX_LENGTH, Passage, passages
+from nymlink.rerank.passages import DEFAULT_MAX_LENGTH, Passage, passages
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def sample_contexts(
     *,
     concepts: int,
     mentions: int,
-    max_length: int = MAX_LENGTH,
+    max_length: int = DEFAULT_MAX_LENGTH,
     seed: int = 0,
 ) -> ContextSample:
     """Mentions of concepts drawn at random among those that have enough mentions.

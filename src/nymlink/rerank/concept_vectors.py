@@ -1,4 +1,4 @@
-"""The vectors of the concepts of a vocabulary: each is encoded once, and kept for the next process."""
+"""Vectors of the concepts of a vocabulary: each is encoded once, and kept in a cache for other processes."""
 
 from __future__ import annotations
 
@@ -12,23 +12,25 @@ import numpy.typing as npt
 
 from nymlink.core.errors import StoreError
 from nymlink.core.store.arrays import Vectors
-from nymlink.encode.cache.embedding_cache import ABSENT, EmbeddingCache, Keys, keys_of
+from nymlink.encode.cache.blocks import Keys, name_keys
+from nymlink.encode.cache.embedding_cache import EmbeddingCache
+from nymlink.encode.cache.encoder_cache import ABSENT
 from nymlink.rerank.dual_encoder import DualEncoder
 from nymlink.rerank.entities import Entity, entities
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _BLOCK: Final = 1 << 10
-"""Vectors that are written at once: what a killed process loses at most, some ten seconds of encoding on a CPU."""
+"""Vectors written at once: a killed process loses at most so many, some ten seconds of encoding on a CPU."""
 
 
 class ConceptVectors:
-    """What the entity encoder of a dual encoder makes of concepts.
+    """The vectors of concepts by the entity encoder of a dual encoder.
 
     Args:
         model: encodes the concepts; it must not change.
-        vocabulary: has them.
-        cache: where vectors encoded before are, and new ones are kept, by what the encoder reads of a concept.
-            What is left to be kept is written when this object goes, at the latest when the process ends.
+        vocabulary: the vocabulary of the concepts.
+        cache: keeps vectors between processes, by the type and names of a concept. The last ones are written when
+            this object is deleted, at the latest when the process ends.
     """
 
     def __init__(self, model: DualEncoder, vocabulary: Vocabulary, cache: EmbeddingCache | None = None) -> None:
@@ -39,57 +41,60 @@ class ConceptVectors:
         if self._store is not None:
             weakref.finalize(self, self._store.write)
 
-    def learn(self, rows: Iterable[int]) -> None:
-        """Encode the concepts among these that are not known yet."""
+    def add(self, rows: Iterable[int]) -> None:
+        """Encode those of some concepts that have no vector yet."""
         new = [row for row in dict.fromkeys(rows) if row not in self._known]
-        given = list(entities(self._vocabulary, new))
-        vectors = self._model.encode_entities(given) if self._store is None else self._recalled(self._store, given)
+        concepts = list(entities(self._vocabulary, new))
+        if self._store is None:
+            vectors = self._model.encode_entities(concepts)
+        else:
+            vectors = self._from_store(self._store, concepts)
         self._known.update(zip(new, vectors, strict=True))
 
-    def of(self, rows: Iterable[int]) -> Vectors:
-        """float32 (N, D): the vectors of N concepts that were learned."""
+    def get(self, rows: Iterable[int]) -> Vectors:
+        """Return the vectors of N concepts that were added: float32 (N, D)."""
         return np.stack([self._known[row] for row in rows])
 
-    def _recalled(self, store: _Store, given: list[Entity]) -> Vectors:
-        keys = keys_of([json.dumps([one.type, *one.names]) for one in given])
+    def _from_store(self, store: _Store, concepts: list[Entity]) -> Vectors:
+        keys = name_keys([json.dumps([concept.type, *concept.names]) for concept in concepts])
         kept, vectors = store.read(keys)
         missing = np.flatnonzero(~kept)
         if len(missing):
-            vectors[missing] = self._model.encode_entities([given[place] for place in missing.tolist()])
+            vectors[missing] = self._model.encode_entities([concepts[place] for place in missing.tolist()])
             store.add(keys[missing], vectors[missing])
         return vectors
 
 
 class _Store:
-    """Vectors on a shelf of a cache, and those that wait to be put there."""
+    """The cached vectors of a model, and those that are still to be written to the cache."""
 
     def __init__(self, cache: EmbeddingCache, model: DualEncoder) -> None:
         self._width = model.width
-        # A shelf keeps values of 16 bits, of which two are one of ours: nothing is rounded.
-        self._shelf = cache.shelf(model.entity_fingerprint, width=2 * self._width)
+        # The cache holds values of 16 bits: each float32 is stored as two of them, without rounding.
+        self._cache = cache.for_encoder(model.entity_fingerprint, width=2 * self._width)
         self._waiting: list[tuple[Keys, Vectors]] = []
 
     def read(self, keys: Keys) -> tuple[npt.NDArray[np.bool_], Vectors]:
-        """Which of N vectors are there, bool (N), and these, float32 (N, D)."""
+        """Read N vectors: bool (N), whether each is in the cache, and float32 (N, D), 0 where it is not."""
         vectors = np.zeros((len(keys), self._width), np.float32)
-        places = self._shelf.places(keys)
+        places = self._cache.places(keys)
         kept = places != ABSENT
         try:
-            vectors[kept] = self._shelf.vectors(places[kept]).view(np.float32)
+            vectors[kept] = self._cache.vectors(places[kept]).view(np.float32)
         except StoreError:
-            # Someone emptied the cache.
+            # The cache was emptied meanwhile.
             kept[:] = False
         return kept, vectors
 
     def add(self, keys: Keys, vectors: Vectors) -> None:
-        """Take vectors that are not there; every so many of them are written."""
+        """Add vectors that are not in the cache; they are written in blocks."""
         self._waiting.append((keys, vectors))
         if sum(len(waiting) for waiting, _ in self._waiting) >= _BLOCK:
             self.write()
 
     def write(self) -> None:
-        """Write what waits, if it can be."""
+        """Write the added vectors, as far as the cache can be written."""
         waiting, self._waiting = self._waiting, []
         if waiting:
             keys, vectors = (np.concatenate(column) for column in zip(*waiting, strict=True))
-            self._shelf.keep(keys, vectors.view(np.float16))
+            self._cache.try_add(keys, vectors.view(np.float16))

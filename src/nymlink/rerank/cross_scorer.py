@@ -1,4 +1,4 @@
-"""The context's scores of candidates by a cross-encoder."""
+"""Scores of candidates by context, from a cross-encoder."""
 
 from __future__ import annotations
 
@@ -15,20 +15,19 @@ from nymlink.rerank.passages import Passage
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _AT_ONCE: Final = 256
-"""Mentions of which inputs are held at a time."""
+"""Mentions whose inputs are held in memory at a time."""
 
 
 class CrossScorer:
-    """Scores as many first candidates of each mention as the model's settings say; the others come after them.
+    """Scores the first candidates of each mention with a cross-encoder, and the rest below them.
 
-    The first candidate that is not read scores 1 less than the lowest that was, and each further one 1 less than
-    the one before it: they keep their order, and after a softmax each is e times less likely than that one.
-
-    Token ids of concepts are kept: each is tokenised once.
+    The model's setting ``first`` is the number that it scores. The next candidate gets the lowest of their scores
+    minus 1, and each further one 1 less than the one before: they keep their order, and after a softmax each is e
+    times less probable than the one before. Each concept is tokenised once.
 
     Args:
-        model: reads mentions and concepts; it is put into evaluation mode.
-        vocabulary: has the concepts: that of the index that gives the candidates.
+        model: the cross-encoder; it is put into evaluation mode.
+        vocabulary: the vocabulary of the candidates.
     """
 
     def __init__(self, model: CrossEncoder, vocabulary: Vocabulary) -> None:
@@ -37,35 +36,35 @@ class CrossScorer:
         self._known: dict[int, EntityIds] = {}
 
     def scores(self, passages: Sequence[Passage], candidates: Sequence[Sequence[int]]) -> list[Scores]:
-        """The scores of N mentions' candidates, larger is better: for each an array, float32 (candidates).
+        """Score the candidates of N mentions, larger is better: for each mention an array, float32 (candidates).
 
         Args:
-            passages: the mentions.
-            candidates: rows of concepts of the vocabulary, of each mention at least one, the likeliest first.
+            passages: the mentions in context.
+            candidates: concept rows of each mention, at least one, the best of the index first.
         """
         first = self.model.settings.first
-        found: list[Scores] = []
+        scores: list[Scores] = []
         for start in range(0, len(passages), _AT_ONCE):
-            few = slice(start, start + _AT_ONCE)
-            found += self._read(passages[few], [rows[:first] for rows in candidates[few]])
-        return [_completed(read, len(rows)) for read, rows in zip(found, candidates, strict=True)]
+            part = slice(start, start + _AT_ONCE)
+            scores += self._score(passages[part], [rows[:first] for rows in candidates[part]])
+        return [_extend(scored, len(rows)) for scored, rows in zip(scores, candidates, strict=True)]
 
-    def _read(self, passages: Sequence[Passage], candidates: Sequence[Sequence[int]]) -> list[Scores]:
-        self._learn(row for rows in candidates for row in rows)
+    def _score(self, passages: Sequence[Passage], candidates: Sequence[Sequence[int]]) -> list[Scores]:
+        self._tokenise(row for rows in candidates for row in rows)
         inputs = self.model.inputs
-        ids = zip(inputs.passage_ids(passages), candidates, strict=True)
-        scores = self.model.scores(inputs.joint((one, self._known[row]) for one, rows in ids for row in rows))
+        pairs = zip(inputs.passage_ids(passages), candidates, strict=True)
+        scores = self.model.scores(inputs.joint((ids, self._known[row]) for ids, rows in pairs for row in rows))
         return np.split(scores, np.cumsum([len(rows) for rows in candidates])[:-1])
 
-    def _learn(self, rows: Iterable[int]) -> None:
-        """Tokenise the concepts that are not known yet."""
+    def _tokenise(self, rows: Iterable[int]) -> None:
+        """Tokenise the concepts that are not tokenised yet."""
         new = [row for row in dict.fromkeys(rows) if row not in self._known]
         self._known.update(
             zip(new, self.model.inputs.entity_ids(list(entities(self.vocabulary, new))), strict=True)
         )
 
 
-def _completed(read: Scores, total: int) -> Scores:
-    """Scores of all candidates from those of the first ones."""
-    others = np.arange(1, total - len(read) + 1, dtype=np.float32)
-    return np.concatenate([read, read.min() - others])
+def _extend(scored: Scores, total: int) -> Scores:
+    """Extend the scores of the first candidates to all candidates, in descending steps of 1."""
+    steps = np.arange(1, total - len(scored) + 1, dtype=np.float32)
+    return np.concatenate([scored, scored.min() - steps])

@@ -1,4 +1,4 @@
-"""The dual encoder: mentions in their contexts and concepts as points of one space.
+"""The dual encoder: two transformers encode mentions in context, and concepts, into one vector space.
 
 Le & Nguyen, "A metric learning-based method for biomedical entity linking" (Frontiers in Research Metrics and
 Analytics 2023), section 3.2.1.
@@ -16,11 +16,11 @@ from typing import Any, Final, cast, get_args
 from torch import nn
 
 from nymlink.core.errors import InputError, StoreError
-from nymlink.core.json_objects import member, record
+from nymlink.core.json_objects import member, to_dataclass
 from nymlink.core.store.arrays import Vectors
 from nymlink.core.store.manifest import read_manifest, write_directory
 from nymlink.encode.model.adapter_files import weights_digest
-from nymlink.encode.model.fingerprint import heeded
+from nymlink.encode.model.fingerprint import relevant_config
 from nymlink.encode.model.settings import Pooling
 from nymlink.encode.model.tokens import Tokens
 from nymlink.encode.model.torch_model import Attention, TorchModel
@@ -29,30 +29,32 @@ from nymlink.rerank.entities import Entity
 from nymlink.rerank.inputs import SHORTEST, Inputs
 from nymlink.rerank.kinds import DUAL, VERSIONS
 from nymlink.rerank.mention_model import MentionModel, MentionStart
-from nymlink.rerank.passages import MAX_LENGTH, Passage
-from nymlink.rerank.scorer import CANDIDATES
+from nymlink.rerank.passages import DEFAULT_MAX_LENGTH, Passage
+from nymlink.rerank.scorer import DEFAULT_CANDIDATES
 
-_READS: Final = "entity 2"
-"""How a concept becomes tokens. To be another where that changes: vectors of concepts are kept from run to run."""
+_INPUT_VERSION: Final = "entity 2"
+"""Version of the input of a concept. Change it with the input: cached vectors of concepts depend on it."""
 
 _MENTION: Final = "mention"
 _ENTITY: Final = "entity"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DualSettings:
-    """What a dual encoder is made with.
+class DualEncoderConfig:
+    """The configuration of a dual encoder.
 
     Attributes:
-        max_length: tokens of an input, special ones included.
+        max_length: tokens of an input, special tokens included.
         mention_start: see :class:`~nymlink.rerank.mention_model.MentionModel`.
-        candidates: so many of a mention are to be put in order, unless something else is said. Older folders do
-            not say it.
+        candidates: the default number of candidates of a mention to re-order; missing in older folders.
+
+    Raises:
+        InputError: a value is unknown or out of range.
     """
 
-    max_length: int = MAX_LENGTH
+    max_length: int = DEFAULT_MAX_LENGTH
     mention_start: MentionStart = "marker"
-    candidates: int = CANDIDATES
+    candidates: int = DEFAULT_CANDIDATES
 
     def __post_init__(self) -> None:
         if self.max_length < SHORTEST:
@@ -68,15 +70,15 @@ class DualSettings:
 
 
 class DualEncoder(nn.Module):
-    """Two encoders of one width, with weights of their own. Near is alike, by the Euclidean distance.
+    """An encoder of mentions and one of concepts, with separate weights; their vectors are compared by distance.
 
     Attributes:
         mention: encodes passages; see :class:`~nymlink.rerank.mention_model.MentionModel`.
-        entity: encodes concepts: the last layer's vector of the first token, or the mean of all.
-        settings: what it is made with.
+        entity: encodes concepts: the last layer's vector of the first token, or the mean of all tokens.
+        settings: the configuration.
     """
 
-    def __init__(self, mention: MentionModel, entity: TorchModel, settings: DualSettings) -> None:
+    def __init__(self, mention: MentionModel, entity: TorchModel, settings: DualEncoderConfig) -> None:
         super().__init__()
         self.mention = mention
         self.entity = entity
@@ -86,24 +88,25 @@ class DualEncoder(nn.Module):
         self._entities = Inputs(entity.tokenizer, length=settings.max_length)
 
     @classmethod
-    def begin(
+    def from_encoder(
         cls,
         base: str | Path,
-        settings: DualSettings,
+        settings: DualEncoderConfig,
         *,
         pooling: Pooling | None = None,
         attention: Attention = "eager",
     ) -> DualEncoder:
-        """An encoder of names as both encoders, to be trained.
+        """Create a dual encoder to be trained: both encoders start as the same encoder of names.
 
         Args:
             base: an encoder: a folder, or the name of a model on the hub.
-            settings: what it is made with.
-            pooling: of both; that of the base if ``None``.
+            settings: the configuration.
+            pooling: the pooling of both encoders; ``None`` for that of the base.
             attention: see :func:`~nymlink.encode.model.torch_model.attention_on`.
 
         Raises:
-            InputError: no such encoder, or its files are damaged, or it takes no such length.
+            InputError: there is no such encoder, its files are damaged, or its inputs are shorter than
+                ``max_length``.
             StoreError: its adapters are damaged.
         """
         entity = TorchModel.load(base, pooling=pooling, max_length=settings.max_length, attention=attention)
@@ -111,7 +114,7 @@ class DualEncoder(nn.Module):
 
     @classmethod
     def load(cls, folder: str | Path, *, attention: Attention = "eager") -> DualEncoder:
-        """Load what :meth:`save` wrote, or a training, onto the CPU, in evaluation mode.
+        """Load a folder that :meth:`save` or a training wrote, onto the CPU, in evaluation mode.
 
         Raises:
             StoreError: it is missing, damaged, or of another format version.
@@ -119,23 +122,23 @@ class DualEncoder(nn.Module):
         folder = Path(folder)
         manifest = read_manifest(folder, kind=DUAL, version=VERSIONS[DUAL])
         try:
-            settings = record(DualSettings, member(manifest, "settings", dict))
+            settings = to_dataclass(DualEncoderConfig, member(manifest, "settings", dict))
             entity = TorchModel.load(folder / _ENTITY, max_length=settings.max_length, attention=attention)
             mention = _mention(folder / _MENTION, entity, settings, attention)
             if not mention.width == entity.width == member(manifest, "width", int):
-                raise ValueError(f"its widths are {mention.width} and {entity.width}")
+                raise ValueError(f"the widths of its encoders are {mention.width} and {entity.width}")
         except (InputError, ValueError) as error:
             raise StoreError(f"the re-ranker is damaged ({error}): train it again", path=folder) from error
         return cls(mention, entity, settings)
 
     def save(self, folder: Path) -> None:
-        """Write both encoders, with a manifest, atomically.
+        """Write both encoders with a manifest, atomically.
 
         Args:
-            folder: where they go; a re-ranker that is there is replaced.
+            folder: the folder to write; a re-ranker in it is replaced.
 
         Raises:
-            OutputError: something else is there, or it cannot be written.
+            OutputError: the folder holds something else, or cannot be written.
         """
         body = {"settings": self.settings.to_dict(), "width": self.width, "fingerprint": self.fingerprint}
         with write_directory(folder, kind=DUAL, version=VERSIONS[DUAL], body=body) as partial:
@@ -145,14 +148,14 @@ class DualEncoder(nn.Module):
 
     @property
     def width(self) -> int:
-        """Length of a vector."""
+        """The length D of a vector."""
         return self.entity.width
 
     @property
     def fingerprint(self) -> str:
-        """What identifies it: 64 hex digits over the weights and tokenizers of both encoders, and the settings.
+        """The SHA-256 of the weights and tokenizers of both encoders and of the settings: 64 hex digits.
 
-        Of these not how many candidates it is for, which changes no vector.
+        The setting ``candidates``, which changes no vector, is left out.
         """
         settings = {name: value for name, value in self.settings.to_dict().items() if name != "candidates"}
         parts: list[Any] = [settings, self.entity.settings.pooling]
@@ -162,11 +165,14 @@ class DualEncoder(nn.Module):
 
     @property
     def entity_fingerprint(self) -> str:
-        """What identifies the vectors of concepts: 64 hex digits over the entity encoder and its precision."""
+        """The SHA-256 of the entity encoder, its input and its precision: 64 hex digits.
+
+        Cached vectors of concepts are kept by it.
+        """
         model = self.entity
         parts = [
-            _READS,
-            heeded(model.transformer.config.to_dict()),
+            _INPUT_VERSION,
+            relevant_config(model.transformer.config.to_dict()),
             self.settings.max_length,
             model.settings.pooling,
             str(next(model.transformer.parameters()).dtype),
@@ -176,24 +182,26 @@ class DualEncoder(nn.Module):
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     def passage_tokens(self, passages: Sequence[Passage]) -> Tokens:
-        """The inputs of the mention encoder."""
+        """Make the inputs of the mention encoder."""
         return self._passages.passages(passages)
 
     def entity_tokens(self, entities: Sequence[Entity]) -> Tokens:
-        """The inputs of the entity encoder."""
+        """Make the inputs of the entity encoder."""
         return self._entities.entities(entities)
 
     def encode_passages(self, passages: Sequence[Passage]) -> Vectors:
-        """The vectors of N mentions: float32 (N, D)."""
+        """Encode N mentions in context: float32 (N, D)."""
         return encode(self.mention, self.passage_tokens(passages))
 
     def encode_entities(self, entities: Sequence[Entity]) -> Vectors:
-        """The vectors of N concepts: float32 (N, D)."""
+        """Encode N concepts: float32 (N, D)."""
         return encode(self.entity, self.entity_tokens(entities))
 
 
-def _mention(base: str | Path, entity: TorchModel, settings: DualSettings, attention: Attention) -> MentionModel:
-    """The other encoder: its folder says nothing of pooling, which is the same in both."""
+def _mention(
+    base: str | Path, entity: TorchModel, settings: DualEncoderConfig, attention: Attention
+) -> MentionModel:
+    """Load the mention encoder with the pooling of the entity encoder, since its own folder does not record it."""
     pooling = entity.settings.pooling
     model = MentionModel.load(base, pooling=pooling, max_length=settings.max_length, attention=attention)
     return cast(MentionModel, model)

@@ -1,4 +1,4 @@
-"""The dual encoder as a scorer: a concept fits a mention as well as it is near to it."""
+"""Scores of candidates by context, from a dual encoder."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from nymlink.rerank.passages import Passage
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _AT_ONCE: Final = 256
-"""Mentions of which inputs, and those of their concepts, are held at a time."""
+"""Mentions whose inputs, and those of their candidates, are held in memory at a time."""
 
 
 class DualScorer:
-    """Scores are minus the Euclidean distance between mention and concept.
+    """Scores candidates by the negative Euclidean distance between mention and concept.
 
     Args:
-        model: encodes mentions and concepts; put into evaluation mode.
-        vocabulary: has the concepts.
-        cache: where vectors of concepts are kept; if ``None``, each is encoded once as long as this lives.
+        model: the dual encoder; it is put into evaluation mode.
+        vocabulary: the vocabulary of the candidates.
+        cache: keeps vectors of concepts between processes; ``None`` to keep them in memory only.
     """
 
     def __init__(self, model: DualEncoder, vocabulary: Vocabulary, *, cache: EmbeddingCache | None = None) -> None:
@@ -34,17 +34,17 @@ class DualScorer:
         self._concepts = ConceptVectors(model, vocabulary, cache)
 
     def scores(self, passages: Sequence[Passage], candidates: Sequence[Sequence[int]]) -> list[Scores]:
-        """See :meth:`nymlink.rerank.scorer.ContextScorer.scores`."""
-        found: list[Scores] = []
+        """Score candidates; see :meth:`nymlink.rerank.scorer.ContextScorer.scores`."""
+        scores: list[Scores] = []
         for start in range(0, len(passages), _AT_ONCE):
-            few = slice(start, start + _AT_ONCE)
-            found += self._compared(passages[few], candidates[few])
-        return found
+            part = slice(start, start + _AT_ONCE)
+            scores += self._score(passages[part], candidates[part])
+        return scores
 
-    def _compared(self, passages: Sequence[Passage], candidates: Sequence[Sequence[int]]) -> list[Scores]:
-        self._concepts.learn(chain.from_iterable(candidates))
+    def _score(self, passages: Sequence[Passage], candidates: Sequence[Sequence[int]]) -> list[Scores]:
+        self._concepts.add(chain.from_iterable(candidates))
         mentions = self.model.encode_passages(passages)
         return [
-            -np.linalg.norm(self._concepts.of(rows) - mention, axis=1)
+            -np.linalg.norm(self._concepts.get(rows) - mention, axis=1)
             for mention, rows in zip(mentions, candidates, strict=True)
         ]

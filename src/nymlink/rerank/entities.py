@@ -1,4 +1,4 @@
-"""A concept as the re-ranker reads it: what sort of thing it is, and its names."""
+"""Entities: a concept as a re-ranker reads it, its type and names (Le & Nguyen 2023, section 3.2.1)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A concept.
+    """The text of a concept.
 
     Attributes:
-        type: its semantic types, lower-cased; empty where the vocabulary gives none.
-        names: its names, lower-cased and distinct, the preferred one first, but no narrow or broad ones unless it
-            has no others; its id where it has none.
+        type: its semantic types, lower-cased; empty if the vocabulary has none.
+        names: its distinct names, lower-cased, the preferred one first; narrow and broad ones only if it has no
+            others, its id if it has no name.
     """
 
     type: str
@@ -24,7 +24,7 @@ class Entity:
 
 
 def entities(vocabulary: Vocabulary, rows: Iterable[int]) -> Iterator[Entity]:
-    """The concepts of some rows, in their order."""
+    """Make the entities of some concept rows, in their order."""
     columns = vocabulary.columns
     types = columns.concepts["semantic_types"]
     for row in rows:

@@ -1,4 +1,4 @@
-"""The folders of re-rankers: which scorer is in one, and what was fitted to it."""
+"""Folders of re-rankers: opening the scorer, and reading and writing the fitted weights."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from nymlink.core.errors import InputError, MissingExtraError, StoreError
-from nymlink.core.json_objects import member, record
-from nymlink.core.store.belongings import MANIFEST
+from nymlink.core.json_objects import member, to_dataclass
 from nymlink.core.store.manifest import read_manifest, write_manifest
+from nymlink.core.store.ownership import MANIFEST
 from nymlink.encode.cache.embedding_cache import EmbeddingCache
-from nymlink.rerank.combine import Weights
 from nymlink.rerank.kinds import CROSS, DUAL, VERSIONS
+from nymlink.rerank.log_linear import EvidenceWeights
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -27,23 +27,23 @@ if TYPE_CHECKING:
 M = TypeVar("M", bound="nn.Module")
 
 _FITTED: Final = "fitted"
-"""Where the manifest has it: it is replaced in one step. A training that replaces the re-ranker drops it."""
+"""Key of the fitted weights in the manifest, which is replaced atomically; a new training drops them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fitted:
-    """What ``nymlink rerank fit`` found.
+class FittedWeights:
+    """The weights that ``nymlink rerank fit`` found, with the scores that they were fitted to.
 
     Attributes:
-        weights: what each piece of evidence counts.
-        candidates: of each mention, with so many.
-        scores: what the index's scores were made of, see :func:`scores_of`; ``None`` where that was not kept.
+        weights: the weights of the pieces of evidence.
+        candidates: the number of candidates of a mention to re-order.
+        scores: the :func:`score_settings` of the index; ``None`` if they were not recorded.
 
     Raises:
-        InputError: there are no candidates.
+        InputError: ``candidates`` is below 1.
     """
 
-    weights: Weights
+    weights: EvidenceWeights
     candidates: int
     scores: Mapping[str, Any] | None = None
 
@@ -52,8 +52,11 @@ class Fitted:
             raise InputError(f"candidates must be at least 1, not {self.candidates}")
 
 
-def scores_of(index: Index) -> dict[str, Any]:
-    """What the scores of an index are made of, as JSON values: where it differs, ``retrieval`` counts others."""
+def score_settings(index: Index) -> dict[str, Any]:
+    """Return the settings that an index's scores depend on, as JSON values.
+
+    The weight ``retrieval`` is valid only for scores that are made with equal settings.
+    """
     encoder = index.settings["encoder"]
     return {
         "sparse": index.settings["sparse"],
@@ -63,9 +66,10 @@ def scores_of(index: Index) -> dict[str, Any]:
 
 
 def open_scorer(folder: Path, vocabulary: Vocabulary) -> CrossScorer | DualScorer:
-    """The scorer of a folder, on the first CUDA device or else on the CPU.
+    """Open the scorer of a folder, on the first CUDA device if there is one, else on the CPU.
 
-    Transformers are in bf16 where the device multiplies that itself. Vectors of concepts go to the user's cache.
+    Transformers run in bfloat16 where the device's hardware has it. Vectors of concepts are kept in the user's
+    cache.
 
     Raises:
         StoreError: it is missing, damaged, or of another format version.
@@ -73,7 +77,7 @@ def open_scorer(folder: Path, vocabulary: Vocabulary) -> CrossScorer | DualScore
     """
     try:
         import torch
-        import transformers  # noqa: F401  # the encoders are made of both
+        import transformers  # noqa: F401  # the encoders need both
     except ImportError as error:
         raise MissingExtraError("train", purpose="re-ranking") from error
     from nymlink.encode.model.torch_model import attention_on
@@ -90,44 +94,44 @@ def open_scorer(folder: Path, vocabulary: Vocabulary) -> CrossScorer | DualScore
     return DualScorer(dual, vocabulary, cache=EmbeddingCache.of_user())
 
 
-def fitted(folder: str | Path, *, refit: bool = False) -> Fitted | None:
-    """What was fitted to the re-ranker of a folder, if anything.
+def read_fitted(folder: str | Path, *, refit: bool = False) -> FittedWeights | None:
+    """Read the fitted weights of a re-ranker; ``None`` if none were fitted.
 
     Args:
-        folder: the folder.
-        refit: whether it is going to be fitted anew: what was fitted and is damaged is then nothing.
+        folder: the re-ranker's folder.
+        refit: whether they are about to be fitted again: ``None`` is then returned for damaged ones.
 
     Raises:
-        StoreError: the re-ranker, or what was fitted to it, is missing, damaged, or of another format version.
+        StoreError: the re-ranker is missing, damaged, or of another format version; or the weights are damaged.
     """
     folder = Path(folder)
-    found = _manifest(folder).get(_FITTED)
-    if found is None:
+    stored = _manifest(folder).get(_FITTED)
+    if stored is None:
         return None
     try:
-        return Fitted(
-            weights=record(Weights, member(found, "weights", dict)),
-            candidates=member(found, "candidates", int),
-            scores=found.get("scores"),
+        return FittedWeights(
+            weights=to_dataclass(EvidenceWeights, member(stored, "weights", dict)),
+            candidates=member(stored, "candidates", int),
+            scores=stored.get("scores"),
         )
     except (InputError, ValueError) as error:
         if refit:
             return None
         raise StoreError(
-            f"what was fitted to it is damaged ({error}): run `nymlink rerank fit` again", path=folder
+            f"the fitted weights are damaged ({error}): run `nymlink rerank fit` again", path=folder
         ) from error
 
 
-def store_fitted(folder: str | Path, fitted: Fitted) -> None:
-    """Change what is fitted to a re-ranker, in one step.
+def write_fitted(folder: str | Path, fitted: FittedWeights) -> None:
+    """Write the fitted weights of a re-ranker, atomically.
 
     Raises:
-        StoreError: it is missing, damaged, or of another format version.
-        OutputError: it cannot be written; nothing was changed.
+        StoreError: the re-ranker is missing, damaged, or of another format version.
+        OutputError: it cannot be written; it is unchanged.
     """
     folder = Path(folder)
-    found = {"weights": fitted.weights.to_dict(), "candidates": fitted.candidates, "scores": fitted.scores}
-    manifest = {**_manifest(folder), _FITTED: found}
+    stored = {"weights": fitted.weights.to_dict(), "candidates": fitted.candidates, "scores": fitted.scores}
+    manifest = {**_manifest(folder), _FITTED: stored}
     write_manifest(folder, manifest)
 
 
@@ -137,7 +141,8 @@ def _on_device(model: M, device: str) -> M:
     if has_bf16(device):
         for part in model.modules():
             if isinstance(part, TorchModel):
-                # What is made of its states stays float32: scores of candidates differ by little.
+                # Only the transformer: vectors and scores stay float32, since scores of candidates differ by
+                # little.
                 part.transformer.bfloat16()
     return model.to(device)
 
@@ -148,7 +153,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
 
 
 def _kind(folder: Path) -> Any:
-    """What its manifest says; ``None`` where there is none that can be read: that is said by who checks it."""
+    """Read the kind of a folder; ``None`` without a readable manifest, which ``read_manifest`` then reports."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -1,8 +1,8 @@
-"""Passages and entities as token ids.
+"""The inputs of re-rankers: passages and entities as token ids.
 
 Le & Nguyen (2023), section 3.2.1: ``[CLS] left [START] mention [END] right [SEP]`` and
-``[CLS] type [SEP] name 1 [SEP] name 2 … [SEP]``. A joint input is one after the other,
-with one ``[CLS]``.
+``[CLS] type [SEP] name 1 [SEP] name 2 … [SEP]``. A joint input is a passage followed by an entity, with one
+``[CLS]``.
 """
 
 from __future__ import annotations
@@ -23,38 +23,38 @@ if TYPE_CHECKING:
 
 START: Final = "[START]"
 END: Final = "[END]"
-"""Around the mention, where the tokenizer of a mention encoder knows them."""
+"""The markers before and after a mention, which the tokenizer of a mention encoder has as special tokens."""
 
 SHORTEST: Final = 16
-"""Tokens below which there is no room for a mention and its context."""
+"""The least tokens of an input: fewer leave no room for a mention and its context."""
 
 SHORTEST_JOINT: Final = 2 * SHORTEST
-"""The same for a mention and a concept together."""
+"""The least tokens of a joint input."""
 
 Ids = Sequence[int]
 PassageIds = tuple[Ids, Ids, Ids]
-"""Of what is before a mention, the mention, and what is after it."""
+"""Token ids of the left context, the mention, and the right context."""
 
 EntityIds = tuple[Ids, Sequence[Ids]]
-"""Of the type of a concept, and of each of its names."""
+"""Token ids of the type of a concept, and of each of its names."""
 
 _SHARE: Final = 8
-"""A side of the context, and the type of an entity, is sure of one eighth of the room."""
+"""Each side of the context, and the type of an entity, may always take one eighth of the room."""
 
 _AT_ONCE: Final = 1024
-"""Passages or entities that are tokenised at a time: uncut, they have many times the tokens that are kept."""
+"""Passages or entities tokenised at a time: before they are truncated they have many more tokens."""
 
 T = TypeVar("T")
 
 
 class Inputs:
-    """Makes inputs of at most so many tokens.
+    """Makes inputs of at most a number of tokens.
 
-    What looks like a special token in a text ("[END]") is text here.
+    A special token that is written in a text ("[END]") is tokenised as text.
 
     Args:
-        tokenizer: a mention encoder's for passages, an entity encoder's for entities.
-        length: tokens of an input, special ones included.
+        tokenizer: the tokenizer of the mention encoder for passages, of the entity encoder for entities.
+        length: tokens of an input at the most, special tokens included.
 
     Raises:
         InputError: the tokenizer does not put one token before a text and one after it.
@@ -70,47 +70,47 @@ class Inputs:
         self._length = length
 
     def passages(self, given: Sequence[Passage]) -> Tokens:
-        """Mentions in their contexts, between markers.
+        """Make inputs of passages, the mention between markers.
 
-        What stands nearest to a mention is always there, and so is the mention: only of one that leaves too little
-        room the middle is left out.
+        The context nearest to the mention is kept. A mention that leaves too little room for context loses its
+        middle.
         """
         return _tokens(
-            self._passage(ids, room=self._length) for few in _in_turn(given) for ids in self.passage_ids(few)
+            self._passage(ids, room=self._length) for part in _parts(given) for ids in self.passage_ids(part)
         )
 
     def entities(self, given: Sequence[Entity]) -> Tokens:
-        """Types and names.
+        """Make inputs of entities: type and names.
 
-        The first name is there as far as there is room for it, each other one as a whole or not at all.
+        The first name is truncated to the room there is; another name that does not fit is left out.
         """
         return _tokens(
             [self._first, *self._entity(ids, room=self._length - 1)]
-            for few in _in_turn(given)
-            for ids in self.entity_ids(few)
+            for part in _parts(given)
+            for ids in self.entity_ids(part)
         )
 
     def joint(self, given: Iterable[tuple[PassageIds, EntityIds]]) -> Tokens:
-        """Mentions in their contexts, each with a concept.
+        """Make joint inputs of a passage and an entity.
 
-        Either is sure of half the room, and has of the other half what the other does not need; what is cut is as
-        in an input of its own.
+        Each may take half the room, and what the other leaves of its half; each is truncated as in an input of its
+        own.
 
         Args:
-            given: what :meth:`passage_ids` and :meth:`entity_ids` gave: a mention's or concept's may come often.
+            given: pairs of results of :meth:`passage_ids` and :meth:`entity_ids`; one may be in several pairs.
         """
         return _tokens(self._both(passage, entity) for passage, entity in given)
 
     def passage_ids(self, given: Sequence[Passage]) -> list[PassageIds]:
-        """The token ids of passages, nothing cut."""
-        parts = (self._ids([getattr(one, part) for one in given]) for part in ("left", "mention", "right"))
+        """Tokenise passages without truncation."""
+        parts = (self._ids([getattr(passage, part) for passage in given]) for part in ("left", "mention", "right"))
         return list(zip(*parts, strict=True))
 
     def entity_ids(self, given: Sequence[Entity]) -> list[EntityIds]:
-        """The token ids of entities, nothing cut."""
-        types = self._ids([one.type for one in given])
-        names = iter(self._ids([name for one in given for name in one.names]))
-        return [(ids, list(islice(names, len(one.names)))) for one, ids in zip(given, types, strict=True)]
+        """Tokenise entities without truncation."""
+        types = self._ids([entity.type for entity in given])
+        names = iter(self._ids([name for entity in given for name in entity.names]))
+        return [(ids, list(islice(names, len(entity.names)))) for entity, ids in zip(given, types, strict=True)]
 
     def _both(self, passage: PassageIds, entity: EntityIds) -> list[int]:
         needed = sum(map(len, passage)) + 4
@@ -118,31 +118,31 @@ class Inputs:
         return [*self._passage(passage, room=self._length - len(concept)), *concept]
 
     def _passage(self, ids: PassageIds, *, room: int) -> list[int]:
-        """From the first token to a separator."""
+        """Make the input of a passage, from the first token to a separator."""
         start, end = marker_ids(self._tokenizer)
-        left, mention, right = fitted(*ids, room=room - 4)
+        left, mention, right = fit_context(*ids, room=room - 4)
         return [self._first, *left, start, *mention, end, *right, self._last]
 
     def _entity(self, ids: EntityIds, *, room: int) -> list[int]:
-        """A separator after the type and each name."""
-        kind, names = ids
-        made = [*kind[: self._length // _SHARE], self._last] if kind else []
+        """Make the input of an entity without the first token, with a separator after the type and each name."""
+        type_ids, names = ids
+        tokens = [*type_ids[: self._length // _SHARE], self._last] if type_ids else []
         for place, name in enumerate(names):
-            free = room - len(made) - 1
+            free = room - len(tokens) - 1
             if place == 0:
                 name = name[:free]
             if len(name) <= free:
-                made += [*name, self._last]
-        return made
+                tokens += [*name, self._last]
+        return tokens
 
     def _ids(self, texts: Iterable[str]) -> list[list[int]]:
-        # The tokenizers library takes no lone surrogates, which undecodable input leaves.
-        whole = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
-        return [one.ids for one in self._tokenizer.encode_batch_fast(whole, add_special_tokens=False)]
+        # The tokenizers library rejects lone surrogates, which input that is no UTF-8 leaves in a text.
+        valid = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+        return [encoding.ids for encoding in self._tokenizer.encode_batch_fast(valid, add_special_tokens=False)]
 
 
 def end_ids(tokenizer: Tokenizer) -> tuple[int, int]:
-    """The ids of the token before a text and of the one after it, which also separates texts.
+    """Find the ids of the token before a text and of the one after it, which is also the separator.
 
     Raises:
         InputError: the tokenizer does not put one token before a text and one after it.
@@ -155,28 +155,31 @@ def end_ids(tokenizer: Tokenizer) -> tuple[int, int]:
 
 
 def marker_ids(tokenizer: Tokenizer) -> tuple[int, int]:
-    """The ids of the markers before and after a mention.
+    """Find the ids of the markers before and after a mention.
 
     Raises:
-        ValueError: the tokenizer does not know them.
+        ValueError: the tokenizer does not have them.
     """
     start, end = tokenizer.token_to_id(START), tokenizer.token_to_id(END)
     if start is None or end is None:
-        raise ValueError("the tokenizer knows no markers of mentions")
+        raise ValueError(f"the tokenizer does not have the markers of mentions {START} and {END}")
     return start, end
 
 
-def fitted(
+def fit_context(
     left: Sequence[int], mention: Sequence[int], right: Sequence[int], *, room: int
 ) -> tuple[Sequence[int], Sequence[int], Sequence[int]]:
-    """A mention and as much of its context, from the mention outwards, as there is room for.
+    """Truncate the context of a mention to the room there is, keeping what is nearest to the mention.
 
-    Each side of the context is sure of an eighth of the room (if it is so long), the mention of the rest, and what
-    the mention leaves is shared: half for each side, and what one does not need for the other. Of a mention that
-    is longer, the middle is left out.
+    Each side of the context may always take an eighth of the room, and the mention the rest. A longer mention
+    loses its middle. What the mention leaves is shared by the sides: half for each, and what one does not need for
+    the other.
+
+    Returns:
+        Token ids of the left context, the mention, and the right context.
     """
-    sure = room // _SHARE
-    longest = room - min(len(left), sure) - min(len(right), sure)
+    share = room // _SHARE
+    longest = room - min(len(left), share) - min(len(right), share)
     if len(mention) > longest:
         head = -(-longest // 2)
         mention = [*mention[:head], *mention[len(mention) - (longest - head) :]]
@@ -185,12 +188,12 @@ def fitted(
     return left[len(left) - before :], mention, right[: free - before]
 
 
-def _in_turn(given: Sequence[T]) -> Iterator[Sequence[T]]:
+def _parts(given: Sequence[T]) -> Iterator[Sequence[T]]:
     return (given[start : start + _AT_ONCE] for start in range(0, len(given), _AT_ONCE))
 
 
-def _tokens(made: Iterable[Sequence[int]]) -> Tokens:
-    """Inputs as they come; how many of them were cut is not counted."""
-    rows = [np.array(ids, np.int32) for ids in made]
+def _tokens(inputs: Iterable[Sequence[int]]) -> Tokens:
+    """Collect inputs; truncated ones are not counted."""
+    rows = [np.array(ids, np.int32) for ids in inputs]
     offsets = np.concatenate([[0], np.cumsum([len(ids) for ids in rows], dtype=np.int64)])
     return Tokens(np.concatenate([np.zeros(0, np.int32), *rows]), offsets, 0)

@@ -1,4 +1,4 @@
-"""What the manifests of re-rankers say they are; here, so that they can be read without torch."""
+"""The kinds of re-rankers in manifests; in a file of their own, so that manifests are read without torch."""
 
 from __future__ import annotations
 
@@ -7,4 +7,4 @@ from typing import Final
 DUAL: Final = "reranker"
 CROSS: Final = "cross-encoder"
 VERSIONS: Final = {DUAL: 2, CROSS: 2}
-"""The version of the format of each."""
+"""Kind → version of its format."""

@@ -1,4 +1,4 @@
-"""The encoder of mentions in their contexts."""
+"""The mention encoder: a transformer that encodes a mention in its context (Le & Nguyen 2023, section 3.2.1)."""
 
 from __future__ import annotations
 
@@ -20,21 +20,22 @@ MentionStart = Literal["marker", "word"]
 
 
 class MentionModel(TorchModel):
-    """Token ids with markers → one vector a mention: the mean of the last layer's at two places, or between them.
+    """Encodes a mention in its context: token ids with markers → one vector.
 
-    The pooling of the settings says which. ``"cls"``: at two places, as Le & Nguyen (2023) have it. ``"mean"``:
-    from the first place to the second, which is what a base knows that learned means of names.
+    It is a mean of the last layer's vectors: with the pooling ``"cls"`` of those at the mention's start and end,
+    as in Le & Nguyen (2023); with the pooling ``"mean"`` of all from start to end, as a base is used to that was
+    trained on means of names.
 
-    Markers that the tokenizer does not know yet are added to it, with random vectors, which are torch's: seed it
+    Markers that the tokenizer does not have are added to it, with vectors of torch's random numbers: seed them
     before.
 
     Args:
-        transformer: as for :class:`~nymlink.encode.model.torch_model.TorchModel`, like all else.
+        transformer: see :class:`~nymlink.encode.model.torch_model.TorchModel`, also for the other arguments.
         tokenizer: its tokenizer.
 
     Attributes:
-        mention_start: the first of the two places: the marker before the mention, or (``"word"``, as the release
-            of Le & Nguyen 2023 has it) the mention's first word piece. The second is the marker after it.
+        mention_start: the start of a mention: the marker before it, or (``"word"``, as in the code of Le & Nguyen
+            2023) its first word piece. Its end is the marker after it.
     """
 
     def __init__(self, transformer: PreTrainedModel, tokenizer: Tokenizer, *settings: Any, **more: Any) -> None:
@@ -47,11 +48,11 @@ class MentionModel(TorchModel):
             transformer.resize_token_embeddings(needed, mean_resizing=False)
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor | None = None) -> Tensor:
-        """Vectors of mentions, not of unit length.
+        """Compute the vectors of a batch of mentions, not of unit length.
 
         Args:
             input_ids: int64 (B, T): each row has one marker of each kind.
-            attention_mask: (B, T): 1 for real tokens; ``None`` where all are.
+            attention_mask: (B, T): 1 for tokens, 0 for padding; ``None`` without padding.
 
         Returns:
             float32 (B, D).
@@ -68,6 +69,6 @@ class MentionModel(TorchModel):
         return (states[rows, start].float() + states[rows, end].float()) / 2
 
     def write_settings(self, folder: Path) -> None:
-        """Write all but the weights; nothing for sentence-transformers, which knows no such vectors."""
+        """Write all but the weights, without files for sentence-transformers, which does not have this pooling."""
         self.transformer.config.save_pretrained(folder)
         save_tokenizer(self.tokenizer, folder, max_length=self.settings.max_length, special=self._special)

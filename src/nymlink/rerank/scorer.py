@@ -1,4 +1,4 @@
-"""What scores candidates by the context of their mention."""
+"""The interface of scorers: they score the candidates of mentions by context."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Final, Protocol
 from nymlink.index.fusion.hits import Scores
 from nymlink.rerank.passages import Passage
 
-CANDIDATES: Final = 64
-"""Of a mention, where nothing else is said: as many as in the paper."""
+DEFAULT_CANDIDATES: Final = 64
+"""The default number of candidates of a mention, as in Le & Nguyen (2023)."""
 
 
 class ContextScorer(Protocol):
-    """Says how well concepts of a vocabulary fit mentions in their contexts."""
+    """Scores concepts of a vocabulary as candidates of mentions in context."""
 
     def scores(self, passages: Sequence[Passage], candidates: Sequence[Sequence[int]]) -> list[Scores]:
-        """The scores of N mentions' candidates, larger is better: for each an array, float32 (candidates).
+        """Score the candidates of N mentions, larger is better: for each mention an array, float32 (candidates).
 
         Args:
-            passages: the mentions.
-            candidates: rows of concepts of the vocabulary, of each mention at least one.
+            passages: the mentions in context.
+            candidates: concept rows of each mention, at least one.
         """
         ...

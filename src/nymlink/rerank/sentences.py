@@ -1,4 +1,4 @@
-"""Where the sentences of a text begin."""
+"""Splitting a text into sentences."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from nymlink.core.errors import MissingExtraError
 
 Splitter = Callable[[str], Sequence[int]]
-"""A text → the offsets at which its sentences begin, ascending, the first 0."""
+"""A text → the offsets of the starts of its sentences, ascending, the first 0."""
 
 
 def sentence_starts(text: str) -> list[int]:
-    """Split with syntok; white space between two sentences belongs to the first of them.
+    """Find the starts of sentences with syntok; white space between two sentences belongs to the first.
 
     Raises:
         MissingExtraError: syntok is not installed.
@@ -20,7 +20,8 @@ def sentence_starts(text: str) -> list[int]:
         from syntok import segmenter
     except ImportError as error:
         raise MissingExtraError("train", purpose="splitting a text into sentences") from error
-    # Paragraph by paragraph: before each, syntok would go through as much white space as there is text before it.
+    # Paragraph by paragraph: for a later paragraph of a whole text, syntok skips white space as long as all before
+    # it.
     starts = {
         offset + sentence[0].offset
         for offset, piece in segmenter.preprocess_with_offsets(text)

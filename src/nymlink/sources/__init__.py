@@ -1,7 +1,7 @@
-"""Sources by name: a table of published vocabularies and mappings, fetched once and kept in the user's cache.
+"""Published sources by name: tables of vocabularies and mappings, downloaded once into the user's cache.
 
 A table is a tuple of :class:`~nymlink.sources.source.PublishedSource` under an entry point in the group
-``nymlink.source_tables``; nymlink's own is one of them.
+``nymlink.source_tables``, like nymlink's own.
 """
 
 from __future__ import annotations

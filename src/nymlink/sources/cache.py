@@ -1,4 +1,4 @@
-"""The user's cache of fetched files: beside each lies what is known of it, in JSON."""
+"""The user's cache of downloaded files, each with a JSON record of its origin beside it."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from pathlib import Path
 from filelock import FileLock
 
 from nymlink.core.files import sha256
-from nymlink.core.json_objects import member, record
+from nymlink.core.json_objects import member, to_dataclass
 from nymlink.core.store.atomic import atomic_file, output_errors
 from nymlink.core.user_cache import user_cache
-from nymlink.sources.part import Stamp
+from nymlink.sources.partial_download import Stamp
 from nymlink.sources.source import PublishedSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """A fetched file.
+    """A downloaded file.
 
     Attributes:
-        path: where it lies.
-        url: where it came from.
-        sha256: its digest.
-        stamp: what the server said of it.
-        date: when it was fetched, ISO 8601, UTC.
+        path: its path in the cache.
+        url: the address it was downloaded from.
+        sha256: its SHA-256 digest.
+        stamp: the server's entity tag and modification date.
+        date: time of the download, ISO 8601, UTC.
     """
 
     path: Path
@@ -38,52 +38,52 @@ class Fetched:
 
 
 def cache_folder() -> Path:
-    """Where sources are kept."""
+    """Return the folder of downloaded sources in the user's cache."""
     return user_cache() / "sources"
 
 
-def place_of(source: PublishedSource, folder: Path) -> Path:
-    """Where the file of a source lies in the cache, once it is there."""
+def cache_path(source: PublishedSource, folder: Path) -> Path:
+    """Return the path of a source's file in the cache, whether it exists or not."""
     return folder / source.name / source.file_name
 
 
-def recall(source: PublishedSource, folder: Path) -> Fetched | None:
-    """What is known of the cached file of a source; ``None`` where there is none from this address.
+def read_record(source: PublishedSource, folder: Path) -> Fetched | None:
+    """Read the record of a source's cached file; ``None`` where no file from this address is cached.
 
-    The file itself is not looked at: see :func:`is_whole`.
+    The content of the file is not checked: see :func:`is_intact`.
     """
-    path = place_of(source, folder)
+    path = cache_path(source, folder)
     try:
-        said = json.loads(_record(path).read_text(encoding="utf-8"))
-        stamp = record(Stamp, member(said, "stamp", dict))
-        fetched = record(Fetched, {**said, "stamp": stamp, "path": path})
+        values = json.loads(_record_path(path).read_text(encoding="utf-8"))
+        stamp = to_dataclass(Stamp, member(values, "stamp", dict))
+        fetched = to_dataclass(Fetched, {**values, "stamp": stamp, "path": path})
     except (OSError, ValueError):
         return None
     return fetched if fetched.url == source.url and path.is_file() else None
 
 
-def is_whole(fetched: Fetched, source: PublishedSource) -> bool:
-    """Whether a cached file is still what was fetched, and what the table of sources says it should be."""
+def is_intact(fetched: Fetched, source: PublishedSource) -> bool:
+    """Whether a cached file is unchanged and has the digest, if any, that the table of sources gives."""
     return (source.sha256 or fetched.sha256) == fetched.sha256 == sha256(fetched.path)
 
 
-def remember(fetched: Fetched) -> None:
-    """Write down what is known of a file, atomically.
+def write_record(fetched: Fetched) -> None:
+    """Write the record of a downloaded file, atomically.
 
     Raises:
         OutputError: it cannot be written.
     """
-    said = asdict(replace(fetched, path=Path()))
-    del said["path"]
-    with atomic_file(_record(fetched.path)) as partial:
-        partial.write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
+    values = asdict(replace(fetched, path=Path()))
+    del values["path"]
+    with atomic_file(_record_path(fetched.path)) as partial:
+        partial.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
 
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Keep other processes, and threads, from fetching the same file until the block ends: they wait.
+    """Lock a file of the cache, so that other processes and threads wait before they download it.
 
-    The system lets go of the lock when a process dies.
+    The system releases the lock when a process dies.
 
     Raises:
         OutputError: the cache cannot be written.
@@ -98,5 +98,5 @@ def locked(path: Path) -> Iterator[None]:
         lock.release()
 
 
-def _record(path: Path) -> Path:
+def _record_path(path: Path) -> Path:
     return path.with_name(path.name + ".json")

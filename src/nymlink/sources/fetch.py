@@ -1,4 +1,4 @@
-"""A source's file: from the cache, or from its publisher into the cache."""
+"""Get the file of a source from the cache, or download it into the cache."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from nymlink.core.errors import InputError
 from nymlink.core.files import sha256
 from nymlink.core.problems import Problems
 from nymlink.core.store.atomic import atomic_file
-from nymlink.sources.cache import Fetched, cache_folder, is_whole, locked, place_of, recall, remember
+from nymlink.sources.cache import Fetched, cache_folder, cache_path, is_intact, locked, read_record, write_record
 from nymlink.sources.content import check_content
-from nymlink.sources.download import NotModifiedError, Patience, ResumingDownloader
-from nymlink.sources.part import Part
+from nymlink.sources.download import NotModifiedError, ResumingDownloader, RetryPolicy
+from nymlink.sources.partial_download import PartialDownload
 from nymlink.sources.source import PublishedSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchOptions:
-    """How files are fetched.
+    """How files are downloaded.
 
     Attributes:
-        folder: the cache; ``None``: the user's.
-        offline: use only what is in the cache.
-        refresh: ask servers whether they have something newer than the cache.
-        patience: how long to bear with a server.
+        folder: the cache folder; ``None``: the user's cache.
+        offline: use only the cache.
+        refresh: ask servers whether files have changed since they were cached.
+        retries: when to try a request again, and when to give up.
     """
 
     folder: Path | None = None
     offline: bool = False
     refresh: bool = False
-    patience: Patience = field(default_factory=Patience)
+    retries: RetryPolicy = field(default_factory=RetryPolicy)
 
 
 def fetch(
@@ -41,30 +41,30 @@ def fetch(
     problems: Problems | None = None,
     progress: bool = False,
 ) -> Fetched:
-    """The file of a source. Several processes may fetch the same at once: one does, the others wait for it.
+    """Get the file of a source. Of several processes that need it, one downloads it and the others wait.
 
     Args:
-        source: which.
-        options: where and how.
-        problems: told when an old file is used because a newer one could not be asked for.
+        source: the source.
+        options: the cache folder, and how to download.
+        problems: receives a report when a cached file is used because the server could not be asked.
         progress: whether to show progress when standard error is a terminal.
 
     Raises:
-        InputError: it cannot be fetched, is not what it should be, or, offline, is not in the cache.
-        OutputError: the cache cannot be written, a full disk for example.
+        InputError: the file cannot be downloaded, is not what it should be, or, offline, is not in the cache.
+        OutputError: the cache cannot be written, for example because the disk is full.
     """
     options = options or FetchOptions()
     folder = options.folder or cache_folder()
     if options.offline:
         return _from_cache(source, folder)
-    with locked(place_of(source, folder)):
-        cached = recall(source, folder)
-        if cached is not None and not is_whole(cached, source):
+    with locked(cache_path(source, folder)):
+        cached = read_record(source, folder)
+        if cached is not None and not is_intact(cached, source):
             cached = None
         if cached is not None and not options.refresh:
             return cached
         try:
-            return _download(source, place_of(source, folder), cached, options.patience, progress=progress)
+            return _download(source, cache_path(source, folder), cached, options.retries, progress=progress)
         except InputError as error:
             if cached is None:
                 raise
@@ -74,25 +74,26 @@ def fetch(
 
 
 def _from_cache(source: PublishedSource, folder: Path) -> Fetched:
-    cached = recall(source, folder)
+    cached = read_record(source, folder)
     if cached is None:
         raise InputError("not in the cache: run once without --offline", path=source.name)
-    if not is_whole(cached, source):
+    if not is_intact(cached, source):
         raise InputError(
-            "no longer what was fetched: run once without --offline to fetch it again", path=cached.path
+            "the file has changed since it was downloaded: run once without --offline to download it again",
+            path=cached.path,
         )
     return cached
 
 
 def _download(
-    source: PublishedSource, target: Path, cached: Fetched | None, patience: Patience, *, progress: bool
+    source: PublishedSource, target: Path, cached: Fetched | None, retries: RetryPolicy, *, progress: bool
 ) -> Fetched:
     downloader = ResumingDownloader(
         label=source.name,
-        part=Part(target.with_name(target.name + ".part")),
+        part=PartialDownload(target.with_name(target.name + ".part")),
         member=source.member,
         known=cached.stamp if cached is not None else None,
-        patience=patience,
+        retries=retries,
         progress=progress,
     )
     date = datetime.now(UTC).isoformat(timespec="seconds")
@@ -102,13 +103,13 @@ def _download(
             digest = sha256(partial)
             if digest != (source.sha256 or digest):
                 raise InputError(
-                    f"the server sent another file than the one expected, whose SHA-256 digest is {source.sha256}",
+                    f"the server sent another file than expected (its SHA-256 digest is not {source.sha256})",
                     path=source.url,
                 )
             check_content(partial, source)
     except NotModifiedError:
-        assert cached is not None, "only what is known is asked about"
+        assert cached is not None, "conditional requests are made for cached files only"
         return cached
     fetched = Fetched(path=target, url=source.url, sha256=digest, stamp=downloader.stamp, date=date)
-    remember(fetched)
+    write_record(fetched)
     return fetched

@@ -1,4 +1,4 @@
-"""From sources to one vocabulary: fetched, read, joined by id, and merged where mappings are among them."""
+"""Make one vocabulary of published sources: download, read, join by id, and merge along mappings."""
 
 from __future__ import annotations
 
@@ -33,25 +33,25 @@ def fetch_all(
     problems: Problems,
     progress: bool = False,
 ) -> list[tuple[PublishedSource, Fetched]]:
-    """The files of several sources. One that fails is reported and costs no other.
+    """Get the files of several sources; a source that fails is reported and left out.
 
     Args:
-        sources: which.
-        options: where and how.
-        problems: told of each source that failed.
+        sources: the sources.
+        options: the cache folder, and how to download.
+        problems: receives a report of each source that failed.
         progress: whether to show progress when standard error is a terminal.
 
     Raises:
-        InputError: none could be fetched.
+        InputError: no source could be downloaded.
         OutputError: the cache cannot be written.
     """
 
-    def fetched(source: PublishedSource) -> tuple[PublishedSource, Fetched]:
+    def get_file(source: PublishedSource) -> tuple[PublishedSource, Fetched]:
         return source, fetch(source, options=options, problems=problems, progress=progress)
 
-    files = _each(fetched, sources, problems, progress=progress)
+    files = _for_each(get_file, sources, problems, progress=progress)
     if not files:
-        raise InputError("none of the sources could be fetched: see above")
+        raise InputError("none of the sources could be downloaded: see above")
     return files
 
 
@@ -62,41 +62,41 @@ def get_vocabulary(
     problems: Problems,
     progress: bool = False,
 ) -> Vocabulary:
-    """One vocabulary of several sources, in order of precedence. One that fails is reported and costs no other.
+    """Make one vocabulary of several sources; a source that fails is reported and left out.
 
-    Concepts of the same id are joined. Where tables of mappings are among the sources, concepts that are the same
-    are merged (:func:`nymlink.vocabulary.merge.merge.merge`).
+    Concepts of the same id are joined. Where tables of mappings are among the sources, equivalent concepts are
+    merged (:func:`nymlink.vocabulary.merge.merge.merge`).
 
     Args:
-        sources: which, vocabularies and tables of mappings.
-        options: where and how files are fetched.
-        problems: told of each source that failed, and of what in the others could not be used.
+        sources: vocabularies and tables of mappings, in order of precedence.
+        options: the cache folder, and how to download.
+        problems: receives a report of each source that failed, and what could not be used in the others.
         progress: whether to show progress when standard error is a terminal.
 
     Raises:
-        InputError: there is no vocabulary among the sources, or none of those could be fetched and read.
+        InputError: no vocabulary is among the sources, or none of them could be downloaded and read.
         OutputError: the cache cannot be written.
     """
     if all(source.is_mappings for source in sources):
-        raise InputError("mappings alone make no vocabulary: name one to merge along them")
+        raise InputError("only mappings are named: name at least one vocabulary to merge along them")
 
     urls: dict[str, str] = {}
 
-    def got(source: PublishedSource) -> tuple[Source, Tables] | MappingSet:
+    def get_content(source: PublishedSource) -> tuple[Source, Tables] | MappingSet:
         file = fetch(source, options=options, problems=problems, progress=progress)
         urls[source.name] = file.url
         try:
             return _mappings(source, file, problems) if source.is_mappings else _part(source, file, problems)
         except InputError as error:
             raise InputError(
-                f"{error.message}: remove the file to have it fetched again", path=file.path
+                f"{error.message}: remove the file to have it downloaded again", path=file.path
             ) from error
 
-    results = _each(got, sources, problems, progress=progress)
+    results = _for_each(get_content, sources, problems, progress=progress)
     mappings = [result for result in results if isinstance(result, MappingSet)]
     parts = [result for result in results if not isinstance(result, MappingSet)]
     if not parts:
-        raise InputError("none of the vocabularies could be had: see above")
+        raise InputError("none of the vocabularies could be downloaded and read: see above")
     if any(source.is_mappings for source in sources):
         vocabulary = merge([Vocabulary.of(part) for part in parts], mappings, progress=progress).vocabulary
     else:
@@ -105,14 +105,14 @@ def get_vocabulary(
 
 
 def _mappings(source: PublishedSource, file: Fetched, problems: Problems) -> MappingSet:
-    found = read_mappings(file.path, problems=problems)
-    return replace(found, licence=found.licence or source.licence)
+    mappings = read_mappings(file.path, problems=problems)
+    return replace(mappings, licence=mappings.licence or source.licence)
 
 
 def _part(source: PublishedSource, file: Fetched, problems: Problems) -> tuple[Source, Tables]:
     tables = VOCABULARY_FORMATS.get(source.format).read(file.path, options=ReadOptions(), problems=problems)
-    tables = _own(tables, source.prefix)
-    # Reading leaves much memory that Arrow keeps for later, and the next source needs it elsewhere.
+    tables = _with_prefix(tables, source.prefix)
+    # Return the memory that Arrow keeps after reading, for the next source.
     pa.default_memory_pool().release_unused()
     provenance = Source(
         name=source.name,
@@ -125,31 +125,37 @@ def _part(source: PublishedSource, file: Fetched, problems: Problems) -> tuple[S
     return provenance, tables
 
 
-def _own(tables: Tables, prefix: str) -> Tables:
-    """What a source says of its own concepts."""
+def _with_prefix(tables: Tables, prefix: str) -> Tables:
+    """Restrict tables to the concepts whose ids begin with ``prefix``."""
 
-    def own(table: pa.Table, column: str) -> pa.Table:
+    def restrict(table: pa.Table, column: str) -> pa.Table:
         return table.filter(pc.starts_with(table[column], prefix))
 
-    concepts = own(tables.concepts, "id")
+    concepts = restrict(tables.concepts, "id")
     if not len(concepts):
         raise InputError(f"no id in it begins with {prefix}")
     return replace(
-        tables, concepts=concepts, names=own(tables.names, "concept_id"), redirects=own(tables.redirects, "new")
+        tables,
+        concepts=concepts,
+        names=restrict(tables.names, "concept_id"),
+        redirects=restrict(tables.redirects, "new"),
     )
 
 
-def _each(
+def _for_each(
     work: Callable[[PublishedSource], Result],
     sources: Sequence[PublishedSource],
     problems: Problems,
     *,
     progress: bool,
 ) -> list[Result]:
-    """The results for those sources that give one; what is wrong with the others is reported.
+    """Apply ``work`` to each source and report those that fail.
+
+    Returns:
+        The results of the sources that did not fail.
 
     Raises:
-        InputError: there is but one source, and it gives none.
+        InputError: the only source fails.
     """
     results: list[Result] = []
     for source in track(sources, "getting sources", shown=progress):

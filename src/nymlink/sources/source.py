@@ -1,4 +1,4 @@
-"""What is known of a source before it is fetched: where it is published, in which format, on which terms."""
+"""The description of a published source: its address, format, licence and citation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAPPINGS: Final = "sssom"
 """The format of a source that holds mappings between vocabularies instead of names."""
 
 SIZES: Final = ("small", "medium", "large")
-"""What there is to download: up to 10 MB, up to 100 MB, more."""
+"""Sizes of a download: up to 10 MB, up to 100 MB, more."""
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]*")
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
@@ -19,25 +19,25 @@ _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedSource:
-    """A vocabulary, or a table of mappings between vocabularies, that somebody publishes as one file.
+    """A vocabulary, or a table of mappings between vocabularies, published as one file.
 
     Attributes:
-        name: what a user calls it.
+        name: its short name, which users type.
         title: its full name.
-        url: where it is published, ``http`` or ``https``.
-        format: name of the vocabulary format it is in, or :data:`MAPPINGS`.
+        url: its address, ``http`` or ``https``.
+        format: name of its vocabulary format, or :data:`MAPPINGS`.
         licence: SPDX identifier where there is one, else in words.
-        open: whether anybody may use it for anything, at most naming its authors.
-        citation: what its authors ask to be cited, a DOI where there is one.
+        open: whether anybody may use it for any purpose, at most with attribution.
+        citation: the citation its authors ask for, a DOI where there is one.
         size: one of :data:`SIZES`.
-        prefix: how the ids of its own concepts begin (``MONDO:``); others in the file are parts of other
-            vocabularies, which come in better state and on their own terms from their publishers. Empty: all
-            concepts are its own.
-        member: name of the file in the ZIP archive that the URL gives; empty: the URL gives the file itself.
+        prefix: prefix of the ids of its own concepts (``MONDO:``). Other concepts in the file are imported from
+            vocabularies whose publishers offer them in full and under their own licence, and are left out. Empty:
+            all concepts are its own.
+        member: name of the file in the ZIP archive at the URL; empty: the URL is the file itself.
         sha256: digest that the file must have; empty: the publisher changes the file in place.
 
     Raises:
-        ValueError: a value is not of its form.
+        ValueError: a value has the wrong form.
     """
 
     name: str
@@ -54,14 +54,16 @@ class PublishedSource:
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name) or self.name == "open":
-            raise ValueError(f"{self.name!r} is no name for a source: letters a-z, digits and hyphens, not 'open'")
+            raise ValueError(
+                f"{self.name!r} cannot be the name of a source: use letters a-z, digits and hyphens, not 'open'"
+            )
         if urlsplit(self.url).scheme not in ("http", "https"):
-            raise ValueError(f"{self.name}: only http and https are fetched, not {self.url!r}")
+            raise ValueError(f"{self.name}: the address must begin with http or https, not {self.url!r}")
         if self.size not in SIZES:
-            raise ValueError(f"{self.name}: the size is one of {', '.join(SIZES)}, not {self.size!r}")
+            raise ValueError(f"{self.name}: the size must be one of {', '.join(SIZES)}, not {self.size!r}")
         if self.sha256 and not _DIGEST.fullmatch(self.sha256):
             raise ValueError(
-                f"{self.name}: {self.sha256!r} is no SHA-256 digest (64 hexadecimal digits, lower case)"
+                f"{self.name}: {self.sha256!r} is not a SHA-256 digest (64 hexadecimal digits, lower case)"
             )
 
     @property

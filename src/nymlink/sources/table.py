@@ -1,4 +1,4 @@
-"""nymlink's own table of sources, ``table.toml`` beside this file."""
+"""nymlink's own table of sources, read from ``table.toml`` beside this file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading which words say opposites, and which say no, off a table that can be reviewed.
+"""Tell which words say opposites, and which say no, by a table that can be reviewed.
 
 ``data/opposites.tsv`` has a row for each group: its language, its kind, the sides (separated by ``|``), and why
 they exclude each other. Kinds:
@@ -14,11 +14,14 @@ they exclude each other. Kinds:
 
 from __future__ import annotations
 
-import csv
 from collections import defaultdict
 from functools import cache, lru_cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Final, NamedTuple
+
+from nymlink.text.word_tables import read_rows, split_cell
+
+_TABLE: Final = Path(__file__).parent / "data" / "opposites.tsv"
 
 _STEM: Final = 4
 """Letters that words have in common beside their prefix or suffix: fewer are no stem."""
@@ -59,11 +62,10 @@ def opposites() -> Table:
     words, prefixes, suffixes = (defaultdict[str, set[Meaning]](set) for _ in range(3))
     plain: dict[str, frozenset[str]] = {}
     without, amounts = set(), {}
-    text = files("nymlink.text").joinpath("data/opposites.tsv").read_text(encoding="utf-8")
-    rows = list(csv.DictReader(text.splitlines(), delimiter="\t"))
+    rows = read_rows(_TABLE)
     [amount] = [str(number) for number, row in enumerate(rows) if row["kind"] == "amount"]
     for number, row in enumerate(rows):
-        kind, sides = row["kind"], [side.split() for side in row["sides"].split("|")]
+        kind, sides = row["kind"], [side.split() for side in split_cell(row["sides"])]
         if len(sides) == 1:
             plain[kind] = plain.get(kind, frozenset()).union(sides[0])
             continue

@@ -1,4 +1,4 @@
-"""From a mention to the query that is searched for, in the order of Sung et al. (2020).
+"""Prepare mentions for search, in the order of Sung et al. (2020).
 
 Abbreviations are expanded with the document's own definitions, composite mentions are split, and what results is
 normalised and its spelling mended.
@@ -7,24 +7,28 @@ normalised and its spelling mended.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Literal
+from typing import Final, Literal
 
 from nymlink.corpus.model import Document, Mention
 from nymlink.text.abbreviations import Definition, find_definitions
-from nymlink.text.composite import split_composite
-from nymlink.text.english.spelling import DEFAULT_SPELLING, correct
 from nymlink.text.expansion import expand, in_force
+from nymlink.text.languages import rules_for
 from nymlink.text.normalise import normalise
+from nymlink.text.spelling import correct
 
 Composites = Literal["given", "gold", "always"]
 """Which mentions are split: see :func:`prepare_document`."""
+
+PUBLISHED_LANGUAGE: Final = "en"
+"""The language of the published queries: what they are is told by no rule that may change."""
 
 
 def prepare(
     text: str,
     *,
     definitions: Iterable[Definition] = (),
-    spelling: Mapping[str, str] = DEFAULT_SPELLING,
+    language: str | None = None,
+    spelling: Mapping[str, str] | None = None,
     as_published: bool = False,
 ) -> str:
     """Prepare one surface form: expand, normalise, mend the spelling.
@@ -32,20 +36,26 @@ def prepare(
     Args:
         text: the surface form; a composite one is not split.
         definitions: abbreviations that its document defines.
-        spelling: misspelt word → right word; empty for none.
+        language: code of its language; ``None`` where that is unknown, see
+            :func:`~nymlink.text.languages.rules_for`.
+        spelling: misspelt word → right word; empty for none, ``None`` for the table of its language.
         as_published: expand only what the published queries of BioSyn expand, see
             :func:`~nymlink.text.expansion.expand`.
 
     Returns:
         The query; empty only for a blank text.
     """
-    return correct(normalise(expand(text, definitions, tokens_only=as_published)), spelling)
+    prepared = normalise(expand(text, definitions, tokens_only=as_published))
+    if spelling is None:
+        spelling = rules_for(prepared, PUBLISHED_LANGUAGE if as_published else language).spelling()
+    return correct(prepared, spelling)
 
 
 def prepare_document(
     document: Document,
     *,
-    spelling: Mapping[str, str] = DEFAULT_SPELLING,
+    language: str | None = None,
+    spelling: Mapping[str, str] | None = None,
     composites: Composites = "given",
     as_published: bool = False,
 ) -> tuple[tuple[str, ...], ...]:
@@ -55,7 +65,9 @@ def prepare_document(
 
     Args:
         document: a text with mentions, or mentions alone.
-        spelling: misspelt word → right word; empty for none.
+        language: code of the language that the mentions are in; ``None`` where that is unknown, see
+            :func:`~nymlink.text.languages.rules_for`.
+        spelling: misspelt word → right word; empty for none, ``None`` for the table of its language.
         composites: which other mentions are split by rule. ``"given"``: none. ``"gold"``: those with several gold
             ids, when the rule finds as many parts as there are ids; the published protocol, which looks at the
             gold. ``"always"``: all that the rule can split.
@@ -65,6 +77,8 @@ def prepare_document(
     Returns:
         For each mention, in order, its queries: one, or one for each part of a composite mention.
     """
+    if as_published:
+        language = PUBLISHED_LANGUAGE
     definitions = find_definitions(document.text, inverted=not as_published)
 
     def queries(mention: Mention) -> tuple[str, ...]:
@@ -74,14 +88,14 @@ def prepare_document(
         if mention.parts:
             surfaces = tuple(expand(part, known, tokens_only=as_published) for part in mention.parts)
         else:
-            surfaces = _split(expand(mention.text, known, tokens_only=as_published), mention, composites)
-        return tuple(prepare(surface, spelling=spelling) for surface in surfaces)
+            surfaces = _split(expand(mention.text, known, tokens_only=as_published), mention, composites, language)
+        return tuple(prepare(surface, language=language, spelling=spelling) for surface in surfaces)
 
     return tuple(queries(mention) for mention in document.mentions)
 
 
-def _split(surface: str, mention: Mention, composites: Composites) -> tuple[str, ...]:
+def _split(surface: str, mention: Mention, composites: Composites, language: str | None) -> tuple[str, ...]:
     if composites == "given" or (composites == "gold" and len(mention.concept_ids) < 2):
         return (surface,)
-    parts = split_composite(surface)
+    parts = rules_for(normalise(surface), language).split_composite(surface)
     return (surface,) if composites == "gold" and len(parts) != len(mention.concept_ids) else parts

@@ -1,4 +1,4 @@
-"""From what readers hand over to the columns of one vocabulary: joined, ordered, made searchable."""
+"""Join the tables of readers into the columns of one vocabulary, with their look-up arrays."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _LISTS = ("semantic_types", "xrefs", "parents", "replaced_by")
 def assemble(parts: Sequence[tuple[str, Tables]], *, repeats: bool = False) -> Columns:
     """Join sources into one vocabulary.
 
-    A concept that several sources (or several places of one) hold becomes one concept: the first definition is
-    kept, lists are joined, whether it is obsolete is for the first to say; its names are those of all, each once.
+    Concepts of the same id become one: the first definition and the first obsolete mark are kept, lists are
+    joined, and names are those of all, each once.
 
     Args:
         parts: (source name, its tables), in order of precedence.
-        repeats: whether a name that several sources give a concept is kept once for each of them.
+        repeats: whether a name that several sources give a concept is kept once for each source.
 
     Raises:
-        InputError: names are in more languages than there can be.
-        ValueError: a name belongs to a concept that no source holds.
+        InputError: there are more language codes than the format can store.
+        ValueError: a name belongs to a concept that is in no source.
     """
     concepts = _merge_repeated(_concatenate(parts, "concepts").cast(CONCEPTS).combine_chunks())
     names = _names(parts, concepts, repeats=repeats)
@@ -50,7 +50,7 @@ def assemble(parts: Sequence[tuple[str, Tables]], *, repeats: bool = False) -> C
 
 
 def disassemble(columns: Columns, sources: Iterable[str]) -> list[tuple[str, Tables]]:
-    """The tables of each source of a vocabulary: what :func:`assemble` makes the same columns of again.
+    """Split a vocabulary into the tables of its sources; the inverse of :func:`assemble`.
 
     Args:
         columns: the vocabulary.
@@ -80,25 +80,25 @@ def _concatenate(parts: Sequence[tuple[str, Tables]], attribute: str) -> pa.Tabl
 
 
 def _merge_repeated(concepts: pa.Table) -> pa.Table:
-    """One row an id. Only the rows of repeated ids are ever looked at one by one."""
+    """Merge concepts of the same id into one row. Only those rows become Python objects."""
     codes = concepts["id"].combine_chunks().dictionary_encode().indices.to_numpy()
     _, first, counts = np.unique(codes, return_index=True, return_counts=True)
     if len(first) == len(concepts):
         return concepts
     merged: dict[str, dict[str, Any]] = {}
     for row in concepts.filter(pa.array(counts[codes] > 1)).to_pylist():
-        whole = merged.setdefault(row["id"], row)
-        if whole is row:
+        first_row = merged.setdefault(row["id"], row)
+        if first_row is row:
             continue
-        whole["definition"] = whole["definition"] or row["definition"]
+        first_row["definition"] = first_row["definition"] or row["definition"]
         for field in _LISTS:
-            whole[field] = list(dict.fromkeys([*whole[field], *row[field]]))
-    mended = pa.Table.from_pylist(list(merged.values()), schema=CONCEPTS)
-    together = pa.concat_tables([concepts.take(first), mended]).unify_dictionaries().combine_chunks()
-    # Codes count ids in the order they first occur, and so do ``first`` and ``mended``.
+            first_row[field] = list(dict.fromkeys([*first_row[field], *row[field]]))
+    merged_rows = pa.Table.from_pylist(list(merged.values()), schema=CONCEPTS)
+    both = pa.concat_tables([concepts.take(first), merged_rows]).unify_dictionaries().combine_chunks()
+    # Codes number ids by first occurrence, which is also the order of ``first`` and ``merged_rows``.
     order = np.arange(len(first))
-    order[counts > 1] = len(first) + np.arange(len(mended))
-    return together.take(order).combine_chunks()
+    order[counts > 1] = len(first) + np.arange(len(merged_rows))
+    return both.take(order).combine_chunks()
 
 
 def _names(parts: Sequence[tuple[str, Tables]], concepts: pa.Table, *, repeats: bool) -> pa.Table:
@@ -106,13 +106,13 @@ def _names(parts: Sequence[tuple[str, Tables]], concepts: pa.Table, *, repeats: 
     owners = pc.index_in(names["concept_id"], value_set=concepts["id"].combine_chunks())
     if owners.null_count:
         orphan = names["concept_id"].filter(pc.is_null(owners))[0].as_py()
-        raise ValueError(f"a name belongs to concept {orphan!r}, which no source holds")
+        raise ValueError(f"a name belongs to the concept {orphan!r}, which is in no source")
     rows = owners.to_numpy()
-    # Preferred English names first, then other preferred names, then the rest as the source has them.
+    # Preferred English names first, then other preferred names, then the rest in the order of the source.
     preferred = pc.equal(names["kind"], "preferred").to_numpy()
     english = pc.or_(pc.equal(names["lang"], "en"), pc.starts_with(names["lang"], "en-")).to_numpy()
-    place = rows.astype(np.int64) * 3 + np.where(preferred, np.where(english, 0, 1), 2)
-    order = np.argsort(place, kind="stable")
+    rank = rows.astype(np.int64) * 3 + np.where(preferred, np.where(english, 0, 1), 2)
+    order = np.argsort(rank, kind="stable")
     table = pa.table(
         {
             "concept": pa.array(rows[order], pa.int32()),
@@ -136,15 +136,15 @@ def _languages(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return _labels(column)
     except pa.ArrowInvalid as error:
         count = pc.count_distinct(column).as_py()
-        message = f"{count:,} languages in the column lang: ids were probably taken for languages"
+        message = f"{count:,} languages in the column lang: it probably holds ids, not language codes"
         raise InputError(message) from error
 
 
 def _drop_repeats(names: pa.Table, by: Sequence[str]) -> pa.Table:
-    """Keep names that are equal in these columns once, of the surest kind, in the place of the first of them."""
+    """Keep one of the names that are equal in columns ``by``: at the place of the first, with the surest kind."""
     kinds = names["kind"].combine_chunks()
-    surest = pa.array([KINDS.index(kind) for kind in kinds.dictionary.to_pylist()], pa.int8())
-    ranks = surest.take(kinds.indices)
+    rank_of_kind = pa.array([KINDS.index(kind) for kind in kinds.dictionary.to_pylist()], pa.int8())
+    ranks = rank_of_kind.take(kinds.indices)
     table = pa.table(
         {
             "concept": names["concept"],
@@ -165,7 +165,7 @@ def _drop_repeats(names: pa.Table, by: Sequence[str]) -> pa.Table:
 
 
 def _order_by_key(texts: pa.ChunkedArray) -> npt.NDArray[np.int32]:
-    # Arrow's sort of one array is stable: equal keys stay in the order of their rows.
+    # Arrow sorts a single array stably: equal keys stay in the order of their rows.
     order = pc.sort_indices(normalise_all(texts).combine_chunks())
     rows: npt.NDArray[np.int32] = order.to_numpy().astype(np.int32)
     return rows

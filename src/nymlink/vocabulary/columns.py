@@ -1,4 +1,4 @@
-"""A whole vocabulary in columns: what lies on disk and what every look-up reads."""
+"""The columns of a vocabulary, as stored on disk and used by every look-up."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Columns:
     names_by_key: npt.NDArray[np.int32]
 
     def __post_init__(self) -> None:
-        """Check what is followed blindly: a damaged place must lead to no other concept, nor out of memory.
+        """Check all offsets and row numbers, so that damaged data never lead to wrong concepts or out of bounds.
 
         Raises:
             ValueError: the columns do not fit each other, or their schemas.
@@ -81,7 +81,11 @@ class Columns:
 
 
 def _require_values(table: pa.Table) -> None:
-    """See that values are where they must be: in columns, in their lists, in the labels they are codes of."""
+    """Check that there are no nulls in required columns, their lists and their dictionaries.
+
+    Raises:
+        ValueError: there are.
+    """
     for field in table.schema:
         if field.nullable:
             continue
@@ -93,9 +97,9 @@ def _require_values(table: pa.Table) -> None:
         else:
             inner = 0
         if column.null_count or inner:
-            raise ValueError(f"column {field.name!r} lacks values")
+            raise ValueError(f"column {field.name!r} has missing values")
 
 
 def _require_rows(rows: npt.NDArray[np.int32], count: int) -> None:
     if len(rows) and not 0 <= rows.min() <= rows.max() < count:
-        raise ValueError("the look-up arrays lead to rows that there are not")
+        raise ValueError("the look-up arrays refer to rows that do not exist")

@@ -1,4 +1,4 @@
-"""Codes of languages: how they are written, and which of them a code asks for."""
+"""Language codes: their normal form, and the choice of languages by code."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def normalise_language(code: str) -> str | None:
     """Write a language code as BCP 47 does: ``EN`` → ``en``, ``pt_br`` → ``pt-BR``, ``zh-hant`` → ``zh-Hant``.
 
     Returns:
-        The code, or ``None`` when it is none.
+        The normalised code, or ``None`` for a text that is not a language code.
     """
     code = code.strip()
     if not _CODE.fullmatch(code):
@@ -25,16 +25,16 @@ def normalise_language(code: str) -> str | None:
     return "-".join([primary.lower(), *(styles.get(len(part), str.lower)(part) for part in others)])
 
 
-def with_regions(asked: Collection[str], there: Iterable[str]) -> list[str]:
-    """Those of the languages that are there which were asked for.
+def matching_languages(requested: Collection[str], available: Iterable[str]) -> list[str]:
+    """Select the available languages that match a requested one.
 
-    A language includes its regions, however it is written: ``EN`` asks for ``en`` and ``en-GB``, but ``en-GB`` for
-    no other English.
+    A language includes its regions, in any spelling: ``EN`` matches ``en`` and ``en-GB``; ``en-GB`` matches only
+    itself.
     """
-    return [lang for lang in there if any(_includes(code, lang) for code in asked)]
+    return [lang for lang in available if any(_includes(code, lang) for code in requested)]
 
 
 @lru_cache(maxsize=1024)
-def _includes(asked: str, lang: str) -> bool:
-    one, other = (normalise_language(code) or code for code in (asked, lang))
-    return f"{other}-".startswith(f"{one}-")
+def _includes(requested: str, lang: str) -> bool:
+    whole, part = (normalise_language(code) or code for code in (requested, lang))
+    return f"{part}-".startswith(f"{whole}-")

@@ -1,21 +1,20 @@
-"""Mappings between the concepts of vocabularies, as SSSOM tables state them.
+"""Mappings between the concepts of vocabularies, read from SSSOM tables.
 
-SSSOM: https://mapping-commons.github.io/sssom/. A table (TSV or CSV) of one mapping a row, before it a block of
+SSSOM: https://mapping-commons.github.io/sssom/. A TSV or CSV table with one mapping per row, after a block of
 metadata in lines that begin with ``#``.
 """
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from nymlink.core.delimited import delimiter_of, records
+from nymlink.core.delimited import guess_delimiter, parse_records
 from nymlink.core.errors import InputError
-from nymlink.core.files import read_lines, sha256
+from nymlink.core.files import decoded_name, read_lines, sha256
 from nymlink.core.problems import Problems
 from nymlink.vocabulary.readers.tables.header_rows import Row, header_rows
 
@@ -23,12 +22,13 @@ REQUIRED: Final = ("subject_id", "predicate_id", "object_id")
 _METADATA: Final = re.compile(r"#\s?(?P<key>\w+):\s*(?P<value>.*\S)")
 _NO_TERM: Final = "sssom:NoTermFound"
 
-# Local names in small letters: predicates, and justifications below.
+# Local names of predicates, and below of justifications, in lower case.
 _EXACT: Final = frozenset({"exactmatch", "equivalentclass", "sameas"})
 _INEXACT: Final = frozenset({"broadmatch", "narrowmatch", "closematch", "relatedmatch"})
 _XREF: Final = frozenset({"hasdbxref"})
-_SURE: Final = 0.8
-_FOUND_BY_PROGRAM: Final = frozenset(
+_RELIABLE: Final = 0.8
+"""Confidence from which a mapping is reliable."""
+_AUTOMATIC: Final = frozenset(
     {
         "lexicalmatching",
         "lexicalsimilaritythresholdmatching",
@@ -41,17 +41,17 @@ _FOUND_BY_PROGRAM: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """One statement about two concepts.
+    """A mapping between two concepts.
 
     Attributes:
-        subject_id: one concept.
-        predicate_id: what it is to the other, as stated (``skos:exactMatch``).
-        object_id: the other concept.
-        negated: whether the statement is that this does *not* hold (``predicate_modifier`` is ``Not``).
-        confidence: how sure it is, 0 to 1, or ``None`` where nothing is said.
+        subject_id: the first concept.
+        predicate_id: its relation to the second, as stated (``skos:exactMatch``).
+        object_id: the second concept.
+        negated: whether the mapping states that the relation does *not* hold (``predicate_modifier`` is ``Not``).
+        confidence: its confidence, 0 to 1, or ``None`` where none is stated.
         justification: how it was found (``semapv:ManualMappingCuration``).
-        subject_label: a name of the one.
-        object_label: a name of the other.
+        subject_label: a name of the first concept.
+        object_label: a name of the second concept.
     """
 
     subject_id: str
@@ -65,25 +65,25 @@ class Mapping:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the predicate is that both are the same (negated or not)."""
+        """Whether the predicate states that both are the same (negated or not)."""
         return self._predicate in _EXACT
 
     @property
     def is_inexact(self) -> bool:
-        """Whether the predicate is that both are near each other, but not the same."""
+        """Whether the predicate states that both are related, but not the same."""
         return self._predicate in _INEXACT
 
     @property
     def is_xref(self) -> bool:
-        """Whether the predicate says no more than a cross-reference does."""
+        """Whether the predicate is that of a cross-reference."""
         return self._predicate in _XREF
 
     @property
-    def is_sure(self) -> bool:
-        """Whether it can be relied on: its confidence is high or, where none is stated, a person made it."""
+    def is_reliable(self) -> bool:
+        """Whether its confidence is high or, where none is stated, a person made it."""
         if self.confidence is not None:
-            return self.confidence >= _SURE
-        return _local_name(self.justification) not in _FOUND_BY_PROGRAM
+            return self.confidence >= _RELIABLE
+        return _local_name(self.justification) not in _AUTOMATIC
 
     @property
     def _predicate(self) -> str:
@@ -95,11 +95,11 @@ class MappingSet:
     """The mappings of one file.
 
     Attributes:
-        file: file name as given (never a full path).
-        mappings: in the order of the file.
-        sha256: digest of the file.
-        version: the release the file states, or ``None``.
-        licence: the licence the file states, or ``None``.
+        file: the file name (never a full path).
+        mappings: the mappings, in the order of the file.
+        sha256: SHA-256 digest of the file.
+        version: the version stated in the file, or ``None``.
+        licence: the licence stated in the file, or ``None``.
     """
 
     file: str
@@ -109,7 +109,7 @@ class MappingSet:
     licence: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Where the mappings come from and how many they are, without the mappings."""
+        """Return the provenance and number of the mappings, without the mappings, as JSON values."""
         return {
             "file": self.file,
             "sha256": self.sha256,
@@ -124,10 +124,10 @@ def read_mappings(path: str | Path, *, problems: Problems | None = None) -> Mapp
 
     Args:
         path: the file.
-        problems: told of each row that cannot be used, with its line number.
+        problems: receives a report of each row that cannot be used, with its line number.
 
     Raises:
-        InputError: the file cannot be read, is no SSSOM table, or holds no mapping that could be used.
+        InputError: the file cannot be read, is not an SSSOM table, or has no row that can be used.
     """
     path = Path(path)
     problems = problems if problems is not None else Problems()
@@ -135,21 +135,21 @@ def read_mappings(path: str | Path, *, problems: Problems | None = None) -> Mapp
     metadata: dict[str, str] = {}
     header = ""
     for _, line in lines:
-        if found := _METADATA.match(line):
-            metadata.setdefault(found["key"], found["value"].strip("\"'"))
+        if match := _METADATA.match(line):
+            metadata.setdefault(match["key"], match["value"].strip("\"'"))
         elif line.strip() and not line.startswith("#"):
             header = line
             break
-    headers = header_of(header)
+    headers = parse_header(header)
     if not set(headers) >= set(REQUIRED):
-        raise InputError(f"not an SSSOM table: its header must name the columns {', '.join(REQUIRED)}", path=path)
-    delimiter = delimiter_of(header)
+        raise InputError(f"not an SSSOM table: its header must have the columns {', '.join(REQUIRED)}", path=path)
+    delimiter = guess_delimiter(header)
     rows = header_rows(lines, headers, delimiter=delimiter, required=REQUIRED, path=path, problems=problems)
     mappings = tuple(_mappings(rows, path, problems))
     if not mappings:
-        raise InputError("no mapping that could be used", path=path)
+        raise InputError("no row of it is a mapping that can be used", path=path)
     return MappingSet(
-        file=os.fsencode(path.name).decode("utf-8", errors="replace"),
+        file=decoded_name(path),
         mappings=mappings,
         sha256=sha256(path),
         version=metadata.get("mapping_set_version"),
@@ -157,9 +157,9 @@ def read_mappings(path: str | Path, *, problems: Problems | None = None) -> Mapp
     )
 
 
-def header_of(line: str) -> list[str]:
-    """The names of the columns, out of quotation marks where they are in such."""
-    return [name.strip() for record in records([(1, line)], delimiter_of(line)) for name in record.fields]
+def parse_header(line: str) -> list[str]:
+    """Parse the header of a table into column names, without quotation marks."""
+    return [name.strip() for record in parse_records([(1, line)], guess_delimiter(line)) for name in record.fields]
 
 
 def _mappings(rows: Iterator[Row], path: Path, problems: Problems) -> Iterator[Mapping]:
@@ -187,11 +187,11 @@ def _confidence(row: Row, path: Path, problems: Problems) -> float | None:
     except ValueError:
         confidence = -1.0
     if not 0 <= confidence <= 1:
-        problems.repair(path, row.line, f"confidence {stated!r} is no number from 0 to 1: taken as not stated")
+        problems.repair(path, row.line, f"confidence {stated!r} is not a number from 0 to 1: read as not stated")
         return None
     return confidence
 
 
 def _local_name(curie: str) -> str:
-    """``skos:exactMatch``, or its full IRI → ``exactmatch``."""
+    """Return the local name of a CURIE or IRI in lower case: ``skos:exactMatch`` → ``exactmatch``."""
     return re.split(r"[:/#]", curie)[-1].lower()

@@ -1,4 +1,4 @@
-"""What a vocabulary is made of: concepts, their names, and where they come from."""
+"""The parts of a vocabulary: concepts, names, and sources."""
 
 from __future__ import annotations
 
@@ -8,30 +8,29 @@ from itertools import count
 from typing import Any, Final
 
 KINDS: Final = ("preferred", "exact", "abbreviation", "tradename", "related", "narrow", "broad")
-"""The kinds a name can be of, from the surest synonym to the loosest."""
+"""The kinds of names, from the surest synonym to the loosest."""
 
 SYNONYM_KINDS: Final = tuple(kind for kind in KINDS if kind not in ("narrow", "broad"))
-"""The kinds of names that mean their concept. A narrow or broad one says itself that it means something else."""
+"""The kinds of names that mean their concept; a narrow or broad name means something narrower or broader."""
 
 UNKNOWN_LANGUAGE: Final = "und"
-"""BCP 47 for a language that is not known."""
+"""The BCP 47 code for an unknown language."""
 
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """One concept of a vocabulary.
+    """A concept of a vocabulary.
 
     Attributes:
         id: its identifier, a CURIE where the source has them (``MONDO:0005068``).
-        name: the preferred name (English where there is one), else the first name of the surest kind, or the id
-            where the concept has no name.
-        semantic_types: what sort of thing it is, in the source's words.
-        xrefs: identifiers in other vocabularies; not all of them are equivalences.
-        parents: ids of the concepts directly above it.
-        definition: the definition, or ``None``.
+        name: its preferred name (in English if possible), else the first name of the surest kind, else its id.
+        semantic_types: its semantic types, as the source names them.
+        xrefs: identifiers in other vocabularies (cross-references), which need not be equivalent.
+        parents: ids of its parent concepts.
+        definition: its definition, or ``None``.
         obsolete: whether the source has retired it.
-        replaced_by: the concepts to use in its stead, when obsolete.
-        source: name of the source it came from.
+        replaced_by: ids of the concepts that replace it, if obsolete.
+        source: name of its source.
     """
 
     id: str
@@ -50,14 +49,14 @@ class Concept:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """One name of one concept. A name that several concepts share is several of these.
+    """A name of a concept. A name that several concepts share is a ``Name`` of each.
 
     Attributes:
         text: the surface form as the source writes it.
-        concept_id: the concept it names.
-        lang: BCP 47 language code, ``und`` when unknown.
+        concept_id: the id of its concept.
+        lang: BCP 47 language code, ``und`` if unknown.
         kind: one of :data:`KINDS`.
-        source: name of the source it came from.
+        source: name of its source.
     """
 
     text: str
@@ -72,14 +71,14 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Provenance of (part of) a vocabulary.
+    """The provenance of a vocabulary or a part of it.
 
     Attributes:
-        name: short name, by default the file's name without its endings.
-        format: name of the reader that read it.
-        file: file name as given (never a full path, so that a vocabulary can travel).
-        sha256: digest of the file as it lay on disk; empty for data that came from no file.
-        version: the release the source states, or ``None``.
+        name: short name, by default the file name without endings.
+        format: name of its format.
+        file: the file name (never a full path, so that a vocabulary can be moved).
+        sha256: SHA-256 digest of the file on disk; empty for data that came from no file.
+        version: the version the source states, or ``None``.
         licence: the licence the source states, or ``None``.
     """
 
@@ -94,7 +93,7 @@ class Source:
         return asdict(self)
 
 
-def unused_name(name: str, taken: Collection[str]) -> str:
-    """A name for a source that no other has: itself, or with the first number from 2 that is free."""
-    names = (name if number == 1 else f"{name}-{number}" for number in count(1))
-    return next(one for one in names if one not in taken)
+def unused_name(name: str, used: Collection[str]) -> str:
+    """Return the name if it is not in ``used``, else the name with the smallest free number from 2."""
+    candidates = (name if number == 1 else f"{name}-{number}" for number in count(1))
+    return next(candidate for candidate in candidates if candidate not in used)

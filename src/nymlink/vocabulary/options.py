@@ -1,4 +1,4 @@
-"""What a caller may ask of a vocabulary reader. Each reader heeds what its format has."""
+"""Options for reading a vocabulary; each reader uses those that apply to its format."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ FLAGS: Final[Mapping[str, str]] = {
     "sources": "--sab",
     "term_types": "--tty",
     "suppressed": "--suppressed",
-    "columns": "--column",
+    "columns": "--map-column",
     "strict": "--strict",
 }
-"""The options that only some formats heed, and what the command line calls them."""
+"""The options that only some formats use, and their names on the command line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadOptions:
-    """Selections and hints for reading a vocabulary; ``None`` or empty means "all" or "as the source says".
+    """Options for reading a vocabulary; ``None`` or empty means "all" or "as the source says".
 
     Attributes:
-        lang: language of names that the source gives none for.
-        languages: keep names in these languages only (BCP 47, for example ``en``).
-        sources: UMLS, OMOP: keep these source vocabularies (``SAB``, ``vocabulary_id``) only.
-        term_types: UMLS: keep these term types (``TTY``) only.
-        suppressed: UMLS: keep suppressible rows too.
-        columns: delimited tables: our column name → the file's, for example ``{"name": "label"}``.
-        strict: OBO: refuse a file that does not keep to the letter of the format.
+        lang: language of names for which the source states none.
+        languages: languages of names to keep (BCP 47, for example ``en``).
+        sources: for UMLS and OMOP: source vocabularies to keep (``SAB``, ``vocabulary_id``).
+        term_types: for UMLS: term types (``TTY``) to keep.
+        suppressed: for UMLS: whether to keep suppressible rows.
+        columns: for delimited tables: nymlink's column → the header in the file, for example
+            ``{"name": "label"}``.
+        strict: for OBO: whether to refuse a file that violates the format.
     """
 
     lang: str = "en"
@@ -38,13 +39,13 @@ class ReadOptions:
     columns: Mapping[str, str] = field(default_factory=dict)
     strict: bool = False
 
-    def special(self) -> list[str]:
-        """Which of :data:`FLAGS` were asked for."""
-        usual = ReadOptions()
-        return [name for name in FLAGS if getattr(self, name) != getattr(usual, name)]
+    def format_specific(self) -> list[str]:
+        """Return the options of :data:`FLAGS` that differ from their defaults."""
+        defaults = ReadOptions()
+        return [name for name in FLAGS if getattr(self, name) != getattr(defaults, name)]
 
     def to_dict(self) -> dict[str, Any]:
-        """What was asked for, as JSON values; what was left at "all", or selects nothing, is left out."""
-        chosen = {name: getattr(self, name) for name in ("languages", "sources", "term_types")}
-        listed = {name: sorted(values) for name, values in chosen.items() if values is not None}
-        return {"lang": self.lang, "suppressed": self.suppressed, "columns": dict(self.columns), **listed}
+        """Return the options as JSON values, without selections that select all, and without ``strict``."""
+        selections = {name: getattr(self, name) for name in ("languages", "sources", "term_types")}
+        lists = {name: sorted(values) for name, values in selections.items() if values is not None}
+        return {"lang": self.lang, "suppressed": self.suppressed, "columns": dict(self.columns), **lists}

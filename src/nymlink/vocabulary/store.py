@@ -1,4 +1,4 @@
-"""A vocabulary on disk: Arrow and NumPy files that open by memory mapping, beside a ``manifest.json``."""
+"""Vocabularies on disk: memory-mapped Arrow and NumPy files beside a ``manifest.json``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from nymlink.core.errors import StoreError
-from nymlink.core.json_objects import member, record
+from nymlink.core.json_objects import member, to_dataclass
 from nymlink.core.store.arrays import map_array, save_array
 from nymlink.core.store.manifest import read_manifest, require_files, write_directory
 from nymlink.vocabulary.columns import Columns
@@ -22,7 +22,7 @@ _ARRAYS: Final = ("name_offsets", "concepts_by_id", "names_by_key")
 
 
 def save(columns: Columns, sources: Sequence[Source], target: Path, *, settings: Mapping[str, Any]) -> None:
-    """Write a vocabulary directory, atomically.
+    """Write a vocabulary directory atomically.
 
     Raises:
         OutputError: it cannot be written; nothing is left behind.
@@ -57,7 +57,7 @@ def load(directory: Path) -> tuple[Columns, tuple[Source, ...], dict[str, Any]]:
         tables = {name: _map_table(directory / f"{name}.arrow") for name in _TABLES}
         arrays = {name: map_array(directory, name) for name in _ARRAYS}
         columns = Columns(**tables, **arrays)
-        sources = tuple(record(Source, source) for source in member(manifest, "sources", list))
+        sources = tuple(to_dataclass(Source, source) for source in member(manifest, "sources", list))
         return columns, sources, member(manifest, "settings", dict)
     except (OSError, ValueError, pa.ArrowException) as error:
         raise StoreError(f"the vocabulary is damaged ({error}): build it again", path=directory) from error
@@ -66,6 +66,6 @@ def load(directory: Path) -> tuple[Columns, tuple[Source, ...], dict[str, Any]]:
 def _map_table(path: Path) -> pa.Table:
     with pa.memory_map(str(path)) as source:
         table: pa.Table = pa.ipc.open_file(source).read_all()
-    # In full: Arrow follows offsets and codes without looking.
+    # In full, because Arrow does not check offsets and dictionary codes when it uses them.
     table.validate(full=True)
     return table

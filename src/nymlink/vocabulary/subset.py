@@ -1,4 +1,4 @@
-"""A part of a vocabulary: what is below some concepts, or of some semantic types, sources, languages or kinds."""
+"""Subsets of a vocabulary: by branch, semantic type, source, language and kind of name."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ import pyarrow.compute as pc
 from nymlink.core.errors import InputError
 from nymlink.core.store.arrays import Array, Bools
 from nymlink.vocabulary.columns import NAMES, Columns
-from nymlink.vocabulary.languages import with_regions
+from nymlink.vocabulary.hierarchy import descendants, find_superseded, flatten_lists
+from nymlink.vocabulary.languages import matching_languages
 from nymlink.vocabulary.model import KINDS
-from nymlink.vocabulary.reach import below, flat, leading_to
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _LISTED: Final = 30
+"""The most labels that a message lists."""
 
 
 def subset(
@@ -31,46 +32,46 @@ def subset(
     languages: Collection[str] = (),
     kinds: Collection[str] = (),
 ) -> Vocabulary:
-    """What meets all conditions; of several values of one condition any will do, and one without values is none.
+    """Restrict a vocabulary to what meets all conditions; a condition is met by any of its values.
 
-    Where names are chosen (by source, language, kind), concepts without such a name go. Concepts that stay are as
-    they were: a parent may be one that is gone. Alternate ids and obsolete concepts stay where they lead to a
-    concept that does, so that old ids are resolved as before.
+    Where names are restricted (by source, language, kind), concepts without such a name are left out. Concepts are
+    not changed: a parent may be left out. Alternate ids and obsolete concepts are kept where they lead to a kept
+    concept, so that old ids still resolve.
 
     Args:
-        vocabulary: the whole.
-        branches: ids of concepts; these stay, and all below them.
-        semantic_types: semantic types, in full, whatever their case.
-        sources: names of sources. A name that several sources have is of the first of them.
+        vocabulary: the whole vocabulary.
+        branches: ids of concepts to keep with all their descendants.
+        semantic_types: semantic types of concepts, in full; case is ignored.
+        sources: sources of names; a name that several sources have counts for the first of them.
         languages: BCP 47 codes of languages, each with its regions.
         kinds: kinds of names.
 
     Raises:
-        InputError: nothing is left, or there is no such type, source, language or kind at all.
-        UnknownNameError: a branch is no concept of the vocabulary.
+        InputError: nothing is left, or a type, source, language or kind does not exist.
+        UnknownNameError: a branch is not a concept of the vocabulary.
     """
     columns = vocabulary.columns
     concepts, names = np.ones(len(vocabulary), bool), np.ones(vocabulary.name_count, bool)
     if branches:
-        concepts &= below(vocabulary, branches)
+        concepts &= descendants(vocabulary, branches)
     if semantic_types:
         concepts &= _of_types(columns, semantic_types, concepts)
     owners = columns.names["concept"].to_numpy()
-    there = vocabulary.counts("lang")
-    spelt = [lang for code in languages for lang in with_regions([code], there) or [code]]
-    for noun, field, asked, known in (
+    available = vocabulary.counts("lang")
+    codes = [lang for code in languages for lang in matching_languages([code], available) or [code]]
+    for noun, field, requested, known in (
         ("source", "source", sources, [source.name for source in vocabulary.sources]),
-        ("language", "lang", spelt, ()),
+        ("language", "lang", codes, ()),
         ("kind of name", "kind", kinds, KINDS),
     ):
-        if asked:
+        if requested:
             column = columns.names[field].combine_chunks()
             labels = _Labels(noun, np.arange(len(names)), column.indices.to_numpy(), column.dictionary.to_pylist())
-            names &= labels.chosen(asked, names & concepts[owners], known=known)
-            concepts &= np.diff(_counted(names)[columns.name_offsets]) > 0
-    retired, redirects = leading_to(columns, concepts)
+            names &= labels.select(requested, names & concepts[owners], known=known)
+            concepts &= np.diff(_cumulative_counts(names)[columns.name_offsets]) > 0
+    retired, redirects = find_superseded(columns, concepts)
     concepts |= retired
-    part = _cut(columns, concepts, names & concepts[owners], redirects)
+    part = _restrict(columns, concepts, names & concepts[owners], redirects)
     conditions = {
         "branches": branches,
         "semantic_types": semantic_types,
@@ -78,24 +79,24 @@ def subset(
         "languages": languages,
         "kinds": kinds,
     }
-    made = {name: sorted(values) for name, values in conditions.items() if values}
-    left = {source for table in (part.concepts, part.names) for source in pc.unique(table["source"]).to_pylist()}
+    settings = {name: sorted(values) for name, values in conditions.items() if values}
+    kept = {source for table in (part.concepts, part.names) for source in pc.unique(table["source"]).to_pylist()}
     return Vocabulary(
         part,
-        [source for source in vocabulary.sources if source.name in left],
-        {**vocabulary.settings, "subset": [*vocabulary.settings.get("subset", ()), made]},
+        [source for source in vocabulary.sources if source.name in kept],
+        {**vocabulary.settings, "subset": [*vocabulary.settings.get("subset", ()), settings]},
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Labels:
-    """What rows of a table are labelled with.
+    """The labels of the rows of a table; a row may have any number of labels.
 
     Attributes:
-        noun: what a label is.
-        rows: a row for each label given; a row may have any number of labels.
-        codes: which label that is.
-        values: the labels.
+        noun: what a label is called in messages.
+        rows: int (L): the row of each of L labellings.
+        codes: int (L): the label of each, as a place in ``values``.
+        values: the distinct labels.
     """
 
     noun: str
@@ -103,68 +104,71 @@ class _Labels:
     codes: Array
     values: list[str]
 
-    def chosen(self, asked: Collection[str], left: Bools, *, known: Collection[str] = ()) -> Bools:
-        """The rows that have one of the labels asked for.
+    def select(self, requested: Collection[str], kept: Bools, *, known: Collection[str] = ()) -> Bools:
+        """Select the rows that have one of the requested labels.
 
         Args:
-            asked: the labels.
-            left: of each row whether it is left by earlier conditions.
-            known: labels that may be asked for even if there are none.
+            requested: the labels.
+            kept: whether each row meets the earlier conditions.
+            known: labels that are valid even if no row has them.
+
+        Returns:
+            Whether each row has one of the labels.
 
         Raises:
-            InputError: none of the rows left has, or there is no such label.
+            InputError: a label does not exist, or no kept row has one of them.
         """
-        if unknown := sorted({*asked} - {*self.values, *known}):
-            every = self._listed(np.ones_like(left))
+        if unknown := sorted({*requested} - {*self.values, *known}):
+            every = self._list(np.ones_like(kept))
             raise InputError(f"no {self.noun} {unknown[0]!r} in the vocabulary; there are: {every}")
-        wanted = np.array([value in asked for value in self.values], bool)
-        chosen = np.zeros_like(left)
-        chosen[self.rows[wanted[self.codes]]] = True
-        if not (chosen & left).any():
-            among = "" if left.all() else "among what else was asked for "
+        wanted = np.array([value in requested for value in self.values], bool)
+        selected = np.zeros_like(kept)
+        selected[self.rows[wanted[self.codes]]] = True
+        if not (selected & kept).any():
+            others = "" if kept.all() else " that meets the other conditions"
             raise InputError(
-                f"nothing is left: {self.noun} asked for: {', '.join(sorted(asked))}; "
-                f"{among}there are: {self._listed(left)}"
+                f"nothing is left: no concept{others} has the {self.noun} {' or '.join(sorted(requested))}; "
+                f"there are: {self._list(kept)}"
             )
-        return chosen
+        return selected
 
-    def _listed(self, left: Bools) -> str:
-        """The labels of the rows left, the most frequent first."""
-        counts = np.bincount(self.codes[left[self.rows]], minlength=len(self.values))
+    def _list(self, kept: Bools) -> str:
+        """List the labels of the kept rows for a message, the most frequent first."""
+        counts = np.bincount(self.codes[kept[self.rows]], minlength=len(self.values))
         values = [self.values[code] for code in np.argsort(-counts, kind="stable") if counts[code]]
         more = f" and {len(values) - _LISTED:,} more" if len(values) > _LISTED else ""
         return (", ".join(values[:_LISTED]) or "none") + more
 
 
-def _of_types(columns: Columns, asked: Collection[str], left: Bools) -> Bools:
-    """The concepts of some semantic types, whatever their case."""
-    rows, types = flat(columns.concepts["semantic_types"])
+def _of_types(columns: Columns, requested: Collection[str], kept: Bools) -> Bools:
+    """Select the concepts of some semantic types, ignoring case."""
+    rows, types = flatten_lists(columns.concepts["semantic_types"])
     encoded = types.dictionary_encode()
     values = encoded.dictionary.to_pylist()
-    folded = {one.casefold(): one for one in asked}
-    there = [value for value in values if value.casefold() in folded]
-    missing = folded.keys() - {value.casefold() for value in there}
+    by_folded = {label.casefold(): label for label in requested}
+    present = [value for value in values if value.casefold() in by_folded]
+    missing = by_folded.keys() - {value.casefold() for value in present}
     labels = _Labels("semantic type", rows, encoded.indices.to_numpy(), values)
-    return labels.chosen([*there, *(folded[one] for one in missing)], left)
+    return labels.select([*present, *(by_folded[folded] for folded in missing)], kept)
 
 
-def _cut(columns: Columns, concepts: Bools, names: Bools, redirects: Bools) -> Columns:
-    """The columns of some concepts, of names of theirs, and of some redirects, all in the order they were in."""
+def _restrict(columns: Columns, concepts: Bools, names: Bools, redirects: Bools) -> Columns:
+    """Restrict columns to some concepts, some of their names, and some redirects, without changing the order."""
     table = columns.names.filter(pa.array(names)).combine_chunks()
-    concept_rows, name_rows = _counted(concepts).astype(np.int32), _counted(names)
+    concept_rows, name_rows = _cumulative_counts(concepts).astype(np.int32), _cumulative_counts(names)
     owners = pa.array(concept_rows[table["concept"].to_numpy()])
     by_id, by_key = columns.concepts_by_id, columns.names_by_key
     return Columns(
         concepts=columns.concepts.filter(pa.array(concepts)).combine_chunks(),
         names=table.set_column(0, NAMES.field("concept"), owners),
         redirects=columns.redirects.filter(pa.array(redirects)).combine_chunks(),
-        # No name is left of concepts in between: those of the next one that stays follow at once.
+        # No names of left-out concepts are kept: those of the next kept concept follow at once.
         name_offsets=name_rows[columns.name_offsets[np.append(concepts, True)]],
         concepts_by_id=concept_rows[by_id[concepts[by_id]]],
         names_by_key=name_rows[by_key[names[by_key]]].astype(np.int32),
     )
 
 
-def _counted(mask: Bools) -> npt.NDArray[np.int64]:
-    """How many are true before each place, and before the end: int64 (one more than the mask)."""
+def _cumulative_counts(mask: Bools) -> npt.NDArray[np.int64]:
+    """Count the true values before each place of a mask (n) and before its end: int64 (n + 1)."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(mask)])

@@ -1,7 +1,7 @@
-"""The columns that readers hand over, and the builder that fills them concept by concept.
+"""The tables that readers return, and a builder that fills them concept by concept.
 
-A reader of a small format (an ontology) uses :class:`TableBuilder`; a reader of a huge one (UMLS) makes the
-Arrow tables itself and never holds a Python object per name.
+A reader of a small format (an ontology) uses :class:`TableBuilder`; a reader of a huge one (UMLS) makes the Arrow
+tables itself, without a Python object per name.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ REDIRECT_SCHEMA: Final = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """What one source holds, in columns.
+    """The content of one source, in columns.
 
     Attributes:
-        concepts: :data:`CONCEPT_SCHEMA`, one row a concept.
-        names: :data:`NAME_SCHEMA`, one row a name of a concept, in the source's order.
-        redirects: :data:`REDIRECT_SCHEMA`, alternate ids of live concepts (replacements of obsolete concepts
-            stand in ``concepts.replaced_by``).
-        version: the release the source states of itself.
-        licence: the licence the source states of itself.
+        concepts: :data:`CONCEPT_SCHEMA`, one row per concept.
+        names: :data:`NAME_SCHEMA`, one row per name of a concept, in the order of the source.
+        redirects: :data:`REDIRECT_SCHEMA`, alternate ids of live concepts (replacements of obsolete concepts are
+            in ``concepts.replaced_by``).
+        version: the version the source states, or ``None``.
+        licence: the licence the source states, or ``None``.
     """
 
     concepts: pa.Table
@@ -76,14 +76,14 @@ class Tables:
             raise ValueError(f"unknown kinds of names: {', '.join(sorted(unknown))}")
 
 
-Part = tuple[Source, Tables]
-"""What one source holds."""
+SourceTables = tuple[Source, Tables]
+"""A source and its content."""
 
 
 class TableBuilder:
-    """Collects concepts, names and redirects one by one.
+    """A builder of tables that collects concepts, names and redirects one by one.
 
-    A concept may be added in several goes: what it lacks is filled in, what it has is kept, lists are joined.
+    A concept may be added several times: missing values are filled in, existing ones kept, and lists joined.
     Repeated names (same concept, text and language) are kept once, with the surest kind.
     """
 
@@ -111,7 +111,7 @@ class TableBuilder:
         obsolete: bool = False,
         replaced_by: Iterable[str] = (),
     ) -> None:
-        """Add a concept, or what is said of it in another place."""
+        """Add a concept, or further values of one added before."""
         row = self._concepts.get(concept_id)
         if row is None:
             row = self._concepts[concept_id] = {
@@ -132,7 +132,7 @@ class TableBuilder:
         row["replaced_by"].update(dict.fromkeys(replaced_by))
 
     def name(self, concept_id: str, text: str, *, lang: str = UNKNOWN_LANGUAGE, kind: str = "exact") -> None:
-        """Add a name. White space is trimmed and folded; a name with nothing in it is passed over.
+        """Add a name, with white space trimmed and collapsed; an empty name is ignored.
 
         Raises:
             ValueError: ``kind`` is not one of :data:`nymlink.vocabulary.model.KINDS`.
@@ -153,7 +153,7 @@ class TableBuilder:
             self._redirects[old, new] = None
 
     def build(self) -> Tables:
-        """The tables collected so far."""
+        """Return the tables collected so far."""
         concepts = [
             {field: list(value) if isinstance(value, dict) else value for field, value in row.items()}
             for row in self._concepts.values()

@@ -1,4 +1,4 @@
-"""The vocabulary: an immutable set of concepts and names, looked up without loading it into Python."""
+"""The vocabulary: an immutable set of concepts and names, looked up without loading it into memory."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from nymlink.text.normalise import normalise
 from nymlink.vocabulary import store
 from nymlink.vocabulary.assemble import assemble, disassemble
 from nymlink.vocabulary.columns import Columns
-from nymlink.vocabulary.languages import with_regions
+from nymlink.vocabulary.languages import matching_languages
 from nymlink.vocabulary.model import KINDS, Concept, Name, Source
 from nymlink.vocabulary.tables import Tables
 
 
 class Vocabulary:
-    """Concepts and names with their provenance. Made by :meth:`load`, :func:`read_vocabulary` or :meth:`of`.
+    """Concepts and names with their provenance, made by :meth:`load`, :func:`read_vocabulary` or :meth:`of`.
 
-    A concept's *row* is its place in :attr:`columns`; rows are what indexes and evaluations count in.
+    A concept's *row* is its place in :attr:`columns`; indexes and evaluations refer to concepts by row.
 
     Attributes:
-        columns: everything, in Arrow columns.
-        sources: where it comes from.
+        columns: concepts, names and look-up arrays, in Arrow columns.
+        sources: its sources.
         settings: how its sources were read.
     """
 
@@ -43,40 +43,40 @@ class Vocabulary:
         self._texts = _only_chunk(columns.names["text"])
         self._redirects_from = _only_chunk(columns.redirects["old"])
         self._owners = _only_chunk(columns.names["concept"]).to_numpy()
-        # Per name a code and, for the few codes there are, the label: look-ups of names decode nothing.
+        # Codes per name and a list of labels, so that look-ups need not decode dictionaries.
         self._labels = {
             field: (column.indices.to_numpy(), column.dictionary.to_pylist())
             for field in ("lang", "kind", "source")
             for column in (_only_chunk(columns.names[field]),)
         }
-        self._sureness = np.array([KINDS.index(kind) for kind in self._labels["kind"][1]])
+        self._kind_ranks = np.array([KINDS.index(kind) for kind in self._labels["kind"][1]])
 
     @classmethod
     def of(
         cls, *parts: tuple[Source, Tables], repeats: bool = False, settings: Mapping[str, Any] | None = None
     ) -> Vocabulary:
-        """A vocabulary of one or several sources, in memory.
+        """Join one or several sources into a vocabulary, in memory.
 
         Args:
             parts: each source and its tables, in order of precedence.
-            repeats: whether a name that several sources give a concept is kept once for each of them.
-            settings: how they were read.
+            repeats: whether a name that several sources give a concept is kept once for each source.
+            settings: how the sources were read.
         """
         columns = assemble([(source.name, tables) for source, tables in parts], repeats=repeats)
         return cls(columns, [source for source, _ in parts], settings)
 
     def extended(self, source: Source, tables: Tables) -> Vocabulary:
-        """This vocabulary with what another source adds to it."""
+        """Return this vocabulary with another source added."""
         return Vocabulary.of(*self.parts(), (source, tables), settings=self.settings)
 
     def parts(self) -> list[tuple[Source, Tables]]:
-        """Each source and what it holds: what :meth:`of` makes the same vocabulary of again."""
+        """Split the vocabulary into its sources and their tables; the inverse of :meth:`of`."""
         tables = disassemble(self.columns, [source.name for source in self.sources])
         return [(source, own) for source, (_, own) in zip(self.sources, tables, strict=True)]
 
     @classmethod
     def load(cls, directory: str | Path) -> Vocabulary:
-        """Open a vocabulary directory; its files are mapped into memory, not read.
+        """Open a vocabulary directory by memory mapping.
 
         Raises:
             StoreError: it is missing, damaged, or of another format version.
@@ -84,7 +84,7 @@ class Vocabulary:
         return cls(*store.load(Path(directory)))
 
     def save(self, directory: str | Path) -> None:
-        """Write the vocabulary to a directory, atomically.
+        """Write the vocabulary to a directory atomically.
 
         Raises:
             OutputError: it cannot be written; nothing is left behind.
@@ -96,7 +96,7 @@ class Vocabulary:
         return len(self._ids)
 
     def __iter__(self) -> Iterator[Concept]:
-        """The concepts one by one, in the order of their rows."""
+        """Iterate over the concepts, in the order of their rows."""
         return map(self.concept, range(len(self)))
 
     @property
@@ -104,19 +104,28 @@ class Vocabulary:
         """The number of (concept, name) rows."""
         return len(self._texts)
 
+    def describe(self) -> dict[str, Any]:
+        """Return its sources, settings, and numbers of concepts and names, as JSON values."""
+        return {
+            "sources": [source.to_dict() for source in self.sources],
+            "settings": self.settings,
+            "concepts": len(self),
+            "names": self.name_count,
+        }
+
     def __contains__(self, concept_id: str) -> bool:
         return self.row(concept_id) is not None
 
     def __getitem__(self, concept_id: str) -> Concept:
-        """The concept of that very id.
+        """Return the concept with this id; for alternate ids see :meth:`resolve`.
 
         Raises:
-            UnknownNameError: the vocabulary holds no such id (alternate ids: see :meth:`resolve`).
+            UnknownNameError: no concept has this id.
         """
         return self.concept(self._known_row(concept_id))
 
     def row(self, concept_id: str) -> int | None:
-        """The row of the concept of that very id, or ``None``."""
+        """Return the row of the concept with this id, or ``None``; for alternate ids see :meth:`resolve`."""
         order = self.columns.concepts_by_id
         place = bisect_left(order, concept_id, key=self._id_at)
         if place < len(order) and self._id_at(order[place]) == concept_id:
@@ -124,11 +133,11 @@ class Vocabulary:
         return None
 
     def concept_id(self, row: int) -> str:
-        """The id of a concept row."""
+        """Return the id of the concept at a row."""
         return self._id_at(row)
 
     def concept(self, row: int) -> Concept:
-        """The concept at a row."""
+        """Return the concept at a row."""
         columns = self.columns.concepts
         value = {field: columns[field][row].as_py() for field in columns.column_names}
         lists = ("semantic_types", "xrefs", "parents", "replaced_by")
@@ -136,101 +145,98 @@ class Vocabulary:
         return Concept(name=self.preferred_name(row), **value)
 
     def preferred_name(self, row: int) -> str:
-        """The preferred name of a concept row.
-
-        Where it has none of that kind, the first of its surest kind, and its id where it has no name at all.
-        """
+        """Return the preferred name of a concept row, else its first name of the surest kind, else its id."""
         start, end = self.columns.name_offsets[row : row + 2]
         if start == end:
             return self._id_at(row)
-        return self._text_at(start + self._sureness[self._labels["kind"][0][start:end]].argmin())
+        return self._text_at(start + self._kind_ranks[self._labels["kind"][0][start:end]].argmin())
 
     def name(self, row: int) -> Name:
-        """The name at a name row."""
+        """Return the name at a name row."""
         labels = {field: known[codes[row]] for field, (codes, known) in self._labels.items()}
         return Name(text=self._text_at(row), concept_id=self._id_at(self._owners[row]), **labels)
 
     def names(
         self, concept_id: str, *, lang: str | None = None, kinds: Collection[str] | None = None
     ) -> tuple[Name, ...]:
-        """The names of a concept, preferred ones first, on request of one language or some kinds only.
+        """Return the names of a concept, preferred ones first, optionally of one language or some kinds.
 
         Raises:
-            UnknownNameError: the vocabulary holds no such id.
+            UnknownNameError: no concept has this id.
         """
         row = self._known_row(concept_id)
-        found = (self.name(at) for at in range(*self.columns.name_offsets[row : row + 2].tolist()))
+        names = (self.name(name_row) for name_row in range(*self.columns.name_offsets[row : row + 2].tolist()))
         return tuple(
-            name for name in found if (lang is None or name.lang == lang) and (kinds is None or name.kind in kinds)
+            name for name in names if (lang is None or name.lang == lang) and (kinds is None or name.kind in kinds)
         )
 
     def find(self, text: str) -> tuple[Name, ...]:
-        """All names equal to ``text`` but for case and punctuation, with the concepts they name."""
+        """Find all names that equal ``text`` except for case and punctuation."""
         key = normalise(text)
         order = self.columns.names_by_key
         place = bisect_left(order, key, key=self._key_at)
-        found = []
+        names = []
         while place < len(order) and self._key_at(order[place]) == key:
-            found.append(self.name(int(order[place])))
+            names.append(self.name(int(order[place])))
             place += 1
-        return tuple(found)
+        return tuple(names)
 
     def containing(self, text: str, *, limit: int) -> tuple[str, ...]:
-        """The ids of concepts with a name that contains ``text``, whatever its case, at most ``limit`` of them."""
+        """Find at most ``limit`` concepts with a name that contains ``text``, ignoring case; return their ids."""
         if not _is_encodable(text):
             return ()
-        found: dict[str, None] = {}
+        ids: dict[str, None] = {}
         for batch in self.name_batches(obsolete=True):
             matching = pc.match_substring(batch["text"], text, ignore_case=True)
-            found.update((self._id_at(row), None) for row in batch["concept"].filter(matching).to_pylist())
-            if len(found) >= limit:
+            ids.update((self._id_at(row), None) for row in batch["concept"].filter(matching).to_pylist())
+            if len(ids) >= limit:
                 break
-        return tuple(found)[:limit]
+        return tuple(ids)[:limit]
 
     def resolve(self, concept_id: str) -> tuple[str, ...]:
-        """The ids of the live concepts that an id stands for now, following alternate ids and replacements.
+        """Resolve an id to live concepts by following alternate ids and replacements; return their ids.
 
-        Where these lead to no live concept, the obsolete ones reached last stand for themselves; an unknown id
-        stands for nothing.
+        Where these lead to no live concept, the obsolete concepts reached last are returned; for an unknown id,
+        none.
         """
         concepts = self.columns.concepts
         live: dict[str, None] = {}
         last: tuple[str, ...] = ()
         seen: set[str] = set()
-        step = [concept_id]
-        while step:
-            fresh = [at for at in dict.fromkeys(step) if at not in seen]
-            seen.update(fresh)
-            obsolete, step = [], []
-            for at in fresh:
-                row = self.row(at)
+        pending = [concept_id]
+        while pending:
+            unseen = [id_ for id_ in dict.fromkeys(pending) if id_ not in seen]
+            seen.update(unseen)
+            obsolete, pending = [], []
+            for id_ in unseen:
+                row = self.row(id_)
                 if row is not None and not concepts["obsolete"][row].as_py():
-                    live[at] = None
+                    live[id_] = None
                     continue
                 if row is not None:
-                    obsolete.append(at)
-                    step += concepts["replaced_by"][row].as_py()
-                step += self._redirected(at)
+                    obsolete.append(id_)
+                    pending += concepts["replaced_by"][row].as_py()
+                pending += self._redirect_targets(id_)
             last = tuple(obsolete) or last
         return tuple(live) or last
 
     def ancestors(self, concept_id: str) -> tuple[str, ...]:
-        """The ids of all concepts above one, nearest first; a cycle in the parents does no harm.
+        """Return the ids of all ancestors of a concept, nearest first; cycles among parents are allowed.
 
-        Parents that the source names but does not hold are among them.
+        Parents that are not themselves concepts of the vocabulary are included.
 
         Raises:
-            UnknownNameError: the vocabulary holds no such id.
+            UnknownNameError: no concept has this id.
         """
-        found: dict[str, None] = {}
+        ancestors: dict[str, None] = {}
         parents = self.columns.concepts["parents"]
         rows = [self._known_row(concept_id)]
         while rows:
             above = dict.fromkeys(parent for row in rows for parent in parents[row].as_py())
-            fresh = [parent for parent in above if parent not in found and parent != concept_id]
-            found.update(dict.fromkeys(fresh))
-            rows = [row for row in map(self.row, fresh) if row is not None]
-        return tuple(found)
+            unseen = [parent for parent in above if parent not in ancestors and parent != concept_id]
+            ancestors.update(dict.fromkeys(unseen))
+            rows = [row for row in map(self.row, unseen) if row is not None]
+        return tuple(ancestors)
 
     def name_batches(
         self,
@@ -240,19 +246,19 @@ class Vocabulary:
         obsolete: bool = False,
         batch_size: int = 65_536,
     ) -> Iterator[pa.RecordBatch]:
-        """The names in columns, ``batch_size`` rows at a time, without a Python object per name.
+        """Iterate over the names in columns, without a Python object per name.
 
         Args:
-            languages: these languages only, each with its regions.
-            kinds: these kinds only.
-            obsolete: whether names of obsolete concepts are among them.
-            batch_size: rows looked at per batch; a batch holds those of them that were asked for.
+            languages: languages of the names, each with its regions; ``None``: all.
+            kinds: kinds of the names; ``None``: all.
+            obsolete: whether to include names of obsolete concepts.
+            batch_size: rows examined per batch; a batch holds those of them that are selected.
 
         Yields:
             Batches of the :data:`~nymlink.vocabulary.columns.NAMES` columns and ``row`` (int64), the name row.
         """
         if languages is not None:
-            languages = with_regions(languages, self._labels["lang"][1])
+            languages = matching_languages(languages, self._labels["lang"][1])
         live = None if obsolete else ~self.columns.concepts["obsolete"].to_numpy()
         names = self.columns.names
         for start in range(0, len(names), batch_size):
@@ -269,7 +275,7 @@ class Vocabulary:
             yield from batch.append_column("row", rows).filter(pa.array(wanted)).combine_chunks().to_batches()
 
     def counts(self, field: str) -> dict[str, int]:
-        """How many names there are by ``"lang"``, ``"kind"`` or ``"source"``, most frequent first."""
+        """Count the names by ``"lang"``, ``"kind"`` or ``"source"``, most frequent first."""
         codes, labels = self._labels[field]
         totals = np.bincount(codes, minlength=len(labels)).tolist()
         return dict(
@@ -277,15 +283,15 @@ class Vocabulary:
         )
 
     def semantic_types(self) -> dict[str, int]:
-        """How many concepts there are by semantic type, most frequent first."""
-        counted = pc.value_counts(pc.list_flatten(self.columns.concepts["semantic_types"])).to_pylist()
-        return dict(Counter({one["values"]: one["counts"] for one in counted}).most_common())
+        """Count the concepts by semantic type, most frequent first."""
+        rows = pc.value_counts(pc.list_flatten(self.columns.concepts["semantic_types"])).to_pylist()
+        return dict(Counter({row["values"]: row["counts"] for row in rows}).most_common())
 
     def _known_row(self, concept_id: str) -> int:
         row = self.row(concept_id)
         if row is None:
-            now = self.resolve(concept_id)
-            hint = f"; it is now {', '.join(now)}" if now else ""
+            current = self.resolve(concept_id)
+            hint = f"; it is now {', '.join(current)}" if current else ""
             raise UnknownNameError(f"no concept {concept_id!r} in the vocabulary{hint}")
         return row
 
@@ -298,14 +304,14 @@ class Vocabulary:
     def _key_at(self, row: Any) -> str:
         return normalise(self._text_at(row))
 
-    def _redirected(self, concept_id: str) -> list[str]:
+    def _redirect_targets(self, concept_id: str) -> list[str]:
         old, new = self._redirects_from, self.columns.redirects["new"]
         place = bisect_left(range(len(old)), concept_id, key=lambda at: str(old[at].as_py()))
-        found = []
+        targets = []
         while place < len(old) and old[place].as_py() == concept_id:
-            found.append(str(new[place].as_py()))
+            targets.append(str(new[place].as_py()))
             place += 1
-        return found
+        return targets
 
 
 def _only_chunk(column: pa.ChunkedArray) -> pa.Array:
@@ -313,7 +319,7 @@ def _only_chunk(column: pa.ChunkedArray) -> pa.Array:
 
 
 def _is_encodable(text: str) -> bool:
-    """Whether there is no lone surrogate (half a character, from a broken argument) in a text; no name has one."""
+    """Whether a text has no lone surrogate (from a broken argument); no name has one."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -318,5 +318,5 @@ def test_a_read_only_parent_is_an_output_error(tmp_path: Path) -> None:
 def test_what_windows_holds_open_is_said(tmp_path: Path, code: int) -> None:
     denied = PermissionError(13, "Access is denied")
     denied.winerror = code  # type: ignore[attr-defined]
-    with pytest.raises(OutputError, match="while a program has a file of it open"), output_errors(tmp_path):
+    with pytest.raises(OutputError, match="a program probably has one of its files open"), output_errors(tmp_path):
         raise denied

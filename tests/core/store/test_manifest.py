@@ -10,8 +10,8 @@ import pytest
 from xxhash import xxh3_128_hexdigest
 
 from nymlink.core.errors import NymlinkError, OutputError, StoreError
-from nymlink.core.store.belongings import MANIFEST
-from nymlink.core.store.manifest import damages, read_manifest, require_files, write_directory, write_manifest
+from nymlink.core.store.manifest import find_damage, read_manifest, require_files, write_directory, write_manifest
+from nymlink.core.store.ownership import MANIFEST
 
 
 def write(target: Path, *, kind: str = "thing", version: int = 3, text: str = "data", **body: Any) -> None:
@@ -188,11 +188,11 @@ def test_a_flipped_bit_of_a_file_is_noticed(tmp_path: Path) -> None:
         flip(file, bit)
         with pytest.raises(StoreError, match=r"sub/file is damaged .*: build the thing again"):
             read(tmp_path / "x")
-        assert damages(tmp_path / "x")[1] == [
-            "sub/file is damaged (its digest is another one): build the thing again"
+        assert find_damage(tmp_path / "x")[1] == [
+            "sub/file is damaged (its digest has changed): build the thing again"
         ]
         flip(file, bit)
-    assert damages(tmp_path / "x") == (read(tmp_path / "x"), [])
+    assert find_damage(tmp_path / "x") == (read(tmp_path / "x"), [])
 
 
 def test_a_flipped_bit_of_the_manifest_changes_nothing_unnoticed(tmp_path: Path) -> None:
@@ -218,8 +218,8 @@ def test_one_that_was_written_without_digests_cannot_be_verified(tmp_path: Path)
         read(tmp_path / "x")
     del manifest["digest"]
     (tmp_path / "x" / MANIFEST).write_text(json.dumps(manifest))
-    with pytest.raises(StoreError, match="an older nymlink wrote this thing, without digests"):
-        damages(tmp_path / "x")
+    with pytest.raises(StoreError, match="an older version of nymlink wrote this thing, without digests"):
+        find_damage(tmp_path / "x")
 
 
 def test_a_manifest_is_changed_in_one_step(tmp_path: Path) -> None:

@@ -17,8 +17,10 @@ import numpy as np
 import pytest
 
 from nymlink.core.errors import StoreError
-from nymlink.encode.cache import cached_vectors as keeper
-from nymlink.encode.cache.embedding_cache import ABSENT, EmbeddingCache, Shelf, check_block, keys_of
+from nymlink.encode.cache import cached_vectors
+from nymlink.encode.cache.blocks import check_block, name_keys
+from nymlink.encode.cache.embedding_cache import EmbeddingCache
+from nymlink.encode.cache.encoder_cache import ABSENT, EncoderCache
 from nymlink.encode.encoder import Encoder
 from tests.encode import tiny
 
@@ -91,12 +93,12 @@ def test_names_without_tokens_stay_zeros(encoder: Encoder, tmp_path: Path) -> No
 def test_an_interrupted_run_goes_on_where_it_stopped(
     encoder: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeper, "_BLOCK", 4)
+    monkeypatch.setattr(cached_vectors, "_BLOCK", 4)
     names = [f"{'x ' * count}seizure" for count in range(20)]
     interrupted, _ = counted(encoder, fails_at=12)
     with pytest.raises(KeyboardInterrupt):
         interrupted.encode(names, cache=EmbeddingCache(tmp_path))
-    kept = sum(len(EmbeddingCache(tmp_path).shelf(encoder.fingerprint, width=encoder.width)) for _ in range(1))
+    kept = len(EmbeddingCache(tmp_path).for_encoder(encoder.fingerprint, width=encoder.width))
     assert kept >= 10
     going_on, network = counted(encoder)
     vectors = going_on.encode(names, cache=EmbeddingCache(tmp_path))
@@ -109,36 +111,36 @@ def test_look_ups_are_those_of_a_dictionary(tmp_path: Path) -> None:
     for block in range(5):
         names = [f"{block}-{number}" for number in range(50)]
         vectors = random_vectors(50 + block)[:50]
-        Shelf(tmp_path, width=4).add(keys_of(names), vectors)
+        EncoderCache(tmp_path, width=4).add(name_keys(names), vectors)
         kept.update(zip(names, vectors, strict=True))
-    shelf = Shelf(tmp_path, width=4)
-    shelf.refresh()
-    assert len(shelf) == len(kept)
+    cache = EncoderCache(tmp_path, width=4)
+    cache.refresh()
+    assert len(cache) == len(kept)
     asked = [f"{block}-{number}" for number in (60, 3, 49, 0) for block in (7, 4, 0, 2)]
-    places = shelf.places(keys_of(asked))
+    places = cache.places(name_keys(asked))
     for name, place in zip(asked, places.tolist(), strict=True):
         assert (place != ABSENT) == (name in kept)
         if name in kept:
-            assert (shelf.vectors(np.array([place]))[0] == kept[name]).all()
+            assert (cache.vectors(np.array([place]))[0] == kept[name]).all()
     known = places[places != ABSENT]
-    assert (shelf.vectors(known) == [kept[name] for name in asked if name in kept]).all()
+    assert (cache.vectors(known) == [kept[name] for name in asked if name in kept]).all()
 
 
 def test_the_same_names_from_two_runs_at_once_do_no_harm(tmp_path: Path) -> None:
-    keys, vectors = keys_of(["a", "b"]), random_vectors(2)
+    keys, vectors = name_keys(["a", "b"]), random_vectors(2)
     for _ in range(2):
-        Shelf(tmp_path, width=4).add(keys, vectors)
-    shelf = Shelf(tmp_path, width=4)
-    shelf.refresh()
-    assert (shelf.vectors(shelf.places(keys)) == vectors).all()
+        EncoderCache(tmp_path, width=4).add(keys, vectors)
+    cache = EncoderCache(tmp_path, width=4)
+    cache.refresh()
+    assert (cache.vectors(cache.places(keys)) == vectors).all()
 
 
 def test_keys_that_agree_in_their_first_half_are_told_apart(tmp_path: Path) -> None:
     keys = np.array([[5, 1], [5, 2]], np.uint64)
-    Shelf(tmp_path, width=4).add(keys, random_vectors(2))
-    shelf = Shelf(tmp_path, width=4)
-    shelf.refresh()
-    found = shelf.places(np.array([[5, 1], [5, 2], [5, 3]], np.uint64))
+    EncoderCache(tmp_path, width=4).add(keys, random_vectors(2))
+    cache = EncoderCache(tmp_path, width=4)
+    cache.refresh()
+    found = cache.places(np.array([[5, 1], [5, 2], [5, 3]], np.uint64))
     assert set(found.tolist()) <= {0, 1, ABSENT}
     assert found[2] == ABSENT
     for row, place in enumerate(found[:2].tolist()):
@@ -187,60 +189,60 @@ def test_only_vectors_that_are_gone_are_forgotten(tmp_path: Path) -> None:
     blocks = [([f"{block}-{number}" for number in range(5)], random_vectors(5 + block)[:5]) for block in range(3)]
     written = []
     for names, vectors in blocks:
-        Shelf(tmp_path, width=4).add(keys_of(names), vectors)
+        EncoderCache(tmp_path, width=4).add(name_keys(names), vectors)
         written.append(next(path for path in tmp_path.iterdir() if path not in written))
-    shelf = Shelf(tmp_path, width=4)
-    shelf.refresh()
-    before = [shelf.places(keys_of(names)) for names, _ in blocks]
+    cache = EncoderCache(tmp_path, width=4)
+    cache.refresh()
+    before = [cache.places(name_keys(names)) for names, _ in blocks]
     written[1].rename(tmp_path / "away")
-    with pytest.raises(StoreError, match="ask again which are there"):
-        shelf.vectors(np.concatenate(before))
-    assert (shelf.places(keys_of(blocks[1][0])) == ABSENT).all()
+    with pytest.raises(StoreError, match="look up the names again"):
+        cache.vectors(np.concatenate(before))
+    assert (cache.places(name_keys(blocks[1][0])) == ABSENT).all()
     for at in (0, 2):
         # Another thread may have asked for the places before.
-        assert (shelf.places(keys_of(blocks[at][0])) == before[at]).all()
-        assert (shelf.vectors(before[at]) == blocks[at][1]).all()
+        assert (cache.places(name_keys(blocks[at][0])) == before[at]).all()
+        assert (cache.vectors(before[at]) == blocks[at][1]).all()
     (tmp_path / "away").rename(written[1])
-    shelf.refresh()
+    cache.refresh()
     for names, vectors in blocks:
-        assert (shelf.vectors(shelf.places(keys_of(names))) == vectors).all()
+        assert (cache.vectors(cache.places(name_keys(names))) == vectors).all()
 
 
 def test_what_a_killed_process_left_is_cleared(tmp_path: Path) -> None:
     left = tmp_path / f".0011.npy.999999999-aabb@{platform.node()}.partial"
     left.write_bytes(b"x")
-    Shelf(tmp_path, width=4).add(keys_of(["a"]), random_vectors(1))
+    EncoderCache(tmp_path, width=4).add(name_keys(["a"]), random_vectors(1))
     assert not left.exists()
 
 
-def test_threads_may_share_a_shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_may_share_an_encoder_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def add(names: list[str], value: float) -> None:
-        Shelf(tmp_path, width=4).add(keys_of(names), np.full((len(names), 4), value, np.float16))
+        EncoderCache(tmp_path, width=4).add(name_keys(names), np.full((len(names), 4), value, np.float16))
 
     for block in range(3):
         add([f"{block}-{number}" for number in range(5)], block)
-    shelf, read, both = Shelf(tmp_path, width=4), Shelf._block, threading.Barrier(2)
+    cache, read, both = EncoderCache(tmp_path, width=4), EncoderCache._block, threading.Barrier(2)
 
-    def slowly(self: Shelf, name: str) -> Any:
+    def slowly(self: EncoderCache, name: str) -> Any:
         # Both threads have seen what is there and taken up nothing, unless the one waits for the other.
         with suppress(threading.BrokenBarrierError):
             both.wait(0.3)
         return read(self, name)
 
-    monkeypatch.setattr(Shelf, "_block", slowly)
-    threads = [threading.Thread(target=shelf.refresh) for _ in range(2)]
+    monkeypatch.setattr(EncoderCache, "_block", slowly)
+    threads = [threading.Thread(target=cache.refresh) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     monkeypatch.undo()
-    assert len(shelf) == 15
+    assert len(cache) == 15
     later = [[f"{value} {number}" for number in range(20)] for value in (9, 10)]
     for names, value in zip(later, (9, 10), strict=True):
         add(names, value)
-        shelf.refresh()
+        cache.refresh()
     for names, value in zip(later, (9, 10), strict=True):
-        assert (shelf.vectors(shelf.places(keys_of(names))) == value).all()
+        assert (cache.vectors(cache.places(name_keys(names))) == value).all()
 
 
 def test_vectors_of_unknown_names_that_were_kept_by_earlier_versions_are_not_used(
@@ -253,14 +255,14 @@ def test_vectors_of_unknown_names_that_were_kept_by_earlier_versions_are_not_use
         "precision": "float",
     }
     folder = tmp_path / hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-    Shelf(folder, width=encoder.width).add(keys_of(["🫀"]), np.ones((1, encoder.width), np.float16))
+    EncoderCache(folder, width=encoder.width).add(name_keys(["🫀"]), np.ones((1, encoder.width), np.float16))
     assert not encoder.encode(["🫀"], cache=EmbeddingCache(tmp_path)).any()
 
 
 def test_a_cache_that_cannot_be_written_is_said_once_and_done_without(encoder: Encoder, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     cache = EmbeddingCache(tmp_path / "file")
-    with pytest.warns(UserWarning, match=r"file.*; NYMLINK_CACHE names another folder"):
+    with pytest.warns(UserWarning, match=r"file.*; set NYMLINK_CACHE to use another folder"):
         found = encoder.encode(["x"], cache=cache)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -278,7 +280,7 @@ def test_a_cache_that_cannot_be_written_is_read(
     monkeypatch.setenv("NYMLINK_CACHE", str(tmp_path))
     encoder.encode(["x"], cache=EmbeddingCache.of_user())
     # Whom permissions bind depends on the user: any block that is written fails here.
-    monkeypatch.setattr("nymlink.encode.cache.embedding_cache.np.save", full)
+    monkeypatch.setattr("nymlink.encode.cache.encoder_cache.np.save", full)
     ours, network = counted(encoder)
     ours.encode(["x"], cache=EmbeddingCache.of_user())
     assert network.names == 0
@@ -295,8 +297,8 @@ def test_a_cache_of_another_user_is_done_without(
         raise PermissionError(errno.EACCES, "Permission denied")
 
     # Whom permissions bind depends on the user.
-    monkeypatch.setattr("nymlink.encode.cache.embedding_cache.Path.glob", denied)
-    monkeypatch.setattr("nymlink.encode.cache.embedding_cache.Path.mkdir", denied)
+    monkeypatch.setattr("nymlink.encode.cache.encoder_cache.Path.glob", denied)
+    monkeypatch.setattr("nymlink.encode.cache.encoder_cache.Path.mkdir", denied)
     with pytest.warns(UserWarning, match="vectors are not kept .*Permission denied"):
         assert encoder.encode(["x"], cache=EmbeddingCache(tmp_path)).any()
 
@@ -305,25 +307,26 @@ def test_many_processes_may_write_at_once(tmp_path: Path) -> None:
     script = (
         "import sys, numpy as np\n"
         "from pathlib import Path\n"
-        "from nymlink.encode.cache.embedding_cache import Shelf, keys_of\n"
-        "shelf = Shelf(Path(sys.argv[1]), width=4)\n"
+        "from nymlink.encode.cache.blocks import name_keys\n"
+        "from nymlink.encode.cache.encoder_cache import EncoderCache\n"
+        "cache = EncoderCache(Path(sys.argv[1]), width=4)\n"
         "for block in range(20):\n"
         "    names = [f'{sys.argv[2]} {block} {number}' for number in range(10)]\n"
-        "    shelf.add(keys_of(names), np.full((10, 4), block, np.float16))\n"
-        "    shelf.refresh()\n"
+        "    cache.add(name_keys(names), np.full((10, 4), block, np.float16))\n"
+        "    cache.refresh()\n"
     )
     started = [subprocess.Popen([sys.executable, "-c", script, str(tmp_path), str(number)]) for number in range(2)]
     assert [process.wait() for process in started] == [0, 0]
-    shelf = Shelf(tmp_path, width=4)
-    shelf.refresh()
-    assert len(shelf) == 400
-    places = shelf.places(keys_of([f"{number} {block} 3" for number in range(2) for block in range(20)]))
-    assert shelf.vectors(places)[:, 0].tolist() == [*range(20), *range(20)]
+    cache = EncoderCache(tmp_path, width=4)
+    cache.refresh()
+    assert len(cache) == 400
+    places = cache.places(name_keys([f"{number} {block} 3" for number in range(2) for block in range(20)]))
+    assert cache.vectors(places)[:, 0].tolist() == [*range(20), *range(20)]
 
 
 def test_flipped_bits_are_noticed_and_give_no_other_vector(tmp_path: Path) -> None:
-    keys, vectors = keys_of([f"name {number}" for number in range(6)]), random_vectors(6)
-    Shelf(tmp_path, width=4).add(keys, vectors)
+    keys, vectors = name_keys([f"name {number}" for number in range(6)]), random_vectors(6)
+    EncoderCache(tmp_path, width=4).add(keys, vectors)
     (block,) = tmp_path.glob("*.npy")
     whole = block.read_bytes()
     for bit in range(0, 8 * len(whole), 7):
@@ -332,14 +335,14 @@ def test_flipped_bits_are_noticed_and_give_no_other_vector(tmp_path: Path) -> No
         block.write_bytes(data)
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
-            shelf = Shelf(tmp_path, width=4)
-            shelf.refresh()
-            places = shelf.places(keys)
+            cache = EncoderCache(tmp_path, width=4)
+            cache.refresh()
+            places = cache.places(keys)
             kept = places != ABSENT
             try:
-                assert (shelf.vectors(places[kept]) == vectors[kept]).all()
+                assert (cache.vectors(places[kept]) == vectors[kept]).all()
             except StoreError:
-                assert (shelf.places(keys) == ABSENT).all()
+                assert (cache.places(keys) == ABSENT).all()
                 assert "is damaged and not used" in str(told[0].message)
         # Blanks of the header are no part of any vector.
         if bit >= 8 * 128:

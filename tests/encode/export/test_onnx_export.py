@@ -16,7 +16,7 @@ from nymlink.encode.encoder import Encoder
 from nymlink.encode.export import onnx_export as exporting
 from nymlink.encode.export import quantise as quantising
 from nymlink.encode.export.onnx_export import export
-from nymlink.encode.export.quality import Quality, Sample
+from nymlink.encode.export.quality import Int8Quality, SynonymSample
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.encode import tiny
@@ -110,7 +110,7 @@ def test_graphs_that_hold_no_weights_of_ours_are_refused(coarse: Path, exported:
     graph = tmp_path / "other" / "onnx" / "model_int8.onnx"
     for content in (graph.read_bytes()[:-1000], b"", (exported / "onnx" / "model.onnx").read_bytes()):
         graph.write_bytes(content)
-        with pytest.raises(InputError, match=r"graph in int8 that nymlink exported|tensors are missing"):
+        with pytest.raises(InputError, match=r"int8 graph that nymlink exported|tensors are missing"):
             TorchModel.load(tmp_path / "other")
 
 
@@ -137,14 +137,16 @@ def test_int8_may_cost_half_a_point(
     saved: Path, synonyms: Vocabulary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recalls = iter([0.800, 0.796, 0.800, 0.794])
-    monkeypatch.setattr(Sample, "recall", lambda *_: next(recalls))
-    assert export(saved, tmp_path / "good", precision="int8", vocabulary=synonyms) == Quality(600, 0.800, 0.796)
+    monkeypatch.setattr(SynonymSample, "recall", lambda *_: next(recalls))
+    assert export(saved, tmp_path / "good", precision="int8", vocabulary=synonyms) == Int8Quality(
+        600, 0.800, 0.796
+    )
     with pytest.raises(NymlinkError, match=r"falls from 80\.00 to 79\.40, more than 0\.5 points"):
         export(saved, tmp_path / "bad", precision="int8", vocabulary=synonyms)
 
 
 def test_a_graph_that_differs_is_refused(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exporting, "_SAME", 1.1)
+    monkeypatch.setattr(exporting, "_LEAST_COSINE", 1.1)
     with pytest.raises(NymlinkError, match=r"the vectors of its graph differ \(cosine 1\.0000\)"):
         export(saved, tmp_path / "different")
     assert not list(tmp_path.iterdir())
@@ -162,7 +164,7 @@ def test_a_model_that_knows_none_of_our_words_is_compared_all_the_same(bert: Pat
 
 
 def test_int8_needs_a_vocabulary_that_says_something(saved: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="int8 has to be checked with a vocabulary"):
+    with pytest.raises(InputError, match="int8 must be checked with a vocabulary"):
         export(saved, tmp_path / "out", precision="int8")
     with pytest.raises(InputError, match="has 2 names with a synonym"):
         export(saved, tmp_path / "out", precision="int8", vocabulary=vocabulary({"T:1": ["a", "b"], "T:2": ["c"]}))

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from nymlink.core.errors import InputError
-from nymlink.encode.export.quality import Sample
+from nymlink.encode.export.quality import SynonymSample
 from tests.index.small import many_names, vocabulary
 
 
-def sample() -> Sample:
+def sample() -> SynonymSample:
     names = iter(many_names(700))
     concepts = {f"T:{number}": [next(names) for _ in range(1 + number % 3)] for number in range(300)}
-    return Sample.of(vocabulary(concepts))
+    return SynonymSample.of(vocabulary(concepts))
 
 
 def test_names_with_a_synonym_are_the_queries() -> None:
@@ -39,11 +39,11 @@ def test_recall_is_that_of_a_loop() -> None:
 def test_equal_names_are_no_synonyms_and_obsolete_concepts_have_none() -> None:
     same = {f"T:{number}": ["Fever", "fever", f"ache {number}"] for number in range(300)}
     with pytest.raises(InputError, match="2 names with a synonym"):
-        Sample.of(vocabulary(same))
+        SynonymSample.of(vocabulary(same))
     names = iter(many_names(600))
     gone = {f"T:{number}": [next(names), next(names)] for number in range(300)}
     with pytest.raises(InputError, match="0 names with a synonym"):
-        Sample.of(vocabulary(gone, replaced={each: [] for each in gone}))
+        SynonymSample.of(vocabulary(gone, replaced={each: [] for each in gone}))
 
 
 def test_the_same_vocabulary_gives_the_same_sample() -> None:

@@ -12,7 +12,7 @@ from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.embedded import MINI, embedded, embedded_calibration
 from nymlink.index.fusion.fusion import Fusion
 from nymlink.index.index import Index
-from nymlink.link.calibration import Calibration
+from nymlink.linking.calibration import Calibration
 from tests.index.small import vocabulary
 
 NAMES = ("myocardial infarction", "short stature", "seizures", "nosebleeds", "hair loss", "jaundice")
@@ -81,6 +81,6 @@ def test_its_calibration_is_for_indexes_that_are_as_by_default(mini: Encoder) ->
     assert Index.build(VOCABULARY, encoder=MINI, sparse="biosyn").calibration is None
     assert Index.build(VOCABULARY, encoder=MINI, fusion="reciprocal-rank").calibration is None
     assert index.with_fusion(Fusion.of(index.search.parts, weights={"dense": 1})).calibration is None
-    assert Index.build(VOCABULARY).calibration is None
+    assert Index.build(VOCABULARY, encoder=None).calibration is None
     # Other vectors, although of the same model.
     assert Index.build(VOCABULARY, encoder=Encoder.load(MINI, max_length=12)).calibration is None

@@ -81,8 +81,11 @@ def test_a_length_is_never_more_than_the_model_takes(tmp_path: Path) -> None:
 def test_what_makes_no_encoder_is_refused(tmp_path: Path) -> None:
     for number, (files, message) in enumerate(
         [
-            ({"modules": modules("Transformer", "Pooling", "Dense")}, "only a transformer and a pooling"),
-            ({"modules": modules("Transformer")}, "only a transformer and a pooling"),
+            (
+                {"modules": modules("Transformer", "Pooling", "Dense")},
+                "has the modules Transformer and Pooling alone",
+            ),
+            ({"modules": modules("Transformer")}, "has the modules Transformer and Pooling alone"),
             ({"modules": {"type": "Transformer"}}, "holds no JSON list"),
             ({"modules": modules("Transformer", "Pooling")}, "incomplete"),
             (
@@ -96,7 +99,7 @@ def test_what_makes_no_encoder_is_refused(tmp_path: Path) -> None:
                 {"modules": modules("Transformer", "Pooling"), "1_Pooling__config": {"pooling_mode": "lasttoken"}},
                 "pooling lasttoken is not supported",
             ),
-            ({"config": {"hidden_size": 3}}, "configures no encoder"),
+            ({"config": {"hidden_size": 3}}, "not the configuration of an encoder"),
         ]
     ):
         with pytest.raises(InputError, match=message):
@@ -125,5 +128,5 @@ def test_damaged_files_are_named(tmp_path: Path) -> None:
 def test_nonsense_is_refused() -> None:
     with pytest.raises(InputError, match="unknown pooling 'max'; known: cls, mean"):
         EncoderSettings(pooling="max")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="no room for a name"):
+    with pytest.raises(InputError, match="max_length must be at least 3, not 2"):
         EncoderSettings(max_length=2)

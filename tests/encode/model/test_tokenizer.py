@@ -9,7 +9,7 @@ from tokenizers.normalizers import Lowercase, Replace, Sequence
 
 from nymlink.core.errors import InputError
 from nymlink.encode.model.settings import EncoderSettings
-from nymlink.encode.model.tokenizer import load_tokenizer, save_tokenizer, silent_tokens, special_tokens
+from nymlink.encode.model.tokenizer import load_tokenizer, save_tokenizer, special_tokens, uninformative_tokens
 from nymlink.encode.model.tokens import tokenise
 from tests.encode import tiny
 
@@ -67,14 +67,14 @@ def test_special_tokens_are_found_in_old_and_new_files(tmp_path: Path) -> None:
 
 
 def test_what_says_nothing_is_around_names_or_stands_for_the_unknown() -> None:
-    assert silent_tokens(tiny.tokenizer()) == {1, 2, 3}
+    assert uninformative_tokens(tiny.tokenizer()) == {1, 2, 3}
     words = ("<s>", "</s>", "<unk>", "\u2581", "\u2581fits")
     pieces = Tokenizer(models.Unigram([(word, -1.0) for word in words], 2, False))
     pieces.pre_tokenizer = pre_tokenizers.Metaspace()
     pieces.post_processor = processors.TemplateProcessing(
         single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 1)]
     )
-    assert silent_tokens(pieces) == {0, 1, 2, 3}
+    assert uninformative_tokens(pieces) == {0, 1, 2, 3}
     assert pieces.encode("🫀").ids == [0, 3, 2, 1]
     assert pieces.encode("fits 🫀").ids == [0, 4, 3, 2, 1]
 
@@ -87,8 +87,8 @@ def test_where_all_bytes_are_known_nothing_is_unknown() -> None:
         models.Unigram([("<unk>", 0.0), *((f"<0x{byte:02X}>", -1.0) for byte in range(256))], 0, True)
     )
     for tokenizer in (by_byte, fallback):
-        silent = silent_tokens(tokenizer)
-        assert len(tokenise(tokenizer, ["🫀", "心"]).saying(silent)) == 2
+        uninformative = uninformative_tokens(tokenizer)
+        assert len(tokenise(tokenizer, ["🫀", "心"]).informative(uninformative)) == 2
 
 
 def test_a_word_list_will_do(tmp_path: Path) -> None:
@@ -100,10 +100,10 @@ def test_a_word_list_will_do(tmp_path: Path) -> None:
 
 
 def test_what_is_missing_or_damaged_or_of_another_model_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"do not belong together: it knows .* tokens, the model 20"):
+    with pytest.raises(InputError, match=r"do not belong together: the tokenizer has .* tokens, the model 20"):
         load_tokenizer(folder(tmp_path, words=20), EncoderSettings())
     (tmp_path / "tokenizer.json").write_text('{"model": ')
-    with pytest.raises(InputError, match=r"tokenizer\.json: this is no tokenizer"):
+    with pytest.raises(InputError, match=r"tokenizer\.json: not a tokenizer"):
         load_tokenizer(tmp_path, EncoderSettings())
     (tmp_path / "tokenizer.json").unlink()
     with pytest.raises(InputError, match="has no tokenizer"):

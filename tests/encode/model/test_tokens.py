@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.encode.model.tokens import Tokens, plan, tokenise
+from nymlink.encode.model.tokens import Tokens, plan_batches, tokenise
 from tests.encode import tiny
 
 lengths_of_names = st.lists(st.integers(1, 30), max_size=80).map(lambda found: np.array(found, np.int64))
@@ -39,9 +39,9 @@ def test_nothing_and_undecodable_bytes_are_names_too() -> None:
 
 def test_names_that_say_something_have_a_token_besides_the_silent_ones() -> None:
     found = tokens([2, 7, 3], [2, 3], [], [2, 1, 3], [2, 1, 8, 9, 3])
-    assert found.saying({1, 2, 3}).tolist() == [0, 4]
-    assert found.saying(()).tolist() == [0, 1, 3, 4]
-    assert tokens().saying({1}).tolist() == []
+    assert found.informative({1, 2, 3}).tolist() == [0, 4]
+    assert found.informative(()).tolist() == [0, 1, 3, 4]
+    assert tokens().informative({1}).tolist() == []
 
 
 def test_filling() -> None:
@@ -54,7 +54,7 @@ def test_filling() -> None:
 def test_every_name_is_in_one_batch_that_keeps_its_limits(
     lengths: np.ndarray, budget: int, padding: float
 ) -> None:
-    batches = list(plan(lengths, budget=budget, padding=padding))
+    batches = list(plan_batches(lengths, budget=budget, padding=padding))
     assert sorted(np.concatenate([np.zeros(0, int), *batches]).tolist()) == list(range(len(lengths)))
     for rows in batches:
         area = len(rows) * lengths[rows].max()
@@ -66,6 +66,6 @@ def test_every_name_is_in_one_batch_that_keeps_its_limits(
 
 @given(lengths=lengths_of_names)
 def test_batches_are_as_few_as_the_budget_allows(lengths: np.ndarray) -> None:
-    batches = list(plan(lengths, budget=60))
+    batches = list(plan_batches(lengths, budget=60))
     needed = sum(-(-int((lengths == length).sum()) // (60 // length)) for length in set(lengths.tolist()))
     assert len(batches) == needed

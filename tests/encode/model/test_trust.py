@@ -19,8 +19,8 @@ from nymlink.core.store.manifest import write_manifest
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.quiet import quiet_transformers
 from nymlink.encode.model.torch_model import TorchModel
-from nymlink.rerank.cross_encoder import CrossEncoder, CrossSettings
-from nymlink.rerank.dual_encoder import DualEncoder, DualSettings
+from nymlink.rerank.cross_encoder import CrossEncoder, CrossEncoderConfig
+from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
 from tests.encode import hostile
 
 
@@ -114,7 +114,7 @@ def test_pickled_weights_run_nothing(folder: Path, ran: Path, kind: str) -> None
         torch.save(weights, file)
     else:
         file.write_bytes(pickle.dumps(weights))
-    with pytest.raises(InputError, match="was refused: get them as safetensors"):
+    with pytest.raises(InputError, match="nymlink does not run: get them as safetensors"):
         Encoder.load(folder)
     assert not ran.exists()
 
@@ -157,7 +157,7 @@ def test_numbers_of_a_graph_elsewhere_are_refused(exported: Path, tmp_path: Path
     with pytest.raises(InputError, match="this graph cannot be loaded"):
         Encoder.load(folder)
     if "int8" in file:
-        with pytest.raises(InputError, match="no graph in int8"):
+        with pytest.raises(InputError, match="not an int8 graph"):
             TorchModel.load(folder)
 
 
@@ -165,9 +165,9 @@ def test_numbers_of_a_graph_elsewhere_are_refused(exported: Path, tmp_path: Path
 def test_code_of_a_re_ranker_is_refused(kind: str, bert: Path, tmp_path: Path, ran: Path) -> None:
     folder = tmp_path / "reranker"
     if kind == "cross":
-        CrossEncoder.begin(bert, CrossSettings(max_length=32)).save(folder)
+        CrossEncoder.from_encoder(bert, CrossEncoderConfig(max_length=32)).save(folder)
     else:
-        DualEncoder.begin(bert, DualSettings(max_length=32)).save(folder)
+        DualEncoder.from_encoder(bert, DualEncoderConfig(max_length=32)).save(folder)
     _unlisted(folder)
     part = folder / ("encoder" if kind == "cross" else "entity")
     hostile.model(part, ran)
@@ -185,7 +185,7 @@ def test_a_missing_part_of_a_re_ranker_is_not_fetched(
     asked: list[str] = []
     monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda name, **_: asked.append(name))
     monkeypatch.chdir(tmp_path)
-    CrossEncoder.begin(bert, CrossSettings(max_length=32)).save(Path("reranker"))
+    CrossEncoder.from_encoder(bert, CrossEncoderConfig(max_length=32)).save(Path("reranker"))
     _unlisted(Path("reranker"))
     shutil.rmtree("reranker/encoder")
     with pytest.raises(NymlinkError, match="reranker/encoder: no such folder"):

@@ -1,4 +1,4 @@
-"""Codes rule out entries, and never one of the best."""
+"""Int8 codes rule out entries, and never one of the best."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nymlink.core.store.arrays import Kept, Vectors
+from nymlink.core.store.arrays import HalfVectors, Vectors
 from nymlink.index.dense import int8_codes as module
-from nymlink.index.dense.int8_codes import Codes
+from nymlink.index.dense.int8_codes import Int8Codes
 from nymlink.index.dense.integer_product import _GRAPH, LARGEST_LEFT, is_exact, product
 
 
@@ -33,7 +33,7 @@ def small_blocks(*, entries: int = 64, share: int = 1) -> Iterator[None]:
         yield
 
 
-def best(query: Vectors, vectors: Kept, k: int) -> set[int]:
+def best(query: Vectors, vectors: HalfVectors, k: int) -> set[int]:
     """The rows whose products are among the k best, equal ones included, by a full sort."""
     products = [float(np.dot(query.astype(float), vector.astype(float))) for vector in vectors]
     least = sorted(products)[-k]
@@ -55,24 +55,24 @@ def test_the_best_are_among_the_candidates(
     all_of_them = drawn(count + 5, width, spread=spread, seed=seed)
     vectors, queries = all_of_them[:count].astype(np.float16), long * all_of_them[count:]
     with small_blocks():
-        found = Codes.of(vectors).candidates(queries, k)
+        found = Int8Codes.of(vectors).candidates(queries, k)
     if k > count // 16:
         assert found is None
         return
     assert found is not None
-    owners, rows = found
-    assert owners.dtype == np.int64
+    query_numbers, rows = found
+    assert query_numbers.dtype == np.int64
     assert rows.dtype == np.int32
-    assert owners.tolist() == sorted(owners.tolist())
+    assert query_numbers.tolist() == sorted(query_numbers.tolist())
     for place, query in enumerate(queries):
-        own = rows[owners == place].tolist()
+        own = rows[query_numbers == place].tolist()
         assert len(set(own)) == len(own)
         assert best(query, vectors, k) <= set(own) <= set(range(count))
 
 
 def test_few_entries_are_candidates() -> None:
     vectors = drawn(20_003, 64, spread=0.97, seed=3)
-    found = Codes.of(vectors[:-3].astype(np.float16)).candidates(vectors[-3:], 10)
+    found = Int8Codes.of(vectors[:-3].astype(np.float16)).candidates(vectors[-3:], 10)
     assert found is not None
     assert 30 <= len(found[0]) < 300
 
@@ -81,20 +81,20 @@ def test_where_many_are_alike_there_are_none() -> None:
     draw = np.random.default_rng(0)
     alike = np.eye(1, 32) + 0.001 * draw.normal(size=(3000, 32))
     alike = (alike / np.linalg.norm(alike, axis=1, keepdims=True)).astype(np.float16)
-    assert Codes.of(alike).candidates(alike[:4].astype(np.float32), 5) is None
-    assert Codes.of(alike).candidates(np.zeros((1, 32), np.float32), 5) is None
+    assert Int8Codes.of(alike).candidates(alike[:4].astype(np.float32), 5) is None
+    assert Int8Codes.of(alike).candidates(np.zeros((1, 32), np.float32), 5) is None
 
 
 def test_nothing_is_asked_or_there() -> None:
     vectors = drawn(500, 8, spread=0.5, seed=0).astype(np.float16)
-    found = Codes.of(vectors).candidates(np.zeros((0, 8), np.float32), 3)
+    found = Int8Codes.of(vectors).candidates(np.zeros((0, 8), np.float32), 3)
     assert found is not None
     assert [len(column) for column in found] == [0, 0]
     for empty in (vectors[:0], np.zeros((0, 0), np.float16)):
-        assert Codes.of(empty).candidates(np.zeros((2, empty.shape[1]), np.float32), 3) is None
+        assert Int8Codes.of(empty).candidates(np.zeros((2, empty.shape[1]), np.float32), 3) is None
     flat = np.zeros((700, 4), np.float16)
     with small_blocks():
-        found = Codes.of(flat).candidates(np.ones((1, 4), np.float32), 3)
+        found = Int8Codes.of(flat).candidates(np.ones((1, 4), np.float32), 3)
     assert found is not None
     assert sorted(found[1].tolist()) == list(range(700))
 
@@ -105,20 +105,20 @@ def test_they_are_saved_written_and_mapped(tmp_path: Path) -> None:
     with small_blocks():
         (tmp_path / "saved").mkdir()
         (tmp_path / "written").mkdir()
-        before = Codes.of(vectors)
+        before = Int8Codes.of(vectors)
         before.save(tmp_path / "saved")
-        written = Codes.write(tmp_path / "written", vectors)
+        written = Int8Codes.write(tmp_path / "written", vectors)
         expected = before.candidates(queries, 9)
         assert expected is not None
-        for one in (written, Codes.load(tmp_path / "saved", vectors)):
+        for one in (written, Int8Codes.load(tmp_path / "saved", vectors)):
             found = one.candidates(queries, 9)
             assert found is not None
             assert [column.tolist() for column in found] == [column.tolist() for column in expected]
-    for name in Codes.FILES:
+    for name in Int8Codes.FILES:
         assert (tmp_path / "saved" / name).read_bytes() == (tmp_path / "written" / name).read_bytes()
-    assert len(list((tmp_path / "saved").iterdir())) == len(Codes.FILES)
+    assert len(list((tmp_path / "saved").iterdir())) == len(Int8Codes.FILES)
     with pytest.raises(ValueError, match=r"codes are of 2,400 coordinates, its vectors have 2,394"):
-        Codes.load(tmp_path / "saved", vectors[:-1])
+        Int8Codes.load(tmp_path / "saved", vectors[:-1])
 
 
 def rounded_entries() -> tuple[Vectors, Vectors]:
@@ -155,7 +155,7 @@ def test_the_bound_is_wide_enough(worst: Callable[[], tuple[Vectors, Vectors]]) 
     vectors = (codes / 128).astype(np.float16)
     assert int((vectors.astype(float) @ query[0].astype(float)).argmax()) == 0
     with small_blocks(entries=1 << 16):
-        found = Codes.of(vectors).candidates(query, 1)
+        found = Int8Codes.of(vectors).candidates(query, 1)
     assert found is not None
     assert 0 in found[1]
 
@@ -163,7 +163,7 @@ def test_the_bound_is_wide_enough(worst: Callable[[], tuple[Vectors, Vectors]]) 
 def test_wrong_products_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     assert is_exact()
     vectors = drawn(900, 16, spread=0.5, seed=0).astype(np.float16)
-    codes = Codes.of(vectors)
+    codes = Int8Codes.of(vectors)
     with small_blocks():
         assert codes.candidates(vectors[:1].astype(np.float32), 3) is not None
         monkeypatch.setattr(module, "is_exact", lambda: False)
@@ -182,7 +182,7 @@ def test_wrong_products_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_what_does_not_fit_is_refused(codes: np.ndarray, bounds: np.ndarray, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        Codes(codes, bounds, width=4)
+        Int8Codes(codes, bounds, width=4)
 
 
 @given(

@@ -85,7 +85,7 @@ def test_what_is_no_entry_is_not_found(text: str) -> None:
 def test_each_order_of_words_is_an_entry_unless_asked_otherwise() -> None:
     known = entries(["Cancer, Pancreatic", "pancreatic cancer"])
     assert known.texts.to_pylist() == ["cancer pancreatic", "pancreatic cancer"]
-    assert known.others.to_pylist() == []
+    assert known.reordered.to_pylist() == []
 
 
 def test_names_of_a_concept_in_any_order_of_their_words_are_one_entry() -> None:
@@ -107,7 +107,7 @@ def test_names_of_a_concept_in_any_order_of_their_words_are_one_entry() -> None:
         "pancreatic cancers",
         "stomach cancer",
     ]
-    assert known.others.to_pylist() == ["cancer pancreatic"]
+    assert known.reordered.to_pylist() == ["cancer pancreatic"]
     assert known.find("cancer pancreatic") == known.find("pancreatic cancer") == 4
     assert [built.name(row).text for row in names_of(known, "pancreatic cancer")] == [
         "Pancreatic Cancer",
@@ -124,7 +124,7 @@ def test_of_several_orders_that_of_the_surest_name_is_searched() -> None:
         }
     )
     known = Entries.of(built, any_order=True)
-    assert (known.texts.to_pylist(), known.others.to_pylist()) == (["head ache"], ["ache head"])
+    assert (known.texts.to_pylist(), known.reordered.to_pylist()) == (["head ache"], ["ache head"])
     found = [(name.concept_id, name.kind) for name in map(built.name, names_of(known, "ache head"))]
     assert found == [
         ("X:2", "preferred"),
@@ -174,7 +174,7 @@ def test_saved_and_loaded(tmp_path: Path) -> None:
     assert loaded.texts.to_pylist() == known.texts.to_pylist()
     assert np.array_equal(loaded.offsets, known.offsets)
     assert np.array_equal(loaded.names, known.names)
-    assert loaded.others.to_pylist() == known.others.to_pylist() == ["flu swine"]
+    assert loaded.reordered.to_pylist() == known.reordered.to_pylist() == ["flu swine"]
     assert loaded.find("flu swine") == loaded.find("swine flu") == known.find("swine flu")
     assert loaded.find_all(["flu swine", "swine", "flu"]).tolist() == [2, NONE, 1]
 
@@ -186,8 +186,8 @@ def test_offsets_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="offsets"):
         Entries(known.texts, known.offsets, known.names[:-1])
     others = pa.array(["c o l d"], pa.large_string())
-    with pytest.raises(ValueError, match="other orders"):
+    with pytest.raises(ValueError, match="other word orders"):
         Entries(known.texts, known.offsets, known.names, others)
     for row in (-1, 2):
-        with pytest.raises(ValueError, match="other orders"):
+        with pytest.raises(ValueError, match="other word orders"):
             Entries(known.texts, known.offsets, known.names, others, np.array([row], np.int32))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from nymlink.index.entries import words as module
 from nymlink.index.entries.words import Words
-from nymlink.text.english.slips import is_slip
+from nymlink.text.slips import is_slip
 
 NAMES = st.lists(
     st.lists(st.text("aбc", min_size=1, max_size=6), min_size=1, max_size=3).map(" ".join), max_size=12
@@ -27,16 +27,16 @@ def test_words_of_all_texts() -> None:
 
 
 def test_the_only_word_that_is_near() -> None:
-    assert of("panic attack", "blood clot").meant("bolod") == "blood"
-    assert of("blood", "bleed").meant("bloed") is None
-    assert of("blood").meant("blood") is None
-    assert of().meant("blood") is None
+    assert of("panic attack", "blood clot").correction("bolod") == "blood"
+    assert of("blood", "bleed").correction("bloed") is None
+    assert of("blood").correction("blood") is None
+    assert of().correction("blood") is None
 
 
 def test_another_ending_is_as_likely() -> None:
-    assert of("anginin").meant("arginin") == "anginin"
+    assert of("anginin").correction("arginin") == "anginin"
     for other in ("arginine", "argini", "arginic"):
-        assert of("anginin", other).meant("arginin") is None
+        assert of("anginin", other).correction("arginin") is None
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 1 << 18])
@@ -48,5 +48,5 @@ def test_it_is_what_a_search_through_all_words_finds(at_once: int, names: list[s
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_AT_ONCE", at_once)
         words = of(*names)
-        assert words.meant(wrong) == (near.pop() if len(near) == 1 and not rivals else None)
+        assert words.correction(wrong) == (near.pop() if len(near) == 1 and not rivals else None)
         assert all(word in words for word in known)

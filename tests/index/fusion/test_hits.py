@@ -31,13 +31,13 @@ def test_best(scores: list[float], missing: list[bool], k: int, data: st.DataObj
     found=st.lists(st.lists(st.sampled_from([-0.5, 0.0, 0.25, 0.75]), max_size=6), max_size=5), k=st.integers(1, 8)
 )
 def test_best_of_different_numbers_of_entries(found: list[list[float]], k: int) -> None:
-    owners = np.repeat(np.arange(len(found)), [len(scores) for scores in found])
+    query_numbers = np.repeat(np.arange(len(found)), [len(scores) for scores in found])
     rows = np.array([7 * row % 11 for scores in found for row in range(len(scores))], np.int32)
     scores = np.array([score for scores in found for score in scores], np.float32)
-    hits = best_of(owners, rows, scores, queries=len(found), k=k)
+    hits = best_of(query_numbers, rows, scores, queries=len(found), k=k)
     assert hits.rows.shape == (len(found), k)
     for query in range(len(found)):
-        own = owners == query
+        own = query_numbers == query
         alone = best(rows[own][None, :], scores[own][None, :], k)
         assert hits.rows[query].tolist() == alone.rows[0].tolist()
         assert hits.scores[query].tolist() == alone.scores[0].tolist()

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.index.sparse.features import TEXT_BITS, Pairs, Points
+from nymlink.index.sparse.features import TEXT_BITS, CodePoints, Pairs
 from tests.index import naive
 
 Count = Callable[[str], Counter[Hashable]]
@@ -18,7 +18,7 @@ Count = Callable[[str], Counter[Hashable]]
 # Few letters, so that features repeat; of one, two, three and four bytes, right to left, combining, a surrogate.
 LETTERS = "ab1é\u0301ßا心🫀𝔞\ud800\0"
 TEXTS = st.lists(st.text(alphabet=LETTERS + "   ", max_size=12), max_size=6)
-FAMILIES: list[Callable[[Points], Pairs]] = [
+FAMILIES: list[Callable[[CodePoints], Pairs]] = [
     lambda points: points.ngrams(range(1, 4)),
     lambda points: points.word_ngrams(range(2, 5)),
     lambda points: points.words(),
@@ -51,7 +51,7 @@ def naive_profiles(texts: Sequence[str], count: Count) -> list[tuple[int, ...]]:
 @given(texts=TEXTS, first=st.integers(1, 4), more=st.integers(0, 3), within_words=st.booleans())
 def test_ngrams_are_those_of_a_plain_loop(texts: list[str], first: int, more: int, within_words: bool) -> None:
     sizes = range(first, first + more + 1)
-    points = Points(texts)
+    points = CodePoints(texts)
     found = points.word_ngrams(sizes) if within_words else points.ngrams(sizes)
     assert profiles_of(found, texts) == naive_profiles(
         texts, lambda text: naive.char_ngrams(text, sizes, within_words=within_words)
@@ -60,30 +60,30 @@ def test_ngrams_are_those_of_a_plain_loop(texts: list[str], first: int, more: in
 
 @given(texts=TEXTS, shortest=st.integers(1, 3))
 def test_words_are_those_of_a_plain_loop(texts: list[str], shortest: int) -> None:
-    found = Points(texts).words(shortest=shortest)
+    found = CodePoints(texts).words(shortest=shortest)
     assert profiles_of(found, texts) == naive_profiles(texts, lambda text: naive.words(text, shortest))
 
 
 @pytest.mark.parametrize("find", FAMILIES)
 @given(texts=TEXTS, other=TEXTS)
 def test_a_feature_is_the_same_whatever_stands_around_it(
-    find: Callable[[Points], Pairs], texts: list[str], other: list[str]
+    find: Callable[[CodePoints], Pairs], texts: list[str], other: list[str]
 ) -> None:
-    alone, after = find(Points(texts)), find(Points(other + texts))
+    alone, after = find(CodePoints(texts)), find(CodePoints(other + texts))
     after = after[(after & np.uint64((1 << TEXT_BITS) - 1)) >= len(other)] - np.uint64(len(other))
     assert sorted(alone.tolist()) == sorted(after.tolist())
 
 
 def test_a_single_ngram_is_the_whole_text() -> None:
     grams = ["hea", "ear", "art"]
-    alone = [hashes(Points([gram]).ngrams(range(3, 4))) for gram in grams]
-    assert [[value] for value in hashes(Points(["heart"]).ngrams(range(3, 4)))] == alone
+    alone = [hashes(CodePoints([gram]).ngrams(range(3, 4))) for gram in grams]
+    assert [[value] for value in hashes(CodePoints(["heart"]).ngrams(range(3, 4)))] == alone
 
 
 @pytest.mark.parametrize("text", ["", " ", "a", "🫀", "\ud800", "心"])
 def test_short_texts(text: str) -> None:
     letters = len(text.strip())
-    points = Points([text])
+    points = CodePoints([text])
     assert len(points.ngrams(range(1, 2))) == len(text)
     assert len(points.ngrams(range(2, 4))) == 0
     # "a", " a", "a " and " a ", but never spaces alone.
@@ -92,19 +92,19 @@ def test_short_texts(text: str) -> None:
 
 
 @pytest.mark.parametrize("find", FAMILIES)
-def test_no_texts(find: Callable[[Points], Pairs]) -> None:
-    assert len(find(Points([]))) == 0
+def test_no_texts(find: Callable[[CodePoints], Pairs]) -> None:
+    assert len(find(CodePoints([]))) == 0
 
 
 def test_as_many_texts_as_a_pair_can_tell_apart() -> None:
     count = 1 << TEXT_BITS
-    found = Points(["a"] * count).words()
+    found = CodePoints(["a"] * count).words()
     assert numbers(found) == list(range(count))
     assert len(set(hashes(found))) == 1
 
 
 def test_families_and_lengths_are_kept_apart() -> None:
-    points = Points(["aaaa"])
+    points = CodePoints(["aaaa"])
     families = (points.ngrams(range(1, 5)), points.word_ngrams(range(1, 5)), points.words())
     found = [set(hashes(family)) for family in families]
     assert list(map(len, found)) == [4, 1 + 3 + 3 + 3, 1]
@@ -113,10 +113,10 @@ def test_families_and_lengths_are_kept_apart() -> None:
 
 def test_a_long_text_has_all_its_ngrams() -> None:
     text = "".join(chr(0x4E00 + number) for number in range(10_000))
-    assert len(np.unique(Points([text]).ngrams(range(1, 5)))) == 4 * 10_000 - 6
+    assert len(np.unique(CodePoints([text]).ngrams(range(1, 5)))) == 4 * 10_000 - 6
 
 
 @given(texts=TEXTS, without=st.lists(st.text(alphabet="ab", min_size=1, max_size=2), max_size=3))
 def test_words_can_be_left_out(texts: list[str], without: list[str]) -> None:
     left = [" ".join(word for word in text.split(" ") if word not in without) for text in texts]
-    assert Points(texts).words(without=without).tolist() == Points(left).words().tolist()
+    assert CodePoints(texts).words(without=without).tolist() == CodePoints(left).words().tolist()

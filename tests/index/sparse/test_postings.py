@@ -26,10 +26,10 @@ def inverted(texts: list[list[int]]) -> Postings:
 
 def counts_of(postings: Postings) -> Counter[tuple[int, int]]:
     features = np.repeat(postings.features, postings.lengths).tolist()
-    often = postings.often(sublinear=False).astype(int).tolist()
+    frequencies = postings.term_frequencies(sublinear=False).astype(int).tolist()
     pairs = list(zip(features, postings.texts.tolist(), strict=True))
     assert len(set(pairs)) == len(pairs)
-    return Counter(dict(zip(pairs, often, strict=True)))
+    return Counter(dict(zip(pairs, frequencies, strict=True)))
 
 
 def expected(texts: list[list[int]]) -> Counter[tuple[int, int]]:

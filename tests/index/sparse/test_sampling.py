@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.index.sparse.sampling import sample
+from nymlink.index.sparse.sampling import sample_features
 
 
 def naive_sample(frequencies: list[int], weights: list[float], budget: int) -> list[float]:
@@ -40,7 +40,7 @@ def test_agrees_with_a_plain_loop() -> None:
         frequencies = [int(10 ** draw.uniform(0, 5)) for _ in range(count)]
         weights = [draw.uniform(0.01, 1) for _ in range(count)]
         budget = int(sum(frequencies) * draw.uniform(0.05, 1.2)) + 1
-        found = sample(np.array(frequencies), np.array(weights), budget).tolist()
+        found = sample_features(np.array(frequencies), np.array(weights), budget).tolist()
         expected = naive_sample(frequencies, weights, budget)
         np.testing.assert_allclose(sum(found), sum(expected), rtol=0.5)
         np.testing.assert_allclose(found, expected, rtol=1e-4)
@@ -54,7 +54,7 @@ def test_something_is_chosen_and_little_more_than_the_budget_looked_at(
     features: list[tuple[int, float]], budget: int
 ) -> None:
     frequencies, weights = np.array([count for count, _ in features]), np.array([weight for _, weight in features])
-    counts = sample(frequencies, weights, budget)
+    counts = sample_features(frequencies, weights, budget)
     assert counts.dtype == np.float32
     assert counts.any()
     assert np.all((counts == 0) | (counts >= 1))
@@ -67,7 +67,7 @@ def test_a_sum_over_the_sample_is_right_on_average() -> None:
     for _ in range(400):
         frequencies = (10 ** draw.uniform(2, 6, 80)).astype(np.int64)
         weights = draw.uniform(0.1, 1, 80)
-        counts = sample(frequencies, weights, int(frequencies.sum()) // 4)
+        counts = sample_features(frequencies, weights, int(frequencies.sum()) // 4)
         # Which features a text has does not hang together with how likely they are to be chosen.
         has = draw.random(80) < 0.5
         ratios.append(float(weights[has] @ counts[has] / weights[has].sum()))
@@ -77,11 +77,11 @@ def test_a_sum_over_the_sample_is_right_on_average() -> None:
 def test_what_is_worth_more_or_costs_less_is_certain() -> None:
     frequencies, weights = np.full(100, 1000), np.full(100, 0.1)
     frequencies[0], weights[1] = 1, 10
-    counts = sample(frequencies, weights, 10_000)
+    counts = sample_features(frequencies, weights, 10_000)
     assert counts[:2].tolist() == [1, 1]
     assert np.count_nonzero(counts) == pytest.approx(11, abs=1)
 
 
 def test_where_the_budget_suffices_nothing_is_left_out() -> None:
-    assert sample(np.array([5, 6]), np.array([0.1, 0.2]), 11).tolist() == [1, 1]
-    assert sample(np.zeros(0, np.int64), np.zeros(0), 11).tolist() == []
+    assert sample_features(np.array([5, 6]), np.array([0.1, 0.2]), 11).tolist() == [1, 1]
+    assert sample_features(np.zeros(0, np.int64), np.zeros(0), 11).tolist() == []

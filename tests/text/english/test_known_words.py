@@ -8,12 +8,15 @@ import pytest
 
 from nymlink.text.english.known_words import (
     CLINICAL,
+    COMMON,
     FOLDER,
     ORDINARY,
     PRODUCTS,
     SHORTEST,
     WORDS,
     clinical_words,
+    common_words,
+    drug_endings,
     known_words,
     ordinary_words,
     product_words,
@@ -39,3 +42,14 @@ def test_words_are_of_their_kinds() -> None:
     assert {"asthma", "seizure"} <= clinical_words() - product_words()
     assert {"moon", "hammer", "cold", "improved", "judgment"} <= ordinary_words() - product_words()
     assert {"moon", "hammer", "improved"}.isdisjoint(clinical_words())
+
+
+def test_common_words_are_folded_words() -> None:
+    lines = gzip.decompress((FOLDER / COMMON).read_bytes()).decode("ascii").splitlines()
+    assert lines == sorted(common_words())
+    assert all(word.isalpha() and word == normalise(word) for word in lines)
+
+
+def test_endings_of_drugs_are_those_of_products() -> None:
+    for end in drug_endings():
+        assert any(word.endswith(end) for word in product_words())

@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.text.english import medical_words as words
+from nymlink.text.english.medical_words import by_first_word, ordered_words, rows_of, words_of
 from nymlink.text.english.paraphrases import paraphrases
 from nymlink.text.normalise import normalise
 
-PARTS = [word for _, *organ in words.ORGANS for word in organ] + sorted(words.PARTS)
+PARTS = [word for _, *organ in rows_of("organ") for word in organ] + sorted(words_of("part"))
+IMPAIRED = words_of("impaired", "something wrong with no part", "disease", "toxicity")
 NO_PARTS = ("granulomatous", "metabolic", "sleep", "jaw")
 
 
@@ -41,7 +42,7 @@ def test_other_words_are_among_them(text: str, other: str) -> None:
 
 
 def test_all_words_for_an_organ_stand_for_each_other() -> None:
-    for _, *organ in words.ORGANS:
+    for _, *organ in rows_of("organ"):
         for word in organ:
             found = set(paraphrases(f"{word} failure"))
             assert {f"{other} failure" for other in organ if other != word} <= found
@@ -49,34 +50,34 @@ def test_all_words_for_an_organ_stand_for_each_other() -> None:
 
 def test_a_part_that_something_is_wrong_with_has_a_disease_or_an_abnormality() -> None:
     for part in PARTS:
-        for head in words.AILING:
+        for head in words_of("something wrong"):
             assert {f"{part} disease", f"abnormality of the {part}"} <= set(paraphrases(f"{part} {head}"))
-        for head in words.MISSHAPEN | words.CHANGED:
+        for head in words_of("malformed", "changed"):
             assert f"abnormal {part} morphology" in set(paraphrases(f"{part} {head}"))
 
 
 def test_a_function_that_is_impaired_has_a_disorder() -> None:
-    for noun, *adjectives in words.FUNCTIONS:
+    for noun, *adjectives in rows_of("function"):
         for word in (noun, *adjectives):
-            for head in words.IMPAIRED:
+            for head in IMPAIRED:
                 found = list(paraphrases(f"{word} {head}"))
                 assert {f"{one} disorder" for one in (noun, *adjectives)} - {f"{word} {head}"} <= set(found)
 
 
 def test_an_adjective_becomes_the_nouns_of_the_first_end_that_fits() -> None:
-    for end, nouns in words.NOUNS:
+    for end, *nouns in rows_of("adjective ending"):
         assert list(paraphrases(f"nosol{end}"))[-len(nouns) :] == [f"nosol{noun}" for noun in nouns]
 
 
 def test_a_last_word_becomes_a_wider_one() -> None:
-    for word, wider in words.WIDER.items():
+    for word, wider in by_first_word("wider").items():
         assert {f"nosal {other}" for other in wider} <= set(paraphrases(f"nosal {word}"))
-    for part in words.HISTOLOGIES:
+    for part in ordered_words("not wider"):
         assert f"{part} carcinoma" not in set(paraphrases(f"{part} adenocarcinoma"))
 
 
 def test_a_phrase_becomes_what_no_rule_makes_of_it() -> None:
-    for phrase, others in words.PHRASES.items():
+    for phrase, others in by_first_word("phrase").items():
         assert set(others) <= set(paraphrases(phrase))
 
 
@@ -139,20 +140,20 @@ def test_what_is_something_else_is_not_among_them(text: str, other: str) -> None
 
 
 def test_what_gave_its_name_to_one_disease_has_no_other() -> None:
-    for part in words.NAMESAKES:
-        for head in words.FAILING:
+    for part in words_of("namesake"):
+        for head in words_of("something wrong with no part"):
             assert {f"{part} disease", f"{part} disorder"}.isdisjoint(paraphrases(f"{part} {head}"))
 
 
 def test_a_lesion_of_what_is_no_part_is_no_disease() -> None:
     for part in NO_PARTS:
-        for head in words.AILING - words.FAILING - words.IMPAIRED:
+        for head in words_of("something wrong") - words_of("something wrong with no part") - IMPAIRED:
             assert f"{part} disease" not in set(paraphrases(f"{part} {head}"))
 
 
 def test_an_adjective_of_no_event_becomes_no_noun() -> None:
-    for adjective in (*words.UNEVENTFUL, "metabolic", "neurologic", "endoscopic"):
-        for event in words.EVENTS:
+    for adjective in (*ordered_words("no event ending"), "metabolic", "neurologic", "endoscopic"):
+        for event in words_of("event"):
             assert set(paraphrases(f"{adjective} {event}")).isdisjoint(paraphrases(adjective))
 
 
@@ -163,31 +164,31 @@ def test_an_injury_is_no_disease_of_any_kind() -> None:
 ADJECTIVES = ("cholestatic", "hypertensive", "nephrotic", "toxic", "hereditary", "acute")
 PARTS_OF_TEXTS = st.one_of(
     st.sampled_from(PARTS),
-    st.sampled_from([word for function in words.FUNCTIONS for word in function]),
-    st.sampled_from(sorted(words.INHERITANCE)),
+    st.sampled_from([word for function in rows_of("function") for word in function]),
+    st.sampled_from(sorted(words_of("inheritance", "inherited"))),
     st.sampled_from(ADJECTIVES),
 )
 HEADS = st.sampled_from(
     sorted(
         {
-            *words.AILING,
-            *words.CHANGED,
-            *words.MISSHAPEN,
-            *words.IMPAIRED,
-            *words.EVENTS,
-            *words.UNNAMED,
-            *words.WIDER,
+            *words_of("something wrong"),
+            *words_of("changed"),
+            *words_of("malformed"),
+            *IMPAIRED,
+            *words_of("event"),
+            *words_of("unnamed"),
+            *by_first_word("wider"),
             "function",
             "failure",
         }
     )
 )
-BEFORE = st.sampled_from(("", *(f"{how} " for how in (words.SPORADIC, *words.LESS, *words.WRONG))))
+BEFORE = st.sampled_from(("", *(f"{how} " for how in sorted(words_of("sporadic", "less", "wrong")))))
 TEXTS = st.one_of(
     st.text(max_size=40).map(normalise),
     st.builds("{}{} {}".format, BEFORE, PARTS_OF_TEXTS, HEADS),
-    st.sampled_from([f"{form}{end}" for form, *_ in words.ORGANS for end in ("pathy", "toxicity", "toxic")]),
-    st.sampled_from(sorted(words.PHRASES)),
+    st.sampled_from([f"{form}{end}" for form, *_ in rows_of("organ") for end in ("pathy", "toxicity", "toxic")]),
+    st.sampled_from(sorted(by_first_word("phrase"))),
 )
 
 

@@ -18,7 +18,7 @@ from nymlink.train.engine.metrics_log import MetricsLog
 from nymlink.train.engine.optimiser import adamw
 
 
-def trained(width: int = 4, *, steps: int = 3) -> tuple[nn.Module, torch.optim.Optimizer]:
+def trainable_parameters(width: int = 4, *, steps: int = 3) -> tuple[nn.Module, torch.optim.Optimizer]:
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(3, width), nn.Linear(width, 2))
     model[0].bias.requires_grad_(False)
@@ -40,33 +40,33 @@ def go_on(model: nn.Module, optimiser: torch.optim.Optimizer) -> list[float]:
 
 
 def test_training_goes_on_as_if_it_had_not_stopped(tmp_path: Path) -> None:
-    model, optimiser = trained()
+    model, optimiser = trainable_parameters()
     path = checkpoint.save(tmp_path, 3, model, optimiser, {"best": [1, None]})
-    fresh, untouched = trained(steps=0)
+    fresh, untouched = trainable_parameters(steps=0)
     assert checkpoint.restore(path, fresh, untouched) == {"best": [1, None]}
     assert go_on(fresh, untouched) == go_on(model, optimiser)
 
 
 def test_plain_optimisers_come_back_too(tmp_path: Path) -> None:
-    model, _ = trained()
+    model, _ = trainable_parameters()
     optimiser = torch.optim.Adam(model[1].parameters(), lr=0.1)
     go_on(model, optimiser)
     path = checkpoint.save(tmp_path, 1, model, optimiser, {})
-    fresh, _ = trained(steps=0)
+    fresh, _ = trainable_parameters(steps=0)
     untouched = torch.optim.Adam(fresh[1].parameters(), lr=0.1)
     checkpoint.restore(path, fresh, untouched)
     assert go_on(fresh, untouched) == go_on(model, optimiser)
 
 
 def test_what_is_frozen_is_not_written(tmp_path: Path) -> None:
-    path = checkpoint.save(tmp_path, 1, *trained(), {})
+    path = checkpoint.save(tmp_path, 1, *trainable_parameters(), {})
     assert "0.bias" not in (path / "weights.safetensors").read_bytes()[:400].decode(errors="replace")
 
 
 @pytest.mark.parametrize("name", ["weights.safetensors", "optimiser.safetensors"])
 @pytest.mark.parametrize("damage", ["flipped", "truncated", "missing"])
 def test_damage_is_found(tmp_path: Path, name: str, damage: str) -> None:
-    model, optimiser = trained()
+    model, optimiser = trainable_parameters()
     path = checkpoint.save(tmp_path, 1, model, optimiser, {})
     data = bytearray((path / name).read_bytes())
     (path / name).unlink()
@@ -80,14 +80,14 @@ def test_damage_is_found(tmp_path: Path, name: str, damage: str) -> None:
 
 
 def test_a_checkpoint_of_another_model_is_refused(tmp_path: Path) -> None:
-    path = checkpoint.save(tmp_path, 1, *trained(), {})
+    path = checkpoint.save(tmp_path, 1, *trainable_parameters(), {})
     with pytest.raises(StoreError, match="of another model"):
-        checkpoint.restore(path, *trained(5))
+        checkpoint.restore(path, *trainable_parameters(5))
 
 
 def test_the_last_and_chosen_ones_are_kept(tmp_path: Path) -> None:
     for step in (2, 9, 10, 100):
-        checkpoint.save(tmp_path, step, *trained(), {})
+        checkpoint.save(tmp_path, step, *trainable_parameters(), {})
     (tmp_path / ".step-000000011.partial").mkdir()
     assert list(checkpoint.checkpoints(tmp_path)) == [2, 9, 10, 100]
     checkpoint.prune(tmp_path, keep=[100, 9])
@@ -95,7 +95,7 @@ def test_the_last_and_chosen_ones_are_kept(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_leaves_earlier_checkpoints_as_they_were(tmp_path: Path) -> None:
-    model, optimiser = trained(2000)
+    model, optimiser = trainable_parameters(2000)
     checkpoint.save(tmp_path, 1, model, optimiser, {})
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -23,20 +23,19 @@ from nymlink.core.errors import NymlinkError
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.pairs.pairs import Pairs
 from nymlink.pairs.sequence import VocabularyPairs
-from nymlink.train.engine.distributed import SINGLE, Processes, joined
+from nymlink.train.engine.distributed import SINGLE, Processes, process_group
 from nymlink.train.engine.loop import StoppedError
 from nymlink.train.engine.precision import Precision
-from nymlink.train.engine.sparse_gradients import densify, sparsify
-from nymlink.train.engine.task import Outcome
-from nymlink.train.names.batches import NameBatch, NameBatches
+from nymlink.train.engine.sparse_gradients import densify_gradients, use_sparse_embedding_gradients
+from nymlink.train.engine.task import BatchResult
+from nymlink.train.names.name_batches import NameBatch, NameBatches
 from nymlink.train.names.sap import train_sap
-from nymlink.train.names.self_alignment import Alignment, make_loss
-from nymlink.train.settings.common import HeldOut
+from nymlink.train.names.self_alignment_task import SelfAlignmentTask, make_loss
+from nymlink.train.settings.common import HeldOutCorpus
 from nymlink.train.settings.recipes import SapSettings
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.train.runs import same, sap_settings, weights
 
-pytestmark = pytest.mark.usefixtures("one_thread")
 CPU = torch.device("cpu")
 
 
@@ -65,14 +64,14 @@ def step(processes: Processes, folder: Path, place: Path, changes: dict[str, Any
     """One step without dropout; its loss and gradients into files."""
     settings = sap_settings(place, folder / "out", **changes)
     model = TorchModel.load(settings.base).eval()
-    sparsify(model)
+    use_sparse_embedding_gradients(model)
     pairs = VocabularyPairs(Pairs.of(Vocabulary.load(settings.vocab or "")))
     batches = NameBatches(pairs, size=19, tokenizer=model.tokenizer, processes=processes)
     loss = make_loss(settings.loss, settings.loss_settings)
-    task = Alignment(model, batches, loss, settings, Precision("float32", CPU), processes)
+    task = SelfAlignmentTask(model, batches, loss, settings, Precision("float32", CPU), processes)
     outcome = task.backward(task.batch(0, number))
-    densify(model.parameters())
-    processes.add_up(model.parameters())
+    densify_gradients(model.parameters())
+    processes.sum_gradients(model.parameters())
     gradients = {name: value.grad for name, value in model.named_parameters() if value.grad is not None}
     save_file(gradients, folder / f"{processes.count}-{processes.rank}.safetensors")
     (folder / f"{processes.count}-{processes.rank}.json").write_text(json.dumps([outcome.loss, outcome.figures]))
@@ -128,16 +127,16 @@ def train(rank: int, settings: SapSettings) -> None:
 
 
 def stop_after_three_steps(rank: int, settings: SapSettings) -> None:
-    original = Alignment.backward
+    original = SelfAlignmentTask.backward
     steps = []
 
-    def backward(task: Alignment, batch: NameBatch) -> Outcome:
+    def backward(task: SelfAlignmentTask, batch: NameBatch) -> BatchResult:
         steps.append(batch)
         if len(steps) == 3 and rank == 1:
             os.kill(os.getpid(), signal.SIGTERM)
         return original(task, batch)
 
-    Alignment.backward = backward  # type: ignore[method-assign]
+    SelfAlignmentTask.backward = backward  # type: ignore[method-assign]
     with pytest.raises(StoppedError, match="after step 3 of 5"):
         train_sap(settings)
 
@@ -157,7 +156,7 @@ def test_the_first_process_writes_what_all_have_learned(place: Path, tmp_path: P
 
 
 def test_what_several_processes_were_stopped_in_they_go_on_with(place: Path, tmp_path: Path) -> None:
-    held_out = {"dev": HeldOut(corpus=str(place / "processed_dev"), dictionary=str(place / "vocab"))}
+    held_out = {"dev": HeldOutCorpus(corpus=str(place / "processed_dev"), dictionary=str(place / "vocab"))}
     settings = sap_settings(place, tmp_path / "parts", max_steps=5, evaluation=held_out, evaluate_every=2)
     whole = replace(settings, output=str(tmp_path / "whole"))
     torchrun(stop_after_three_steps, 2, settings)
@@ -175,17 +174,17 @@ def test_processes_wait_for_hours_while_the_first_one_measures(monkeypatch: pyte
     monkeypatch.setattr(dist, "get_rank", lambda: 1)
     monkeypatch.setattr(dist, "get_world_size", lambda: 2)
     monkeypatch.setattr(dist, "destroy_process_group", lambda: None)
-    with joined(CPU) as processes:
+    with process_group(CPU) as processes:
         assert processes == Processes(1, 2)
     assert given["timeout"] >= timedelta(hours=12)
 
 
 def test_without_torchrun_there_is_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("WORLD_SIZE", raising=False)
-    with joined(CPU) as processes:
+    with process_group(CPU) as processes:
         assert processes == SINGLE
         assert processes.first
-        assert processes.agree(3, CPU) == 3
+        assert processes.from_first(3, CPU) == 3
         assert processes.any(True, CPU)
         vectors = torch.rand(2, 3, requires_grad=True)
         gathered = processes.gather(vectors, [2])

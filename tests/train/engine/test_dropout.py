@@ -6,10 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from nymlink.train.engine.dropout import cheap_dropout, dropout
+from nymlink.train.engine.dropout import dropout, fast_dropout
 from tests.encode import tiny
-
-pytestmark = pytest.mark.usefixtures("one_thread")
 
 CPU = torch.device("cpu")
 
@@ -45,7 +43,7 @@ def test_half_precision_stays_half_precision() -> None:
 def test_within_it_modules_drop_out_so_and_not_after_it() -> None:
     layer, values = nn.Dropout(0.5), torch.rand(50)
     torch.manual_seed(2)
-    with cheap_dropout(CPU):
+    with fast_dropout(CPU):
         within = layer(values)
     torch.manual_seed(2)
     assert torch.equal(within, dropout(values, 0.5))
@@ -57,7 +55,7 @@ def test_within_it_modules_drop_out_so_and_not_after_it() -> None:
 
 def test_what_is_not_by_chance_is_left_to_torch() -> None:
     values = torch.rand(50)
-    with cheap_dropout(CPU):
+    with fast_dropout(CPU):
         assert torch.equal(nn.Dropout(0.5).eval()(values), values)
         assert torch.equal(nn.Dropout(0.0)(values), values)
         assert not nn.functional.dropout(values, 1.0).any()
@@ -74,7 +72,7 @@ def test_all_dropout_of_a_transformer_is_by_it(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(torch, "dropout", never)
     monkeypatch.setattr(torch._VF, "dropout", never)
-    with cheap_dropout(CPU):
+    with fast_dropout(CPU):
         model(input_ids=torch.tensor([[2, 7, 9, 3]]))
     with pytest.raises(AssertionError, match="drawn"):
         model(input_ids=torch.tensor([[2, 7, 9, 3]]))

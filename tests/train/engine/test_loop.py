@@ -21,8 +21,8 @@ from nymlink.train.engine.metrics_log import MetricsLog
 from nymlink.train.engine.optimiser import LearningRate
 from nymlink.train.engine.precision import Precision, find_device
 from nymlink.train.engine.reporting import Reporter
-from nymlink.train.engine.task import Figures, Outcome
-from nymlink.train.settings.common import HeldOut, RunSettings
+from nymlink.train.engine.task import BatchResult, Figures
+from nymlink.train.settings.common import HeldOutCorpus, RunSettings
 
 CPU = torch.device("cpu")
 Batch = tuple[int, int]
@@ -51,13 +51,13 @@ class Towards:
     def batch(self, epoch: int, number: int) -> tuple[int, int]:
         return epoch, number
 
-    def backward(self, batch: tuple[int, int]) -> Outcome:
+    def backward(self, batch: tuple[int, int]) -> BatchResult:
         self.seen.append(batch)
         factor = self.hook(batch)
         target = torch.rand(1) + batch[1]
         loss = (self.model.weight - target).square().sum() * (1.0 if factor is None else factor)
         (loss * self.precision.scale).backward()
-        return Outcome(loss=loss.item(), size=2, figures={"half": 0.5})
+        return BatchResult(loss=loss.item(), size=2, figures={"half": 0.5})
 
 
 def loop(
@@ -179,7 +179,7 @@ def test_an_interrupt_breaks_an_evaluation_off_which_is_made_when_the_training_g
 ) -> None:
     evaluated = []
     settings: dict[str, Any] = {
-        "evaluation": {"dev": HeldOut(corpus="c", dictionary="d")},
+        "evaluation": {"dev": HeldOutCorpus(corpus="c", dictionary="d")},
         "evaluate_every": 2,
     }
 
@@ -209,7 +209,7 @@ def test_the_best_checkpoint_is_kept_beside_the_last(tmp_path: Path) -> None:
     made, _, _ = loop(
         tmp_path,
         evaluate=lambda: {"dev": {"acc@1": next(values)}, "other": {"acc@1": 0.0}},
-        evaluation={name: HeldOut(corpus="c", dictionary="d") for name in ("dev", "other")},
+        evaluation={name: HeldOutCorpus(corpus="c", dictionary="d") for name in ("dev", "other")},
         evaluate_every=2,
         best="dev",
     )
@@ -230,7 +230,7 @@ def test_what_was_there_to_begin_with_can_be_the_best(tmp_path: Path) -> None:
     made, _, _ = loop(
         tmp_path,
         evaluate=lambda: {"dev": {"acc@1": next(values)}},
-        evaluation={"dev": HeldOut(corpus="c", dictionary="d")},
+        evaluation={"dev": HeldOutCorpus(corpus="c", dictionary="d")},
         evaluate_every=5,
         best="dev",
     )
@@ -277,7 +277,8 @@ def test_gradients_that_overflow_float16_only_lower_the_scale(tmp_path: Path) ->
 def test_gradients_that_overflow_whatever_the_scale_stop_it(tmp_path: Path) -> None:
     made, _, model = loop(tmp_path, precision="float16", epochs=9)
     model.weight.register_hook(lambda gradient: gradient * math.inf)
-    with pytest.raises(NymlinkError, match=r"^step 17 .*: the loss is .* and its gradients are no finite numbers"):
+    message = r"^step 17 .*: the loss is .* and its gradients are not finite numbers"
+    with pytest.raises(NymlinkError, match=message):
         made.run()
     assert made._precision.scale == 1
 
@@ -319,7 +320,7 @@ def test_evaluations_and_optimisers_need_memory_too(tmp_path: Path) -> None:
     def fail() -> Figures:
         raise MemoryError
 
-    corpora = {"dev": HeldOut(corpus="c", dictionary="d")}
+    corpora = {"dev": HeldOutCorpus(corpus="c", dictionary="d")}
     with pytest.raises(NymlinkError, match=r"^evaluation after step 0: out of memory: lower log_every \(now 1\)"):
         loop(tmp_path, evaluate=fail, evaluation=corpora)[0].run()
     made, _, _ = loop(tmp_path)

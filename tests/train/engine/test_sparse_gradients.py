@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import copy
 
-import pytest
 import torch
 
 from nymlink.train.engine.optimiser import adamw
-from nymlink.train.engine.sparse_gradients import densify, sparsify
+from nymlink.train.engine.sparse_gradients import densify_gradients, use_sparse_embedding_gradients
 from tests.encode import tiny
-
-pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def test_sparse_gradients_move_the_weights_as_dense_ones_do() -> None:
     plain = tiny.transformer("bert").eval()
     quick = copy.deepcopy(plain)
-    sparsify(quick)
+    use_sparse_embedding_gradients(quick)
     ids = torch.tensor([[2, 7, 9, 3], [2, 7, 7, 3]])
     for model in (plain, quick):
         optimiser = adamw(model.parameters(), learning_rate=0.01, weight_decay=0.01)
@@ -26,7 +23,7 @@ def test_sparse_gradients_move_the_weights_as_dense_ones_do() -> None:
             for piece in ids[:, None]:
                 states = model(input_ids=piece).last_hidden_state
                 (states * torch.linspace(-1, 2, 32)).sum().backward()
-            densify(model.parameters())
+            densify_gradients(model.parameters())
             optimiser.step()
     for (name, one), other in zip(plain.named_parameters(), quick.parameters(), strict=True):
         torch.testing.assert_close(one, other, msg=name)

@@ -219,7 +219,7 @@ def test_half_precision_is_computed_in_single(loss: Loss) -> None:
 @pytest.mark.parametrize("loss", ALL, ids=name)
 def test_shapes_are_checked(loss: Loss) -> None:
     pairs = torch.zeros(3, 3, dtype=torch.bool)
-    with pytest.raises(ValueError, match=r"must be one \(A, M\), not \[\(3, 3\), \(3, 4\)\]"):
+    with pytest.raises(ValueError, match=r"must have one shape \(A, M\), not \[\(3, 3\), \(3, 4\)\]"):
         loss(torch.zeros(3, 4), pairs, pairs)
 
 

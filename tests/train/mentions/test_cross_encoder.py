@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 from click.testing import CliRunner
 from safetensors.torch import load_file
 
@@ -19,18 +18,16 @@ from nymlink.core.errors import InputError, OutputError
 from nymlink.corpus.read import read_corpus
 from nymlink.index.index import Index
 from nymlink.rerank.cross_encoder import CrossEncoder
-from nymlink.rerank.cross_model import CrossModel
 from nymlink.rerank.cross_scorer import CrossScorer
+from nymlink.rerank.joint_model import JointModel
 from nymlink.rerank.passages import passages
 from nymlink.train.engine.loop import StoppedError
 from nymlink.train.mentions.cross_encoder import train_cross_encoder
-from nymlink.train.settings.common import HeldOut
+from nymlink.train.settings.common import HeldOutCorpus
 from nymlink.train.settings.recipes import CrossEncoderSettings
 from tests.encode import tiny
 from tests.train.runs import same
 from tests.train.small import vocabulary
-
-pytestmark = pytest.mark.usefixtures("one_thread")
 
 WORDS = "heart", "seizure", "fever", "short", "stature", "infarction"
 DOCUMENTS, EPOCHS, IN_EPOCH = 6, 2, 4
@@ -54,7 +51,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("cross")
     tiny.folder(folder / "base")
     names = [(f"X:{at}", f"{word} attack", "en", "exact") for at, word in enumerate(WORDS)]
-    Index.build(vocabulary(*names)).save(folder / "index")
+    Index.build(vocabulary(*names), encoder=None).save(folder / "index")
     corpus(folder / "train.PubTator.txt", DOCUMENTS)
     return folder
 
@@ -82,7 +79,6 @@ def settings(place: Path, output: Path, **changes: Any) -> CrossEncoderSettings:
 def finished(place: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A training that nobody interrupted."""
     output = tmp_path_factory.mktemp("finished") / "out"
-    torch.set_num_threads(1)
     train_cross_encoder(settings(place, output))
     return output
 
@@ -114,14 +110,14 @@ def test_context_alone_tells_candidates_apart(place: Path, tmp_path: Path) -> No
     few, index, base = (tmp_path / name for name in ("few.PubTator.txt", "index", "base"))
     corpus(few, 2)
     names = [(f"X:{at}", f"{word} attack", "en", "exact") for at, word in enumerate(WORDS[:2])]
-    Index.build(vocabulary(*names)).save(index)
+    Index.build(vocabulary(*names), encoder=None).save(index)
     tiny.folder(base)
     # So few examples are learned by heart: noise would only make that take longer.
     config = json.loads((base / "config.json").read_text())
     config |= {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
     (base / "config.json").write_text(json.dumps(config))
     given = settings(place, tmp_path / "out", corpora=(str(few),), index=str(index), base=str(base))
-    held_out = {"few": HeldOut(corpus=str(few), dictionary=str(index))}
+    held_out = {"few": HeldOutCorpus(corpus=str(few), dictionary=str(index))}
     given = replace(given, epochs=60, batch_mentions=4, learning_rate=3e-3, evaluation=held_out, evaluate_every=20)
     result = train_cross_encoder(replace(given, best="few"))
     figures = [line for line in metrics(tmp_path / "out") if "evaluation" in line]
@@ -143,17 +139,17 @@ def test_stopped_it_goes_on_to_the_same_bits(
     place: Path, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: int
 ) -> None:
     given = settings(place, tmp_path / "out")
-    original, left = CrossModel.forward, calls
+    original, left = JointModel.forward, calls
 
-    def forward(self: CrossModel, *arguments: Any, **named: Any) -> Any:
+    def forward(self: JointModel, *arguments: Any, **named: Any) -> Any:
         nonlocal left
         left -= 1
         if not left:
-            monkeypatch.setattr(CrossModel, "forward", original)
+            monkeypatch.setattr(JointModel, "forward", original)
             os.kill(os.getpid(), signal.SIGINT)
         return original(self, *arguments, **named)
 
-    monkeypatch.setattr(CrossModel, "forward", forward)
+    monkeypatch.setattr(JointModel, "forward", forward)
     with pytest.raises(StoppedError):
         train_cross_encoder(given)
     train_cross_encoder(given)
@@ -168,7 +164,7 @@ def test_stopped_it_goes_on_to_the_same_bits(
 def test_what_cannot_be_trained_on_is_said(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = settings(place, tmp_path / "out")
     (tmp_path / "other.txt").write_text("1|t|A fever came.\n1|a|\n1\t2\t7\tfever\tDisease\tY:1\n")
-    with pytest.raises(InputError, match=r"are its ids those of the corpus.*'unknown id': 1"):
+    with pytest.raises(InputError, match=r"annotated with ids of this index.*'unknown id': 1"):
         train_cross_encoder(replace(given, corpora=(str(tmp_path / "other.txt"),)))
     with pytest.raises(InputError, match="max_length must be at least 32, not 31"):
         train_cross_encoder(replace(given, max_length=31))

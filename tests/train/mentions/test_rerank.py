@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 from click.testing import CliRunner
 from safetensors.torch import load_file
 
@@ -21,22 +20,20 @@ from nymlink.corpus.model import Document
 from nymlink.corpus.read import read_corpus
 from nymlink.index.fusion.fusion import Fusion
 from nymlink.index.index import Index
-from nymlink.link.linker import Linker
+from nymlink.linking.linker import Linker
 from nymlink.rerank.passages import passages
 from nymlink.rerank.reranker import Reranker
 from nymlink.train.engine import checkpoint
 from nymlink.train.engine.loop import StoppedError
 from nymlink.train.mentions.rerank import train_rerank
-from nymlink.train.mentions.rerank_evaluation import RerankEvaluation
-from nymlink.train.settings.common import HeldOut
-from nymlink.train.settings.fields import make
+from nymlink.train.mentions.reranker_evaluation import RerankerEvaluation
+from nymlink.train.settings.common import HeldOutCorpus
+from nymlink.train.settings.fields import make_settings
 from nymlink.train.settings.recipes import RerankSettings
 from nymlink.train.settings.toml_files import read_toml
 from tests.encode import tiny
 from tests.train.runs import same
 from tests.train.small import vocabulary
-
-pytestmark = pytest.mark.usefixtures("one_thread")
 
 WORDS = "heart", "attack", "seizure", "short", "stature", "infarction"
 DOCUMENTS, EPOCHS, IN_EPOCH = 6, 2, 3
@@ -48,7 +45,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("rerank")
     tiny.folder(folder / "base")
     names = [(f"X:{at}", f"{word} attack", "en", "exact") for at, word in enumerate(WORDS)]
-    Index.build(vocabulary(*names, ("X:9", "mi", "en", "exact"))).save(folder / "index")
+    Index.build(vocabulary(*names, ("X:9", "mi", "en", "exact")), encoder=None).save(folder / "index")
     lines = []
     for number in range(DOCUMENTS):
         gold = number % 2
@@ -85,7 +82,6 @@ def settings(place: Path, output: Path, **changes: Any) -> RerankSettings:
 def finished(place: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A training that nobody interrupted."""
     output = tmp_path_factory.mktemp("finished") / "out"
-    torch.set_num_threads(1)
     train_rerank(settings(place, output))
     return output
 
@@ -165,7 +161,7 @@ def alone(tmp_path: Path) -> dict[str, Any]:
     Nothing is spelt like "mi" but itself.
     """
     names = ("X:0", "heart attack", "en", "exact"), ("X:1", "attack", "en", "exact"), ("X:2", "mi", "en", "exact")
-    Index.build(vocabulary(*names)).save(tmp_path / "index")
+    Index.build(vocabulary(*names), encoder=None).save(tmp_path / "index")
     documents = [
         f"{number}|t|An attack of mi.\n{number}|a|\n{number}\t3\t9\tattack\t\tX:1\n{number}\t13\t15\tmi\t\tX:2\n"
         for number in range(3)
@@ -195,10 +191,10 @@ def test_a_file_says_where_wrong_concepts_are_sought(place: Path, tmp_path: Path
     train_rerank(given)
     assert record(tmp_path / "out")["settings"]["negatives"] == "batch"
     written = tmp_path / "out" / "config.toml"
-    assert make(RerankSettings, read_toml(written)) == given
+    assert make_settings(RerankSettings, read_toml(written)) == given
     written.write_text(written.read_text().replace('"batch"', '"all"'))
     with pytest.raises(InputError, match=r"config.toml:\d+: negatives must be one of own, batch, not 'all'"):
-        make(RerankSettings, read_toml(written), path=written)
+        make_settings(RerankSettings, read_toml(written), path=written)
 
 
 def test_what_is_written_re_ranks(place: Path, finished: Path) -> None:
@@ -225,8 +221,8 @@ def test_text_for_as_many_tokens_as_are_read_is_learned_from_and_measured_on(
         asked.append(named.get("max_length"))
         return passages(document, **named)
 
-    monkeypatch.setattr("nymlink.train.mentions.rerank_examples.passages", counted)
-    held_out = {"dev": HeldOut(corpus=str(place / "train.PubTator.txt"), dictionary=str(place / "index"))}
+    monkeypatch.setattr("nymlink.train.mentions.reranker_examples.passages", counted)
+    held_out = {"dev": HeldOutCorpus(corpus=str(place / "train.PubTator.txt"), dictionary=str(place / "index"))}
     train_rerank(settings(place, tmp_path / "out", evaluation=held_out, max_steps=1))
     assert asked == [48] * 2 * DOCUMENTS
 
@@ -234,7 +230,7 @@ def test_text_for_as_many_tokens_as_are_read_is_learned_from_and_measured_on(
 def test_other_held_out_data_are_another_training(place: Path, tmp_path: Path) -> None:
     corpus = tmp_path / "dev.PubTator.txt"
     corpus.write_text((place / "train.PubTator.txt").read_text())
-    held_out = HeldOut(corpus=str(corpus), dictionary=str(place / "index"))
+    held_out = HeldOutCorpus(corpus=str(corpus), dictionary=str(place / "index"))
     given = settings(place, tmp_path / "out", evaluation={"dev": held_out}, best="dev", max_steps=1)
     train_rerank(given)
     said = record(tmp_path / "out")["data"]["evaluation.dev"]
@@ -249,8 +245,8 @@ def test_other_candidates_of_held_out_mentions_are_other_data(place: Path, tmp_p
     index = Index.load(place / "index")
     index.with_fusion(Fusion.of(["exact", "sparse"], weights={"exact": 1})).save(tmp_path / "index")
     said = [
-        RerankEvaluation(
-            HeldOut(corpus=str(place / "train.PubTator.txt"), dictionary=str(folder / "index")),
+        RerankerEvaluation(
+            HeldOutCorpus(corpus=str(place / "train.PubTator.txt"), dictionary=str(folder / "index")),
             types=(),
             candidates=5,
             max_length=48,
@@ -263,7 +259,7 @@ def test_other_candidates_of_held_out_mentions_are_other_data(place: Path, tmp_p
 
 
 def test_mentions_come_to_what_they_mean(place: Path, tmp_path: Path) -> None:
-    held_out = {"train": HeldOut(corpus=str(place / "train.PubTator.txt"), dictionary=str(place / "index"))}
+    held_out = {"train": HeldOutCorpus(corpus=str(place / "train.PubTator.txt"), dictionary=str(place / "index"))}
     given = settings(place, tmp_path / "out", epochs=16, evaluation=held_out, evaluate_every=12)
     result = train_rerank(replace(given, best="train", loss="prototype"))
     figures = [line for line in metrics(tmp_path / "out") if "evaluation" in line]
@@ -293,7 +289,7 @@ def test_stopped_it_goes_on_to_the_same_bits(
     with pytest.raises(StoppedError):
         train_rerank(given)
     (path,) = checkpoint.checkpoints(tmp_path / "out" / "checkpoints").values()
-    held = checkpoint.memory(path)
+    held = checkpoint.load_epoch_state(path)
     assert set(held) == ({"epoch", "negatives", "unit_length"} if training else set())
     train_rerank(given)
     assert_same(tmp_path / "out", finished)
@@ -303,7 +299,7 @@ def test_stopped_it_goes_on_to_the_same_bits(
 def test_what_cannot_be_trained_on_is_said(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = settings(place, tmp_path / "out")
     (tmp_path / "other.txt").write_text("1|t|A fever came.\n1|a|\n1\t2\t7\tfever\tDisease\tY:1\n")
-    with pytest.raises(InputError, match=r"are its ids those of the corpus.*'unknown id': 1"):
+    with pytest.raises(InputError, match=r"annotated with ids of this index.*'unknown id': 1"):
         train_rerank(replace(given, corpora=(str(tmp_path / "other.txt"),)))
     with pytest.raises(StoreError, match="no such index"):
         train_rerank(replace(given, index=str(tmp_path / "nothing")))
@@ -318,8 +314,8 @@ def test_what_cannot_be_trained_on_is_said(place: Path, tmp_path: Path, monkeypa
 def test_the_command_trains_and_explains_itself(place: Path, tmp_path: Path) -> None:
     said = CliRunner().invoke(train, ["rerank", "--help"])
     assert all(f"--{name}" in said.output for name in ("index", "margin", "radius", "scaling", "mention-start"))
-    assert "--negatives [own|batch]" in said.output
-    assert "Prototype, prototype-srn: the mention of a cluster" in " ".join(said.output.split())
+    assert "--negatives-from [own|batch]" in said.output
+    assert "Prototype, prototype-srn: the anchor, the mention of a cluster" in " ".join(said.output.split())
     flags = [("corpus", "train.PubTator.txt"), ("index", "index"), ("base", "base")]
     given = [part for name, file in flags for part in (f"--{name}", str(place / file))]
     given += ["-o", str(tmp_path / "out"), "--max-length", "48", "--max-steps", "1", "--loss", "triplet"]

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from nymlink.core.errors import InputError, NymlinkError, StoreError
 from nymlink.encode.model.torch_model import TorchModel
@@ -23,11 +22,9 @@ from nymlink.index.fusion.fusion import Fusion
 from nymlink.train.engine import checkpoint
 from nymlink.train.engine.loop import StoppedError
 from nymlink.train.names.biosyn import train_biosyn
-from nymlink.train.settings.common import HeldOut
+from nymlink.train.settings.common import HeldOutCorpus
 from nymlink.train.settings.recipes import BioSynSettings
 from tests.train.runs import names, same, weights
-
-pytestmark = pytest.mark.usefixtures("one_thread")
 
 EPOCHS, IN_EPOCH = 3, 5
 
@@ -71,7 +68,6 @@ def settings(place: Path, corpus: Path, output: Path, **changes: Any) -> BioSynS
 def finished(place: Path, corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A training that nobody interrupted."""
     output = tmp_path_factory.mktemp("finished") / "out"
-    torch.set_num_threads(1)
     train_biosyn(settings(place, corpus, output))
     return output
 
@@ -113,7 +109,7 @@ def test_the_learned_weight_is_said_as_weights_of_an_index(finished: Path) -> No
 
 
 def test_mentions_come_to_the_names_of_what_they_mean(place: Path, corpus: Path, tmp_path: Path) -> None:
-    held_out = {"train": HeldOut(corpus=str(corpus), dictionary=str(place / "vocab"))}
+    held_out = {"train": HeldOutCorpus(corpus=str(corpus), dictionary=str(place / "vocab"))}
     given = settings(place, corpus, tmp_path / "out", epochs=12, learning_rate=1e-3)
     result = train_biosyn(replace(given, evaluation=held_out, evaluate_every=20, best="train"))
     lines = metrics(tmp_path / "out")
@@ -124,7 +120,7 @@ def test_mentions_come_to_the_names_of_what_they_mean(place: Path, corpus: Path,
 
 
 def test_weights_that_are_kept_have_their_own_sparse_weight(place: Path, corpus: Path, tmp_path: Path) -> None:
-    held_out = {"train": HeldOut(corpus=str(corpus), dictionary=str(place / "vocab"))}
+    held_out = {"train": HeldOutCorpus(corpus=str(corpus), dictionary=str(place / "vocab"))}
     spoilt = settings(
         *(place, corpus, tmp_path / "out"), evaluation=held_out, best="train", learning_rate=5.0, evaluate_every=99
     )
@@ -203,7 +199,7 @@ def test_stopped_within_an_epoch_it_goes_on_with_the_candidates_of_its_start(
     (path,) = checkpoint.checkpoints(tmp_path / "out" / "checkpoints").values()
     step = int(path.name.removeprefix("step-"))
     assert step % IN_EPOCH != 0, stopped.value
-    held = checkpoint.memory(path)
+    held = checkpoint.load_epoch_state(path)
     assert held["epoch"] == step // IN_EPOCH
     assert held["candidates"].shape == (33, 6)
     train_biosyn(given)
@@ -240,12 +236,12 @@ def test_what_cannot_be_trained_on_is_said_before_anything_is_written(
     given = settings(place, corpus, tmp_path / "out")
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "1.concept").write_text("1||0|4||Disease||fever||Y:1\n")
-    with pytest.raises(InputError, match="are its ids those of the corpus"):
+    with pytest.raises(InputError, match="annotated with ids of this vocabulary"):
         train_biosyn(replace(given, corpora=(str(tmp_path / "other"),)))
     with pytest.raises(InputError, match="no such"):
         train_biosyn(replace(given, base=str(tmp_path / "nothing")))
     monkeypatch.setenv("WORLD_SIZE", "2")
-    with pytest.raises(InputError, match="biosyn trains in one process: start it without torchrun"):
+    with pytest.raises(InputError, match="biosyn trains in one process only: start it without torchrun"):
         train_biosyn(given)
     assert not (tmp_path / "out").exists()
 

@@ -11,15 +11,15 @@ import pytest
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.train.names.encoder_evaluation import Encode, Evaluation, open_evaluations, remembering
-from nymlink.train.settings.common import HeldOut
+from nymlink.train.names.encoder_evaluation import Encode, EncoderEvaluation, memoised, open_evaluations
+from nymlink.train.settings.common import HeldOutCorpus
 from tests.train.small import vocabulary
 
 NAMES = ("cat", "dog", "cow", "hen", "pig", "ape")
 
 
 @pytest.fixture
-def held_out(tmp_path: Path) -> HeldOut:
+def held_out(tmp_path: Path) -> HeldOutCorpus:
     rows = [(f"X:{at}", name, "en", "exact") for at, name in enumerate(NAMES)]
     vocabulary(*rows, ("X:9", "cat", "en", "exact")).save(tmp_path / "vocab")
     folder = tmp_path / "processed_dev"
@@ -30,7 +30,7 @@ def held_out(tmp_path: Path) -> HeldOut:
         "1||8|11||Disease||cows|hens||X:2|X:3\n"
         "1||12|15||Disease||pig||X:77\n"
     )
-    return HeldOut(corpus=str(folder), dictionary=str(tmp_path / "vocab"))
+    return HeldOutCorpus(corpus=str(folder), dictionary=str(tmp_path / "vocab"))
 
 
 def encode(near: dict[str, list[str]]) -> Encode:
@@ -58,22 +58,22 @@ def encode(near: dict[str, list[str]]) -> Encode:
     ],
 )
 def test_a_name_is_right_when_one_of_its_concepts_is_and_a_composite_when_all_its_parts_are(
-    held_out: HeldOut, changes: dict[str, list[str]], right_at_1: int, right_at_5: int
+    held_out: HeldOutCorpus, changes: dict[str, list[str]], right_at_1: int, right_at_5: int
 ) -> None:
-    evaluation = Evaluation(held_out, problems=Problems())
+    evaluation = EncoderEvaluation(held_out, problems=Problems())
     assert {name: evaluation.describe()[name] for name in ("mentions", "entries")} == {"mentions": 4, "entries": 6}
     figures = evaluation(encode({"doggy": ["dog"], "cows": ["cow"], "hens": ["hen"]} | changes))
     assert figures == {"acc@1": right_at_1 / 4, "acc@5": right_at_5 / 4}
 
 
-def test_a_dictionary_without_the_gold_ids_is_said(held_out: HeldOut, tmp_path: Path) -> None:
+def test_a_dictionary_without_the_gold_ids_is_said(held_out: HeldOutCorpus, tmp_path: Path) -> None:
     vocabulary(("Y:1", "cat", "en", "exact")).save(tmp_path / "other")
-    other = HeldOut(corpus=held_out.corpus, dictionary=str(tmp_path / "other"))
-    with pytest.raises(InputError, match="nothing could be right"):
+    other = HeldOutCorpus(corpus=held_out.corpus, dictionary=str(tmp_path / "other"))
+    with pytest.raises(InputError, match="has a gold id that is in"):
         open_evaluations({"dev": other}, problems=Problems())
 
 
-def test_mentions_of_a_type_alone_can_be_measured(held_out: HeldOut) -> None:
+def test_mentions_of_a_type_alone_can_be_measured(held_out: HeldOutCorpus) -> None:
     with (Path(held_out.corpus) / "1.concept").open("a") as file:
         file.write("1||16|19||Sign||hen||X:3\n1||20|23||Finding||pig||X:77\n")
     evaluation = open_evaluations({"dev": held_out}, types=["Sign"], problems=Problems())["dev"]
@@ -81,23 +81,23 @@ def test_mentions_of_a_type_alone_can_be_measured(held_out: HeldOut) -> None:
     assert evaluation(encode({})) == {"acc@1": 1, "acc@5": 1}
     assert open_evaluations({"dev": held_out}, problems=Problems())["dev"].describe()["mentions"] == 6
     with pytest.raises(InputError, match="no mention of type Finding has a gold id that"):
-        Evaluation(held_out, types=["Finding"], problems=Problems())
+        EncoderEvaluation(held_out, types=["Finding"], problems=Problems())
 
 
-def test_what_is_measured_on_is_known_by_its_digest(held_out: HeldOut) -> None:
-    before = Evaluation(held_out, problems=Problems()).describe()
-    assert Evaluation(held_out, problems=Problems()).describe() == before
+def test_what_is_measured_on_is_known_by_its_digest(held_out: HeldOutCorpus) -> None:
+    before = EncoderEvaluation(held_out, problems=Problems()).describe()
+    assert EncoderEvaluation(held_out, problems=Problems()).describe() == before
     file = Path(held_out.corpus) / "1.concept"
     # As many mentions, of which one means something else.
     file.write_text(file.read_text().replace("X:9", "X:0"))
-    after = Evaluation(held_out, problems=Problems()).describe()
+    after = EncoderEvaluation(held_out, problems=Problems()).describe()
     assert [name for name in before if before[name] != after[name]] == ["corpus"]
 
 
-def test_a_dictionary_can_be_a_file(held_out: HeldOut, tmp_path: Path) -> None:
+def test_a_dictionary_can_be_a_file(held_out: HeldOutCorpus, tmp_path: Path) -> None:
     (tmp_path / "names.txt").write_text("X:0||cat\nX:1||dog\n")
-    file = HeldOut(corpus=held_out.corpus, dictionary=str(tmp_path / "names.txt"))
-    assert Evaluation(file, problems=Problems()).describe()["dictionary"][0]["format"] == "biosyn"
+    file = HeldOutCorpus(corpus=held_out.corpus, dictionary=str(tmp_path / "names.txt"))
+    assert EncoderEvaluation(file, problems=Problems()).describe()["dictionary"][0]["format"] == "biosyn"
 
 
 def test_a_name_is_encoded_once_for_all_corpora() -> None:
@@ -107,7 +107,7 @@ def test_a_name_is_encoded_once_for_all_corpora() -> None:
         asked.extend(names)
         return np.array([[len(name), 1] for name in names], np.float32)
 
-    encoded = remembering(vectors)
+    encoded = memoised(vectors)
     assert encoded(["cat", "horse", "cat"]).tolist() == [[3, 1], [5, 1], [3, 1]]
     assert encoded(["horse", "ox"]).tolist() == [[5, 1], [2, 1]]
     assert encoded(["ox"]).tolist() == [[2, 1]]

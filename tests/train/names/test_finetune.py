@@ -11,7 +11,7 @@ from nymlink.core.errors import InputError
 from nymlink.corpus.model import Corpus, Document, Mention
 from nymlink.train.names.finetune import train_finetune
 from nymlink.train.names.mention_pairs import MentionPairs
-from nymlink.train.settings.common import HeldOut
+from nymlink.train.settings.common import HeldOutCorpus
 from nymlink.train.settings.recipes import FinetuneSettings
 from tests.train.small import vocabulary
 
@@ -44,7 +44,7 @@ MENTIONS = corpus(
 
 
 def spelt(pairs: MentionPairs, *, epoch: int = 0) -> list[tuple[str, str, str]]:
-    parts = [pairs.stretch(start, min(start + 2, len(pairs)), epoch=epoch) for start in range(0, len(pairs), 2)]
+    parts = [pairs.slice(start, min(start + 2, len(pairs)), epoch=epoch) for start in range(0, len(pairs), 2)]
     return [
         (VOCABULARY.concept_id(row), left, right)
         for part in parts
@@ -73,9 +73,9 @@ def test_only_mentions_of_the_types_asked_for() -> None:
 
 
 def test_nothing_to_learn_from_is_said() -> None:
-    with pytest.raises(InputError, match=r"no mention means .*are its ids those of the corpus"):
+    with pytest.raises(InputError, match=r"no mention has a gold id .*annotated with ids of this vocabulary"):
         MentionPairs(VOCABULARY, [corpus(("pain", "", ("Y:1",)))])
-    with pytest.raises(InputError, match="no mention of type Finding, Sing means"):
+    with pytest.raises(InputError, match="no mention of type Finding, Sing has a gold id"):
         MentionPairs(VOCABULARY, [MENTIONS], types=["Finding", "Sing"])
     with pytest.raises(InputError, match="has another name"):
         MentionPairs(VOCABULARY, [corpus(("Stroke", "", ("X:2",)))])
@@ -90,7 +90,6 @@ def test_a_mention_of_several_concepts_has_the_names_of_each() -> None:
     ]
 
 
-@pytest.mark.usefixtures("one_thread")
 def test_a_training_of_it(place: Path, tmp_path: Path) -> None:
     settings = FinetuneSettings(
         corpora=(str(place / "processed_dev"),),
@@ -108,7 +107,6 @@ def test_a_training_of_it(place: Path, tmp_path: Path) -> None:
     assert (tmp_path / "out" / "model.safetensors").is_file()
 
 
-@pytest.mark.usefixtures("one_thread")
 def test_mentions_of_the_types_asked_for_alone_are_measured(place: Path, tmp_path: Path) -> None:
     held_out = tmp_path / "processed_dev"
     held_out.mkdir()
@@ -122,7 +120,7 @@ def test_mentions_of_the_types_asked_for_alone_are_measured(place: Path, tmp_pat
         vocab=str(place / "vocab"),
         base=str(place / "base"),
         output=str(tmp_path / "out"),
-        evaluation={"dev": HeldOut(corpus=str(held_out), dictionary=str(place / "vocab"))},
+        evaluation={"dev": HeldOutCorpus(corpus=str(held_out), dictionary=str(place / "vocab"))},
         max_steps=1,
     )
     train_finetune(settings)

@@ -33,7 +33,7 @@ def test_lora_is_merged_into_plain_weights(kind: str) -> None:
 
 
 def test_lora_lists_the_models_it_knows() -> None:
-    with pytest.raises(InputError, match=r"types bert, .*not albert \(which has the linear layers .*query"):
+    with pytest.raises(InputError, match=r"types bert, .*not albert \(whose linear layers are .*query"):
         add_lora(tiny("Albert"), LoraSettings())
     with pytest.raises(ValueError, match="must be at least 1, not 0 and 32"):
         LoraSettings(rank=0)

@@ -20,32 +20,30 @@ from transformers import AutoModel
 
 from nymlink.core.errors import InputError, NymlinkError, OutputError, StoreError, UnknownNameError
 from nymlink.core.problems import Problems
-from nymlink.core.store.manifest import damages
+from nymlink.core.store.manifest import find_damage
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.adapter_files import load_adapters
 from nymlink.encode.model.tokens import tokenise
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.pairs.pairs import Pairs
 from nymlink.pairs.write_pairs import write_pairs
-from nymlink.train.engine.cached_gradient import encode
+from nymlink.train.engine.gradient_cache import encode
 from nymlink.train.engine.loop import StoppedError
 from nymlink.train.engine.precision import Precision
 from nymlink.train.engine.run_folder import RunFolder
 from nymlink.train.losses import LOSSES
 from nymlink.train.names.sap import train_sap
-from nymlink.train.settings.common import HeldOut
-from nymlink.train.settings.fields import make
+from nymlink.train.settings.common import HeldOutCorpus
+from nymlink.train.settings.fields import make_settings
 from nymlink.train.settings.recipes import SapSettings
 from nymlink.train.settings.toml_files import read_toml
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.train.runs import STEPS, same, sap_settings, weights
 from tests.train.small import vocabulary
 
-pytestmark = pytest.mark.usefixtures("one_thread")
 
-
-def held_out(place: Path) -> dict[str, HeldOut]:
-    return {"dev": HeldOut(corpus=str(place / "processed_dev"), dictionary=str(place / "vocab"))}
+def held_out(place: Path) -> dict[str, HeldOutCorpus]:
+    return {"dev": HeldOutCorpus(corpus=str(place / "processed_dev"), dictionary=str(place / "vocab"))}
 
 
 def record(output: Path) -> dict[str, Any]:
@@ -61,7 +59,6 @@ def metrics(output: Path) -> list[dict[str, Any]]:
 def finished(place: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A training that nobody interrupted."""
     output = tmp_path_factory.mktemp("finished") / "out"
-    torch.set_num_threads(1)
     train_sap(sap_settings(place, output))
     return output
 
@@ -95,7 +92,7 @@ def test_the_folder_is_an_encoder_and_says_all_that_is_needed_to_repeat_it(place
     assert said["data"]["vocabulary"]["sources"][0]["licence"] == "CC0"
     assert said["versions"]["torch"] == torch.__version__
     assert said["result"]["steps"] == STEPS
-    assert make(SapSettings, read_toml(finished / "config.toml")).vocab == str(place / "vocab")
+    assert make_settings(SapSettings, read_toml(finished / "config.toml")).vocab == str(place / "vocab")
     assert os.uname().nodename not in (finished / "run.json").read_text()
 
 
@@ -199,8 +196,8 @@ def test_a_finished_training_is_left_as_it_is(place: Path, finished: Path) -> No
 def test_two_at_once_do_not_meet(place: Path, tmp_path: Path) -> None:
     settings = sap_settings(place, tmp_path / "out", max_steps=1)
     with (
-        RunFolder("sap", settings, {}).held(),
-        pytest.raises(OutputError, match=r"out: another training is at work here: wait for it"),
+        RunFolder("sap", settings, {}).locked(),
+        pytest.raises(OutputError, match=r"out: another training is writing to this folder: wait until it ends"),
     ):
         train_sap(settings)
     assert not list((tmp_path / "out").iterdir())
@@ -282,7 +279,7 @@ def test_what_was_trained_is_verified_and_what_is_not_ours_is_kept(place: Path, 
         note.write_text("years of work")
     train_sap(settings, restart=True)
     assert [note.read_text() for note in notes] == ["years of work"] * 2
-    assert damages(tmp_path / "out")[1] == []
+    assert find_damage(tmp_path / "out")[1] == []
     weights = tmp_path / "out" / "model.safetensors"
     data = bytearray(weights.read_bytes())
     data[-1] ^= 1

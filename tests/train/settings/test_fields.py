@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.core.errors import InputError
-from nymlink.train.settings.common import HeldOut
-from nymlink.train.settings.fields import differences, essence, make, settings_of, to_json
+from nymlink.train.settings.common import HeldOutCorpus
+from nymlink.train.settings.fields import differences, make_settings, settings_of, to_json, weight_settings
 from nymlink.train.settings.recipes import BioSynSettings, FinetuneSettings, SapSettings
 from nymlink.train.settings.toml_files import read_toml, to_toml
 
@@ -46,7 +46,7 @@ def test_defaults_are_the_published_settings() -> None:
     st.floats(1e-9, 1e9),
     st.lists(TEXT),
     st.dictionaries(TEXT, st.one_of(st.integers(-(2**60), 2**60), st.booleans(), TEXT, st.floats(-1e9, 1e9))),
-    st.dictionaries(TEXT, st.builds(HeldOut, corpus=TEXT, dictionary=TEXT)),
+    st.dictionaries(TEXT, st.builds(HeldOutCorpus, corpus=TEXT, dictionary=TEXT)),
 )
 def test_a_file_that_was_written_gives_the_same_settings(
     output: str,
@@ -54,7 +54,7 @@ def test_a_file_that_was_written_gives_the_same_settings(
     rate: float,
     languages: list[str],
     loss_settings: dict[str, Any],
-    evaluation: dict[str, HeldOut],
+    evaluation: dict[str, HeldOutCorpus],
 ) -> None:
     settings = SapSettings(
         vocab="v",
@@ -67,8 +67,8 @@ def test_a_file_that_was_written_gives_the_same_settings(
         mining=False,
         max_steps=3,
     )
-    assert make(SapSettings, tomllib.loads(to_toml(to_json(settings)))) == settings
-    assert make(SapSettings, to_json(settings)) == settings
+    assert make_settings(SapSettings, tomllib.loads(to_toml(to_json(settings)))) == settings
+    assert make_settings(SapSettings, to_json(settings)) == settings
 
 
 @pytest.mark.parametrize(
@@ -92,13 +92,13 @@ def test_wrong_settings_are_named_with_their_lines(tmp_path: Path, text: str, sa
     path = tmp_path / "c.toml"
     path.write_text(f"base = 'b'\noutput = 'o'\n{text}")
     with pytest.raises(InputError) as caught:
-        make(SapSettings, read_toml(path), path=path)
+        make_settings(SapSettings, read_toml(path), path=path)
     assert said in str(caught.value)
 
 
 def test_missing_settings_are_named() -> None:
     with pytest.raises(InputError, match="missing settings: base, output"):
-        make(SapSettings, {"vocab": "v"})
+        make_settings(SapSettings, {"vocab": "v"})
 
 
 def test_a_number_out_of_its_range_is_refused() -> None:
@@ -111,17 +111,17 @@ def test_a_number_out_of_its_range_is_refused() -> None:
         "kinds": ["odd"],
     }.items():
         with pytest.raises(InputError, match=f"{name} must be"):
-            make(SapSettings, {**NEEDED, name: value})
+            make_settings(SapSettings, {**NEEDED, name: value})
     with pytest.raises(InputError, match="either vocab or pairs"):
-        make(SapSettings, {**NEEDED, "pairs": "p"})
+        make_settings(SapSettings, {**NEEDED, "pairs": "p"})
 
 
 def test_a_whole_number_serves_where_a_number_is_wanted() -> None:
-    assert make(SapSettings, {**NEEDED, "margin": 1}).margin == 1.0
+    assert make_settings(SapSettings, {**NEEDED, "margin": 1}).margin == 1.0
 
 
 def test_only_differences_that_matter_are_told() -> None:
     before = SapSettings(**NEEDED)
     after = replace(before, checkpoint_minutes=1.0, output="p", margin=0.1)
-    told = differences(*(essence(SapSettings, to_json(one)) for one in (before, after)))
+    told = differences(*(weight_settings(SapSettings, to_json(one)) for one in (before, after)))
     assert told == ["margin: 0.2 → 0.1"]

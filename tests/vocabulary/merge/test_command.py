@@ -84,7 +84,7 @@ def test_one_source_is_enough(run: Run, folder: Path) -> None:
         (("a", "a", "-o", "meta"), "given twice"),
         (("a", "./a", "-o", "meta"), "given twice"),
         (("a", "a.tsv", "-o", "meta"), "the source a (a.tsv) is in several of the vocabularies"),
-        (("bare.tsv", "bare_too.tsv", "-o", "meta"), "both bare and bare_too have a concept 1: an id without"),
+        (("bare.tsv", "bare_too.tsv", "-o", "meta"), "have a concept 1: ids without a prefix"),
         (("a", "b.tsv", "-o", "a"), "is one of the sources"),
         (("a", "b.tsv", "-o", "meta", "--report", "meta"), "choose another place"),
     ],

@@ -7,7 +7,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.vocabulary.merge.counts import Counts
+from nymlink.vocabulary.merge.counts import VocabularyCounts
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -34,7 +34,7 @@ def test_counts(names: list[tuple[str, str, str]], xrefs: dict[str, list[str]]) 
         builder.concept(concept_id, xrefs=xrefs.get(concept_id, []))
     for concept_id, text, lang in names:
         builder.name(concept_id, text, lang=lang)
-    counts = Counts.of(Vocabulary.of((Source("s", "test"), builder.build())))
+    counts = VocabularyCounts.of(Vocabulary.of((Source("s", "test"), builder.build())))
 
     english = {id_: {text.lower() for own, text, lang in names if own == id_ and lang != "de"} for id_ in IDS}
     pairs = [len(list(combinations(found, 2))) for found in english.values()]
@@ -60,5 +60,5 @@ def test_a_concept_gives_at_most_fifty_pairs_to_the_capped_count() -> None:
     builder.concept("A:1")
     for number in range(11):
         builder.name("A:1", f"name {number}", lang="en")
-    counts = Counts.of(Vocabulary.of((Source("s", "test"), builder.build())))
+    counts = VocabularyCounts.of(Vocabulary.of((Source("s", "test"), builder.build())))
     assert (counts.pairs, counts.pairs_capped) == (55, 50)

@@ -1,4 +1,4 @@
-"""`nymlink vocab enrich`: give a vocabulary the names that another has for its concepts."""
+"""`nymlink vocab enrich`: add names of another vocabulary to the concepts of one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from nymlink.cli.common import finish, reported_problems
-from nymlink.core.store.outputs import require_directory
+from nymlink.core.store.output_checks import require_directory
 from nymlink.vocabulary.enrich.enrich import Enriched
 from nymlink.vocabulary.enrich.enrich import enrich as enrich_vocabulary
 from nymlink.vocabulary.read import open_vocabulary
@@ -19,32 +19,33 @@ from nymlink.vocabulary.store import KIND
 @click.option(
     "--with", "meta", required=True, type=click.Path(path_type=Path), help="Vocabulary whose names are borrowed."
 )
-@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Directory to write.")
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Folder to write.")
 @click.option(
     "--language",
     "languages",
     multiple=True,
-    help="Borrow names in this language only; not given: in those that TARGET has. Repeatable.",
+    help="Borrow names in this language only; without it in those that TARGET has. Repeatable.",
 )
 @click.option("--without", multiple=True, metavar="SOURCE", help="Borrow no names of this source. Repeatable.")
 @click.option(
     "--by-name",
     is_flag=True,
-    help="Concepts are the same by their names, too, where nothing surer says otherwise.",
+    help="Find the same concepts by their names, too, where no id or cross-reference decides.",
 )
 def enrich(
     target: Path, meta: Path, output: Path, languages: tuple[str, ...], without: tuple[str, ...], by_name: bool
 ) -> None:
-    """Add to the concepts of TARGET the names that another vocabulary has for the same ones.
+    """Add names of another vocabulary to the concepts of TARGET.
 
-    TARGET and the other are directories that `nymlink vocab build` or `merge` wrote, or sources that build reads.
-    Concepts are the same by an id that they share, alternate and old ids among them (those of its members, in a
-    merged vocabulary), or by a cross-reference that is one-to-one. With --by-name, for a list with ids of its own
-    that nobody refers to, they are also the same where the preferred name of a concept of TARGET is that of the
-    other, or an exact name of it, and of no second one, but for the order of words, plurals and spelling; a gene
-    (an id of HGNC, NCBI Gene or Ensembl) is the same as another gene only. The concepts of TARGET stay as they
-    are, and a name that would be ambiguous is not added. Added names say which source they are from; one whose
-    names are not to be trusted can be left out.
+    TARGET and the other are folders that `nymlink vocab build` or `merge` wrote, or sources that build reads.
+    Two concepts are the same when they share an id (alternate ids, old ids, and ids of the members of a merged
+    concept count), or when a cross-reference between them is one-to-one. With --by-name, which is for a list with
+    ids of its own, they are also the same when the preferred name of the concept in TARGET is the preferred or an
+    exact name of one concept of the other and of no second one; the order of words, plurals and spelling do not
+    matter. A gene (an id of HGNC, NCBI Gene or Ensembl) is the same as another gene only.
+
+    The concepts of TARGET stay as they are. A name that would become ambiguous is not added. An added name keeps
+    its source; the names of a source that you do not trust are left out with --without.
 
     \b
     nymlink vocab enrich CTD_diseases.tsv --with meta --without wikidata_medical -o medic-enriched
@@ -61,12 +62,12 @@ def enrich(
 
 
 def _report(enriched: Enriched) -> str:
-    equals = enriched.equals
+    equals = enriched.equivalences
     figures = [
         ("concepts", len(enriched.vocabulary)),
-        *((f"with an equal {how}", count) for how, count in equals.concepts().items()),
-        ("cross-references that are not heeded", equals.refused),
-        ("names there already", enriched.there),
+        *((f"with an equivalent {how}", count) for how, count in equals.concepts().items()),
+        ("cross-references not used", equals.refused),
+        ("names already present", enriched.present),
         ("ambiguous names, left out", enriched.ambiguous),
     ]
     width = max(len(label) for label, _ in figures)

@@ -9,31 +9,31 @@ from pathlib import Path
 import click
 
 from nymlink.cli.common import finish, reported_problems
-from nymlink.core.store.outputs import require_directory
-from nymlink.sources.cache import cache_folder, recall
+from nymlink.core.store.output_checks import require_directory
+from nymlink.sources.cache import cache_folder, read_record
+from nymlink.sources.catalogue import choose_sources, known_sources
 from nymlink.sources.fetch import FetchOptions
 from nymlink.sources.get import fetch_all, get_vocabulary
-from nymlink.sources.known import choose, known_sources
 from nymlink.sources.source import PublishedSource
 from nymlink.vocabulary.store import KIND
 
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="NAME...")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Directory to write.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder to write.")
 @click.option("--list", "listed", is_flag=True, help="List the sources there are, or those named, and stop.")
 @click.option("--only-download", is_flag=True, help="Fetch the files and print where they lie; build nothing.")
 @click.option("--offline", is_flag=True, help="Use only what is in the cache.")
-@click.option("--refresh", is_flag=True, help="Ask the servers whether they have something newer than the cache.")
+@click.option("--refresh", is_flag=True, help="Ask the servers for files newer than those in the cache.")
 def get(
     names: tuple[str, ...], output: Path | None, listed: bool, only_download: bool, offline: bool, refresh: bool
 ) -> None:
-    """Fetch sources by name and make one vocabulary of them.
+    """Download published sources by name and build one vocabulary of them.
 
     NAME is one of --list, or "open" for all whose licence is open. Files are fetched once and kept in the cache
-    ($NYMLINK_CACHE, else the user's); a download that broke off goes on where it was. Several sources become one
-    vocabulary: concepts of the same id are joined, and where tables of mappings are among the sources, concepts
-    that these say are the same are merged.
+    ($NYMLINK_CACHE, else the user's); an interrupted download goes on where it stopped. Several sources become one
+    vocabulary: concepts of the same id are joined, and tables of mappings among the sources say which others are
+    the same.
 
     \b
     nymlink vocab get hpo -o hpo
@@ -43,17 +43,17 @@ def get(
     """
     known = known_sources()
     if listed:
-        _list(choose(names, known) if names else list(known.values()))
+        _list(choose_sources(names, known) if names else list(known.values()))
         return
     if not names:
         raise click.UsageError("nothing to get: give names of sources (see --list)")
     if only_download == (output is not None):
-        raise click.UsageError("give either a directory to write, -o, or --only-download")
+        raise click.UsageError("give either a folder to write, -o, or --only-download")
     if offline and refresh:
         raise click.UsageError("--offline and --refresh contradict each other")
     if output is not None:
         require_directory(output, kind=KIND)
-    sources = choose(names, known)
+    sources = choose_sources(names, known)
     options = FetchOptions(offline=offline, refresh=refresh)
     problems = reported_problems()
     for source in sources:
@@ -70,11 +70,11 @@ def get(
 
 
 def _list(sources: list[PublishedSource]) -> None:
-    """Aligned and cut to its width on a terminal, TSV in a file or a pipe."""
+    """Print sources: aligned and cut to the width of a terminal, as TSV to a file or a pipe."""
     folder = cache_folder()
     rows = [("name", "open", "size", "cached", "title", "licence", "cite", "url")]
     for source in sources:
-        cached = recall(source, folder)
+        cached = read_record(source, folder)
         date = cached.date[:10] if cached is not None else "no"
         opened = "yes" if source.open else "no"
         about = (source.title, source.licence, source.citation, source.url)

@@ -1,4 +1,4 @@
-"""`nymlink vocab info`: say what a vocabulary holds."""
+"""`nymlink vocab info`: show what a vocabulary holds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ _TYPES_SHOWN: Final = 12
 @click.command()
 @click.argument("vocabulary", type=click.Path(path_type=Path), metavar="VOCAB")
 def info(vocabulary: Path) -> None:
-    """Say what a vocabulary holds and where it comes from."""
+    """Show what a vocabulary holds and where it comes from.
+
+    \b
+    nymlink vocab info mondo
+    """
     opened = Vocabulary.load(vocabulary)
     obsolete = sum(chunk.true_count for chunk in opened.columns.concepts["obsolete"].chunks)
     click.echo(f"concepts   {len(opened):,}, of them {obsolete:,} obsolete")

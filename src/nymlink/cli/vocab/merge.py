@@ -1,4 +1,4 @@
-"""`nymlink vocab merge`: make one vocabulary of several."""
+"""`nymlink vocab merge`: merge vocabularies into one."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
-from nymlink.cli.common import finish, reported_problems
+from nymlink.cli.common import finish, reported_problems, seed_option
 from nymlink.core.errors import InputError
 from nymlink.core.progress import track
-from nymlink.core.store.outputs import require_directory
+from nymlink.core.store.output_checks import require_directory
 from nymlink.vocabulary.mappings import read_mappings
-from nymlink.vocabulary.merge.counts import Counts
+from nymlink.vocabulary.merge.counts import VocabularyCounts
 from nymlink.vocabulary.merge.merge import merge as merge_vocabularies
 from nymlink.vocabulary.merge.report import KIND as REPORT
 from nymlink.vocabulary.merge.report import summary, write_report
@@ -30,22 +30,22 @@ _FIGURES = (
 
 @click.command()
 @click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SOURCE...")
-@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Directory to write.")
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Folder to write.")
 @click.option(
     "--mappings",
     multiple=True,
     type=click.Path(path_type=Path),
     help="SSSOM table of mappings between the concepts. Repeatable.",
 )
-@click.option("--report", type=click.Path(path_type=Path), help="Directory for the reasons of all joins.")
+@click.option("--report", type=click.Path(path_type=Path), help="Folder to write: the reasons of all joins.")
 @click.option(
     "--sample",
     default=100,
     show_default=True,
     type=click.IntRange(min=0),
-    help="Merged concepts drawn for the report, to check by eye.",
+    help="How many merged concepts to draw for the report, to check by eye.",
 )
-@click.option("--seed", default=0, show_default=True, help="Seed of that draw.")
+@seed_option("Seed of --sample.")
 def merge(
     sources: tuple[Path, ...],
     output: Path,
@@ -54,11 +54,11 @@ def merge(
     sample: int,
     seed: int,
 ) -> None:
-    """Merge vocabularies: concepts that evidence shows to be the same become one.
+    """Merge vocabularies: concepts that are the same become one.
 
-    SOURCE is a directory that `nymlink vocab build` wrote, or a source that it reads. The first is the most
-    authoritative: a merged concept has the id and the preferred name of its member there. Ids of all members are
-    kept, and found under.
+    SOURCE is a folder that `nymlink vocab build` wrote, or a source that it reads. The first is the most
+    authoritative: a merged concept has the id and the preferred name of its member there. The ids of all members
+    still lead to it.
 
     \b
     nymlink vocab merge mondo hpo.obo mesh.xml -o meta
@@ -89,7 +89,7 @@ def merge(
 
 
 def _check_places(sources: tuple[Path, ...], output: Path, report: Path | None) -> None:
-    """See that nothing is read twice and nothing that is read is overwritten.
+    """Check that nothing is read twice and nothing that is read is overwritten.
 
     Raises:
         InputError: a source is given twice.
@@ -106,7 +106,7 @@ def _check_places(sources: tuple[Path, ...], output: Path, report: Path | None) 
         known.update([place.resolve()] if place is not None else [])
 
 
-def _table(before: Counts, after: Counts) -> str:
+def _table(before: VocabularyCounts, after: VocabularyCounts) -> str:
     figures = [(label, getattr(before, name), getattr(after, name)) for name, label in _FIGURES]
     figures.append(("languages", len(before.languages), len(after.languages)))
     width = max(len(label) for label, *_ in figures)

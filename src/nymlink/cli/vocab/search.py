@@ -19,6 +19,10 @@ def search(vocabulary: Path, text: str, limit: int) -> None:
 
     An id shows its concept (an old id: what it stands for now). A name shows the concepts that have it, whatever
     its case and punctuation; failing that, those with a name that contains it.
+
+    \b
+    nymlink vocab search mondo "heart attack"
+    nymlink vocab search mondo MONDO:0005068
     """
     opened = Vocabulary.load(vocabulary)
     ids = opened.resolve(text) or tuple(dict.fromkeys(name.concept_id for name in opened.find(text)))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from nymlink.core.store.outputs import require_directory
+from nymlink.core.store.output_checks import require_directory
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.store import KIND
 from nymlink.vocabulary.subset import subset as subset_of
@@ -15,9 +15,14 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 
 @click.command()
 @click.argument("vocabulary", type=click.Path(path_type=Path), metavar="VOCAB")
-@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Directory to write.")
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Folder to write.")
 @click.option("--branch", "branches", multiple=True, metavar="ID", help="Keep this concept and all below it.")
-@click.option("--type", "semantic_types", multiple=True, help="Keep concepts of this semantic type, in any case.")
+@click.option(
+    "--semantic-type",
+    "semantic_types",
+    multiple=True,
+    help="Keep concepts of this semantic type; upper and lower case are the same.",
+)
 @click.option("--source", "sources", multiple=True, help="Keep names from this source.")
 @click.option("--language", "languages", multiple=True, help="Keep names in this language.")
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Keep names of this kind.")
@@ -32,15 +37,14 @@ def subset(
 ) -> None:
     """Make a smaller vocabulary of a large one.
 
-    All options but -o are conditions and may be repeated: a concept or name must meet every condition given, and
-    of one that is repeated any value will do. `nymlink vocab info VOCAB` shows what sources, languages and kinds
-    there are.
+    All options but -o are conditions and may be repeated: a concept or name must meet every condition, and any one
+    value of a condition that is repeated. `nymlink vocab info VOCAB` shows the sources, languages and kinds.
 
-    Concepts without a name that was asked for are left out. Old ids go on being resolved where they lead to a
-    concept that is kept.
+    Concepts of which no name is kept are left out. Old ids still lead to concepts that are kept.
 
     \b
-    nymlink vocab subset umls -o diseases --type "Disease or Syndrome" --type "Neoplastic Process"
+    nymlink vocab subset umls -o diseases --semantic-type "Disease or Syndrome" \\
+        --semantic-type "Neoplastic Process"
     nymlink vocab subset mondo -o cancers --branch MONDO:0004992 --language en
     """
     conditions = {
@@ -51,7 +55,7 @@ def subset(
         "kinds": kinds,
     }
     if not any(conditions.values()):
-        raise click.UsageError("say what to keep: --branch, --type, --source, --language or --kind")
+        raise click.UsageError("say what to keep: --branch, --semantic-type, --source, --language or --kind")
     require_directory(output, kind=KIND, inputs=[vocabulary])
     whole = Vocabulary.load(vocabulary)
     part = subset_of(whole, **conditions)

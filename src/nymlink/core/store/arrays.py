@@ -1,4 +1,4 @@
-"""The types of NumPy arrays, and arrays on disk, opened by mapping them into memory."""
+"""Types of NumPy arrays, and arrays on disk that are opened by memory mapping."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ Array = npt.NDArray[Any]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 Vectors = npt.NDArray[np.float32]
-"""(N, D): the vectors of N names, as they are computed with."""
-Kept = npt.NDArray[np.float16]
-"""(N, D): the same as they are kept on disk."""
+"""(N, D) float32: the vectors of N names, for computation."""
+HalfVectors = npt.NDArray[np.float16]
+"""(N, D) float16: the vectors of N names, as stored on disk."""
 
 
-def as_float32(values: Kept | Vectors) -> Vectors:
-    """The same finite numbers as float32; what is float32 stays as it is.
+def as_float32(values: HalfVectors | Vectors) -> Vectors:
+    """Convert finite float16 values to float32, several times faster than ``astype``; return float32 as it is.
 
-    ``astype`` looks at one after the other. The bits of a float16 in the places where a float32 has them are that
-    number, but for what the exponent is counted from: 2¹¹² times as small.
+    The bits of a float16, moved to the sign, exponent and fraction fields of a float32, are the same number except
+    for the exponent bias (15 instead of 127): 2¹¹² times too small.
     """
     if values.dtype == np.float32:
         return cast(Vectors, values)
@@ -32,9 +32,9 @@ def as_float32(values: Kept | Vectors) -> Vectors:
     bits &= np.uint32(0x7FFF)
     bits <<= np.uint32(13)
     bits |= signs
-    found = bits.view(np.float32)
-    found *= np.float32(2.0**112)
-    return found
+    converted = bits.view(np.float32)
+    converted *= np.float32(2.0**112)
+    return converted
 
 
 def save_array(directory: Path, name: str, array: npt.NDArray[Any]) -> None:
@@ -45,14 +45,14 @@ def save_array(directory: Path, name: str, array: npt.NDArray[Any]) -> None:
 def save_blocks(
     directory: Path, name: str, blocks: Iterable[npt.NDArray[Any]], *, dtype: npt.DTypeLike, shape: tuple[int, ...]
 ) -> None:
-    """Write an array to ``name.npy`` of which a block is there at a time.
+    """Write an array to ``name.npy`` block by block, without holding all of it in memory.
 
     Args:
-        directory: where it goes.
-        name: its name.
-        blocks: contiguous arrays of this type, which one after the other are the array.
-        dtype: its type.
-        shape: its shape.
+        directory: the directory of the file.
+        name: the name of the file without its ending.
+        blocks: contiguous arrays of type ``dtype``; their concatenation is the array.
+        dtype: the type of the array.
+        shape: the shape of the whole array.
     """
     header = {"descr": np.lib.format.dtype_to_descr(np.dtype(dtype)), "fortran_order": False, "shape": shape}
     with open(directory / f"{name}.npy", "wb") as file:
@@ -66,15 +66,15 @@ def map_array(directory: Path, name: str) -> npt.NDArray[Any]:
 
     Raises:
         OSError: there is no such file.
-        ValueError: it holds no array, or less of it than it says.
+        ValueError: the file holds no array, or is truncated.
     """
-    # Copy-on-write, not read-only: compiled code often takes no read-only arrays, even where it writes to none.
+    # Copy-on-write, not read-only: compiled code often rejects read-only arrays even if it does not write.
     try:
         mapped: npt.NDArray[Any] = np.load(directory / f"{name}.npy", mmap_mode="c", allow_pickle=False)
     except (EOFError, ArithmeticError, SyntaxError, TokenError, TypeError) as error:
-        # NumPy reads the header as if it were Python.
-        raise ValueError(f"{name}.npy is no array ({error})") from error
+        # NumPy parses the header as Python, so that damage raises errors of the parser.
+        raise ValueError(f"{name}.npy is not an array ({error})") from error
     if not mapped.ndim:
         raise ValueError(f"{name}.npy holds a single value")
-    # A plain array: taking single values out of a memmap is several times slower.
+    # A plain array: reading single values from a memmap is several times slower.
     return mapped.view(np.ndarray)

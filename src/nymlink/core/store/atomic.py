@@ -1,8 +1,8 @@
-"""Writing files and directories so that nothing half-made is ever seen.
+"""Write files and directories atomically: readers see the old or the new one, never a partial one.
 
-A file is replaced in one step. A directory takes two, the old one aside and the new one in its place: between them
-a reader may for an instant meet no directory at all, and one that opens file after file may meet the old and the
-new. Trying again a moment later helps with both.
+A file is replaced in one step. A directory takes two renames: the old one aside, then the new one into its place.
+Between them a reader may find no directory, and a reader that opens several files may get old and new ones; trying
+again helps in both cases.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ import psutil
 from nymlink.core.errors import OutputError
 
 _IN_USE: Final = frozenset({5, 32})
-"""Windows' errors where it does not rename or replace what is open: access denied, sharing violation."""
+"""Windows' error codes for renaming or replacing an open file: access denied, sharing violation."""
 
 _LEFTOVER: Final = re.compile(r"\..+\.\d+-[0-9a-f]+@.*\.(partial|retired)")
 
 
 @contextlib.contextmanager
 def atomic_directory(target: Path) -> Iterator[Path]:
-    """Fill a temporary directory that becomes ``target`` when the block ends well, and vanishes otherwise.
+    """Yield a temporary directory that becomes ``target`` if the block succeeds, and is removed otherwise.
 
-    An existing ``target`` is replaced as a whole; where it is a link, what it points to. The temporary directory
-    lies beside it, under a name of this process and this build, so that two builds at once, in threads too, do not
-    meet and what a killed process left is cleared by the next build.
+    An existing ``target`` is replaced as a whole; a link is followed. The temporary directory lies in the same
+    folder, under a name unique to this process and call, so that simultaneous writers do not collide; what a
+    killed process left is removed by the next call.
 
     Raises:
-        OutputError: the directory cannot be written; the message says why (for example a full disk).
+        OutputError: the directory cannot be written; the message gives the reason (for example a full disk).
     """
     with output_errors(target):
         target = Path(os.path.realpath(target))
         target.parent.mkdir(parents=True, exist_ok=True)
         _clear_abandoned(target)
-        partial = _beside(target)
+        partial = _temporary_path(target)
         partial.mkdir()
         try:
             yield partial
@@ -54,15 +54,14 @@ def atomic_directory(target: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def atomic_file(target: Path, *, sweep: bool = False) -> Iterator[Path]:
-    """A temporary path that becomes ``target`` when the block ends well, and vanishes otherwise.
+    """Yield a temporary path that becomes ``target`` if the block succeeds, and is removed otherwise.
 
-    Where ``target`` is a link, what it points to is replaced. A device or a pipe (``/dev/null``) is never
-    replaced: it is written to as it is.
+    A link is followed. A device or a pipe (``/dev/null``) is written to directly, never replaced.
 
     Args:
         target: the file.
-        sweep: clear what killed processes left of any other file in its folder, too: for files of which each has
-            a new name, so that none would ever find what was left of another.
+        sweep: also remove what killed processes left of other files in the folder: for files that each have a new
+            name, whose leftovers no later call would find.
 
     Raises:
         OutputError: the file cannot be written.
@@ -73,7 +72,7 @@ def atomic_file(target: Path, *, sweep: bool = False) -> Iterator[Path]:
             return
         target = Path(os.path.realpath(target))
         _clear_abandoned(target, sweep=sweep)
-        partial = _beside(target)
+        partial = _temporary_path(target)
         try:
             yield partial
             os.replace(partial, target)
@@ -83,19 +82,19 @@ def atomic_file(target: Path, *, sweep: bool = False) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def output_errors(target: Path) -> Iterator[None]:
-    """Turn errors of the operating system while ``target`` is written into :class:`OutputError`."""
+    """Turn errors of the operating system raised while writing ``target`` into :class:`OutputError`."""
     try:
         yield
     except OSError as error:
         if error.errno is None:
-            # NumPy says only how many values it could not write.
+            # NumPy's error gives only the number of values not written.
             reason = f"{error} (the disk may be full)"
         elif error.errno == errno.ENOSPC:
             reason = "no space left on the disk: free some and run again"
         elif getattr(error, "winerror", None) in _IN_USE:
             reason = (
-                "Windows denies it, as it does while a program has a file of it open (who loaded an index or a "
-                "vocabulary has all of its files open): close that program, or choose another place"
+                "a program probably has one of its files open, and Windows then allows no change (a program that "
+                "loaded an index or a vocabulary has all its files open): close it, or choose another place"
             )
         else:
             reason = os.strerror(error.errno)
@@ -103,23 +102,23 @@ def output_errors(target: Path) -> Iterator[None]:
 
 
 def is_leftover(name: str) -> bool:
-    """Whether a file or a directory of that name is a temporary one of a process of nymlink's, maybe killed."""
+    """Whether the name is that of a temporary file or directory of a nymlink process, running or killed."""
     return _LEFTOVER.fullmatch(name) is not None
 
 
-def _beside(target: Path, ending: str = "partial") -> Path:
-    """A new hidden path of this process. The host is in it because containers share folders and reuse ids."""
+def _temporary_path(target: Path, ending: str = "partial") -> Path:
+    """Return a new hidden path in the same folder, with the process id and the host, as containers reuse ids."""
     own = f"{os.getpid()}-{secrets.token_hex(4)}@{platform.node()}"
     return target.parent / f".{target.name}.{own}.{ending}"
 
 
 def _replace_directory(partial: Path, target: Path) -> None:
-    retired = _beside(target, "retired")
+    retired = _temporary_path(target, "retired")
     try:
         _exchange(partial, target, retired)
     except BaseException:
-        # Ctrl-C between the two renamings, too: readers must not be left without a directory.
-        _settle(retired, target)
+        # Also on Ctrl-C between the two renames: readers must not be left without a directory.
+        _restore_or_remove(retired, target)
         raise
     _remove(retired)
 
@@ -134,12 +133,12 @@ def _exchange(partial: Path, target: Path, retired: Path) -> None:
         except OSError as error:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                 raise
-        # Another build of the same directory ended between the two renamings: this one replaces it.
+        # Another writer of the same directory finished between the two renames: replace its result.
         _remove(retired)
 
 
-def _settle(retired: Path, target: Path) -> None:
-    """Put back what was put aside if nothing has taken its place, and remove it otherwise."""
+def _restore_or_remove(retired: Path, target: Path) -> None:
+    """Rename ``retired`` back to ``target`` if nothing is there, and remove it otherwise."""
     if target.exists():
         _remove(retired)
     else:
@@ -148,21 +147,21 @@ def _settle(retired: Path, target: Path) -> None:
 
 
 def _clear_abandoned(target: Path, *, sweep: bool = False) -> None:
-    """Remove what killed processes of this host left, but put back what they had not yet replaced."""
+    """Remove what killed processes of this host left, and restore directories they had not yet replaced."""
     name, host = ".+" if sweep else re.escape(target.name), re.escape(platform.node())
-    ours = re.compile(rf"\.({name})\.(\d+)-[0-9a-f]+@{host}\.(partial|retired)")
-    for left in target.parent.iterdir():
-        found = ours.fullmatch(left.name)
-        if found is None or _alive(int(found[2])):
+    pattern = re.compile(rf"\.({name})\.(\d+)-[0-9a-f]+@{host}\.(partial|retired)")
+    for path in target.parent.iterdir():
+        match = pattern.fullmatch(path.name)
+        if match is None or _alive(int(match[2])):
             continue
-        if found[3] == "retired":
-            _settle(left, target.with_name(found[1]))
+        if match[3] == "retired":
+            _restore_or_remove(path, target.with_name(match[1]))
         else:
-            _remove(left)
+            _remove(path)
 
 
 def _remove(path: Path) -> None:
-    """Remove a file or a directory as far as that is possible."""
+    """Remove a file or a directory as far as possible, ignoring errors."""
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -174,5 +173,5 @@ def _alive(process: int) -> bool:
     try:
         return bool(psutil.pid_exists(process))
     except OverflowError:
-        # No number of a process here: the file is not of this host, whatever its name says.
+        # Not a valid process id on this host: another host's file.
         return True

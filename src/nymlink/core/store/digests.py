@@ -1,4 +1,4 @@
-"""Digests by which damage is noticed: XXH3 in 128 bits, some ten times as fast as what is made against forgery."""
+"""Digests that detect damage (not forgery): XXH3, 128 bits, about ten times as fast as a cryptographic hash."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from typing import Any, Final
 import xxhash
 
 _BLOCK: Final = 1 << 16
-"""Bytes read at a time: they stay in the processor's cache until they are counted in."""
+"""Bytes read at a time; they stay in the processor's cache until they are hashed."""
 
 
 def digest(data: bytes | memoryview) -> bytes:
-    """The digest of bytes: 16 bytes."""
+    """Compute the digest of bytes: 16 bytes."""
     return xxhash.xxh3_128_digest(data)
 
 
 def file_digest(path: Path) -> str:
-    """The digest of a file's bytes: 32 hex digits. Python's lock is free meanwhile.
+    """Compute the digest of a file's bytes, as 32 hex digits. Python's lock is released meanwhile.
 
     Raises:
         OSError: the file cannot be read.
     """
-    found, block = xxhash.xxh3_128(), memoryview(bytearray(_BLOCK))
+    hasher, block = xxhash.xxh3_128(), memoryview(bytearray(_BLOCK))
     with open(path, "rb", buffering=0) as file:
         while size := file.readinto(block):
-            found.update(block[:size])
-    return found.hexdigest()
+            hasher.update(block[:size])
+    return hasher.hexdigest()
 
 
 def json_digest(value: Any) -> str:
-    """The digest of JSON values, however they are laid out: 32 hex digits."""
+    """Compute the digest of a JSON value, whatever its layout and order of keys, as 32 hex digits."""
     return digest(json.dumps(value, sort_keys=True).encode()).hex()

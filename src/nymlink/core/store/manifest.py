@@ -1,8 +1,8 @@
-"""The directory format shared by vocabularies and indexes: data files beside a versioned ``manifest.json``.
+"""The directory format of vocabularies, indexes and models: data files beside a versioned ``manifest.json``.
 
-The manifest names the kind of directory, its format version, what it was made from and with which settings, and
-every file with its size and digest; last, a digest of all this. So a file that is missing, truncated or damaged,
-be it by a bit, is found before anything in it is believed.
+The manifest names the kind of directory, its format version, its sources and settings, and every file with its
+size and digest; last, a digest of the manifest itself. A missing, truncated or damaged file, even by one bit, is
+detected before its content is used.
 """
 
 from __future__ import annotations
@@ -15,59 +15,58 @@ from typing import Any, Final
 
 from nymlink.core.errors import StoreError
 from nymlink.core.store.atomic import atomic_directory, atomic_file, output_errors
-from nymlink.core.store.belongings import MANIFEST, manifest_of
 from nymlink.core.store.digests import file_digest, json_digest
-from nymlink.core.store.outputs import require_replaceable, with_article
+from nymlink.core.store.output_checks import require_replaceable, with_article
+from nymlink.core.store.ownership import MANIFEST, manifest_of
 
 _OWN: Final = "digest"
-"""The key of the manifest's own digest, which is of all else in it."""
+"""The key of the manifest's own digest, computed over all other entries."""
 
 _REMEDIES: Final = {
     "adapter": "train it again",
-    "checkpoint": "remove its directory to go on from an earlier one",
+    "checkpoint": "remove its directory to continue from an earlier one",
     "cross-encoder": "train it again",
-    "encoder": "make or fetch it again",
+    "encoder": "train or download it again",
     "reranker": "train it again",
 }
 
 
 def remedy(kind: str) -> str:
-    """What to do about a damaged directory."""
+    """Return the advice for a damaged directory of a kind."""
     return _REMEDIES.get(kind, f"build the {kind} again")
 
 
 @contextlib.contextmanager
 def write_directory(target: Path, *, kind: str, version: int, body: dict[str, Any]) -> Iterator[Path]:
-    """Fill a directory of data files atomically; its manifest is written last, from ``body`` as it then stands.
+    """Write a directory of data files atomically: yield a temporary directory and add the manifest at the end.
 
     Args:
-        target: where the directory goes; one of the same kind there is replaced if it holds nothing else, anything
-            else is refused.
+        target: the directory; one of the same kind is replaced if it holds no other files.
         kind: what the directory holds, for example ``"vocabulary"``.
-        version: its format version; a reader of another version refuses it.
-        body: further manifest entries; may be added to inside the block.
+        version: its format version; readers of other versions refuse it.
+        body: further manifest entries; entries may be added inside the block.
 
     Raises:
-        OutputError: ``target`` is not ours to replace, or cannot be written.
+        OutputError: ``target`` holds something nymlink did not write, or cannot be written.
     """
     require_replaceable(Path(target), kind=kind)
     with atomic_directory(target) as partial:
         yield partial
         with output_errors(target):
             seal(partial, {"kind": kind, "format": version, **body})
-        # Once more: while that was made, others may have put something there.
+        # Check again: another process may have put something there meanwhile.
         require_replaceable(Path(target), kind=kind)
 
 
 def seal(directory: Path, manifest: Mapping[str, Any]) -> None:
-    """Write a manifest for all files that are in a directory now.
+    """Write the manifest of a directory, with the sizes and digests of all files in it now.
 
     Args:
         directory: the directory.
         manifest: its kind, format version and further entries.
 
     Raises:
-        OutputError: it cannot be written.
+        OutputError: the manifest cannot be written.
     """
     files = {
         path.relative_to(directory).as_posix(): {"size": path.stat().st_size, "xxh3": file_digest(path)}
@@ -78,14 +77,14 @@ def seal(directory: Path, manifest: Mapping[str, Any]) -> None:
 
 
 def write_manifest(directory: Path, manifest: Mapping[str, Any]) -> None:
-    """Write or replace the manifest of a directory, whose files are as it says, in one step.
+    """Write or replace the manifest of a directory, which already lists its files, in one step.
 
     Raises:
-        OutputError: it cannot be written; nothing was changed.
+        OutputError: the manifest cannot be written; nothing was changed.
     """
-    # As it will be read: of tuples and keys that are numbers JSON makes something else.
-    said = json.loads(json.dumps({name: value for name, value in manifest.items() if name != _OWN}))
-    text = json.dumps({**said, _OWN: json_digest(said)}, indent=2, ensure_ascii=False)
+    # Digest the values as they will be read: JSON turns tuples into lists and number keys into strings.
+    body = json.loads(json.dumps(_body(manifest)))
+    text = json.dumps({**body, _OWN: json_digest(body)}, indent=2, ensure_ascii=False)
     with atomic_file(directory / MANIFEST) as partial:
         partial.write_text(text + "\n", encoding="utf-8")
 
@@ -93,17 +92,17 @@ def write_manifest(directory: Path, manifest: Mapping[str, Any]) -> None:
 def read_manifest(
     directory: Path, *, kind: str, version: int, later: Callable[[str], bool] = lambda _: False
 ) -> dict[str, Any]:
-    """Read the manifest of a directory, and check it and the files that it names.
+    """Read and check the manifest of a directory and the files it names.
 
     Args:
         directory: the directory.
-        kind: what it is to hold.
-        version: the format version that is read.
-        later: of which files only the size is checked here, because the caller sees to their digests
-            (:func:`check_files`).
+        kind: the kind of directory expected.
+        version: the format version expected.
+        later: tells for a file name whether only the size is checked here, because the caller checks the digest
+            itself (:func:`check_files`).
 
     Raises:
-        StoreError: there is no such directory, it is of another kind or format version, or the manifest or a file
+        StoreError: the directory does not exist or is of another kind or format version, or the manifest or a file
             that it names is missing or damaged.
     """
     directory = Path(directory)
@@ -124,41 +123,49 @@ def read_manifest(
     return manifest
 
 
-def damages(directory: Path) -> tuple[dict[str, Any], list[str]]:
-    """Read all files of a directory of any kind; its manifest, and what is damaged, each with what to do.
+def find_damage(directory: Path) -> tuple[dict[str, Any], list[str]]:
+    """Check all files of a directory of any kind.
+
+    Returns:
+        The manifest, and a message for each damaged file: what is wrong, and what to do.
 
     Raises:
-        StoreError: it is no directory of nymlink's, its manifest cannot be read, or an older nymlink wrote it,
-            without digests.
+        StoreError: nymlink did not write the directory, its manifest cannot be read, or it was written by an older
+            version of nymlink, without digests.
     """
     manifest = _read(directory, "directory")
     if _OWN not in manifest:
         raise StoreError(
-            f"an older nymlink wrote this {manifest['kind']}, without digests: {remedy(manifest['kind'])}",
+            f"an older version of nymlink wrote this {manifest['kind']}, without digests: "
+            f"{remedy(manifest['kind'])}",
             path=directory,
         )
     if not _is_sealed(manifest):
         return manifest, [f"{MANIFEST} is damaged: {remedy(manifest['kind'])}"]
-    found = []
+    messages = []
     for name in manifest["files"]:
         try:
             check_files(directory, manifest, [name])
         except StoreError as error:
-            found.append(error.message)
-    return manifest, found
+            messages.append(error.message)
+    return manifest, messages
+
+
+def _body(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries of a manifest without its own digest."""
+    return {name: value for name, value in manifest.items() if name != _OWN}
 
 
 def _is_sealed(manifest: Mapping[str, Any]) -> bool:
-    """Whether the digest that a manifest has of itself is its own."""
-    said = {name: value for name, value in manifest.items() if name != _OWN}
-    return json_digest(said) == manifest.get(_OWN)
+    """Whether a manifest's own digest is correct."""
+    return json_digest(_body(manifest)) == manifest.get(_OWN)
 
 
 def check_files(directory: Path, manifest: Mapping[str, Any], names: Iterable[str]) -> None:
-    """See that files of a directory are what its manifest says.
+    """Check that files of a directory have the sizes and digests in its manifest.
 
     Raises:
-        StoreError: one is missing or damaged.
+        StoreError: a file is missing or damaged.
     """
     for name in names:
         _check_size(directory, manifest, name)
@@ -168,7 +175,7 @@ def check_files(directory: Path, manifest: Mapping[str, Any], names: Iterable[st
             raise StoreError(f"{name} cannot be read ({error.strerror})", path=directory) from error
         if not is_whole:
             raise StoreError(
-                f"{name} is damaged (its digest is another one): {remedy(manifest['kind'])}", path=directory
+                f"{name} is damaged (its digest has changed): {remedy(manifest['kind'])}", path=directory
             )
 
 
@@ -187,10 +194,10 @@ def _check_size(directory: Path, manifest: Mapping[str, Any], name: str) -> None
 
 
 def require_files(manifest: dict[str, Any], names: Iterable[str]) -> None:
-    """See that a manifest lists the files that its directory needs: one it does not list went unchecked.
+    """Check that a manifest lists the files its directory needs: a file that is not listed is not checked.
 
     Raises:
-        ValueError: it does not.
+        ValueError: a file is not listed.
     """
     for name in names:
         if name not in manifest["files"]:
@@ -198,7 +205,7 @@ def require_files(manifest: dict[str, Any], names: Iterable[str]) -> None:
 
 
 def _read(directory: Path, kind: str) -> dict[str, Any]:
-    """The manifest of a directory as it stands there."""
+    """Read the manifest of a directory, unchecked."""
     try:
         manifest = manifest_of(directory)
         if manifest is None:

@@ -1,7 +1,7 @@
-"""Reading corpora: a registry of formats, each in a file of its own, chosen by content.
+"""Corpus readers: a registry of formats, one module each, chosen by content.
 
 A format is a :class:`~nymlink.core.formats.Format` under an entry point in the group ``nymlink.corpus_readers``.
-Reading never loses good input to bad: what cannot be used is reported with its line number and left out.
+Bad input never stops a reader: what cannot be used is reported with its line number and left out.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from nymlink.corpus.options import CorpusOptions
 
 
 class ReadCorpus(Protocol):
-    """Yields the documents of a source one by one; large inputs stream.
+    """A function that yields the documents of a source one by one.
 
-    Raises :class:`~nymlink.core.errors.InputError` when nothing in it can be used.
+    It raises :class:`~nymlink.core.errors.InputError` when nothing in the source can be used.
     """
 
     def __call__(self, path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]: ...

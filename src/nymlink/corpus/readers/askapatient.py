@@ -1,4 +1,4 @@
-"""AskAPatient: ``concept id<TAB>label of the concept<TAB>phrase`` without a header; the phrase is the mention.
+"""Reader of AskAPatient: ``concept id<TAB>concept label<TAB>phrase`` without a header; the phrase is the mention.
 
 Ids are SNOMED CT or AMT. Limsopatham & Collier, "Normalising medical concepts in social media texts by learning
 semantic representation" (ACL 2016).
@@ -18,10 +18,10 @@ from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.readers import CorpusFormat
 from nymlink.corpus.readers.columns import is_mention
-from nymlink.corpus.readers.common import first_lines, most_match, some_documents, source_name
+from nymlink.corpus.readers.common import first_lines, most_match, require_documents, source_name
 
 _ID: Final = re.compile(r"[0-9]{6,18}")
-# A third column that looks like an id makes it another table: PMID, mention, concept.
+# The third column must not look like an id: that would be PMID, mention, concept.
 _LINE: Final = re.compile(r"[0-9]{6,18}\t[^\t]*\t(?!\s*[A-Za-z]{0,12}[:_]?[0-9]+\s*$)[^\t]+$")
 
 
@@ -31,7 +31,7 @@ def _recognises(_: Path, head: str) -> bool:
 
 
 def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:  # noqa: ARG001
-    return some_documents(_documents(path, problems), path=path, problems=problems)
+    return require_documents(_documents(path, problems), path=path, problems=problems)
 
 
 def _documents(path: Path, problems: Problems) -> Iterator[Document]:

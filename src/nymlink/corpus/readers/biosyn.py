@@ -1,9 +1,9 @@
-"""BioSyn's prepared queries: a folder of ``*.concept`` files, one a document, or one such file.
+"""Reader of BioSyn's preprocessed queries: a folder of ``*.concept`` files, one per document, or one such file.
 
-A line is ``pmid||start|end||type||mention||ids``. The mention is normalised, its abbreviations are expanded and
-the parts of a composite are written out with ``|`` between them; ``ids`` are joined by ``|`` or ``+``. Offsets
-count in a text that is not there. The form is that of Sung et al., "Biomedical entity representations with
-synonym marginalization" (ACL 2020).
+A line is ``pmid||start|end||type||mention||ids``. The mention is normalised, its abbreviations are expanded, and
+the parts of a composite mention are written out with ``|`` between them; ``ids`` are joined by ``|`` or ``+``.
+Offsets refer to a text that is not included. The format is that of Sung et al., "Biomedical entity representations
+with synonym marginalization" (ACL 2020).
 """
 
 from __future__ import annotations
@@ -55,20 +55,20 @@ def _documents(path: Path, problems: Problems) -> Iterator[Document]:
             problems.reject(path, number, "not of the form pmid||start|end||type||mention||ids")
             continue
         if int(match[2]) > int(match[3]):
-            problems.repair(path, number, f"{match[2]} and {match[3]} are not offsets: they were dropped")
+            problems.repair(path, number, f"{match[2]} and {match[3]} are not offsets: they were left out")
         mentions.setdefault(match[1].strip(), []).append(_mention(match))
     if not mentions:
-        # An abstract in which nothing was annotated has an empty file.
+        # The file of an abstract without annotations is empty.
         yield Document(source_name(path))
-    for id_, found in mentions.items():
-        yield Document(id_, mentions=tuple(found))
+    for id_, own_mentions in mentions.items():
+        yield Document(id_, mentions=tuple(own_mentions))
 
 
 def _mention(match: re.Match[str]) -> Mention:
     parts = split_parts(match[5])
     start, end = int(match[2]), int(match[3])
     return Mention(
-        # Blanks, because the text is a normalised query and those hold no punctuation.
+        # Parts joined by blanks: a normalised query has no punctuation.
         " ".join(parts) if parts else match[5].strip(" |"),
         start=start if start <= end else None,
         end=end if start <= end else None,
@@ -81,7 +81,7 @@ def _mention(match: re.Match[str]) -> Mention:
 
 FORMAT: Final[CorpusFormat] = Format(
     name="biosyn",
-    description="BioSyn's prepared queries: a folder of .concept files, or one of them",
+    description="BioSyn's preprocessed queries: a folder of .concept files, or one of them",
     recognises=_recognises,
     read=_read,
 )

@@ -1,4 +1,4 @@
-"""Which column of a mention table means what: common spellings, unless the caller says."""
+"""Match the headers of a mention table with nymlink's columns: as the caller says, else by common spellings."""
 
 from __future__ import annotations
 
@@ -18,69 +18,75 @@ SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "type": ("type", "semantic_type", "entity_type", "category"),
     "context": ("context", "sentence", "passage", "text"),
 }
-"""Our columns, and how files spell them, the surest spelling first; case, blanks and hyphens do not matter."""
+"""nymlink's columns and their spellings in files, the likeliest first; case, blanks and hyphens do not matter."""
 
 _OTHER_IDS: Final = ("id", "ids", "code", "codes", "curie", "curies", "cui", "cuis")
 _ID_ENDINGS: Final = ("_id", "_ids", "_code", "_curie", "_cui")
 
 
-def spelled(header: str) -> str:
-    """A header as :data:`SPELLINGS` writes it."""
+def normalise_header(header: str) -> str:
+    """Write a header in the form of :data:`SPELLINGS`."""
     return header.strip().casefold().replace(" ", "_").replace("-", "_")
 
 
 def is_mention(header: str) -> bool:
-    """Whether a header is a common spelling of the mention's column."""
-    return spelled(header) in SPELLINGS["mention"]
+    """Whether a header is a common spelling of the mention column."""
+    return normalise_header(header) in SPELLINGS["mention"]
 
 
 def likely_mention(headers: Sequence[str]) -> str:
-    """The header likeliest to be the mention's: a common spelling, or else the first that is not one of ids."""
+    """Guess the mention column: the first header with a common spelling, else the first that is not an id's."""
     known = filter(is_mention, headers)
     others = (header for header in headers if header.strip() and not _may_be_id(header))
     return next(chain(known, others), headers[0])
 
 
-def find_columns(header: Sequence[str], *, wanted: Mapping[str, str], path: Path, line: int) -> dict[str, str]:
-    """Find our columns among a file's headers.
+def find_columns(headers: Sequence[str], *, wanted: Mapping[str, str], path: Path, line: int) -> dict[str, str]:
+    """Find nymlink's columns among a file's headers.
 
     Args:
-        header: the file's headers.
-        wanted: our column → the file's header, for columns the caller names; one that is not there is passed over.
-        path: for error messages.
-        line: for error messages.
+        headers: the file's headers.
+        wanted: column → header, for columns that the caller names; a header the file lacks is ignored.
+        path: the file, for error messages.
+        line: the line of the headers, for error messages.
 
     Returns:
-        Our column → the file's header, for those that are there.
+        Column → header, for the columns found.
 
     Raises:
-        InputError: ``wanted`` names a column that is not ours, or several columns could hold the gold ids.
+        InputError: ``wanted`` names an unknown column, or several columns could hold the gold ids.
     """
-    unknown = [ours for ours in wanted if ours not in SPELLINGS]
+    unknown = [column for column in wanted if column not in SPELLINGS]
     if unknown:
         known = ", ".join(SPELLINGS)
-        raise InputError(f"unknown column {unknown[0]!r} in the options: a mention table has {known}", path=path)
-    found = {ours: theirs for ours, theirs in wanted.items() if theirs in header}
-    for ours, spellings in SPELLINGS.items():
-        if ours not in wanted:
-            free = [theirs for theirs in header if spelled(theirs) in spellings and theirs not in found.values()]
+        raise InputError(
+            f"unknown column {unknown[0]!r} in the options: the columns of a mention table are {known}", path=path
+        )
+    columns = {column: header for column, header in wanted.items() if header in headers}
+    for column, spellings in SPELLINGS.items():
+        if column not in wanted:
+            free = [
+                header
+                for header in headers
+                if normalise_header(header) in spellings and header not in columns.values()
+            ]
             if free:
-                found[ours] = min(free, key=lambda theirs: spellings.index(spelled(theirs)))
-    if "concept_id" not in wanted and "concept_id" not in found:
-        candidates = [theirs for theirs in header if _may_be_id(theirs) and theirs not in found.values()]
+                columns[column] = min(free, key=lambda header: spellings.index(normalise_header(header)))
+    if "concept_id" not in wanted and "concept_id" not in columns:
+        candidates = [header for header in headers if _may_be_id(header) and header not in columns.values()]
         if len(candidates) > 1:
             raise InputError(
                 f"several columns could hold the gold ids ({', '.join(candidates)}): "
-                f"name one of them as 'concept_id' (--column concept_id=…)",
+                f"name one of them as 'concept_id' (--map-column concept_id=…)",
                 path=path,
                 line=line,
             )
         if candidates:
-            found["concept_id"] = candidates[0]
-    return found
+            columns["concept_id"] = candidates[0]
+    return columns
 
 
 def _may_be_id(header: str) -> bool:
-    name = spelled(header)
-    elsewhere = any(name in spellings for spellings in SPELLINGS.values())
-    return not elsewhere and (name in _OTHER_IDS or name.endswith(_ID_ENDINGS))
+    name = normalise_header(header)
+    is_known = any(name in spellings for spellings in SPELLINGS.values())
+    return not is_known and (name in _OTHER_IDS or name.endswith(_ID_ENDINGS))

@@ -1,8 +1,8 @@
-"""GSC+: abstracts in a folder ``corpus``, their annotations beside it in ``ann``, in files of the same names.
+"""Reader of GSC+: abstracts in a folder ``corpus``, annotations in a folder ``ann``, in files of the same names.
 
-A line of annotations is ``[start::end]<TAB>HP_0001156 | mention``; offsets are half-open. Groza et al.,
-"Automatic concept recognition using the Human Phenotype Ontology reference and test suite corpora" (2015); mended
-by Lobo et al., "Identifying human phenotype terms by combining machine learning and validation rules" (2017).
+A line of annotations is ``[start::end]<TAB>HP_0001156 | mention``; offsets are half-open. Groza et al., "Automatic
+concept recognition using the Human Phenotype Ontology reference and test suite corpora" (2015); corrected by Lobo
+et al., "Identifying human phenotype terms by combining machine learning and validation rules" (2017).
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from nymlink.core.problems import Problems
 from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.readers import CorpusFormat
-from nymlink.corpus.readers.common import first_lines, most_match, place
+from nymlink.corpus.readers.common import check_offsets, first_lines, most_match
 
 _ANNOTATIONS: Final = "ann"
 _TEXTS: Final = "corpus"
 _LINE: Final = re.compile(r"\[([0-9]{1,9})::([0-9]{1,9})\]\t\s*([A-Za-z]+)[_:](\w+)\s*\|\s*(\S.*?)\s*")
 
-_LOOKED_AT: Final = 20
-"""Files of a folder that are looked at to tell the format; an abstract without annotations has an empty one."""
+_EXAMINED: Final = 20
+"""Files of a folder examined to recognise the format; the file of an abstract without annotations is empty."""
 
 
 def _recognises(path: Path, head: str) -> bool:
     if not path.is_dir():
         return most_match(first_lines(head), _LINE)
-    return any(map(_is_annotations, islice(_files(path), _LOOKED_AT)))
+    return any(map(_is_annotations, islice(_files(path), _EXAMINED)))
 
 
 def _is_annotations(path: Path) -> bool:
@@ -46,7 +46,7 @@ def _is_annotations(path: Path) -> bool:
 def _files(path: Path) -> Iterator[Path]:
     inside = path / _ANNOTATIONS
     folder = inside if inside.is_dir() else path
-    # What file managers and editors leave is hidden.
+    # File managers and editors leave hidden files.
     return (file for file in sorted(folder.iterdir()) if file.is_file() and not file.name.startswith("."))
 
 
@@ -71,23 +71,23 @@ def _document(path: Path, problems: Problems) -> Document:
             continue
         surface, concept_id = match[5], f"{match[3]}:{match[4]}"
         start, end = (
-            place(text, surface, int(match[1]), int(match[2]), path=path, line=number, problems=problems)
+            check_offsets(text, surface, int(match[1]), int(match[2]), path=path, line=number, problems=problems)
             if text
             else (None, None)
         )
         mentions.append(Mention(surface, start=start, end=end, concept_ids=(concept_id,)))
-    # A name as 10.1093 has no ending.
+    # Not the stem: a name like 10.1093 has no ending.
     return Document(path.name.removesuffix(".gz"), text, tuple(mentions))
 
 
 def _text(annotations: Path, problems: Problems) -> str:
-    """The text that is annotated; empty where it is not there."""
+    """Read the annotated text; empty where there is none."""
     folder = annotations.parent.parent / _TEXTS
     path = folder / annotations.name
     if annotations.parent.name != _ANNOTATIONS or not folder.is_dir():
         return ""
     if not path.is_file():
-        problems.repair(annotations, None, f"there is no text {path}: the offsets were dropped")
+        problems.repair(annotations, None, f"the text {path} does not exist: the offsets were left out")
         return ""
     return "\n".join(line for _, line in read_lines(path, problems))
 

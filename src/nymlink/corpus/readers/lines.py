@@ -1,4 +1,4 @@
-"""Plain text, one mention a line and no gold: whatever no other format claims."""
+"""Reader of plain text, one mention per line, without gold ids: for text that no other format recognises."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nymlink.core.problems import Problems
 from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.readers import CorpusFormat
-from nymlink.corpus.readers.common import first_lines, some_documents, source_name
+from nymlink.corpus.readers.common import first_lines, require_documents, source_name
 
 
 def _recognises(_: Path, head: str) -> bool:
@@ -20,16 +20,16 @@ def _recognises(_: Path, head: str) -> bool:
 
 
 def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:  # noqa: ARG001
-    return some_documents(_documents(path, problems), path=path, problems=problems)
+    return require_documents(_documents(path, problems), path=path, problems=problems)
 
 
 def _documents(path: Path, problems: Problems) -> Iterator[Document]:
     name = source_name(path)
     for number, line in read_lines(path, problems):
         if "\0" in line:
-            problems.reject(path, number, "holds a NUL character: this is not text")
+            problems.reject(path, number, "contains a NUL character: this is not text")
         elif line.strip():
-            # A document of its own for each, so that its id says on which line it stands.
+            # One document per mention, so that its id gives the line.
             yield Document(f"{name}:{number}", mentions=(Mention(line.strip()),))
 
 

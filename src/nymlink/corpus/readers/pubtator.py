@@ -1,4 +1,4 @@
-"""PubTator: title and abstract lines, then one annotation a line. NCBI disease and BC5CDR come like this.
+"""Reader of PubTator (NCBI Disease, BC5CDR): title and abstract lines, then one annotation per line.
 
 ::
 
@@ -8,8 +8,8 @@
     227508<TAB>CID<TAB>D008750<TAB>D007022
 
 Offsets count code points in title + one character + abstract. A seventh column holds the parts of a composite
-mention; a composite one part of which has no concept (``D002544|-1``) has no gold as a whole, and none is kept.
-Relation rows, as the last one above, are passed over.
+mention; where one part has no concept (``D002544|-1``), the whole mention gets no gold ids. Relation rows, like
+the last one above, are ignored.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from nymlink.core.problems import Problems
 from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.readers import CorpusFormat
-from nymlink.corpus.readers.common import first_lines, place, some_documents, split_ids, split_parts
+from nymlink.corpus.readers.common import check_offsets, first_lines, require_documents, split_ids, split_parts
 
 _TEXT: Final = re.compile(r"\s*([^|\s][^|\t]*)\|([ta])\|(.*)")
 _PART_WITHOUT_CONCEPT: Final = re.compile(r"(?:^|\|)\s*-1\s*(?:\||$)")
@@ -36,7 +36,7 @@ _RELATION: Final = re.compile(r"\s*[A-Za-z][\w-]*\s*")
 
 @dataclass(slots=True)
 class _Draft:
-    """The lines of one document, gathered first because offsets can be checked only in its whole text."""
+    """The lines of one document, collected before offsets are checked in its whole text."""
 
     id: str
     line: int
@@ -50,7 +50,7 @@ def _recognises(_: Path, head: str) -> bool:
 
 
 def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:  # noqa: ARG001
-    return some_documents(_documents(path, problems), path=path, problems=problems)
+    return require_documents(_documents(path, problems), path=path, problems=problems)
 
 
 def _documents(path: Path, problems: Problems) -> Iterator[Document]:
@@ -60,10 +60,10 @@ def _documents(path: Path, problems: Problems) -> Iterator[Document]:
             problems.reject(path, draft.line, f"second copy of document {draft.id}, with {len(draft.rows)} rows")
             continue
         seen.add(draft.id)
-        # A new line rather than a blank, because titles often end without a full stop.
+        # A line break rather than a blank, because titles often end without a full stop.
         text = "\n".join(part for part in (draft.title, draft.abstract) if part is not None)
-        found = (_mention(text, row, path=path, line=line, problems=problems) for line, row in draft.rows)
-        yield Document(draft.id, text, tuple(mention for mention in found if mention is not None))
+        mentions = (_mention(text, row, path=path, line=line, problems=problems) for line, row in draft.rows)
+        yield Document(draft.id, text, tuple(mention for mention in mentions if mention is not None))
 
 
 def _drafts(path: Path, problems: Problems) -> Iterator[_Draft]:
@@ -85,7 +85,7 @@ def _drafts(path: Path, problems: Problems) -> Iterator[_Draft]:
         row = line.split("\t")
         if draft is None or len(row) == 1 or row[0].strip() != draft.id:
             owner = "any document" if draft is None else f"document {draft.id}"
-            problems.reject(path, number, f"neither a title, an abstract, nor a row of {owner}")
+            problems.reject(path, number, f"not a title, an abstract, or a row of {owner}")
         else:
             draft.rows.append((number, row))
     if draft is not None:
@@ -105,7 +105,7 @@ def _mention(text: str, row: list[str], *, path: Path, line: int, problems: Prob
     if not surface.strip():
         problems.reject(path, line, "the mention is empty")
         return None
-    start, end = place(text, surface, int(row[1]), int(row[2]), path=path, line=line, problems=problems)
+    start, end = check_offsets(text, surface, int(row[1]), int(row[2]), path=path, line=line, problems=problems)
     return Mention(
         surface.strip() if start is None else text[start:end],
         start=start,

@@ -1,6 +1,6 @@
-"""XL-BEL queries: ``id||mention``, or ``id||mention||context`` with the mention in ``<tgt>`` tags.
+"""Reader of XL-BEL queries: ``id||mention``, or ``id||mention||context`` with the mention in ``<tgt>`` tags.
 
-Several gold ids are joined by ``|``; they are alternatives. Liu et al., "Learning domain-specialised
+Several gold ids are alternatives, joined by ``|``. Liu et al., "Learning domain-specialised
 representations for cross-lingual biomedical entity linking" (ACL 2021).
 """
 
@@ -17,7 +17,14 @@ from nymlink.core.problems import Problems
 from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.readers import CorpusFormat
-from nymlink.corpus.readers.common import first_lines, most_match, place, some_documents, source_name, split_ids
+from nymlink.corpus.readers.common import (
+    check_offsets,
+    first_lines,
+    most_match,
+    require_documents,
+    source_name,
+    split_ids,
+)
 
 _LINE: Final = re.compile(r"[^\s|]+(\|[^\s|]+)*\|\|[^|]*[^|\s]")
 _TAG: Final = re.compile(r"</?tgt>")
@@ -28,7 +35,7 @@ def _recognises(_: Path, head: str) -> bool:
 
 
 def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:  # noqa: ARG001
-    return some_documents(_documents(path, problems), path=path, problems=problems)
+    return require_documents(_documents(path, problems), path=path, problems=problems)
 
 
 def _documents(path: Path, problems: Problems) -> Iterator[Document]:
@@ -46,7 +53,7 @@ def _documents(path: Path, problems: Problems) -> Iterator[Document]:
             text = _TAG.sub("", fields[2])
             tagged = fields[2].find("<tgt>"), fields[2].find("</tgt>") - len("<tgt>")
             if 0 <= tagged[0] <= tagged[1]:
-                start, end = place(text, surface, *tagged, path=path, line=number, problems=problems)
+                start, end = check_offsets(text, surface, *tagged, path=path, line=number, problems=problems)
             else:
                 problems.repair(path, number, f"no <tgt> tags in the context: {surface!r} kept without offsets")
         mention = Mention(surface, start=start, end=end, concept_ids=ids)

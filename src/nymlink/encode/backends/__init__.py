@@ -1,4 +1,4 @@
-"""What runs an encoder's network: a registry that any package can add to."""
+"""Back ends that run an encoder's network: a registry that any package can add to."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Network(Protocol):
 
     Attributes:
         width: length of a vector.
-        pad_id: the id that shorter names of a batch are filled with.
+        pad_id: the id that shorter names of a batch are padded with.
         precision: of its matrix products.
         device: where they run, for example ``"cpu"`` or ``"cuda"``.
         batch_tokens: how many tokens it is best given at once.
-        padding: the share of a batch that may be filling (see :func:`~nymlink.encode.model.tokens.plan`).
+        padding: the share of a batch that may be padding (see :func:`~nymlink.encode.model.tokens.plan_batches`).
     """
 
     width: int
@@ -37,11 +37,11 @@ class Network(Protocol):
     padding: float
 
     def vectors(self, ids: Ids, mask: Ids) -> Vectors:
-        """Unit vectors.
+        """Encode token ids as unit vectors.
 
         Args:
             ids: int64 (B, T).
-            mask: int64 (B, T): 1 for a real token, 0 for filling.
+            mask: int64 (B, T): 1 for a real token, 0 for padding.
 
         Returns:
             float32 (B, D).
@@ -52,26 +52,26 @@ class Network(Protocol):
         ...
 
     def digest(self) -> str:
-        """Hex digest of all that the network is: two with the same make the same vectors.
+        """Compute a hex digest of the network: networks with the same digest make the same vectors.
 
         Raises:
-            InputError: the files that it was loaded from have changed since.
+            InputError: the files have changed since it was loaded.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """One way to run networks.
+    """A way to run networks.
 
     Attributes:
         name: as given to ``--backend``.
         description: one line for the help.
-        files: the precisions it may offer, the preferred first, with the patterns of the weight files that each is
-            made from.
-        devices: the kinds of device it may run on.
-        open: loads the network of a folder; ``None`` for precision or device takes the best there is.
-        priority: where several can read a folder, the smallest does.
+        files: the precisions that it can have, the preferred first, each with the patterns of the weight files
+            that it is made from.
+        devices: the kinds of device it can run on.
+        open: loads the network of a folder; ``None`` for precision or device takes the best available.
+        priority: of several that can read a folder, the one with the smallest is taken.
     """
 
     name: str
@@ -82,16 +82,16 @@ class Backend:
     priority: int = 0
 
     def serves(self, precision: str | None, device: str | None) -> bool:
-        """Whether it may have what is asked for; ``None`` asks for nothing."""
+        """Tell whether it can have a precision and a device; ``None`` stands for any."""
         return precision in (None, *self.files) and (device is None or device.partition(":")[0] in self.devices)
 
     def patterns(self, precision: str | None) -> tuple[str, ...]:
-        """Of the weight files for a precision; of all for ``None``, or one it does not have."""
+        """Patterns of the weight files for a precision; of all for ``None``, or one it does not have."""
         own = [patterns for each, patterns in self.files.items() if precision in (None, each)]
         return tuple(dict.fromkeys(chain.from_iterable(own or self.files.values())))
 
     def reads(self, folder: Path, precision: str | None) -> bool:
-        """Whether a folder holds weights of its kind, for a precision."""
+        """Tell whether a folder has weight files that it reads, for a precision."""
         return any(any(folder.glob(pattern)) for pattern in self.patterns(precision))
 
 
@@ -99,10 +99,10 @@ BACKENDS: Final[Registry[Backend]] = Registry("nymlink.encoder_backends", noun="
 
 
 def require_precision(precision: str, offered: tuple[Precision, ...], *, where: str) -> None:
-    """See that a precision can be had.
+    """Check that a precision is among those offered.
 
     Raises:
-        InputError: it cannot; the message lists those that can.
+        InputError: it is not; the message lists those offered.
     """
     if precision not in offered:
         known = f"known: {', '.join(get_args(Precision))}" if precision not in get_args(Precision) else ""

@@ -1,4 +1,4 @@
-"""torch: any model as it comes, on a CPU or a GPU."""
+"""The torch back end: any model without export, on a CPU or a GPU."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from nymlink.core.errors import InputError, MissingExtraError, NymlinkError
 from nymlink.core.store.arrays import Vectors
 from nymlink.encode.backends import Backend, Precision, require_precision
-from nymlink.encode.model.fingerprint import LoadedModel
+from nymlink.encode.model.fingerprint import ModelSnapshot
 from nymlink.encode.model.folder import WEIGHTS
 from nymlink.encode.model.settings import EncoderSettings
 from nymlink.encode.model.tokens import Ids
@@ -24,68 +24,69 @@ _PADDING: Final = {"cpu": 0.0, "cuda": 0.1}
 class TorchNetwork:
     """A :class:`~nymlink.encode.model.torch_model.TorchModel` on a device, in a precision.
 
-    ``torch.compile`` is not used: it needs a compiler, and time for each new form of batch; whether it would pay
-    here was not measured. What it does with weights on a CPU is done without (:mod:`nymlink.encode.model.packed`).
+    ``torch.compile`` is not used: it needs a compiler, and time for each new shape of a batch; its gain here was
+    not measured. On a CPU weights are packed without it (:mod:`nymlink.encode.model.packed`).
 
     Args:
-        model: used up: moved to the device, its weights to the precision and, on a CPU, into oneDNN's order.
+        model: changed in place: moved to the device, its weights to the precision and, on a CPU, to oneDNN's
+            layout.
         precision: of weights and products.
         device: ``"cpu"``, ``"cuda"`` or ``"cuda:1"``.
-        source: what the model was loaded from; only :meth:`digest` needs it.
+        source: the folder that the model was loaded from; only :meth:`digest` needs it.
     """
 
     def __init__(
-        self, model: TorchModel, precision: Precision, device: str, *, source: LoadedModel | None = None
+        self, model: TorchModel, precision: Precision, device: str, *, source: ModelSnapshot | None = None
     ) -> None:
         import torch
 
         from nymlink.encode.model.packed import pack
 
-        kinds = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+        dtypes = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
         self.precision = precision
         self.device = device
         self.width = model.width
         self.pad_id = model.pad_id
         self.batch_tokens = _BATCH_TOKENS[_kind(device)]
         self.padding = _PADDING[_kind(device)]
-        self._model = model.to(device, kinds[precision])
+        self._model = model.to(device, dtypes[precision])
         if _kind(device) == "cpu":
             pack(self._model)
         self._source = source
 
     def vectors(self, ids: Ids, mask: Ids) -> Vectors:
-        """Unit vectors; see :meth:`nymlink.encode.backends.Network.vectors`."""
+        """Encode token ids; see :meth:`nymlink.encode.backends.Network.vectors`."""
         import torch
 
         try:
             with torch.inference_mode():
-                # Without filling there is nothing to mask, which is faster.
-                real = None if mask.all() else torch.from_numpy(mask).to(self.device)
-                found = self._model(torch.from_numpy(ids).to(self.device), real)
-                vectors: Vectors = torch.nn.functional.normalize(found, dim=1).cpu().numpy()
+                # Without padding there is nothing to mask, which is faster.
+                attention_mask = None if mask.all() else torch.from_numpy(mask).to(self.device)
+                pooled = self._model(torch.from_numpy(ids).to(self.device), attention_mask)
+                vectors: Vectors = torch.nn.functional.normalize(pooled, dim=1).cpu().numpy()
                 return vectors
         except torch.OutOfMemoryError as error:
             raise MemoryError from error
         except RuntimeError as error:
-            # On a CPU torch has no error of its own for memory.
+            # On a CPU torch has no error class for memory.
             if "can't allocate memory" in str(error):
                 raise MemoryError from error
             raise
 
     def digest(self) -> str:
-        """Digest of the folder's weights and configuration."""
+        """Compute the digest of the folder's weights and configuration."""
         if self._source is None:
-            raise ValueError("a network that is of no folder has no digest")
+            raise ValueError("this network was not loaded from a folder: it has no digest")
         return self._source.digest()
 
 
 def open_network(
     folder: Path, settings: EncoderSettings, precision: Precision | None, device: str | None
 ) -> TorchNetwork:
-    """The network of any model folder.
+    """Load the network of a model folder.
 
     Raises:
-        InputError: the folder's files are damaged, or device or precision cannot be had.
+        InputError: the folder's files are damaged, or the device or the precision is not available.
         NymlinkError: the model does not fit into the memory of the device.
         MissingExtraError: torch is not installed.
     """
@@ -100,7 +101,7 @@ def open_network(
     if precision is None:
         precision = "bf16" if has_bf16(device) else "fp32"
     require_precision(precision, _OFFERED[_kind(device)], where=f"on {device}")
-    source = LoadedModel(folder)
+    source = ModelSnapshot(folder)
     model = TorchModel.load(
         folder,
         pooling=settings.pooling,
@@ -117,10 +118,10 @@ def open_network(
 
 
 def _require_device(device: str) -> None:
-    """See that a device can be had.
+    """Check that a device is available.
 
     Raises:
-        InputError: it cannot; the message says what can.
+        InputError: it is not; the message says which are.
     """
     import torch
 
@@ -134,7 +135,7 @@ def _require_device(device: str) -> None:
 
 
 def _kind(device: str) -> str:
-    """``"cuda:1"`` → ``"cuda"``."""
+    """Strip the number from a device: ``"cuda:1"`` → ``"cuda"``."""
     return device.partition(":")[0]
 
 

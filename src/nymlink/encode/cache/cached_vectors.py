@@ -1,4 +1,4 @@
-"""Between an encoder and its cache: what is kept is not encoded again, what is encoded is kept."""
+"""Vectors of names, from the cache where they are there, and to the cache once they are encoded."""
 
 from __future__ import annotations
 
@@ -11,46 +11,47 @@ import numpy as np
 import numpy.typing as npt
 
 from nymlink.core.errors import StoreError
-from nymlink.core.store.arrays import Kept, Vectors, as_float32
-from nymlink.encode.cache.embedding_cache import ABSENT, Keys, Shelf, keys_of
+from nymlink.core.store.arrays import HalfVectors, Vectors, as_float32
+from nymlink.encode.cache.blocks import Keys, name_keys
+from nymlink.encode.cache.encoder_cache import ABSENT, EncoderCache
 from nymlink.encode.model.tokens import Rows
 
 _BLOCK: Final = 1 << 14
 """Names in a block of the cache: what a killed process loses at most."""
 
 
-class Keeper:
-    """Fills ``vectors`` from a shelf, and the shelf from ``vectors``.
+class CachedVectors:
+    """Fill vectors of names from a cache, and write new ones to it.
 
-    As a context manager it keeps what is encoded when the block ends, however it ends.
+    As a context manager it writes what was encoded when the block ends, however it ends.
 
     Args:
-        shelf: where vectors are kept; ``None`` keeps nothing.
+        cache: of the encoder; ``None`` for none.
         names: N distinct names.
         vectors: float32 (N, D): their vectors, to be filled.
     """
 
-    def __init__(self, shelf: Shelf | None, names: Sequence[str], vectors: Vectors) -> None:
-        self._shelf = shelf
+    def __init__(self, cache: EncoderCache | None, names: Sequence[str], vectors: Vectors) -> None:
+        self._cache = cache
         self._names = names
         self._vectors = vectors
-        self._waiting: list[Rows] = []
+        self._unwritten: list[Rows] = []
 
-    def recall(self) -> Rows:
-        """Fill the rows of ``vectors`` that are kept; the others, int64, ascending."""
-        if self._shelf is None:
+    def fill(self) -> Rows:
+        """Fill the rows of ``vectors`` that are cached; return the other rows, int64, ascending."""
+        if self._cache is None:
             return np.arange(len(self._names))
         missing = []
         for start in range(0, len(self._names), _BLOCK):
-            kept, vectors = _recalled(self._shelf, keys_of(self._names[start : start + _BLOCK]))
-            self._vectors[start + np.flatnonzero(kept)] = _restored(vectors)
-            missing.append(start + np.flatnonzero(~kept))
+            known, vectors = _look_up(self._cache, name_keys(self._names[start : start + _BLOCK]))
+            self._vectors[start + np.flatnonzero(known)] = _to_unit(vectors)
+            missing.append(start + np.flatnonzero(~known))
         return np.concatenate([np.zeros(0, np.int64), *missing])
 
     def add(self, rows: Rows) -> None:
-        """Take note that rows of ``vectors`` are encoded; every so many of them are written."""
-        self._waiting.append(rows)
-        if sum(map(len, self._waiting)) >= _BLOCK:
+        """Note that rows of ``vectors`` were encoded; they are written once there are enough for a block."""
+        self._unwritten.append(rows)
+        if sum(map(len, self._unwritten)) >= _BLOCK:
             self._write()
 
     def __enter__(self) -> Self:
@@ -62,26 +63,26 @@ class Keeper:
         self._write()
 
     def _write(self) -> None:
-        rows, self._waiting = np.concatenate([np.zeros(0, np.int64), *self._waiting]), []
-        if self._shelf is not None and len(rows):
+        rows, self._unwritten = np.concatenate([np.zeros(0, np.int64), *self._unwritten]), []
+        if self._cache is not None and len(rows):
             rounded = self._vectors[rows].astype(np.float16)
             # What the next run finds in the cache is what this one gives.
-            self._vectors[rows] = _restored(rounded)
-            self._shelf.keep(keys_of([self._names[row] for row in rows.tolist()]), rounded)
+            self._vectors[rows] = _to_unit(rounded)
+            self._cache.try_add(name_keys([self._names[row] for row in rows.tolist()]), rounded)
 
 
-def _recalled(shelf: Shelf, keys: Keys) -> tuple[npt.NDArray[np.bool_], Kept]:
-    """Which of N names are kept, bool (N), and the vectors of these."""
+def _look_up(cache: EncoderCache, keys: Keys) -> tuple[npt.NDArray[np.bool_], HalfVectors]:
+    """Look up N names: bool (N), which are cached, and their vectors."""
     while True:
-        places = shelf.places(keys)
-        kept = places != ABSENT
-        # Where somebody removes blocks, the shelf knows of it from the second time on.
+        places = cache.places(keys)
+        known = places != ABSENT
+        # Where blocks were removed or damaged, the cache knows of it from the second time on.
         with suppress(StoreError):
-            return kept, shelf.vectors(places[kept])
+            return known, cache.vectors(places[known])
 
 
-def _restored(kept: Kept) -> Vectors:
-    """Unit vectors from rounded ones."""
-    vectors = as_float32(kept)
+def _to_unit(rounded: HalfVectors) -> Vectors:
+    """Scale float16 vectors to unit length in float32."""
+    vectors = as_float32(rounded)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors

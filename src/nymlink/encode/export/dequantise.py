@@ -1,4 +1,4 @@
-"""Weights of an int8 graph as float32, named as a transformer has them: a shipped encoder learns on."""
+"""Restoring float32 weights from an int8 graph, so that the embedded encoder can be trained further."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from onnx import GraphProto
 
 _ROOT = "model.transformer."
-"""Where a graph's model has its transformer (see :mod:`nymlink.encode.export.graph`)."""
+"""Prefix of the transformer's weights in a graph (see :mod:`nymlink.encode.export.graph`)."""
 
 
 def float_weights(path: Path) -> dict[str, npt.NDArray[np.float32]]:
-    """The weights that :func:`nymlink.encode.export.quantise.quantise` made int8, and those that it left, by name.
+    """Restore the weights of a graph that :func:`nymlink.encode.export.quantise.quantise` made int8, by name.
 
-    They are what the graph computes with: each is off from what was quantised by half a step at most. A matrix has
-    no name in a graph: it has that of the bias which is added to its product. One without a bias is not found.
+    Each differs from the weight before by half a quantisation step at most. A matrix has no name in a graph: it is
+    named by the bias that is added to its product. A matrix without a bias is not found.
 
     Args:
-        path: a graph of int8 that nymlink exported.
+        path: an int8 graph that nymlink exported.
 
     Raises:
-        InputError: the file is damaged, or no such graph.
+        InputError: the file is damaged, or another graph.
     """
     import onnx
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
@@ -38,17 +38,18 @@ def float_weights(path: Path) -> dict[str, npt.NDArray[np.float32]]:
     try:
         graph = onnx.load(path).graph
         constants = {each.name: numpy_helper.to_array(each) for each in graph.initializer}
-        found = {**_stored(constants), **_rows(constants), **_products(graph, constants)}
+        weights = {**_float_weights(constants), **_embeddings(constants), **_linear_weights(graph, constants)}
     # ValidationError: its numbers are said to be in a file outside of the folder.
     except (DecodeError, KeyError, ValueError, ValidationError, OSError) as error:
         raise InputError(
-            f"no graph in int8 that nymlink exported, or a damaged one: export the model again ({error})",
+            f"not an int8 graph that nymlink exported, or a damaged one: export the model again ({error})",
             path=path,
         ) from error
-    return {name.removeprefix(_ROOT): value for name, value in found.items()}
+    return {name.removeprefix(_ROOT): value for name, value in weights.items()}
 
 
-def _stored(constants: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[np.float32]]:
+def _float_weights(constants: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[np.float32]]:
+    """Collect the weights that stayed float32."""
     return {
         name: value.copy()
         for name, value in constants.items()
@@ -56,8 +57,8 @@ def _stored(constants: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[np.
     }
 
 
-def _rows(constants: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[np.float32]]:
-    """Tables of embeddings: each row has a scale of its own."""
+def _embeddings(constants: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[np.float32]]:
+    """Restore tables of embeddings: each row has a scale of its own."""
     return {
         name.removesuffix("_rows"): rows * constants[f"{name.removesuffix('_rows')}_row_scales"]
         for name, rows in constants.items()
@@ -65,16 +66,18 @@ def _rows(constants: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[np.fl
     }
 
 
-def _products(graph: GraphProto, constants: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[np.float32]]:
-    """Linear layers: each output has a scale of its own, and a layer keeps its outputs first."""
-    taken_by = {name: node for node in graph.node for name in node.input}
-    found = {}
+def _linear_weights(
+    graph: GraphProto, constants: dict[str, npt.NDArray[Any]]
+) -> dict[str, npt.NDArray[np.float32]]:
+    """Restore the weights of linear layers, (outputs, inputs): each output has a scale of its own."""
+    consumers = {name: node for node in graph.node for name in node.input}
+    restored = {}
     for node in graph.node:
         if node.op_type != PRODUCT:
             continue
-        scaled = taken_by[node.output[0]]
-        added = taken_by[scaled.output[0]]
+        scaled = consumers[node.output[0]]
+        added = consumers[scaled.output[0]]
         for bias in set(added.input) & constants.keys():
             weights, scales = constants[node.input[1]], constants[node.input[3]]
-            found[f"{bias.removesuffix('bias')}weight"] = np.ascontiguousarray((weights * scales).T)
-    return found
+            restored[f"{bias.removesuffix('bias')}weight"] = np.ascontiguousarray((weights * scales).T)
+    return restored

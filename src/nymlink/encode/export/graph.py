@@ -1,4 +1,4 @@
-"""A torch model as an ONNX graph that pools and normalises too."""
+"""Writing a torch model as an ONNX graph, pooling and normalisation included."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 OPSET: Final = 20
 _ONE_FILE: Final = 1_500_000_000
-"""Bytes of weights up to which a graph is one file: Protocol Buffers end at 2 GB."""
+"""Most bytes of weights of a graph in one file: Protocol Buffers end at 2 GB."""
 
 
 class _UnitVectors(nn.Module):
@@ -37,9 +37,9 @@ def write_graph(model: TorchModel, path: Path) -> None:
     """Write a model as a graph: int64 (B, T) ``input_ids`` and ``attention_mask`` → float32 (B, D) ``vectors``.
 
     Raises:
-        NymlinkError: the model does things that ONNX has no operator for.
+        NymlinkError: the model uses operations that ONNX does not have.
     """
-    # Two names of different length, so that no size and no mask is taken for a constant.
+    # Two names of different length, so that no size and no mask is traced as a constant.
     ids = torch.full((2, 5), 1, dtype=torch.int64)
     mask = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]])
     sizes = {0: torch.export.Dim.DYNAMIC, 1: torch.export.Dim.DYNAMIC}
@@ -63,11 +63,11 @@ def write_graph(model: TorchModel, path: Path) -> None:
 
 
 def write_proto(graph: ModelProto, path: Path) -> None:
-    """Write a graph, its weights in a second file where they are too many for one."""
+    """Write a graph; its weights go to a second file where they are too large for one."""
     import onnx
 
     path.parent.mkdir(exist_ok=True)
-    # Where in whose source code an operator comes from is nobody's business but the exporter's.
+    # The exporter notes the source file of every operator, with paths of this machine.
     for node in graph.graph.node:
         del node.metadata_props[:]
         node.doc_string = ""
@@ -77,7 +77,7 @@ def write_proto(graph: ModelProto, path: Path) -> None:
 
 @contextlib.contextmanager
 def quiet_exporters() -> Iterator[None]:
-    """Keep what exporters remark on themselves off the terminal."""
+    """Keep messages and warnings of the exporter off the terminal."""
     disabled = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:

@@ -1,4 +1,4 @@
-"""Writing an encoder as an ONNX graph, which needs no torch to run."""
+"""Exporting an encoder to an ONNX graph, which needs no torch to run."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from nymlink.core.store.arrays import Vectors
 from nymlink.core.store.manifest import write_directory
 from nymlink.encode.backends.onnx import FILES, OnnxNetwork
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.export.quality import Quality, Sample
-from nymlink.encode.model.fingerprint import LoadedModel
+from nymlink.encode.export.quality import Int8Quality, SynonymSample
+from nymlink.encode.model.fingerprint import ModelSnapshot
 from nymlink.encode.model.folder import WEIGHTS, model_folder
 from nymlink.encode.model.saved import FORMAT, KIND
 from nymlink.encode.model.settings import Pooling
@@ -26,11 +26,11 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from nymlink.encode.model.torch_model import TorchModel
 
-_SAME: Final = 0.9999
-"""Least cosine between what a model and its graph in fp32 make of the same names."""
+_LEAST_COSINE: Final = 0.9999
+"""Between the vectors of a name from a model and from its graph in fp32."""
 
 _LARGEST_DROP: Final = 0.005
-"""The recall@1 that int8 may cost: half a percentage point."""
+"""Of recall@1 in int8: half a percentage point."""
 
 _PROBES: Final = (
     "heart attack",
@@ -49,32 +49,32 @@ def export(
     pooling: Pooling | None = None,
     max_length: int | None = None,
     progress: bool = False,
-) -> Quality | None:
-    """Write an encoder that ONNX Runtime runs: tokenizer, settings, and a graph that pools and normalises too.
+) -> Int8Quality | None:
+    """Export an encoder for ONNX Runtime: tokenizer, settings, and a graph with pooling and normalisation.
 
-    int8 is written only where it finds the concepts of a vocabulary by their synonyms as well as fp32 does.
+    int8 is written only where it finds the concepts of a vocabulary by their synonyms about as well as fp32.
 
     Args:
         name_or_folder: a model folder, or the name of a model on the hub.
         output: the folder to write.
         precision: of the graph.
-        vocabulary: what int8 is checked with.
+        vocabulary: with whose synonyms int8 is checked.
         pooling: overrides what the model's folder says.
         max_length: overrides what the model's folder says.
         progress: show the progress of the check on a terminal.
 
     Returns:
-        What int8 costs; ``None`` for fp32.
+        The recall@1 of int8 and fp32; ``None`` for fp32.
 
     Raises:
-        InputError: no such model, or it is damaged; or there is no vocabulary to check int8 with, or too small a
-            one.
-        NymlinkError: the model cannot be exported, or int8 costs more than half a point of recall@1.
+        InputError: there is no such model, or it is damaged; or int8 is asked for without a vocabulary, or with
+            too small a one.
+        NymlinkError: the model cannot be exported, or int8 lowers recall@1 by more than half a percentage point.
         OutputError: the folder cannot be written.
-        MissingExtraError: what exporting needs is not installed.
+        MissingExtraError: a package that exporting needs is not installed.
     """
     if precision == "int8" and vocabulary is None:
-        raise InputError("int8 has to be checked with a vocabulary: give one, or choose fp32")
+        raise InputError("int8 must be checked with a vocabulary: give one, or choose fp32")
     _require_extra()
     from nymlink.encode.export.graph import OPSET, write_graph
     from nymlink.encode.model.torch_model import TorchModel
@@ -82,23 +82,28 @@ def export(
     folder = model_folder(name_or_folder, weights=WEIGHTS)
     if output.exists() and output.samefile(folder):
         raise InputError("this is the model itself: export to another folder", path=output)
-    sample = Sample.of(vocabulary) if precision == "int8" and vocabulary is not None else None
-    source = LoadedModel(folder)
+    sample = SynonymSample.of(vocabulary) if precision == "int8" and vocabulary is not None else None
+    source = ModelSnapshot(folder)
     model = TorchModel.load(folder, pooling=pooling, max_length=max_length)
-    made: dict[str, Any] = {"precision": precision, "opset": OPSET, "weights": source.digest()}
-    body = {"settings": model.settings.to_dict(), "export": made}
+    notes: dict[str, Any] = {"precision": precision, "opset": OPSET, "weights": source.digest()}
+    body = {"settings": model.settings.to_dict(), "export": notes}
     with write_directory(output, kind=KIND, version=FORMAT, body=body) as partial:
         model.write_settings(partial)
         write_graph(model, partial / FILES["fp32"])
-        _require_same(model, OnnxNetwork(partial, model.settings, "fp32"))
+        _require_same_vectors(model, OnnxNetwork(partial, model.settings, "fp32"))
         if sample is None:
             return None
         quality = _replace_by_int8(partial, model, sample, progress=progress)
-        made["quality"] = quality.to_dict()
+        notes["quality"] = quality.to_dict()
     return quality
 
 
-def _replace_by_int8(folder: Path, model: TorchModel, sample: Sample, *, progress: bool) -> Quality:
+def _replace_by_int8(folder: Path, model: TorchModel, sample: SynonymSample, *, progress: bool) -> Int8Quality:
+    """Quantise the graph of a folder and compare the recall@1 of both.
+
+    Raises:
+        NymlinkError: int8 lowers it by too much.
+    """
     import onnx
 
     from nymlink.encode.export.graph import write_proto
@@ -111,11 +116,12 @@ def _replace_by_int8(folder: Path, model: TorchModel, sample: Sample, *, progres
         sample.recall(_vectors(_encoder(folder, model, precision), sample.names, progress=progress))
         for precision in ("fp32", "int8")
     ]
-    quality = Quality(len(sample.queries), *recalls)
+    quality = Int8Quality(len(sample.queries), *recalls)
     if quality.drop > _LARGEST_DROP:
         raise NymlinkError(
-            f"int8 spoils this model: recall@1 of {quality.queries:,} names falls from {100 * recalls[0]:.2f} to "
-            f"{100 * recalls[1]:.2f}, more than {100 * _LARGEST_DROP} points; nothing was written: choose fp32"
+            f"int8 makes this model worse: recall@1 of {quality.queries:,} names falls from "
+            f"{100 * recalls[0]:.2f} to {100 * recalls[1]:.2f}, more than {100 * _LARGEST_DROP} points; nothing "
+            "was written: choose fp32"
         )
     for file in (folder / FILES["fp32"]).parent.glob(f"{Path(FILES['fp32']).name}*"):
         file.unlink()
@@ -127,17 +133,17 @@ def _encoder(folder: Path, model: TorchModel, precision: Literal["fp32", "int8"]
 
 
 def _vectors(encoder: Encoder, names: Sequence[str], *, progress: bool = False) -> Vectors:
-    """The vectors of names of which some may be cut: that is the same for all that are compared."""
+    """Encode names without a warning for those that are cut: they are cut in both precisions."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return encoder.encode(names, progress=progress)
 
 
-def _require_same(model: TorchModel, exported: OnnxNetwork) -> None:
-    """See that a graph does what the model does, with tokens for the unknown too.
+def _require_same_vectors(model: TorchModel, exported: OnnxNetwork) -> None:
+    """Check that a graph makes the same vectors as the model, of unknown tokens too.
 
     Raises:
-        NymlinkError: it does not.
+        NymlinkError: it makes others.
     """
     from nymlink.encode.backends.torch import TorchNetwork
 
@@ -145,7 +151,7 @@ def _require_same(model: TorchModel, exported: OnnxNetwork) -> None:
     ids, mask = tokens.padded(np.arange(len(tokens)), pad_id=model.pad_id)
     original = TorchNetwork(model, "fp32", "cpu")
     cosine = float(np.sum(original.vectors(ids, mask) * exported.vectors(ids, mask), axis=1).min())
-    if cosine < _SAME:
+    if cosine < _LEAST_COSINE:
         raise NymlinkError(
             f"this model cannot be exported to ONNX, use it with torch: the vectors of its graph differ (cosine "
             f"{cosine:.4f})"
@@ -153,10 +159,10 @@ def _require_same(model: TorchModel, exported: OnnxNetwork) -> None:
 
 
 def _require_extra() -> None:
-    """See that what exports is installed.
+    """Check that the packages that exporting needs are installed.
 
     Raises:
-        MissingExtraError: it is not.
+        MissingExtraError: one is not.
     """
     if any(find_spec(module) is None for module in ("onnx", "onnxscript", "torch", "transformers")):
         raise MissingExtraError("train", purpose="exporting an encoder to ONNX")

@@ -1,4 +1,4 @@
-"""How well an encoder finds concepts by synonyms: what a coarser precision must not spoil."""
+"""Measuring how well an encoder finds concepts by synonyms, in fp32 and int8."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 
 _NAMES: Final = 20_000
 _FEWEST: Final = 200
-"""Queries below which half a per cent of them is not even one."""
+"""With fewer queries, half a per cent of them would be less than one."""
 
 _BLOCK: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Quality:
-    """What int8 costs.
+class Int8Quality:
+    """Recall@1 of an encoder in fp32 and in int8.
 
     Attributes:
-        queries: how many names were looked for, each among all others of a :class:`Sample`.
-        recall_fp32: recall@1 of the encoder in fp32.
-        recall_int8: recall@1 of it in int8.
+        queries: how many names were searched, each among all others of a :class:`SynonymSample`.
+        recall_fp32: recall@1 in fp32, between 0 and 1.
+        recall_int8: recall@1 in int8.
     """
 
     queries: int
@@ -38,7 +38,7 @@ class Quality:
 
     @property
     def drop(self) -> float:
-        """The recall@1 lost."""
+        """Recall@1 lost by int8."""
         return self.recall_fp32 - self.recall_int8
 
     def to_dict(self) -> dict[str, Any]:
@@ -46,13 +46,13 @@ class Quality:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
-    """Names of a vocabulary: those with a synonym are each looked for among all others.
+class SynonymSample:
+    """Names of a vocabulary, of which those with a synonym are searched among all others.
 
     Attributes:
         names: N names, no two of the same normal form.
         concepts: int64 (N): the row of each name's concept.
-        queries: int64 (Q): the names with a synonym.
+        queries: int64 (Q): the rows of names with a synonym.
     """
 
     names: Sequence[str]
@@ -60,8 +60,8 @@ class Sample:
     queries: npt.NDArray[np.int64]
 
     @classmethod
-    def of(cls, vocabulary: Vocabulary, *, seed: int = 0) -> Sample:
-        """All names of concepts drawn at random, first of those that have several.
+    def of(cls, vocabulary: Vocabulary, *, seed: int = 0) -> SynonymSample:
+        """Draw concepts at random, those with several names first, and take all their names.
 
         Raises:
             InputError: the vocabulary has too few concepts with several names.
@@ -82,25 +82,25 @@ class Sample:
                     concepts.append(row)
             if len(names) >= _NAMES:
                 break
-        of = np.array(concepts, np.int64)
-        queries = np.flatnonzero(np.bincount(of, minlength=1)[of] > 1)
+        concept_of = np.array(concepts, np.int64)
+        queries = np.flatnonzero(np.bincount(concept_of, minlength=1)[concept_of] > 1)
         if len(queries) < _FEWEST:
             raise InputError(
-                f"the vocabulary has {len(queries)} names with a synonym; to say how good an encoder is takes "
+                f"the vocabulary has {len(queries)} names with a synonym, and measuring an encoder needs at least "
                 f"{_FEWEST}: choose a larger one"
             )
-        return cls(names, of, queries)
+        return cls(names, concept_of, queries)
 
     def recall(self, vectors: Vectors) -> float:
-        """The share of queries whose nearest other name is of the same concept.
+        """Compute recall@1: the share of queries whose nearest other name is of the same concept.
 
         Args:
             vectors: float32 (N, D): unit vectors of the names.
         """
-        found = 0
+        hits = 0
         for start in range(0, len(self.queries), _BLOCK):
             queries = self.queries[start : start + _BLOCK]
-            similar = vectors[queries] @ vectors.T
-            similar[np.arange(len(queries)), queries] = -np.inf
-            found += int(np.count_nonzero(self.concepts[similar.argmax(1)] == self.concepts[queries]))
-        return found / len(self.queries)
+            cosines = vectors[queries] @ vectors.T
+            cosines[np.arange(len(queries)), queries] = -np.inf
+            hits += int(np.count_nonzero(self.concepts[cosines.argmax(1)] == self.concepts[queries]))
+        return hits / len(self.queries)

@@ -1,8 +1,8 @@
-"""Products with weights in int8, each token and each output with a scale of its own.
+"""Quantising the matrix products of a graph to int8, with a scale for each token and each output.
 
-A scale for a whole batch, as ONNX Runtime's own quantiser has it, ties the vector of a name to the names that
-happen to be encoded with it. A scale per token (Yao et al. 2022, ZeroQuant, section 4.2) does not, and it is
-closer to fp32: one token with large values does not make the grid coarse for the others.
+With a scale for a whole batch, as ONNX Runtime's own quantiser has it, the vector of a name depends on the names
+that it is encoded with. With a scale per token (Yao et al. 2022, ZeroQuant, section 4.2) it does not, and it is
+closer to fp32: one token with large values does not make the steps coarse for the others.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
 
 _RUNTIME: Final = "com.microsoft"
-"""The domain of ONNX Runtime's own operators: one multiplies int8 matrices and scales the result."""
+"""The domain of ONNX Runtime's own operators."""
 
 PRODUCT: Final = "MatMulIntegerToFloat"
-"""Multiplies activations and weights, both int8."""
+"""The operator that multiplies activations and weights, both int8, and scales the product."""
 
 _STEPS: Final = 127
 _ZERO: Final = 128
 _SMALLEST: Final = 1e-30
-"""Keeps the scale of a token of zeros from being zero."""
+"""Smallest scale, so that the scale of a token of zeros is not zero."""
 
-_FEW: Final = 1 << 18
-"""Tables with fewer numbers stay as they are."""
+_SMALL_TABLE: Final = 1 << 18
+"""Tables of fewer numbers stay float32."""
 
 
 def quantise(graph: ModelProto) -> None:
-    """Make the weights of a graph int8, word embeddings among them.
+    """Quantise the weights of a graph to int8, word embeddings among them.
 
     Products of activations with each other, normalisations and the pooling stay float32.
 
@@ -48,9 +48,9 @@ def quantise(graph: ModelProto) -> None:
     writer = _Writer(weights)
     for node in graph.graph.node:
         if node.op_type == "MatMul" and node.input[1] in weights:
-            writer.product(*node.input, result=node.output[0])
-        elif node.op_type == "Gather" and weights.get(node.input[0], np.zeros(0)).size >= _FEW:
-            writer.rows(*node.input, result=node.output[0])
+            writer.add_product(*node.input, result=node.output[0])
+        elif node.op_type == "Gather" and weights.get(node.input[0], np.zeros(0)).size >= _SMALL_TABLE:
+            writer.add_lookup(*node.input, result=node.output[0])
         else:
             writer.nodes.append(node)
     del graph.graph.node[:]
@@ -67,10 +67,10 @@ def quantise(graph: ModelProto) -> None:
 
 
 class _Writer:
-    """Writes the nodes of the new graph one after another.
+    """Write the nodes of the quantised graph one after another.
 
     Args:
-        weights: the float32 matrices of the old one, by name.
+        weights: the float32 matrices of the graph, by name.
     """
 
     def __init__(self, weights: dict[str, npt.NDArray[np.float32]]) -> None:
@@ -85,8 +85,8 @@ class _Writer:
         }
         self._weights = weights
 
-    def product(self, activations: str, weights: str, *, result: str) -> None:
-        """``activations @ weights``: float32 (B, T, K) and (K, N) → (B, T, N)."""
+    def add_product(self, activations: str, weights: str, *, result: str) -> None:
+        """Add ``activations @ weights``: float32 (B, T, K) and (K, N) → (B, T, N)."""
         self._quantise_columns(weights)
         self._quantise_tokens(activations, size=len(self._weights[weights]))
         self._node(
@@ -104,8 +104,8 @@ class _Writer:
         )
         self._node("Mul", [f"{result}_unscaled", f"{activations}_scales"], result)
 
-    def rows(self, table: str, ids: str, *, result: str) -> None:
-        """``table[ids]``: float32 (W, D) and int64 (B, T) → (B, T, D)."""
+    def add_lookup(self, table: str, ids: str, *, result: str) -> None:
+        """Add ``table[ids]``: float32 (W, D) and int64 (B, T) → (B, T, D)."""
         from onnx import TensorProto
 
         if f"{table}_rows" not in self.constants:
@@ -124,7 +124,7 @@ class _Writer:
             self.constants[f"{weights}_scales"] = scales.astype(np.float32)
 
     def _quantise_tokens(self, name: str, *, size: int) -> None:
-        """float32 (B, T, K) → uint8 (B, T, K) and float32 (B, T, 1); once, however many products it is in."""
+        """Quantise float32 (B, T, K) to uint8 and scales (B, T, 1); once, however many products use it."""
         if any(f"{name}_int8" in node.output for node in self.nodes):
             return
         self.constants[f"{name}_flat"] = np.array([-1, size], np.int64)
@@ -133,7 +133,7 @@ class _Writer:
         self._node("ReduceMax", [f"{name}_absolute", "int8_last_axis"], f"{name}_largest", keepdims=1)
         self._node("Mul", [f"{name}_largest", "int8_step"], f"{name}_steps")
         self._node("Max", [f"{name}_steps", "int8_smallest"], f"{name}_scales")
-        # A scale for each row of a matrix: there are no scales for each row of a stack of them.
+        # QuantizeLinear has a scale for each row of a matrix, but not of a stack of matrices.
         self._node("Reshape", [name, f"{name}_flat"], f"{name}_tokens")
         self._node("Reshape", [f"{name}_scales", "int8_last_axis"], f"{name}_token_scales")
         self._node("Shape", [f"{name}_token_scales"], f"{name}_count")

@@ -1,4 +1,4 @@
-"""Adapters on disk: a folder with their weights alone, for the model they were trained on and no other."""
+"""Adapter folders: the weights of adapters alone, for the model they were trained on and no other."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from nymlink.core.errors import StoreError
-from nymlink.core.json_objects import member, record
+from nymlink.core.json_objects import member, to_dataclass
 from nymlink.core.store.manifest import read_manifest, require_files, write_directory
 from nymlink.encode.model.adapters import AdapterSettings, adapter_weights, add_adapters
 
@@ -38,7 +38,7 @@ def save_adapters(model: PreTrainedModel, settings: AdapterSettings, folder: Pat
 
 
 def load_adapters(model: PreTrainedModel, folder: Path) -> AdapterSettings:
-    """Add the adapters of a folder to the model that they were trained on; say how large they are.
+    """Add the adapters of a folder to the model that they were trained on; return their settings.
 
     Raises:
         StoreError: there are no adapters in the folder, they are damaged, or were trained on another model.
@@ -50,7 +50,7 @@ def load_adapters(model: PreTrainedModel, folder: Path) -> AdapterSettings:
     manifest = read_manifest(folder, kind=_KIND, version=_VERSION)
     try:
         require_files(manifest, [_WEIGHTS])
-        settings = record(AdapterSettings, member(manifest, "settings", dict))
+        settings = to_dataclass(AdapterSettings, member(manifest, "settings", dict))
         weights = load_file(folder / _WEIGHTS)
     except (ValueError, OSError, SafetensorError) as error:
         raise StoreError(f"the adapters cannot be read ({error}): train them again", path=folder) from error
@@ -69,14 +69,14 @@ def load_adapters(model: PreTrainedModel, folder: Path) -> AdapterSettings:
 
 
 def base_digest(model: nn.Module) -> str:
-    """A digest of a model's own weights; neither its adapters nor its pooler are part of them."""
+    """Digest a model's own weights, without its adapters and its pooler."""
     adapters = adapter_weights(model)
     own = {name: value for name, value in model.state_dict().items() if not name.startswith("pooler.")}
     return weights_digest({name: value for name, value in own.items() if name not in adapters})
 
 
 def weights_digest(weights: Mapping[str, Tensor]) -> str:
-    """A digest of named weights, the same in float32 and bfloat16."""
+    """Digest named weights; the same in float32 and bfloat16."""
     digest = hashlib.blake2b(digest_size=16)
     for name, value in sorted(weights.items()):
         digest.update(f"{name} {tuple(value.shape)}\n".encode())

@@ -1,7 +1,7 @@
 """Bottleneck adapters: small trained layers in a transformer whose own weights stay as they are.
 
 The configuration is that of Pfeiffer et al. ("MAD-X" and "AdapterFusion"), called ``pfeiffer`` on AdapterHub: one
-adapter after each feed-forward block, within its residual connection. With h what the block adds to the stream x,
+adapter after each feed-forward block, within its residual connection. With h the output of the block for input x,
 
     z = LayerNorm(h + x),    output = LayerNorm(h + x + up(relu(down(z)))).
 
@@ -10,8 +10,8 @@ Liu et al. (2021) trained with a release in which the configuration had an inver
 too. Only with it do the published sizes come out: with reductions 1 and 16, BERT-base gets 14.47 M and 1.19 M
 parameters, 13.22 % and 1.09 % of its own. (The paper's "0.60 M" for the latter contradicts its own percentage.)
 
-An adapter has a ReLU in it and cannot be merged into plain weights, as LoRA can: it is stored by itself, and added
-again to the model it was trained on.
+An adapter contains a ReLU and cannot be merged into the model's weights as LoRA can: it is stored by itself, and
+added again to the model it was trained on.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 _CHILD: Final = "adapter"
 
 _NORM: Final = re.compile(r".*\.layer\.\d+\.(output\.LayerNorm|output_layer_norm)")
-"""The normalisation that ends a feed-forward block: BERT and its many kin; DistilBERT."""
+"""The normalisation that ends a feed-forward block: BERT and models built like it; DistilBERT."""
 
 _LAYER: Final = re.compile(r"(.*\.)?layers\.\d+")
-"""A layer of a model that normalises before its blocks; a feed-forward block ends it."""
+"""A layer of a model that normalises before its blocks; it ends with a feed-forward block."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AdapterSettings:
-    """How large adapters are.
+    """The size of adapters.
 
     Attributes:
         reduction: the width of the model over that of the bottleneck; published: 1 and 16.
@@ -55,7 +55,7 @@ class AdapterSettings:
 
 
 class Bottleneck(nn.Module):
-    """up(relu(down(x))), which gives zeros until it is trained: training starts from the model as it was."""
+    """Compute up(relu(down(x))): zeros before training, so that training starts from the unchanged model."""
 
     def __init__(self, width: int, reduction: int) -> None:
         super().__init__()
@@ -72,19 +72,19 @@ class Bottleneck(nn.Module):
         return added.to(hidden.dtype)
 
     def after_norm(self, norm: nn.Module, inputs: tuple[Tensor], normed: Tensor) -> Tensor:
-        """Hook of the normalisation that ends a block."""
+        """Add the adapter before the normalisation that ends a block; a forward hook of that."""
         # Not norm(…), which would call this hook again.
-        again: Tensor = norm.forward(inputs[0] + self(normed))
-        return again
+        output: Tensor = norm.forward(inputs[0] + self(normed))
+        return output
 
     def after_layer(self, layer: nn.Module, inputs: tuple[Tensor], hidden: Tensor) -> Tensor:
-        """Hook of a layer that normalises before its blocks."""
+        """Add the adapter after a layer that normalises before its blocks; a forward hook of that."""
         added: Tensor = self(hidden)
         return hidden + added
 
 
 class Coupling(nn.Module):
-    """An invertible adapter (NICE, Dinh et al. 2015): the halves of a vector move each other."""
+    """An invertible adapter (NICE, Dinh et al. 2015): each half of a vector shifts the other."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -98,20 +98,20 @@ class Coupling(nn.Module):
         return torch.cat([first, second + self.second(first)], dim=-1)
 
     def after_embeddings(self, embeddings: nn.Module, inputs: tuple[Any, ...], hidden: Tensor) -> Tensor:
-        """Hook of the embeddings."""
-        moved: Tensor = self(hidden)
-        return moved
+        """Transform the output of the embeddings; a forward hook of these."""
+        output: Tensor = self(hidden)
+        return output
 
 
 def add_adapters(model: PreTrainedModel, settings: AdapterSettings) -> None:
-    """Freeze a model and add adapters, the only parameters of it that then want a gradient.
+    """Freeze a model and add adapters, its only parameters with a gradient from then on.
 
     They become children of the modules they follow, so that they move with the model, are among its parameters and
     change no name of its weights. They are float32 whatever the model is.
 
     Raises:
-        InputError: the model has adapters already, or its feed-forward blocks are not where they were looked for;
-            the message lists what there is.
+        InputError: the model has adapters already, or its feed-forward blocks were not found; the message lists
+            the modules that it has.
     """
     if adapter_weights(model):
         raise InputError("the model has adapters already: choose one without, or train all weights of this one")
@@ -135,25 +135,25 @@ def add_adapters(model: PreTrainedModel, settings: AdapterSettings) -> None:
 
 
 def adapter_weights(model: nn.Module) -> dict[str, Tensor]:
-    """The weights of a model's adapters, by their names in the model; none if it has no adapters."""
+    """Collect the weights of a model's adapters, by their names in the model; empty if it has none."""
     return {name: value for name, value in model.state_dict().items() if f".{_CHILD}." in name}
 
 
 def _feed_forward_ends(model: PreTrainedModel) -> list[nn.Module]:
-    """The modules whose outputs adapters follow, one a layer."""
+    """Find the modules after which adapters go, one a layer."""
     modules = dict(model.named_modules())
-    found = [module for name, module in modules.items() if _NORM.fullmatch(name)]
-    if not found:
+    ends = [module for name, module in modules.items() if _NORM.fullmatch(name)]
+    if not ends:
         layers = [module for name, module in modules.items() if _LAYER.fullmatch(name)]
-        found = [layer for layer in layers if hasattr(layer, "mlp") and hasattr(layer, "mlp_norm")]
-    if len(found) != model.config.num_hidden_layers:
+        ends = [layer for layer in layers if hasattr(layer, "mlp") and hasattr(layer, "mlp_norm")]
+    if len(ends) != model.config.num_hidden_layers:
         named = [match[1] for name in modules if (match := re.fullmatch(r".*\b0\.(.+)", name))]
         raise InputError(
             f"a model of type {model.config.model_type} has {model.config.num_hidden_layers} layers, but "
-            f"{len(found)} places for adapters were found in them. Its first layer has: "
+            f"{len(ends)} places for adapters were found in them. Its first layer has: "
             f"{', '.join(named) or _children(model)}. Train all its weights, or use LoRA"
         )
-    return found
+    return ends
 
 
 def _is_norm(module: nn.Module) -> bool:

@@ -1,4 +1,4 @@
-"""What identifies an encoder: equal fingerprints make the same vectors."""
+"""Fingerprints of encoders: encoders with equal fingerprints give the same vectors."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from nymlink.encode.model.config import read_json
 from nymlink.encode.model.folder import weight_files
 from nymlink.encode.model.settings import EncoderSettings
 
-_IDLE: Final = ("_name_or_path", "transformers_version", "dtype", "torch_dtype")
-"""What ``config.json`` says that changes no vector: where a model comes from, and how its weights were stored."""
+_IGNORED: Final = ("_name_or_path", "transformers_version", "dtype", "torch_dtype")
+"""Keys of ``config.json`` that change no vector: where a model comes from, and how its weights were stored."""
 
-_FORM: Final = 2
-"""Counted up where what is here makes other vectors of the same files: since 2, zeros for what is unknown."""
+_VERSION: Final = 2
+"""Increased where nymlink makes other vectors of the same files: since 2, zeros for names without known tokens."""
 
 
-class LoadedFiles:
-    """Files as they were when something was loaded from them.
+class FileSnapshot:
+    """A note of files before they are loaded, so that their digest can be computed later.
 
-    To read them again for a digest takes seconds where they are large, and waits until somebody needs it. By then
-    they may have been replaced: the digest of others must not be taken for theirs.
+    To digest large files takes seconds, and waits until somebody needs it. By then they may have been replaced:
+    the digest of other files must not be taken for theirs.
 
     Args:
-        files: those that are to be loaded, after this.
+        files: to be loaded after this.
     """
 
     def __init__(self, files: Iterable[Path]) -> None:
         self._stamps = {file: _stamp(file) for file in files}
 
     def digest(self) -> str:
-        """One hex digest of their bytes, in their order.
+        """Compute one hex digest of the bytes of all files, in their order.
 
         Raises:
-            InputError: they have changed since.
+            InputError: a file has changed since.
         """
         self._check()
         digests = [sha256(file) for file in self._stamps]
@@ -51,57 +51,57 @@ class LoadedFiles:
                 raise InputError("has changed since the encoder was loaded from it: load it again", path=file)
 
 
-class LoadedModel:
-    """A model folder's weights and configuration as they were when it was loaded.
+class ModelSnapshot:
+    """A note of a model folder's weights and configuration before it is loaded.
 
     Args:
-        folder: that is to be loaded, after this.
+        folder: to be loaded after this.
 
     Raises:
         InputError: the folder has no weights, or its configuration is damaged.
     """
 
     def __init__(self, folder: Path) -> None:
-        self._weights = LoadedFiles(weight_files(folder))
-        self._said = heeded(read_json(folder / "config.json", dict))
+        self._weights = FileSnapshot(weight_files(folder))
+        self._config = relevant_config(read_json(folder / "config.json", dict))
 
     def digest(self) -> str:
-        """Hex digest of both: equal weights with other heads are another model.
+        """Compute one hex digest of both: with another number of heads, equal weights are another model.
 
         Raises:
             InputError: the weights have changed since.
         """
-        return hashlib.sha256((self._weights.digest() + self._said).encode()).hexdigest()
+        return hashlib.sha256((self._weights.digest() + self._config).encode()).hexdigest()
 
 
 def _stamp(file: Path) -> tuple[int, int, int] | None:
-    """What tells a file from one in its place without reading it; ``None`` where there is none."""
+    """Note size, time and inode of a file, which tell a replaced one; ``None`` where there is none."""
     try:
-        found = file.stat()
+        status = file.stat()
     except OSError:
         return None
-    return found.st_size, found.st_mtime_ns, found.st_ino
+    return status.st_size, status.st_mtime_ns, status.st_ino
 
 
-def heeded(config: Mapping[str, Any]) -> str:
-    """What of a model's configuration its vectors depend on, as JSON."""
-    return json.dumps({key: value for key, value in config.items() if key not in _IDLE}, sort_keys=True)
+def relevant_config(config: Mapping[str, Any]) -> str:
+    """Select what a model's vectors depend on in its configuration; as JSON."""
+    return json.dumps({key: value for key, value in config.items() if key not in _IGNORED}, sort_keys=True)
 
 
 def fingerprint(*, weights: str, tokenizer: str, settings: EncoderSettings, precision: str) -> str:
-    """The fingerprint of an encoder: 64 hex digits.
+    """Compute the fingerprint of an encoder: 64 hex digits.
 
     fp32, bf16 and fp16 count as one, because their vectors of a name hardly differ (cosines above 0.999): what a
-    GPU encoded can be searched on a CPU. int8 is further off, and stands apart.
+    GPU encoded can be searched on a CPU. int8 differs more, and counts as another encoder.
 
     Args:
-        weights: digest of what the network is: its weights and configuration, or its graph.
-        tokenizer: its JSON form.
+        weights: digest of the network: of its weights and configuration, or of its graph.
+        tokenizer: as JSON.
         settings: pooling and length.
         precision: of the network.
     """
     parts = {
-        "form": _FORM,
+        "form": _VERSION,
         "weights": weights,
         "tokenizer": hashlib.sha256(tokenizer.encode()).hexdigest(),
         "settings": settings.to_dict(),

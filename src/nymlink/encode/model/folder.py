@@ -1,4 +1,4 @@
-"""Where an encoder's files are: in nymlink, in a folder, or on the Hugging Face hub."""
+"""Finding an encoder's files: in nymlink, in a folder, or on the Hugging Face hub."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ _LIGHT: Final = ("*.json", "*.txt", "*.model", "1_Pooling/*.json")
 """Configuration, tokenizer, settings."""
 
 WEIGHTS: Final = ("*.safetensors", "*.bin")
-"""Files that torch reads, the first kind preferred."""
+"""Patterns of the weight files that torch reads; the first is preferred."""
 
 INT8: Final = "onnx/model_int8.onnx"
-"""A graph in int8: torch reads that where a folder has nothing finer (:mod:`nymlink.encode.export.dequantise`)."""
+"""An int8 graph: torch reads it where a folder has no float weights (:mod:`nymlink.encode.export.dequantise`)."""
 
 ADAPTERS: Final = "adapters"
 """The folder of an encoder that holds its adapters (:mod:`nymlink.encode.model.adapters`)."""
 
 
 def model_folder(name: str | Path, *, weights: tuple[str, ...]) -> Path:
-    """The folder of a model: ``name`` itself, or where the model of that name is, here or fetched from the hub.
+    """Find the folder of a model, fetched from the hub if need be.
 
     Args:
         name: the name of an embedded encoder, a folder, or the name of a model on the hub; a ``Path`` is a folder.
-        weights: patterns of the weight files to fetch from the hub: those of the first pattern that it has.
+        weights: patterns of weight files: from the hub, those of the first pattern that matches any are fetched.
 
     Raises:
-        InputError: there is no such folder, and no such model can be had from the hub.
+        InputError: there is no such folder, and no such model could be fetched from the hub.
     """
     if (shipped := embedded(name)) is not None:
         return shipped
@@ -37,13 +37,13 @@ def model_folder(name: str | Path, *, weights: tuple[str, ...]) -> Path:
     if folder.is_dir():
         return folder
     if folder.exists():
-        raise InputError("this is a file: an encoder is a folder, or the name of a model on the hub", path=folder)
+        raise InputError("this is a file: give a folder, or the name of a model on the hub", path=folder)
     if isinstance(name, Path):
-        # A part of a re-ranker that is missing is not to be looked for elsewhere.
+        # A missing part of a re-ranker must not be looked for on the hub.
         raise InputError("no such folder", path=folder)
     fetched = _fetch(str(name), _LIGHT)
     for pattern in weights:
-        # Even where some are in the cache: there may be more of them, and a fetch may have been broken off.
+        # Even where some are in the hub's cache: a fetch may have been interrupted.
         if any(_fetch(str(name), (pattern,)).glob(pattern)):
             return fetched
     return fetched
@@ -65,9 +65,9 @@ def _fetch(name: str, patterns: tuple[str, ...]) -> Path:
         ) from error
     except HfHubHTTPError as error:
         raise InputError(
-            f"no such folder, and no such model could be had from the hub: {_reason(error)}", path=name
+            f"no such folder, and no such model could be fetched from the hub: {_reason(error)}", path=name
         ) from error
-    # Its parts raise whatever their own parts raise: of one HTTP library or another, of Xet, of the disk.
+    # Its dependencies raise errors of their own: of HTTP libraries, of Xet, of the disk.
     except Exception as error:
         raise InputError(
             f"no such folder, and fetching a model of that name from the hub failed ({_reason(error)}): check "
@@ -77,12 +77,12 @@ def _fetch(name: str, patterns: tuple[str, ...]) -> Path:
 
 
 def _reason(error: Exception) -> str:
-    """The first line of what an error says, or its kind where it says nothing."""
+    """Take the first line of an error's message, or its type where it has none."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The files that torch reads a model's weights from, those of its adapters included.
+    """List the files that torch reads a model's weights from, those of its adapters included.
 
     Raises:
         InputError: there are none.

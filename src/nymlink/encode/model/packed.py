@@ -1,4 +1,4 @@
-"""Linear layers whose weights lie in memory as oneDNN multiplies them."""
+"""Linear layers with weights in the memory layout of oneDNN."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from torch import Tensor, nn
 
 
 class PackedLinear(nn.Module):
-    """Does what a linear layer does, on a CPU and without gradients, but faster.
+    """A linear layer that is faster, on a CPU and without gradients.
 
-    torch puts the weights into the order that oneDNN wants for every product anew; this does it once. It is what
+    torch reorders the weights to oneDNN's layout for every product anew; this layer does it once, as
     ``torch.compile`` does with frozen weights.
 
     Args:
@@ -22,13 +22,13 @@ class PackedLinear(nn.Module):
         self.bias = linear.bias
 
     def forward(self, input: Tensor) -> Tensor:
-        """(…, K) → (…, N)."""
+        """Compute x Wᵀ + b: (…, K) → (…, N)."""
         product: Tensor = torch.ops.mkldnn._linear_pointwise(input, self.weight, self.bias, "none", [], "")
         return product
 
 
 def pack(model: nn.Module) -> None:
-    """Replace the linear layers of a model on a CPU, where this torch can: it is not to be trained any more."""
+    """Replace the linear layers of a model on a CPU, where torch has oneDNN; it cannot be trained afterwards."""
     if not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
         return
     for module in list(model.modules()):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from nymlink.core.store.belongings import MANIFEST
 from nymlink.core.store.manifest import read_manifest
+from nymlink.core.store.ownership import MANIFEST
 from nymlink.encode.model.config import read_json
 
 KIND: Final = "encoder"
@@ -14,9 +14,9 @@ FORMAT: Final = 2
 
 
 def check_saved(folder: Path) -> None:
-    """See that a folder that nymlink wrote is whole; one from elsewhere cannot be checked.
+    """Check that a folder that nymlink wrote is complete and undamaged; others have no manifest to check by.
 
-    Of a model on the hub only some files are fetched, and these are checked then.
+    Not for a model on the hub: only some of its files are fetched, and they are checked then.
 
     Raises:
         StoreError: a file is missing or damaged, or the folder is of another kind or version.
@@ -26,6 +26,6 @@ def check_saved(folder: Path) -> None:
 
 
 def export_notes(folder: Path) -> dict[str, Any]:
-    """What was noted when a folder was exported to ONNX; empty for other folders."""
+    """Read what was noted when a folder was exported to ONNX; empty for other folders."""
     manifest = read_json(folder / MANIFEST, dict) if (folder / MANIFEST).is_file() else {}
     return dict(manifest.get("export") or {})

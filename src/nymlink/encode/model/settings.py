@@ -1,4 +1,4 @@
-"""How an encoder makes one vector of a name, and the files of a model folder that say so."""
+"""Pooling and length of an encoder, and the files of a model folder that say so."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _OLD_POOLINGS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncoderSettings:
-    """What is done before and after the network.
+    """How names are prepared for the network, and its output is pooled.
 
     Attributes:
-        pooling: which vector stands for the name: the last layer's at the first token (``"cls"``, as SapBERT; not
-            the pooler's), or the mean of the last layer's over the real tokens (``"mean"``).
-        max_length: tokens of a name, special ones included; longer names are cut.
+        pooling: the vector of a name: that of its first token in the last layer (``"cls"``, as SapBERT; not the
+            pooler's), or the mean over its tokens (``"mean"``).
+        max_length: the most tokens of a name, special ones included; longer names are cut.
         lowercase: lower-case names before tokenising, whatever the tokenizer itself does.
     """
 
@@ -50,7 +50,7 @@ class EncoderSettings:
         if self.pooling not in get_args(Pooling):
             raise InputError(f"unknown pooling {self.pooling!r}; known: {', '.join(get_args(Pooling))}")
         if self.max_length < 3:
-            raise InputError(f"max_length {self.max_length} leaves no room for a name: it must be at least 3")
+            raise InputError(f"max_length must be at least 3, not {self.max_length}: special tokens take two")
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -59,9 +59,9 @@ class EncoderSettings:
     def read(
         cls, folder: Path, *, pooling: Pooling | None = None, max_length: int | None = None
     ) -> EncoderSettings:
-        """The settings of a model folder: what its sentence-transformers files say.
+        """Read the settings of a model folder from its sentence-transformers files.
 
-        A folder without such files is a base model, to be used as SapBERT uses one: ``cls``, 25 tokens.
+        A folder without such files is a base model, used as SapBERT uses one: ``cls``, 25 tokens.
 
         Args:
             folder: a model folder, in the layout of any release of sentence-transformers, or without its files.
@@ -69,21 +69,21 @@ class EncoderSettings:
             max_length: overrides what the folder says.
 
         Raises:
-            InputError: a file is damaged or asks for what we do not do (other modules, other poolings), or
-                ``max_length`` is more than the model takes.
+            InputError: a file is damaged or asks for another module or pooling, or ``max_length`` is more than the
+                model takes.
         """
-        said = _sentence_transformer(folder) if (folder / _MODULES).is_file() else {"max_length": _SAPBERT_LENGTH}
+        own = _read_modules(folder) if (folder / _MODULES).is_file() else {"max_length": _SAPBERT_LENGTH}
         longest = ModelConfig.read(folder).longest
         if max_length is None:
-            max_length = min(length for length in (said["max_length"], longest, 512) if length)
+            max_length = min(length for length in (own["max_length"], longest, 512) if length)
         elif longest is not None and max_length > longest:
             raise InputError(f"max_length {max_length} is more than the model takes: {longest}", path=folder)
-        return cls(**said | {"max_length": max_length} | ({"pooling": pooling} if pooling else {}))
+        return cls(**own | {"max_length": max_length} | ({"pooling": pooling} if pooling else {}))
 
     def write(self, folder: Path, *, width: int) -> None:
-        """Write the files from which sentence-transformers makes the same vectors: pooled, then of unit length.
+        """Write the files with which sentence-transformers makes the same unit vectors.
 
-        They are in the layout of its releases 2 to 5, which later ones read too.
+        They have the layout of its releases 2 to 5, which later ones read too.
 
         Args:
             folder: a model folder.
@@ -103,32 +103,35 @@ class EncoderSettings:
         write_json(folder / _POOLING / "config.json", {"word_embedding_dimension": width, **poolings})
 
 
-def _sentence_transformer(folder: Path) -> dict[str, Any]:
-    """The settings as sentence-transformers keeps them; ``max_length`` is ``None`` where it leaves that open."""
+def _read_modules(folder: Path) -> dict[str, Any]:
+    """Read the settings in the files of sentence-transformers; ``max_length`` may be ``None``."""
     path = folder / _MODULES
-    modules = [one for one in read_json(path, list) if isinstance(one, dict)]
-    for one in modules:
-        if not str(one.get("type")).startswith(_OWN_MODULES):
-            refuse_code(one.get("type"), path)
-        require_inside(one.get("path", ""), path)
-    places = {str(one.get("type")).rpartition(".")[2]: folder / str(one.get("path", "")) for one in modules}
-    if not _NEEDED <= places.keys() <= _NEEDED | _HARMLESS:
-        raise InputError(f"only a transformer and a pooling make an encoder, not {', '.join(places)}", path=path)
-    if places["Transformer"] != folder:
+    modules = [module for module in read_json(path, list) if isinstance(module, dict)]
+    for module in modules:
+        if not str(module.get("type")).startswith(_OWN_MODULES):
+            refuse_code(module.get("type"), path)
+        require_inside(module.get("path", ""), path)
+    folders = {str(one.get("type")).rpartition(".")[2]: folder / str(one.get("path", "")) for one in modules}
+    if not _NEEDED <= folders.keys() <= _NEEDED | _HARMLESS:
         raise InputError(
-            f"the transformer is in {places['Transformer'].name}/: only its own folder will do", path=path
+            f"an encoder has the modules Transformer and Pooling alone, not {', '.join(folders)}", path=path
+        )
+    if folders["Transformer"] != folder:
+        raise InputError(
+            f"the transformer is in {folders['Transformer'].name}/: it must be in the model folder itself",
+            path=path,
         )
     transformer = read_json(folder / _TRANSFORMER, dict) if (folder / _TRANSFORMER).is_file() else {}
     tokenizer = read_json(folder / _TOKENIZER, dict) if (folder / _TOKENIZER).is_file() else {}
     return {
-        "pooling": _pooling(places["Pooling"] / "config.json"),
+        "pooling": _read_pooling(folders["Pooling"] / "config.json"),
         # Releases from 6 on leave the length to the tokenizer.
         "max_length": transformer.get("max_seq_length") or tokenizer.get("model_max_length"),
         "lowercase": bool(transformer.get("do_lower_case")),
     }
 
 
-def _pooling(path: Path) -> Pooling:
+def _read_pooling(path: Path) -> Pooling:
     config = read_json(path, dict)
     modes = config.get("pooling_mode") or [mode for key, mode in _OLD_POOLINGS.items() if config.get(key)]
     modes = [modes] if isinstance(modes, str) else modes

@@ -1,4 +1,4 @@
-"""The tokenizer of a model folder: read without transformers, and written so that it reads the same there."""
+"""Reading the tokenizer of a model folder without transformers, and writing it so that it reads the same there."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from tokenizers.normalizers import Lowercase, Sequence
 from nymlink.core.errors import InputError, MissingExtraError
 from nymlink.encode.model.config import ModelConfig, read_json
 from nymlink.encode.model.settings import EncoderSettings, write_json
-from nymlink.encode.model.trust import require_plain
+from nymlink.encode.model.trust import require_self_contained
 
 _FILE: Final = "tokenizer.json"
 _CONFIG: Final = "tokenizer_config.json"
 _ROLES: Final = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 
 _WORD_START: Final = "\u2581"
-"""SentencePiece's mark of a word's start, a token of its own before what is unknown."""
+"""SentencePiece's mark of the start of a word: a token of its own before an unknown word."""
 
 
 def load_tokenizer(folder: Path, settings: EncoderSettings) -> Tokenizer:
-    """The tokenizer of a folder, set to cut names to the settings' length and not to pad.
+    """Load the tokenizer of a folder, set to cut names to the settings' length and not to pad.
 
     Raises:
         InputError: the folder has none, a damaged one, or one that knows more tokens than the model.
-        MissingExtraError: it is in an old form that only transformers reads.
+        MissingExtraError: it is in an old format that only transformers reads.
     """
     path = folder / _FILE
     if path.is_file():
@@ -36,13 +36,14 @@ def load_tokenizer(folder: Path, settings: EncoderSettings) -> Tokenizer:
             tokenizer = Tokenizer.from_file(str(path))
         # The library raises nothing more specific.
         except Exception as error:
-            raise InputError(f"this is no tokenizer ({error}): fetch the model again", path=path) from error
+            raise InputError(f"not a tokenizer ({error}): fetch the model again", path=path) from error
     else:
-        tokenizer = _old_tokenizer(folder)
-    words, known = tokenizer.get_vocab_size(), ModelConfig.read(folder).words
-    if words > known:
+        tokenizer = _load_old_tokenizer(folder)
+    size, model_size = tokenizer.get_vocab_size(), ModelConfig.read(folder).vocabulary_size
+    if size > model_size:
         raise InputError(
-            f"tokenizer and model do not belong together: it knows {words:,} tokens, the model {known:,}",
+            f"tokenizer and model do not belong together: the tokenizer has {size:,} tokens, the model "
+            f"{model_size:,}",
             path=folder,
         )
     if settings.lowercase:
@@ -54,15 +55,15 @@ def load_tokenizer(folder: Path, settings: EncoderSettings) -> Tokenizer:
 
 
 def save_tokenizer(tokenizer: Tokenizer, folder: Path, *, max_length: int, special: dict[str, str]) -> None:
-    """Write a tokenizer that transformers takes as it is.
+    """Write a tokenizer so that transformers loads it unchanged.
 
-    Its classes for single model families would make a tokenizer of their own from the words alone, without this
-    one's normalisation.
+    The tokenizer classes of single model families would be built from the words alone, without this one's
+    normalisation.
 
     Args:
-        tokenizer: what is written.
+        tokenizer: the tokenizer.
         folder: a model folder.
-        max_length: tokens that transformers cuts to.
+        max_length: the number of tokens that transformers cuts to.
         special: role → token (see :func:`special_tokens`); padding needs at least ``pad_token``.
     """
     tokenizer.save(str(folder / _FILE))
@@ -76,35 +77,35 @@ def save_tokenizer(tokenizer: Tokenizer, folder: Path, *, max_length: int, speci
 
 
 def special_tokens(folder: Path, tokenizer: Tokenizer) -> dict[str, str]:
-    """Which token of a folder's tokenizer is what: ``{"cls_token": "[CLS]", …}``, ``pad_token`` always."""
-    found: dict[str, str] = {}
+    """Read the special tokens of a folder by role: ``{"cls_token": "[CLS]", …}``, ``pad_token`` always."""
+    special: dict[str, str] = {}
     for name in ("special_tokens_map.json", _CONFIG):
-        said: dict[str, Any] = read_json(folder / name, dict) if (folder / name).is_file() else {}
+        config: dict[str, Any] = read_json(folder / name, dict) if (folder / name).is_file() else {}
         for role in _ROLES:
-            token = said.get(role)
+            token = config.get(role)
             token = token.get("content") if isinstance(token, dict) else token
             if token is not None:
-                found[role] = str(token)
-    found.setdefault("pad_token", str(tokenizer.id_to_token(ModelConfig.read(folder).pad_id)))
-    return found
+                special[role] = str(token)
+    special.setdefault("pad_token", str(tokenizer.id_to_token(ModelConfig.read(folder).pad_id)))
+    return special
 
 
-def silent_tokens(tokenizer: Tokenizer) -> frozenset[int]:
-    """The ids of tokens that say nothing of a name: those put around each name, and what stands for the unknown.
+def uninformative_tokens(tokenizer: Tokenizer) -> frozenset[int]:
+    """Collect the ids of special tokens that are put around each name, and of the unknown token.
 
-    Where all bytes are known, nothing stands for the unknown.
+    A tokenizer that knows all bytes has no unknown token.
     """
     if isinstance(tokenizer.model, Unigram):
-        # This kind tells the number of its unknown token only as JSON.
+        # This kind gives the id of its unknown token only as JSON.
         unknown = json.loads(tokenizer.to_str())["model"]["unk_id"]
     else:
         unknown = tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "")
-    found = {*tokenizer.encode("").ids, unknown, tokenizer.token_to_id(_WORD_START)}
-    return frozenset(found - {None})
+    tokens = {*tokenizer.encode("").ids, unknown, tokenizer.token_to_id(_WORD_START)}
+    return frozenset(tokens - {None})
 
 
-def _old_tokenizer(folder: Path) -> Tokenizer:
-    """A tokenizer kept as a word list, as models have it that are older than the tokenizers library."""
+def _load_old_tokenizer(folder: Path) -> Tokenizer:
+    """Load a tokenizer from a word list: models older than the tokenizers library have one."""
     if not any(any(folder.glob(pattern)) for pattern in ("vocab.*", "*.model")):
         raise InputError(f"the model has no tokenizer ({_FILE})", path=folder)
     try:
@@ -113,7 +114,7 @@ def _old_tokenizer(folder: Path) -> Tokenizer:
         raise MissingExtraError("train", purpose=f"a model without {_FILE} ({folder})") from error
     from nymlink.encode.model.quiet import quiet_transformers
 
-    require_plain(folder)
+    require_self_contained(folder)
     try:
         with quiet_transformers():
             loaded = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)

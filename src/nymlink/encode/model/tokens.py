@@ -36,61 +36,61 @@ class Tokens:
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
-        """int64 (N): tokens of each name."""
+        """How many tokens each name has: int64 (N)."""
         return np.diff(self.offsets)
 
-    def saying(self, silent: Collection[int]) -> Rows:
-        """int64, ascending: the names that have a token which is none of these."""
+    def informative(self, uninformative: Collection[int]) -> Rows:
+        """Rows of the names that have any token but the given ones: int64, ascending."""
         owners = np.repeat(np.arange(len(self)), self.lengths)
-        return np.unique(owners[~np.isin(self.ids, list(silent))])
+        return np.unique(owners[~np.isin(self.ids, list(uninformative))])
 
     def padded(self, rows: Rows, *, pad_id: int) -> tuple[Ids, Ids]:
-        """The ids of some names as a rectangle as wide as the longest of them.
+        """Pad the ids of some names to the length of the longest of them.
 
         Args:
             rows: int64 (B): which names.
             pad_id: the id that fills the rows of shorter names.
 
         Returns:
-            int64 (B, T): ids, and int64 (B, T): 1 for a real token, 0 for filling.
+            int64 (B, T): ids, and int64 (B, T): 1 for a real token, 0 for padding.
         """
         starts, lengths = self.offsets[rows], self.offsets[rows + 1] - self.offsets[rows]
         columns = np.arange(lengths.max(initial=0))
         real = columns < lengths[:, None]
-        places = np.where(real, starts[:, None] + columns, 0)
-        return np.where(real, self.ids[places], pad_id).astype(np.int64), real.astype(np.int64)
+        positions = np.where(real, starts[:, None] + columns, 0)
+        return np.where(real, self.ids[positions], pad_id).astype(np.int64), real.astype(np.int64)
 
 
 def tokenise(tokenizer: Tokenizer, names: Sequence[str]) -> Tokens:
-    """Tokenise names, cut to the length that :mod:`nymlink.encode.model.tokenizer` set."""
-    encodings = tokenizer.encode_batch_fast([_unicode(name) for name in names])
+    """Tokenise names, cut to the length that :func:`~nymlink.encode.model.tokenizer.load_tokenizer` set."""
+    encodings = tokenizer.encode_batch_fast([_without_surrogates(name) for name in names])
     ids = [encoding.ids for encoding in encodings]
     lengths = np.fromiter(map(len, ids), np.int64, len(ids))
     offsets = np.concatenate([[0], np.cumsum(lengths)])
-    # A name was cut where something is left over; only one of the greatest length can have been.
+    # Names that were cut overflow, and have the greatest length: only these need to be asked.
     longest = np.flatnonzero(lengths == lengths.max(initial=0)).tolist()
     truncated = sum(bool(encodings[at].overflowing) for at in longest)
     return Tokens(np.fromiter(chain.from_iterable(ids), np.int32, offsets[-1]), offsets, truncated)
 
 
-def plan(lengths: npt.NDArray[np.int64], *, budget: int, padding: float = 0.0) -> Iterator[Rows]:
-    """Batches of names of like length, the longest first.
+def plan_batches(lengths: npt.NDArray[np.int64], *, budget: int, padding: float = 0.0) -> Iterator[Rows]:
+    """Group names of similar length into batches, the longest first.
 
-    Longest first, so that memory that does not suffice is found out at once.
+    Longest first, so that too little memory is noticed at once.
 
     Args:
         lengths: int64 (N): tokens of each name.
-        budget: a batch is at most so many tokens, filling included (but never less than one name).
-        padding: the share of a batch that may be filling: 0 puts only names of equal length together.
+        budget: the most tokens of a batch, padding included (but never less than one name).
+        padding: the share of a batch that may be padding: 0 puts only names of equal length together.
 
     Yields:
         int64 (B): the names of a batch; each name is in one of them.
     """
     order = np.argsort(-lengths, kind="stable")
-    falling = lengths[order].tolist()
+    descending = lengths[order].tolist()
     start, tokens = 0, 0
-    for end, length in enumerate(falling):
-        area = falling[start] * (end + 1 - start)
+    for end, length in enumerate(descending):
+        area = descending[start] * (end + 1 - start)
         if end > start and (area > budget or area - tokens - length > padding * area):
             yield order[start:end]
             start, tokens = end, 0
@@ -99,6 +99,6 @@ def plan(lengths: npt.NDArray[np.int64], *, budget: int, padding: float = 0.0) -
         yield order[start:]
 
 
-def _unicode(name: str) -> str:
-    """A name without the lone surrogates that undecodable input leaves: the tokenizers library takes none."""
+def _without_surrogates(name: str) -> str:
+    """Replace the lone surrogates that undecodable input leaves: the tokenizers library accepts none."""
     return name if name.isascii() else name.encode("utf-8", "replace").decode("utf-8")

@@ -1,4 +1,4 @@
-"""A Hugging Face encoder and a pooling as one torch module: what is trained, exported, and run with torch."""
+"""A Hugging Face encoder and a pooling as one torch module, for training, export, and running with torch."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from nymlink.encode.model.quiet import quiet_transformers
 from nymlink.encode.model.saved import FORMAT, KIND, check_saved
 from nymlink.encode.model.settings import EncoderSettings, Pooling
 from nymlink.encode.model.tokenizer import load_tokenizer, save_tokenizer, special_tokens
-from nymlink.encode.model.trust import require_plain
+from nymlink.encode.model.trust import require_self_contained
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -36,14 +36,14 @@ Attention = Literal["eager", "sdpa"]
 
 
 class TorchModel(nn.Module):
-    """Token ids → one vector a name.
+    """Encode token ids as one vector a name.
 
     Args:
         transformer: any encoder of transformers; its pooler, if it has one, is dropped.
         tokenizer: its tokenizer, set to cut names.
         settings: the pooling, and the length that names are cut to.
-        special: which token is what, for :meth:`write`.
-        adapters: how large the transformer's adapters are; ``None`` if it has none.
+        special: the special tokens by role, for :meth:`write`.
+        adapters: settings of the transformer's adapters; ``None`` if it has none.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class TorchModel(nn.Module):
         max_length: int | None = None,
         attention: Attention = "eager",
     ) -> TorchModel:
-        """Load weights as float32, those of adapters too, in evaluation mode.
+        """Load a model as float32, with its adapters, in evaluation mode.
 
         Args:
             name_or_folder: a folder, or the name of a model on the hub, or of an embedded encoder.
@@ -82,7 +82,8 @@ class TorchModel(nn.Module):
             attention: how attention is computed, where the model leaves the choice; see :func:`attention_on`.
 
         Raises:
-            InputError: no such model, or it is not an encoder, or its files are damaged or do not belong together.
+            InputError: there is no such model, it is not an encoder, or its files are damaged or do not belong
+                together.
             StoreError: a file of an encoder that nymlink wrote is damaged; or its adapters are, or were trained on
                 other weights.
         """
@@ -93,7 +94,7 @@ class TorchModel(nn.Module):
         tokenizer = load_tokenizer(folder, settings)
         transformer = _load_transformer(folder, attention)
         adapters = load_adapters(transformer, folder / ADAPTERS) if (folder / ADAPTERS).is_dir() else None
-        # All of an encoder is one model: which parts of it are trained further is settled anew.
+        # Adding adapters froze the other weights: which of them are trained further is for the caller to choose.
         transformer.requires_grad_(True)
         special = special_tokens(folder, tokenizer)
         return cls(transformer, tokenizer, settings, special=special, adapters=adapters).eval()
@@ -105,15 +106,15 @@ class TorchModel(nn.Module):
 
     @property
     def pad_id(self) -> int:
-        """The id that shorter names of a batch are filled with."""
+        """Id that shorter names of a batch are padded with."""
         return int(self.transformer.config.pad_token_id or 0)
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor | None = None) -> Tensor:
-        """Pooled vectors, not of unit length.
+        """Encode and pool token ids; the vectors are not of unit length.
 
         Args:
             input_ids: int64 (B, T).
-            attention_mask: (B, T): 1 for real tokens; ``None`` where all are.
+            attention_mask: (B, T): 1 for a real token, 0 for padding; ``None`` without padding.
 
         Returns:
             float32 (B, D).
@@ -134,7 +135,7 @@ class TorchModel(nn.Module):
     def write(self, folder: Path) -> None:
         """Write weights, tokenizer and settings as transformers and sentence-transformers load them.
 
-        Neither knows adapters, which go into a folder of their own: there, they load the model without.
+        Neither knows adapters, which go into a folder of their own: they load the model without.
         """
         adapters = adapter_weights(self.transformer)
         own = {name: value for name, value in self.transformer.state_dict().items() if name not in adapters}
@@ -145,13 +146,13 @@ class TorchModel(nn.Module):
             save_adapters(self.transformer, self._adapters, folder / ADAPTERS)
 
     def write_settings(self, folder: Path) -> None:
-        """Write all but the weights."""
+        """Write configuration, tokenizer and settings, without weights."""
         self.transformer.config.save_pretrained(folder)
         save_tokenizer(self.tokenizer, folder, max_length=self.settings.max_length, special=self._special)
         self.settings.write(folder, width=self.width)
 
     def save(self, folder: Path) -> None:
-        """Write a folder of its own (see :meth:`write`) atomically, with a manifest.
+        """Write the model (see :meth:`write`) to a folder, atomically, with a manifest.
 
         Args:
             folder: where it goes; an encoder that nymlink saved there before is replaced.
@@ -165,24 +166,21 @@ class TorchModel(nn.Module):
 
 
 def attention_on(device: str) -> Attention:
-    """The attention that is the fastest on a kind of device.
-
-    In bf16 on a CPU that is ``"eager"``.
-    """
+    """Choose the fastest attention on a kind of device: with gradients in bf16 on a CPU, ``"eager"``."""
     return "eager" if device == "cpu" else "sdpa"
 
 
 def has_bf16(device: str) -> bool:
-    """Whether a device multiplies bf16 itself: where it does not, fp32 is faster."""
+    """Tell whether a device multiplies bf16 in hardware: elsewhere fp32 is faster."""
     if torch.device(device).type == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
-    able = torch.cpu.get_capabilities()
-    return any(able.get(each, False) for each in ("avx512_bf16", "amx_bf16", "arm_bf16"))
+    capabilities = torch.cpu.get_capabilities()
+    return any(capabilities.get(name, False) for name in ("avx512_bf16", "amx_bf16", "arm_bf16"))
 
 
 def _load_transformer(folder: Path, attention: Attention) -> PreTrainedModel:
     file = weight_files(folder)[0]
-    require_plain(folder)
+    require_self_contained(folder)
     with _loading(folder):
         config = AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
     _require_encoder(config, folder)
@@ -193,7 +191,7 @@ def _load_transformer(folder: Path, attention: Attention) -> PreTrainedModel:
         return _dequantised(folder, file, config, attention)
     with _loading(folder):
         model: PreTrainedModel
-        model, found = AutoModel.from_pretrained(
+        model, report = AutoModel.from_pretrained(
             folder,
             config=config,
             dtype=torch.float32,
@@ -201,10 +199,10 @@ def _load_transformer(folder: Path, attention: Attention) -> PreTrainedModel:
             output_loading_info=True,
             trust_remote_code=False,
             local_files_only=True,
-            # Of pickles nothing but tensors.
+            # From pickles, tensors alone.
             weights_only=True,
         )
-    missing = sorted(key for key in found["missing_keys"] if not key.startswith("pooler."))
+    missing = sorted(key for key in report["missing_keys"] if not key.startswith("pooler."))
     if missing:
         raise InputError(
             f"weights and configuration do not belong together: {len(missing)} tensors are missing, "
@@ -215,21 +213,21 @@ def _load_transformer(folder: Path, attention: Attention) -> PreTrainedModel:
 
 
 def _dequantised(folder: Path, file: Path, config: PretrainedConfig, attention: Attention) -> PreTrainedModel:
-    """A model with the weights that a graph in int8 stands for.
+    """Build a model with the weights of a graph in int8.
 
     Raises:
-        InputError: it does not have all of them by name, as of a model without biases, or with equal ones.
+        InputError: some weights have no name in the graph, as those of a model without biases, or with equal ones.
     """
     weights = {name: torch.from_numpy(value) for name, value in float_weights(file).items()}
     with _loading(folder):
-        # transformers leaves this one without types.
+        # transformers has no types for this method.
         model: PreTrainedModel = AutoModel.from_config(  # type: ignore[no-untyped-call]
             config, dtype=torch.float32, attn_implementation=attention, trust_remote_code=False
         )
     needed = {name: value for name, value in model.state_dict().items() if not name.startswith("pooler.")}
     if any(name not in weights or weights[name].shape != value.shape for name, value in needed.items()):
         raise InputError(
-            "no graph in int8 that nymlink exported, or not all of its weights can be told by name: start from "
+            "not an int8 graph that nymlink exported, or some of its weights cannot be told by name: start from "
             "the float weights that it was made from",
             path=file,
         )
@@ -243,27 +241,28 @@ def _loading(folder: Path) -> Iterator[None]:
         with quiet_transformers():
             yield
     except UnpicklingError as error:
-        # What torch advises here is to run it.
+        # The message of torch advises to run it.
         raise InputError(
-            "its weights are a pickle that is damaged or holds code, and that was refused: get them as "
+            "its weights are a pickle that is damaged or contains code, which nymlink does not run: get them as "
             "safetensors",
             path=folder,
         ) from error
-    # Its parts raise whatever their own parts raise: of the disk, of JSON, of safetensors, of torch.
+    # Its dependencies raise errors of their own: of the disk, of JSON, of safetensors, of torch.
     except Exception as error:
         reason = str(error).strip().splitlines()[0]
-        raise InputError(f"the model cannot be loaded, fetch it again: {reason}", path=folder) from error
+        raise InputError(f"the model cannot be loaded ({reason}): fetch it again", path=folder) from error
 
 
 def _require_encoder(config: PretrainedConfig, folder: Path) -> None:
-    """See that every token of a model sees all others.
+    """Check that every token of a model attends to all others.
 
     Raises:
-        InputError: it writes texts (as T5), or its tokens see only those before them (as GPT-2).
+        InputError: it generates text (as T5), or its tokens attend only to those before them (as GPT-2).
     """
     kind = config.model_type
     causal = kind in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES and kind not in MODEL_FOR_MASKED_LM_MAPPING_NAMES
     if config.is_encoder_decoder or causal or getattr(config, "is_decoder", False):
         raise InputError(
-            f"not an encoder: a model of type {kind} makes texts; choose one such as BERT or RoBERTa", path=folder
+            f"not an encoder: a model of type {kind} generates text; choose one such as BERT or RoBERTa",
+            path=folder,
         )

@@ -1,4 +1,4 @@
-"""Approximate search with faiss: entries near to a vector, found without looking at all of them.
+"""Approximate nearest neighbour search with faiss.
 
 HNSW: Malkov & Yashunin, "Efficient and Robust Approximate Nearest Neighbor Search Using Hierarchical Navigable
 Small World Graphs" (TPAMI 2020). IVF and PQ: Jégou, Douze & Schmid, "Product Quantization for Nearest Neighbor
@@ -17,42 +17,42 @@ import numpy as np
 
 from nymlink.core.errors import InputError, MissingExtraError, StoreError, UnknownNameError
 from nymlink.core.progress import track
-from nymlink.core.store.arrays import Kept, Vectors
+from nymlink.core.store.arrays import HalfVectors, Vectors
 from nymlink.index.fusion.hits import Rows
 
 EXACTLY: Final = "exact"
-"""The kind of dense search that needs no faiss: it finds what is the nearest of all."""
+"""The kind of dense search without faiss: it always finds the nearest entries."""
 
 _LINKS: Final = 32
-"""HNSW: links of an entry to others."""
+"""HNSW: links of each entry (M)."""
 
-_LOOKED_AT: Final = 128
-"""HNSW: entries kept in sight while the graph is walked, in building and in searching."""
+_EF: Final = 128
+"""HNSW: size of the candidate list in building (efConstruction) and in searching (efSearch)."""
 
 _PROBED: Final = 64
-"""IVF: the cells that are searched."""
+"""IVF: how many cells are searched (nprobe)."""
 
 _REFINED: Final = 4
-"""IVF-PQ: entries taken for each that is wanted, because their distances are rough; which are the best is said by
-their exact vectors."""
+"""IVF-PQ: entries fetched for each that is wanted, because their distances are approximate: their exact vectors
+then decide."""
 
 _CODES: Final = 256
-"""PQ: values that a byte has."""
+"""PQ: values of a code of 8 bits."""
 
 _TRAINING: Final = 64
-"""IVF-PQ: vectors that the centre of a cell, or a value of a code, is learnt from."""
+"""IVF-PQ: training vectors for each cell centre and each value of a code."""
 
 _ADDED: Final = 1 << 14
-"""Vectors turned to float32 and added at a time."""
+"""Vectors converted to float32 and added at a time."""
 
 _SEED: Final = 0
 
 
-class Neighbours:
+class FaissIndex:
     """A faiss index over the vectors of entries.
 
-    faiss is loaded when it is first needed. A graph that several threads build differs a little each time; once
-    built, it gives the same answer to the same question.
+    faiss is imported when it is first needed. A graph that several threads build differs a little each time; once
+    built, it gives the same hits for the same query.
 
     Args:
         kind: one of :data:`KINDS`.
@@ -70,8 +70,8 @@ class Neighbours:
         self._count = count
 
     @classmethod
-    def build(cls, vectors: Kept, kind: str, *, progress: bool = False) -> Neighbours:
-        """Make a faiss index of vectors.
+    def build(cls, vectors: HalfVectors, kind: str, *, progress: bool = False) -> FaissIndex:
+        """Build a faiss index of vectors.
 
         Args:
             vectors: float16 (E, D): unit vectors.
@@ -87,14 +87,14 @@ class Neighbours:
         return cls(kind, index, len(vectors))
 
     def search(self, queries: Vectors, k: int) -> Rows:
-        """Entries near to each query, most of the nearest among them, in no order that could be relied on.
+        """Find entries near each query, most of the nearest among them, in no defined order.
 
         Args:
             queries: float32 (Q, D).
             k: how many are wanted.
 
         Returns:
-            int32 (Q, k or more): rows; :data:`~nymlink.index.fusion.hits.NONE` where there are fewer.
+            int32 (Q, at least k): rows; :data:`~nymlink.index.fusion.hits.NONE` where there are fewer.
 
         Raises:
             MissingExtraError: faiss is not installed.
@@ -102,7 +102,7 @@ class Neighbours:
         """
         faiss = _faiss()
         if self.kind == "hnsw":
-            settings = faiss.SearchParametersHNSW(efSearch=max(_LOOKED_AT, k))
+            settings = faiss.SearchParametersHNSW(efSearch=max(_EF, k))
         else:
             k = min(k * _REFINED, max(self._count, k))
             settings = faiss.SearchParametersIVF(nprobe=_PROBED)
@@ -121,8 +121,8 @@ class Neighbours:
             raise OSError(f"{self.FILES[0]} could not be written") from error
 
     @classmethod
-    def load(cls, directory: Path, kind: str, count: int) -> Neighbours:
-        """The index of a directory; it is read when it is first searched.
+    def load(cls, directory: Path, kind: str, count: int) -> FaissIndex:
+        """Open the index of a directory; it is read when it is first searched.
 
         Raises:
             ValueError: there is no such kind.
@@ -147,16 +147,16 @@ class Neighbours:
 
 
 def check_kind(kind: str, *, count: int | None = None) -> None:
-    """See that a kind of dense search can be had, before anything is encoded for it.
+    """Check that a kind of dense search is available, before anything is encoded for it.
 
     Args:
         kind: ``"exact"``, or one of :data:`KINDS`.
         count: how many entries are to be searched, where that is known.
 
     Raises:
-        UnknownNameError: there is no such kind; the message lists those there are.
+        UnknownNameError: there is no such kind; the message lists the known ones.
         MissingExtraError: it needs faiss, which is not installed.
-        InputError: it needs more entries to learn from.
+        InputError: there are too few entries to train it.
     """
     if kind == EXACTLY:
         return
@@ -164,7 +164,7 @@ def check_kind(kind: str, *, count: int | None = None) -> None:
         raise UnknownNameError(f"unknown dense search {kind!r}; known: {', '.join([EXACTLY, *KINDS])}")
     _faiss()
     if kind == "ivf-pq" and count is not None and count < _CODES:
-        raise InputError(f"ivf-pq learns from at least {_CODES} names, and there are {count}: search exactly")
+        raise InputError(f"ivf-pq needs at least {_CODES} names to train, and there are {count}: choose exact")
 
 
 def _faiss() -> Any:
@@ -175,23 +175,23 @@ def _faiss() -> Any:
     return faiss
 
 
-def _hnsw(faiss: Any, vectors: Kept) -> Any:
-    """A graph of neighbours, with the vectors as float16."""
+def _hnsw(faiss: Any, vectors: HalfVectors) -> Any:
+    """Make an empty HNSW index of float16 vectors."""
     index = faiss.index_factory(vectors.shape[1], f"HNSW{_LINKS}_SQfp16", faiss.METRIC_INNER_PRODUCT)
-    index.hnsw.efConstruction = _LOOKED_AT
+    index.hnsw.efConstruction = _EF
     return index
 
 
-def _ivf_pq(faiss: Any, vectors: Kept) -> Any:
-    """Cells around learnt centres, in them a byte for every four values of a vector."""
+def _ivf_pq(faiss: Any, vectors: HalfVectors) -> Any:
+    """Train an IVF-PQ index: a byte for every four coordinates of a vector."""
     count, width = vectors.shape
     cells = max(1, min(2 * int(count**0.5), count // _TRAINING))
     parts = next(parts for parts in range(max(width // 4, 1), 0, -1) if width % parts == 0)
-    # "np": not polysemous, an ordering of codes that takes minutes to learn and is of no use here.
+    # "np": without polysemous training, which takes minutes and brings nothing here.
     index = faiss.index_factory(width, f"IVF{cells},PQ{parts}x8np", faiss.METRIC_INNER_PRODUCT)
     for learning in (index.cp, index.pq.cp):
-        # faiss advises more vectors than small vocabularies have, on standard error, and of codes takes four times
-        # as many, for no better ones.
+        # Without these limits faiss warns of small vocabularies on standard error, and trains codes on four times
+        # as many vectors without gain.
         learning.min_points_per_centroid, learning.max_points_per_centroid = 1, _TRAINING
     wanted = min(count, _TRAINING * max(cells, _CODES))
     sample = np.random.default_rng(_SEED).choice(count, wanted, replace=False)
@@ -199,5 +199,7 @@ def _ivf_pq(faiss: Any, vectors: Kept) -> Any:
     return index
 
 
-KINDS: Final[Mapping[str, Callable[[Any, Kept], Any]]] = MappingProxyType({"hnsw": _hnsw, "ivf-pq": _ivf_pq})
-"""Kind → what makes an empty index, trained where that is needed."""
+KINDS: Final[Mapping[str, Callable[[Any, HalfVectors], Any]]] = MappingProxyType(
+    {"hnsw": _hnsw, "ivf-pq": _ivf_pq}
+)
+"""Kind → function that makes an empty index, trained where that is needed."""

@@ -1,4 +1,4 @@
-"""Dense search: the entries whose vectors are nearest to the query's."""
+"""Dense search: the entries whose vectors have the highest cosine with the query's."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final, Protocol
 import numpy as np
 
 from nymlink.core.progress import track
-from nymlink.core.store.arrays import Kept, Vectors, as_float32, map_array, save_array, save_blocks
-from nymlink.encode.truncation import Cuts
-from nymlink.index.dense.approximate import EXACTLY, Neighbours
-from nymlink.index.dense.int8_codes import QUERIES, Codes, Owners
+from nymlink.core.store.arrays import HalfVectors, Vectors, as_float32, map_array, save_array, save_blocks
+from nymlink.encode.truncation import TruncationCounts
+from nymlink.index.dense.approximate import EXACTLY, FaissIndex
+from nymlink.index.dense.int8_codes import QUERIES, Int8Codes, QueryNumbers
 from nymlink.index.dense.nearest import nearest
 from nymlink.index.entries.entries import Entries
 from nymlink.index.fusion.hits import NONE, Hits, Rows, Scores, best_of
@@ -22,50 +22,50 @@ if TYPE_CHECKING:
     from nymlink.encode.cache.embedding_cache import EmbeddingCache
 
 _MARGIN: Final = 16
-"""Entries fetched beyond k: a product of blocks rounds otherwise than that of single vectors, by which hits are
-ordered in the end."""
+"""Entries fetched beyond k: products of blocks round differently from those of single vectors, which order the
+hits in the end."""
 
 _ENCODED: Final = 1 << 14
-"""Entries encoded in one go, those of like length together: bounds the memory of their vectors as float32."""
+"""Entries encoded at a time: bounds the memory of their vectors as float32."""
 
 _SCORED: Final = 1 << 13
-"""Entries scored in one go: a query that is like all or none of them may have to be compared with them all."""
+"""Entries scored at a time: bounds the memory where a query has to be compared with most entries."""
 
 _FILE: Final = "vectors"
 
 
-class Encodes(Protocol):
-    """What dense search needs of an encoder."""
+class NameEncoder(Protocol):
+    """The part of an encoder that dense search needs."""
 
     def encode(self, names: Sequence[str], *, cache: EmbeddingCache | None = None) -> Vectors:
-        """float32 (N, D): the unit vectors of N names, which the cache may hold already and keeps."""
+        """Encode N names as unit vectors, float32 (N, D), by way of the cache if there is one."""
         ...
 
 
 class DenseSearch:
-    """Search by the cosine between vectors of names: exact, or among the entries that another index finds near.
+    """Search by the cosine of vectors: exact, or among the entries that a faiss index finds.
 
     Args:
         entries: E entries.
-        encoder: makes the vectors of queries; the one that made those of the entries.
+        encoder: encodes queries; the one that encoded the entries.
         vectors: float16 (E, D): the unit vectors of the entries.
-        neighbours: finds entries near to a vector; if ``None``, the search is exact.
-        codes: make an exact search faster.
+        faiss_index: finds entries near a vector; if ``None``, the search is exact.
+        int8_codes: of the vectors; they make an exact search faster.
     """
 
     def __init__(
         self,
         entries: Entries,
-        encoder: Encodes,
-        vectors: Kept,
-        neighbours: Neighbours | None = None,
+        encoder: NameEncoder,
+        vectors: HalfVectors,
+        faiss_index: FaissIndex | None = None,
         *,
-        codes: Codes | None = None,
+        int8_codes: Int8Codes | None = None,
     ) -> None:
         self._entries = entries
         self.vectors = vectors
-        self.neighbours = neighbours
-        self._codes = codes
+        self.faiss_index = faiss_index
+        self._int8_codes = int8_codes
         self.encoder = encoder
         self._last: dict[str, Vectors] = {}
 
@@ -73,7 +73,7 @@ class DenseSearch:
     def build(
         cls,
         entries: Entries,
-        encoder: Encodes,
+        encoder: NameEncoder,
         *,
         width: int,
         directory: Path | None = None,
@@ -81,42 +81,41 @@ class DenseSearch:
         cache: EmbeddingCache | None = None,
         progress: bool = False,
     ) -> DenseSearch:
-        """Encode all entries.
+        """Encode all entries and build the search over their vectors.
 
         Args:
-            entries: what is to be searched.
-            encoder: makes their vectors, and those of queries.
+            entries: E entries.
+            encoder: encodes them and, later, queries.
             width: the length D of its vectors.
-            directory: a new directory, to which this is written as by :meth:`save`, but memory has a block of
-                vectors at a time. If ``None``, all is in memory.
+            directory: a new directory, to which the search is written as by :meth:`save`, but with one block of
+                vectors in memory at a time. If ``None``, all is in memory.
             kind: ``"exact"``, or one of :data:`~nymlink.index.dense.approximate.KINDS`.
-            cache: where vectors encoded before are, and new ones are kept.
-            progress: whether to show progress when standard error is a terminal.
+            cache: from which vectors encoded before are read, and to which new ones are written.
+            progress: show progress when standard error is a terminal.
 
         Raises:
-            MissingExtraError: the kind needs faiss, and it is not installed.
+            MissingExtraError: the kind needs faiss, which is not installed.
             ValueError: the encoder's vectors have another width.
         """
-        blocks = _encoded(entries, encoder, width, cache, progress=progress)
+        blocks = _encode_blocks(entries, encoder, width, cache, progress=progress)
         if directory is None:
-            vectors: Kept = np.concatenate([np.zeros((0, width), np.float16), *blocks])
+            vectors: HalfVectors = np.concatenate([np.zeros((0, width), np.float16), *blocks])
         else:
             directory.mkdir()
             save_blocks(directory, _FILE, blocks, dtype=np.float16, shape=(len(entries), width))
             vectors = map_array(directory, _FILE)
         if kind == EXACTLY:
-            codes = Codes.of(vectors) if directory is None else Codes.write(directory, vectors)
-            return cls(entries, encoder, vectors, codes=codes)
-        neighbours = Neighbours.build(vectors, kind, progress=progress)
+            int8_codes = Int8Codes.of(vectors) if directory is None else Int8Codes.write(directory, vectors)
+            return cls(entries, encoder, vectors, int8_codes=int8_codes)
+        faiss_index = FaissIndex.build(vectors, kind, progress=progress)
         if directory is not None:
-            neighbours.save(directory)
-        return cls(entries, encoder, vectors, neighbours)
+            faiss_index.save(directory)
+        return cls(entries, encoder, vectors, faiss_index)
 
     def search(self, queries: Sequence[str], k: int) -> Hits:
-        """The k nearest entries of each query; see :class:`~nymlink.index.fusion.hits.Searcher`.
+        """Find the k nearest entries of each query; see :class:`~nymlink.index.fusion.hits.Searcher`.
 
-        Everything is near to something, but a query that is blank, or of which the encoder knows nothing, means
-        nothing: it finds no entry.
+        A query that is blank, or of which the encoder knows no token, finds no entry.
         """
         hits = self.nearest(self._encode(queries), k)
         blank = [place for place, query in enumerate(queries) if not query.strip()]
@@ -124,42 +123,42 @@ class DenseSearch:
         return hits
 
     def nearest(self, vectors: Vectors, k: int) -> Hits:
-        """The k entries nearest to each vector; none is near to a vector of zeros.
+        """Find the k entries of highest cosine with each vector; none for a vector of zeros.
 
         Args:
             vectors: float32 (Q, D).
             k: how many.
         """
-        found = [self._nearest(vectors[start : start + QUERIES], k) for start in range(0, len(vectors), QUERIES)]
+        blocks = [self._nearest(vectors[start : start + QUERIES], k) for start in range(0, len(vectors), QUERIES)]
         return Hits(
-            np.concatenate([np.zeros((0, k), np.int32), *(hits.rows for hits in found)]),
-            np.concatenate([np.zeros((0, k), np.float32), *(hits.scores for hits in found)]),
+            np.concatenate([np.zeros((0, k), np.int32), *(hits.rows for hits in blocks)]),
+            np.concatenate([np.zeros((0, k), np.float32), *(hits.scores for hits in blocks)]),
         )
 
     def _nearest(self, vectors: Vectors, k: int) -> Hits:
-        some = np.flatnonzero(vectors.any(axis=1))
-        owners, rows = self._near(vectors[some], k)
-        owners = some[owners]
-        return best_of(owners, rows, self._cosines(vectors, owners, rows), queries=len(vectors), k=k)
+        nonzero = np.flatnonzero(vectors.any(axis=1))
+        query_numbers, rows = self._near(vectors[nonzero], k)
+        query_numbers = nonzero[query_numbers]
+        return best_of(query_numbers, rows, self._cosines(vectors, query_numbers, rows), queries=len(vectors), k=k)
 
-    def _near(self, vectors: Vectors, k: int) -> tuple[Owners, Rows]:
-        """Entries among which the k nearest are, or are looked for, and the vector that each is near to."""
-        found = None if self._codes is None else self._codes.candidates(vectors, k)
-        if found is not None:
-            return found
-        if self.neighbours is not None:
-            rows = self.neighbours.search(vectors, k + _MARGIN)
+    def _near(self, vectors: Vectors, k: int) -> tuple[QueryNumbers, Rows]:
+        """Select entries that may be among the k nearest of each vector: numbers of vectors, rows of entries."""
+        near = None if self._int8_codes is None else self._int8_codes.candidates(vectors, k)
+        if near is not None:
+            return near
+        if self.faiss_index is not None:
+            rows = self.faiss_index.search(vectors, k + _MARGIN)
         else:
             rows = nearest(vectors, self.vectors, k + _MARGIN).rows
-        owners, places = np.nonzero(rows != NONE)
-        return owners, rows[owners, places]
+        query_numbers, places = np.nonzero(rows != NONE)
+        return query_numbers, rows[query_numbers, places]
 
     def recall(self, k: int, *, names: int = 1000, seed: int = 0) -> float:
-        """The share of the k entries nearest to a name of the index, itself left out, that a search gives.
+        """Measure recall@k: the share of the k entries nearest to a name of the index, but itself, that are found.
 
         Args:
             k: how many.
-            names: how many names are asked for, drawn with the seed.
+            names: how many names are searched, drawn with the seed.
             seed: of the draw.
         """
         count = len(self.vectors)
@@ -167,44 +166,46 @@ class DenseSearch:
         vectors = as_float32(self.vectors[drawn])
         exact = nearest(vectors, self.vectors, k + 1).rows
         wanted = (exact != NONE) & (exact != drawn[:, None])
-        given = self.nearest(vectors, k + 1).rows
-        right = (exact[:, :, None] == given[:, None, :]).any(axis=2) & wanted
-        return float(right.sum() / max(wanted.sum(), 1))
+        hits = self.nearest(vectors, k + 1).rows
+        found = (exact[:, :, None] == hits[:, None, :]).any(axis=2) & wanted
+        return float(found.sum() / max(wanted.sum(), 1))
 
     def score(self, queries: Sequence[str], rows: Rows) -> Scores:
-        """The cosines of given entries; see :class:`~nymlink.index.fusion.hits.Searcher`."""
+        """Compute the cosines of given entries; see :class:`~nymlink.index.fusion.hits.Searcher`."""
         scores = np.zeros(rows.shape, np.float32)
-        owners, places = np.nonzero(rows != NONE)
-        scores[owners, places] = self._cosines(self._encode(queries), owners, rows[owners, places])
+        query_numbers, places = np.nonzero(rows != NONE)
+        scores[query_numbers, places] = self._cosines(
+            self._encode(queries), query_numbers, rows[query_numbers, places]
+        )
         return scores
 
-    def _cosines(self, vectors: Vectors, owners: Owners, rows: Rows) -> Scores:
-        """The cosine of each row with the vector that it is for, the owners of rows ascending."""
+    def _cosines(self, vectors: Vectors, query_numbers: QueryNumbers, rows: Rows) -> Scores:
+        """Compute the cosine of each row with the vector of its number; the numbers ascend: float32 (n)."""
         scores = np.zeros(len(rows), np.float32)
-        bounds = np.searchsorted(owners, np.arange(len(vectors) + 1)).tolist()
+        bounds = np.searchsorted(query_numbers, np.arange(len(vectors) + 1)).tolist()
         for vector, (start, end) in zip(vectors, pairwise(bounds), strict=True):
             for first in range(start, end, _SCORED):
-                some = slice(first, min(first + _SCORED, end))
-                # Not a matrix product: that rounds differently with the number of rows.
-                scores[some] = np.einsum("rd,d->r", as_float32(self.vectors[rows[some]]), vector)
-        # Kept as float16, a vector may be a little longer than 1.
+                block = slice(first, min(first + _SCORED, end))
+                # Not a matrix product: its rounding depends on the number of rows.
+                scores[block] = np.einsum("rd,d->r", as_float32(self.vectors[rows[block]]), vector)
+        # Stored as float16, a vector may be a little longer than 1.
         return np.minimum(scores, 1, out=scores)
 
     def _encode(self, queries: Sequence[str]) -> Vectors:
-        """The vectors of queries.
+        """Encode queries: float32 (Q, D).
 
-        Those of the last search are remembered, because what other searches find is scored right after it.
+        The vectors of the last search are kept, because what other searches found is scored right after it.
         """
         # Read once: another thread may search at the same time.
         known = self._last
         if any(query not in known for query in queries):
-            known = self._vectors_of(list(dict.fromkeys(queries)))
+            known = self._encode_distinct(list(dict.fromkeys(queries)))
             self._last = known
         width = self.vectors.shape[1]
         return np.array([known[query] for query in queries], np.float32).reshape(-1, width)
 
-    def _vectors_of(self, distinct: Sequence[str]) -> dict[str, Vectors]:
-        """The vectors of different texts; a name, in whatever order, has that of its entry."""
+    def _encode_distinct(self, distinct: Sequence[str]) -> dict[str, Vectors]:
+        """Encode distinct texts; the name of an entry, in any order of its words, gets the vector of that."""
         rows = {text: self._entries.find(text) for text in distinct}
         new = [text for text, row in rows.items() if row is None]
         known = {text: _unit(as_float32(self.vectors[row])) for text, row in rows.items() if row is not None}
@@ -214,19 +215,19 @@ class DenseSearch:
         """Write the search into a new directory."""
         directory.mkdir()
         save_array(directory, _FILE, self.vectors)
-        for part in (self.neighbours, self._codes):
+        for part in (self.faiss_index, self._int8_codes):
             if part is not None:
                 part.save(directory)
 
     @property
     def files(self) -> list[str]:
-        """The names of the files that the search is saved as."""
-        parts = [part.FILES for part in (self.neighbours, self._codes) if part is not None]
+        """Names of the files that the search is saved as."""
+        parts = [part.FILES for part in (self.faiss_index, self._int8_codes) if part is not None]
         return [f"{_FILE}.npy", *chain(*parts)]
 
     @classmethod
     def load(
-        cls, directory: Path, entries: Entries, encoder: Encodes, *, width: int, kind: str = EXACTLY
+        cls, directory: Path, entries: Entries, encoder: NameEncoder, *, width: int, kind: str = EXACTLY
     ) -> DenseSearch:
         """Map the search of a directory into memory.
 
@@ -240,28 +241,28 @@ class DenseSearch:
                 f"its vectors are {vectors.dtype} {vectors.shape}, not {len(entries)} of width {width}"
             )
         if kind != EXACTLY:
-            return cls(entries, encoder, vectors, Neighbours.load(directory, kind, len(entries)))
-        return cls(entries, encoder, vectors, codes=Codes.load(directory, vectors))
+            return cls(entries, encoder, vectors, FaissIndex.load(directory, kind, len(entries)))
+        return cls(entries, encoder, vectors, int8_codes=Int8Codes.load(directory, vectors))
 
 
 def _unit(vector: Vectors) -> Vectors:
-    """A vector without what storing it as float16 did to its length; one of zeros stays."""
+    """Scale a vector to length 1 again, after float16 changed it a little; zeros stay."""
     length = float(np.linalg.norm(vector))
     return vector / np.float32(length) if length else vector
 
 
-def _encoded(
-    entries: Entries, encoder: Encodes, width: int, cache: EmbeddingCache | None, *, progress: bool
-) -> Iterator[Kept]:
-    """The vectors of all entries, block after block; names that are cut are told of once."""
-    cuts = Cuts()
+def _encode_blocks(
+    entries: Entries, encoder: NameEncoder, width: int, cache: EmbeddingCache | None, *, progress: bool
+) -> Iterator[HalfVectors]:
+    """Encode all entries, yielding float16 vectors block by block; warn once of names that were cut."""
+    truncation = TruncationCounts()
     for start in track(range(0, len(entries), _ENCODED), "encoding", shown=progress):
         names = entries.texts[start : start + _ENCODED].to_pylist()
-        with cuts.collected():
+        with truncation.collected():
             vectors = encoder.encode(names) if cache is None else encoder.encode(names, cache=cache)
         if vectors.shape != (len(names), width):
             raise ValueError(
                 f"the encoder made vectors {vectors.shape} of {len(names)} names, not of width {width}"
             )
         yield np.ascontiguousarray(vectors.astype(np.float16))
-    cuts.say(stacklevel=1)
+    truncation.warn(stacklevel=1)

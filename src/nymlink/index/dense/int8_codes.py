@@ -1,12 +1,12 @@
-"""Vectors in 8 bits a coordinate, which rule out most entries before an exact search looks at any.
+"""Int8 codes of vectors, which rule out most entries before an exact search compares any vectors.
 
-A vector v is about v' = s c, whole numbers c times one step s, and a query q about q'. The product of the two,
-which is one of whole numbers, is off by no more than
+A vector v is rounded to v' = s c, whole numbers c times one step s, and a query q to q'. The inner product of the
+rounded vectors, computed with whole numbers, differs from the exact one by at most
 
     |q · v - q' · v'| = |(q - q') · v' + q · (v - v')| ≤ |q - q'| |v'| + |q| |v - v'|
 
-(Cauchy and Schwarz), about 0.03 for unit vectors of width 384. So of many entries some hundred can be among the
-best, and only they are compared as they are.
+(Cauchy-Schwarz inequality), about 0.03 for unit vectors of width 384. So only some hundred of many entries can be
+among the best, and only their exact vectors are compared.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import ClassVar, Final, Self
 import numpy as np
 import numpy.typing as npt
 
-from nymlink.core.store.arrays import Kept, Vectors, as_float32, map_array, save_array, save_blocks
+from nymlink.core.store.arrays import HalfVectors, Vectors, as_float32, map_array, save_array, save_blocks
 from nymlink.index.dense.integer_product import LARGEST_LEFT, is_exact, product
 from nymlink.index.fusion.hits import Rows
 
@@ -27,36 +27,36 @@ QUERIES: Final = 1 << 7
 """A block of products is at most 128 × 65,536 int32, 32 MB. For few queries fewer, larger blocks are faster."""
 
 _AT_ONCE: Final = 1 << 13
-"""Vectors whose codes are made at a time."""
+"""Vectors quantised at a time."""
 
 _GROUP: Final = 16
-"""Entries whose best product is looked at first: most groups have none that is good enough."""
+"""Entries in a group, whose highest product is compared first: in most groups it is too low."""
 
 _SHARE: Final = 64
-"""Where more than one entry in so many can be among the best, the codes say too little to be worth their while."""
+"""If more than one entry in so many can be among the best, comparing all vectors is faster."""
 
 _LARGEST: Final = 127
 
 _ROUNDING: Final = 3e-4
-"""More than the rounding of products of unit vectors, and than half of what counts as equal among them: all from 1
-up count as 1, and a unit vector kept as float16 is longer by a 2,048th at most."""
+"""Bound of the rounding errors of products of unit vectors, and of differences that count as equal: cosines above
+1 count as 1, and a unit vector stored as float16 is longer by a 2,048th at most."""
 
-_NEVER: Final = np.iinfo(np.int32).min
+_LOWEST: Final = np.iinfo(np.int32).min
 
-Owners = npt.NDArray[np.int64]
+QueryNumbers = npt.NDArray[np.int64]
 
 
-class Codes:
-    """The codes of the vectors of entries.
+class Int8Codes:
+    """The int8 codes of the vectors of E entries.
 
     Args:
-        codes: int8 (E · D): blocks of 65,536 entries, one after the other, in each of which all first coordinates
-            stand together, then all second ones, and so on.
-        bounds: float32 (3): the step, the length of the longest v', and that of the longest v - v'.
+        codes: int8 (E · D): blocks of 65,536 entries, one after the other, each stored by coordinate: all first
+            coordinates, then all second ones, and so on.
+        bounds: float32 (3): the step s, the length of the longest v', and that of the longest v - v'.
         width: D.
 
     Raises:
-        ValueError: these do not fit each other.
+        ValueError: codes or bounds are of another type or size.
     """
 
     FILES: ClassVar = ("codes.npy", "code_bounds.npy")
@@ -71,95 +71,99 @@ class Codes:
         self._width = width
 
     @classmethod
-    def of(cls, vectors: Kept) -> Self:
-        """The codes of unit vectors, float16 (E, D), in memory."""
-        made = _Maker(vectors)
+    def of(cls, vectors: HalfVectors) -> Self:
+        """Quantise unit vectors, float16 (E, D), in memory."""
+        quantiser = _Quantiser(vectors)
         codes = np.empty(vectors.size, np.int8)
-        done = 0
-        for block in made.blocks():
-            codes[done : done + block.size] = block.ravel()
-            done += block.size
-        return cls(codes, made.bounds, width=vectors.shape[1])
+        end = 0
+        for block in quantiser.blocks():
+            codes[end : end + block.size] = block.ravel()
+            end += block.size
+        return cls(codes, quantiser.bounds, width=vectors.shape[1])
 
     @classmethod
-    def write(cls, directory: Path, vectors: Kept) -> Self:
-        """What :meth:`of` and :meth:`save` do, but memory holds a block at a time."""
-        made = _Maker(vectors)
-        save_blocks(directory, "codes", made.blocks(), dtype=np.int8, shape=(vectors.size,))
-        save_array(directory, "code_bounds", made.bounds)
+    def write(cls, directory: Path, vectors: HalfVectors) -> Self:
+        """Quantise unit vectors, float16 (E, D), to the files of :meth:`save`, one block in memory at a time."""
+        quantiser = _Quantiser(vectors)
+        save_blocks(directory, "codes", quantiser.blocks(), dtype=np.int8, shape=(vectors.size,))
+        save_array(directory, "code_bounds", quantiser.bounds)
         return cls.load(directory, vectors)
 
-    def candidates(self, queries: Vectors, k: int) -> tuple[Owners, Rows] | None:
-        """All entries that may be among the k with the largest product with a query, or among those equal to them.
+    def candidates(self, queries: Vectors, k: int) -> tuple[QueryNumbers, Rows] | None:
+        """Select all entries that may be among the k of largest inner product with a query, ties included.
 
         Args:
-            queries: float32 (Q, D), of unit length: :data:`QUERIES` at a time, or less, for the memory this takes.
+            queries: float32 (Q, D), of unit length; at most :data:`QUERIES` at a time, to bound memory.
             k: how many, at least 1.
 
         Returns:
-            Which query, int64 (n), ascending, and which entry, int32 (n); ``None`` where it is quicker to look at
-            every entry.
+            Numbers of queries, int64 (n), ascending, and rows of entries, int32 (n); ``None`` where comparing all
+            entries is faster.
         """
         entries = self._codes.size // max(self._width, 1)
         if k > entries // _GROUP or not is_exact():
             return None
-        asked, slack = self._asked(queries)
-        # Of each query the largest products of k groups, so that as many entries reach the least of them.
-        reached = np.full((len(queries), k), _NEVER, np.int32)
-        found: list[tuple[Owners, Rows, npt.NDArray[np.int32]]] = []
+        query_codes, slack = self._quantise_queries(queries)
+        # The k highest group maxima of each query: at least k entries have products as high as the lowest of them.
+        best_maxima = np.full((len(queries), k), _LOWEST, np.int32)
+        selected: list[tuple[QueryNumbers, Rows, npt.NDArray[np.int32]]] = []
         count = 0
         for first in range(0, entries, _ENTRIES):
-            groups = self._products(asked, first, min(first + _ENTRIES, entries))
-            highest = groups.max(axis=1)
-            reached = np.partition(np.concatenate([reached, highest], axis=1), -k, axis=1)[:, -k:]
-            lowest = reached.min(axis=1) - slack
-            owner, group = np.nonzero(highest >= lowest[:, None])
-            picked = groups[owner, :, group]
-            close = picked >= lowest[owner, None]
-            count += int(np.count_nonzero(close))
+            groups = self._products(query_codes, first, min(first + _ENTRIES, entries))
+            maxima = groups.max(axis=1)
+            best_maxima = np.partition(np.concatenate([best_maxima, maxima], axis=1), -k, axis=1)[:, -k:]
+            lowest = best_maxima.min(axis=1) - slack
+            query, group = np.nonzero(maxima >= lowest[:, None])
+            products_in_group = groups[query, :, group]
+            high = products_in_group >= lowest[query, None]
+            count += int(np.count_nonzero(high))
             if count > len(queries) * entries // _SHARE:
                 return None
-            pair, place = np.nonzero(close)
+            pair, place = np.nonzero(high)
             rows = (first + place * groups.shape[2] + group[pair]).astype(np.int32)
-            found.append((owner[pair], rows, picked[pair, place]))
-        owners, rows, products = (np.concatenate(column) for column in zip(*found, strict=True))
-        enough = np.flatnonzero(products >= lowest[owners])
-        order = enough[np.argsort(owners[enough], kind="stable")]
-        return owners[order], rows[order]
+            selected.append((query[pair], rows, products_in_group[pair, place]))
+        query_numbers, rows, products = (np.concatenate(column) for column in zip(*selected, strict=True))
+        # The bounds rose with every block: those selected early may be below the last.
+        kept = np.flatnonzero(products >= lowest[query_numbers])
+        order = kept[np.argsort(query_numbers[kept], kind="stable")]
+        return query_numbers[order], rows[order]
 
-    def _asked(self, queries: Vectors) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int64]]:
-        """The codes of queries, and how far below another a product may be and its entry still be the better."""
-        step, longest, off = self._bounds.astype(np.float64)
+    def _quantise_queries(self, queries: Vectors) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int64]]:
+        """Quantise queries: codes, int8 (Q, D), and slack, int64 (Q).
+
+        An entry may be better than another though the product of its codes is lower, by up to the slack.
+        """
+        step, longest, longest_error = self._bounds.astype(np.float64)
         steps = np.abs(queries).max(axis=1, keepdims=True).astype(np.float64) / LARGEST_LEFT
         steps[steps == 0] = 1
         codes = np.rint(queries / steps)
         error = np.linalg.norm(queries - codes * steps, axis=1) * longest
         length = np.linalg.norm(queries.astype(np.float64), axis=1)
-        error += length * (off + _ROUNDING)
-        # Either of two products may be off.
+        error += length * (longest_error + _ROUNDING)
+        # Twice, because both products have an error.
         return codes.astype(np.int8), np.ceil(2 * error / (steps[:, 0] * step)).astype(np.int64)
 
-    def _products(self, asked: npt.NDArray[np.int8], first: int, last: int) -> npt.NDArray[np.int32]:
-        """The products of queries with entries: int32 (Q, 16, G), a group a column; the last are filled up."""
+    def _products(self, query_codes: npt.NDArray[np.int8], first: int, last: int) -> npt.NDArray[np.int32]:
+        """Multiply queries with a block of entries: int32 (Q, 16, G), a group a column; padded to whole groups."""
         codes = self._codes[first * self._width : last * self._width].reshape(self._width, -1)
-        products = product(asked, codes)
+        products = product(query_codes, codes)
         missing = -(last - first) % _GROUP
         if missing:
-            products = np.pad(products, ((0, 0), (0, missing)), constant_values=_NEVER)
-        return products.reshape(len(asked), _GROUP, products.shape[1] // _GROUP)
+            products = np.pad(products, ((0, 0), (0, missing)), constant_values=_LOWEST)
+        return products.reshape(len(query_codes), _GROUP, products.shape[1] // _GROUP)
 
     def save(self, directory: Path) -> None:
-        """Write them into a directory."""
+        """Write the codes into a directory."""
         save_array(directory, "codes", self._codes)
         save_array(directory, "code_bounds", self._bounds)
 
     @classmethod
-    def load(cls, directory: Path, vectors: Kept) -> Self:
-        """Map those of a directory into memory.
+    def load(cls, directory: Path, vectors: HalfVectors) -> Self:
+        """Map the codes of a directory into memory.
 
         Raises:
-            OSError: a file of them is missing.
-            ValueError: they do not fit the vectors.
+            OSError: a file is missing.
+            ValueError: the codes do not fit the vectors.
         """
         codes = map_array(directory, "codes")
         if codes.size != vectors.size:
@@ -167,32 +171,32 @@ class Codes:
         return cls(codes, map_array(directory, "code_bounds"), width=vectors.shape[1])
 
 
-class _Maker:
-    """Makes codes block by block, and their bounds, which are known after the last."""
+class _Quantiser:
+    """Quantise vectors block by block; ``bounds`` are complete after the last block."""
 
-    def __init__(self, vectors: Kept) -> None:
+    def __init__(self, vectors: HalfVectors) -> None:
         self._vectors = vectors
         self.bounds = np.array([self._largest() / _LARGEST, 0, 0], np.float32)
 
     def blocks(self) -> Iterator[npt.NDArray[np.int8]]:
-        """int8 (D, n): the codes of up to 65,536 entries each."""
+        """Yield the codes of up to 65,536 entries at a time: int8 (D, n)."""
         for start in range(0, len(self._vectors), _ENTRIES):
             block = self._vectors[start : start + _ENTRIES]
             codes = np.empty(block.shape[::-1], np.int8)
             for first in range(0, len(block), _AT_ONCE):
-                some = slice(first, first + _AT_ONCE)
-                codes[:, some] = self._codes(as_float32(block[some])).T
+                part = slice(first, first + _AT_ONCE)
+                codes[:, part] = self._quantise(as_float32(block[part])).T
             yield codes
 
-    def _codes(self, vectors: Vectors) -> Vectors:
-        """Whole numbers (n, D); the bounds take note of them."""
+    def _quantise(self, vectors: Vectors) -> Vectors:
+        """Round vectors to whole numbers of steps, (n, D), and raise the bounds to theirs."""
         codes: Vectors = np.rint(vectors / self.bounds[0])
-        about = codes * self.bounds[0]
-        lengths = [np.linalg.norm(one, axis=1).max() for one in (about, vectors - about)]
+        rounded = codes * self.bounds[0]
+        lengths = [np.linalg.norm(one, axis=1).max() for one in (rounded, vectors - rounded)]
         self.bounds[1:] = np.maximum(self.bounds[1:], lengths)
         return codes
 
     def _largest(self) -> float:
-        """The largest coordinate, either way; 1 where all are 0."""
+        """Find the largest absolute coordinate; 1 where all are 0."""
         parts = (self._vectors[start : start + _AT_ONCE] for start in range(0, len(self._vectors), _AT_ONCE))
         return max((float(np.abs(as_float32(part)).max()) for part in parts), default=0.0) or 1.0

@@ -1,6 +1,6 @@
-"""The product of matrices of 8-bit integers, which processors multiply several times as fast as float32.
+"""Products of int8 matrices, several times as fast as in float32.
 
-NumPy has none that is fast; ONNX Runtime, which encoders run in, does.
+NumPy has no fast one; ONNX Runtime, which encoders run in, has.
 """
 
 from __future__ import annotations
@@ -17,39 +17,39 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
 LARGEST_LEFT: Final = 63
-"""Larger values on the left are not allowed: where a processor adds up pairs of products in 16 bits, 127 · 127 · 2
-is about the most there is room for, and the left has 64 added to it."""
+"""Largest absolute value on the left: where a processor adds pairs of products in 16 bits, 127 · 127 · 2 is about
+the most that fits, and 64 is added to the left."""
 
 _GRAPH: Final = bytes.fromhex(
     "08083a7b0a1e0a01610a01620a047a65726f120163220d4d61744d756c496e7465676572120770726f647563742a0b10022a014042047a"
     "65726f5a150a016112100a0e0802120a0a031201710a031201645a150a016212100a0e0803120a0a031201640a0312016562150a016312"
     "100a0e0806120a0a031201710a0312016542040a00100a"
 )
-"""A model of one node, MatMulInteger: (a - 64) b. To make it takes the onnx package, to run it does not; a test
+"""An ONNX model of one node, MatMulInteger: (a - 64) b. Stored, because making it takes the onnx package; a test
 makes it anew."""
 
 
 def product(left: npt.NDArray[np.int8], right: npt.NDArray[np.int8]) -> npt.NDArray[np.int32]:
-    """The product of two matrices, exact.
+    """Multiply two matrices, exactly.
 
     Args:
-        left: int8 (Q, D), no value beyond :data:`LARGEST_LEFT` either way.
+        left: int8 (Q, D), no absolute value above :data:`LARGEST_LEFT`.
         right: int8 (D, E), no value below -127.
 
     Returns:
         int32 (Q, E).
     """
     shifted = (left + np.int8(LARGEST_LEFT + 1)).view(np.uint8)
-    (found,) = _session().run(None, {"a": shifted, "b": right})
-    matrix: npt.NDArray[np.int32] = found
+    (output,) = _session().run(None, {"a": shifted, "b": right})
+    matrix: npt.NDArray[np.int32] = output
     return matrix
 
 
 @cache
 def is_exact() -> bool:
-    """Whether the product is what it must be here, tried once with the largest values there can be.
+    """Test once whether the product is exact on this processor, with the largest allowed values.
 
-    Each kind of processor does it by instructions of its own, and a wrong product would silently lose entries.
+    Each kind of processor has its own instructions for it, and a wrong product would silently lose entries.
     """
     draw = np.random.default_rng(0)
     left = draw.choice(np.array([-LARGEST_LEFT, LARGEST_LEFT], np.int8), (67, 389))

@@ -1,4 +1,4 @@
-"""The encoder of an index: what the index remembers of it, and loading it when a query needs it."""
+"""The encoder of an index: its record, and loading it when a query needs it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nymlink.core.errors import InputError, StoreError
-from nymlink.core.json_objects import record
+from nymlink.core.json_objects import to_dataclass
 from nymlink.core.store.arrays import Vectors
 from nymlink.encode.model.embedded import embedded
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EncoderRecord:
-    """What an index remembers of the encoder that it was built with.
+    """Identity and settings of the encoder that an index was built with.
 
     Attributes:
-        name: where it was: a folder, or a model on the Hugging Face hub; ``None`` where that is not known.
+        name: where it was loaded from: a folder, or a model on the Hugging Face hub; ``None`` if unknown.
         width: length of a vector.
-        fingerprint: what identifies it, see :attr:`nymlink.encode.encoder.Encoder.fingerprint`.
+        fingerprint: see :attr:`nymlink.encode.encoder.Encoder.fingerprint`.
         pooling: its pooling.
         max_length: the tokens that names were cut to.
-        precision: of its network; ``None`` where that is not known.
-        backend: what ran its network; ``None`` where that is not known.
+        precision: of its network; ``None`` if unknown.
+        backend: name of the back end that ran its network; ``None`` if unknown.
     """
 
     name: str | None
@@ -46,7 +46,7 @@ class EncoderRecord:
 
     @classmethod
     def of(cls, encoder: Encoder) -> EncoderRecord:
-        """The record of an encoder."""
+        """Record an encoder."""
         return cls(
             name=encoder.name,
             width=encoder.width,
@@ -61,17 +61,20 @@ class EncoderRecord:
         return asdict(self)
 
     def load(self, place: str | Path) -> Encoder:
-        """Load the encoder from where it is now; whether it is this one is for :meth:`check` to see.
+        """Load the encoder from where it is now; :meth:`check` then compares it with the record.
 
         It may run on another device and in another precision than when the index was built, as long as the vectors
         are the same: a GPU encodes a vocabulary, a CPU its queries.
+
+        Args:
+            place: a folder, or the name of a model on the hub.
 
         Raises:
             InputError, StoreError, UnknownNameError, MissingExtraError: as :meth:`Encoder.load`.
         """
         from nymlink.encode.encoder import Encoder
 
-        # All precisions but int8 make the same vectors, and the best is for the device to say.
+        # All precisions but int8 make the same vectors; the best one depends on the device.
         load = partial(
             Encoder.load,
             place,
@@ -81,35 +84,35 @@ class EncoderRecord:
         )
         try:
             encoder = load()
-        except InputError as refused:
-            # The folder's graph may pool in another way than it was asked to when the index was built.
+        except InputError as first_error:
+            # The folder's graph may have another pooling built in than the index was built with.
             if self.backend is None:
                 raise
             try:
                 return load(backend=self.backend)
             except InputError:
-                raise refused from None
+                raise first_error from None
         if encoder.fingerprint != self.fingerprint and encoder.backend != self.backend is not None:
-            # A folder may hold graphs that are not known to be made of its weights.
+            # A folder may hold graphs that were not exported from its weights, as far as nymlink can tell.
             with suppress(InputError):
                 return load(backend=self.backend)
         return encoder
 
     @classmethod
     def from_dict(cls, value: Mapping[str, Any]) -> EncoderRecord:
-        """What :meth:`to_dict` gave.
+        """Read the result of :meth:`to_dict`.
 
         Raises:
             ValueError: the value is damaged.
         """
-        found = record(cls, value)
-        for said in (found.name, found.backend):
-            if not isinstance(said, str | None):
-                raise ValueError(f"its encoder is said to be {said!r}")
-        return found
+        read = to_dataclass(cls, value)
+        for name in (read.name, read.backend):
+            if not isinstance(name, str | None):
+                raise ValueError(f"the name of its encoder, or of that's back end, is {name!r}")
+        return read
 
     def check(self, encoder: Encoder, index: Path | None) -> None:
-        """See that this is the encoder that was recorded.
+        """Check that an encoder is the recorded one.
 
         Args:
             encoder: an encoder.
@@ -118,8 +121,8 @@ class EncoderRecord:
         Raises:
             StoreError: it is another one.
         """
-        if self._leads_to(encoder):
-            # It is no use to search with what is there now.
+        if self._was_loaded_as_recorded(encoder):
+            # The message must not advise to search with what is there now.
             advice = (
                 f"{self.name}, or how its vectors are made, has changed since: build the index again, or give the "
                 "encoder as it was with --encoder"
@@ -140,21 +143,21 @@ class EncoderRecord:
                 path=index,
             )
 
-    def _leads_to(self, encoder: Encoder) -> bool:
-        """Whether this is what the record leads to now: from the same place, and loaded in the same way."""
+    def _was_loaded_as_recorded(self, encoder: Encoder) -> bool:
+        """Tell whether an encoder was loaded from the recorded place with the recorded settings."""
         if self.name is None or encoder.name != self.name:
             return False
         settings, precision = encoder.settings, encoder.network.precision
-        alike = (settings.pooling, settings.max_length) == (self.pooling, self.max_length)
-        return alike and (precision == "int8") == (self.precision == "int8")
+        same_settings = (settings.pooling, settings.max_length) == (self.pooling, self.max_length)
+        return same_settings and (precision == "int8") == (self.precision == "int8")
 
 
 class QueryEncoder:
-    """Encodes queries with the encoder that an index was built with.
+    """Encode queries with the encoder that an index was built with.
 
     Args:
-        record: what the index remembers of it.
-        given: the encoder, or where it is now; ``None`` for where it was.
+        record: of that encoder.
+        given: the encoder, or where it is now; ``None`` for the recorded place.
         index: the directory of the index, for messages.
 
     Raises:
@@ -171,17 +174,17 @@ class QueryEncoder:
             record.check(given, index)
 
     def encode(self, names: Sequence[str], *, cache: EmbeddingCache | None = None) -> Vectors:
-        """The vectors of names; the first call loads the encoder.
+        """Encode N names: float32 (N, D); the first call loads the encoder.
 
         Raises:
-            StoreError: it is not to be found, or is another one than the index was built with.
-            InputError: there is no encoder where it was said to be now.
+            StoreError: the encoder was not found, or is another one than the index was built with.
+            InputError: there is no encoder at the given place.
         """
         return self.loaded.encode(names, cache=cache)
 
     @property
     def place(self) -> str | Path | None:
-        """Where it is now, if that was said; ``None`` for where it was.
+        """Given place of the encoder; ``None`` for the recorded one.
 
         Raises:
             InputError: a loaded encoder was given that was not loaded from anywhere.
@@ -197,17 +200,19 @@ class QueryEncoder:
 
     @cached_property
     def loaded(self) -> Encoder:
-        """The encoder itself, loaded when it is first asked for."""
+        """The encoder, loaded at the first access."""
         given = self._given
         if given is not None and not isinstance(given, str | Path):
             return given
         place = self.record.name if given is None else given
         if place is None:
-            raise StoreError("the index does not say where its encoder is: do so with --encoder", path=self._index)
+            raise StoreError(
+                "the index does not know where its encoder is: give it with --encoder", path=self._index
+            )
         if given is None and embedded(place) is None:
-            # Before anything of it is read or fetched: an index may be from anybody.
+            # Before it is read or fetched: the index may come from a stranger.
             index = "the index" if self._index is None else f"the index {self._index}"
-            warnings.warn(f"{index} asks for {_outside(place)} (--encoder names another)", stacklevel=2)
+            warnings.warn(f"{index} asks for {_describe(place)} (--encoder names another)", stacklevel=2)
         try:
             encoder = self.record.load(place)
         except InputError as error:
@@ -221,7 +226,7 @@ class QueryEncoder:
         return encoder
 
 
-def _outside(place: str | Path) -> str:
-    """The encoder that an index asks for, without control characters of its own."""
+def _describe(place: str | Path) -> str:
+    """Describe an encoder that is not nymlink's own, without control characters."""
     hub = "" if Path(place).is_absolute() or Path(place).is_dir() else " of the Hugging Face hub"
     return f"the encoder {str(place)!r}{hub}"

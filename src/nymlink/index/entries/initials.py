@@ -1,4 +1,4 @@
-"""Finding the names that an abbreviation may stand for by their initials."""
+"""Finding names by their initials, for abbreviations."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 _WORDS: Final = r"^\S+( \S+){1,6}$"
-"""A name of one word has no initials to speak of, and a very long one is a description."""
+"""Names of two to seven words: longer ones are descriptions."""
 
-_SMALL: Final = r"(?:^| )(?:a|an|and|by|for|from|in|of|on|or|the|to|with)(?: |$)"
-"""Words that abbreviations leave out."""
+_FUNCTION_WORDS: Final = r"(?:^| )(?:a|an|and|by|for|from|in|of|on|or|the|to|with)(?: |$)"
+"""Words that abbreviations skip."""
 
-_FIRST: Final = r" *(\S)\S* *"
+_WORD: Final = r" *(\S)\S* *"
 
 
 class Initials:
-    """The initials of texts; they are collected when first asked for.
+    """The initials of texts, collected at the first search.
 
     Args:
         texts: large_string (N), words with single spaces between them.
@@ -30,23 +30,23 @@ class Initials:
         self._texts = texts
 
     def find(self, letters: str) -> npt.NDArray[np.int64]:
-        """Find the texts whose words begin with these letters, words such as "of" left out.
+        """Find the texts whose words begin with these letters, words such as "of" skipped.
 
         Args:
             letters: folded, at least two.
 
         Returns:
-            int64: their rows, ascending.
+            int64: rows of texts, ascending.
         """
-        rows, initials = self._collected
-        places: npt.NDArray[np.int64] = rows[pc.equal(initials, letters).to_numpy(zero_copy_only=False)]
-        return places
+        rows, initials = self._initials
+        found: npt.NDArray[np.int64] = rows[pc.equal(initials, letters).to_numpy(zero_copy_only=False)]
+        return found
 
     @cached_property
-    def _collected(self) -> tuple[npt.NDArray[np.int64], pa.LargeStringArray]:
+    def _initials(self) -> tuple[npt.NDArray[np.int64], pa.LargeStringArray]:
         several = pc.match_substring_regex(self._texts, _WORDS)
         rows = np.flatnonzero(several.to_numpy(zero_copy_only=False))
-        # Two spaces, one for each of two neighbours.
-        apart = pc.replace_substring(self._texts.filter(several), " ", "  ")
-        said = pc.replace_substring_regex(apart, _SMALL, "")
-        return rows, pc.replace_substring_regex(said, _FIRST, r"\1")
+        # Doubled, because a match of a function word takes the spaces on both sides.
+        spaced = pc.replace_substring(self._texts.filter(several), " ", "  ")
+        content = pc.replace_substring_regex(spaced, _FUNCTION_WORDS, "")
+        return rows, pc.replace_substring_regex(content, _WORD, r"\1")

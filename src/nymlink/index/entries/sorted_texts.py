@@ -1,4 +1,4 @@
-"""Finding texts among many that are sorted, without a Python object for each of these."""
+"""Finding texts in a sorted Arrow array, without a Python object for each."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ import pyarrow as pa
 
 
 class SortedTexts:
-    """Texts in code point order, that of their UTF-8, in which they are looked up as they lie in memory.
+    """Texts that are found by binary search.
 
     Args:
-        texts: large_string (N), distinct.
+        texts: large_string (N), distinct, in code point order, which is the order of their UTF-8 bytes.
     """
 
     def __init__(self, texts: pa.LargeStringArray) -> None:
         _, ends, letters = texts.buffers()
         self._rows = range(len(texts))
         self._ends = memoryview(ends or bytes(8)).cast("q")[texts.offset :]
-        self._letters = memoryview(letters or b"")
+        self._bytes = memoryview(letters or b"")
 
     def find(self, text: str) -> int | None:
-        """The row of a text; ``None`` where it is not there."""
-        wanted = text.encode("utf-8", "surrogatepass")
-        row = bisect_left(self._rows, wanted, key=self._encoded)
-        return row if row < len(self._rows) and self._encoded(row) == wanted else None
+        """Find the row of a text; ``None`` where there is none."""
+        encoded = text.encode("utf-8", "surrogatepass")
+        row = bisect_left(self._rows, encoded, key=self._encoded)
+        return row if row < len(self._rows) and self._encoded(row) == encoded else None
 
-    def starting(self, start: str, *, sizes: range) -> Iterator[str]:
-        """The texts that start so and have so many bytes, in order."""
-        wanted = start.encode()
-        # No byte of a text is as large as this one.
-        first, last = (bisect_left(self._rows, end, key=self._encoded) for end in (wanted, wanted + b"\xff"))
+    def with_prefix(self, prefix: str, *, sizes: range) -> Iterator[str]:
+        """Yield the texts with a prefix whose numbers of bytes are in a range, in order."""
+        encoded = prefix.encode()
+        # UTF-8 has no byte 0xff.
+        first, last = (bisect_left(self._rows, end, key=self._encoded) for end in (encoded, encoded + b"\xff"))
         for row in range(first, last):
             if self._ends[row + 1] - self._ends[row] in sizes:
                 yield self._encoded(row).decode()
 
     def _encoded(self, row: int) -> bytes:
-        return self._letters[self._ends[row] : self._ends[row + 1]].tobytes()
+        return self._bytes[self._ends[row] : self._ends[row + 1]].tobytes()

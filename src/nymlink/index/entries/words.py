@@ -1,4 +1,4 @@
-"""The words of the names of an index, among which misspelt ones are looked for."""
+"""The words of the names of an index, with which misspelt words are corrected."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nymlink.index.entries.sorted_texts import SortedTexts
-from nymlink.text.english.slips import is_slip
+from nymlink.text.slips import is_slip
 
 _AT_ONCE: Final = 1 << 18
-"""Texts that are cut into words at a time."""
+"""Texts split into words at a time."""
 
 _BYTES: Final = 4
-"""That a letter has at most."""
+"""Most bytes of a character in UTF-8."""
 
 
 class Words:
-    """The distinct words of texts; they are collected when first asked for.
+    """The distinct words of texts, collected at the first access.
 
     Args:
         texts: large_string (N), words with single spaces between them.
@@ -32,20 +32,20 @@ class Words:
     def __contains__(self, word: str) -> bool:
         return self._sorted.find(word) is not None
 
-    def meant(self, word: str) -> str | None:
-        """The word of which this is a slip, see :func:`~nymlink.text.english.slips.is_slip`.
+    def correction(self, word: str) -> str | None:
+        """Find the word of which this is a slip (:func:`~nymlink.text.slips.is_slip`).
 
-        There is none if there are several, or another that differs at the end alone: that is as likely meant.
+        ``None`` if there are several, or another word that differs only at the end, which is as likely meant.
         """
         length = len(word.encode())
         sizes = range(length - _BYTES, length + _BYTES + 1)
-        if any(abs(len(other) - len(word)) <= 1 for other in self._sorted.starting(word[:-1], sizes=sizes)):
+        if any(abs(len(other) - len(word)) <= 1 for other in self._sorted.with_prefix(word[:-1], sizes=sizes)):
             return None
-        # One slip leaves what is before the middle as it is, or what is behind it.
+        # One slip leaves one half of the word unchanged.
         middle = (len(word) - 1) // 2
-        ahead = self._sorted.starting(word[:middle], sizes=sizes)
-        behind = self._backwards.starting(word[:middle:-1], sizes=sizes)
-        near = {other for other in chain(ahead, map(_turned, behind)) if is_slip(word, other)}
+        same_start = self._sorted.with_prefix(word[:middle], sizes=sizes)
+        same_end = self._sorted_reversed.with_prefix(word[:middle:-1], sizes=sizes)
+        near = {other for other in chain(same_start, map(_reverse, same_end)) if is_slip(word, other)}
         return near.pop() if len(near) == 1 else None
 
     @cached_property
@@ -53,13 +53,13 @@ class Words:
         return SortedTexts(self._distinct)
 
     @cached_property
-    def _backwards(self) -> SortedTexts:
-        turned = pc.utf8_reverse(self._distinct)
-        return SortedTexts(turned.take(pc.sort_indices(turned)))
+    def _sorted_reversed(self) -> SortedTexts:
+        reversed_words = pc.utf8_reverse(self._distinct)
+        return SortedTexts(reversed_words.take(pc.sort_indices(reversed_words)))
 
     @cached_property
     def _distinct(self) -> pa.LargeStringArray:
-        """Each word, in code point order."""
+        """Distinct words, in code point order."""
         starts = range(0, len(self._texts), _AT_ONCE)
         parts = [
             pc.split_pattern(self._texts[start : start + _AT_ONCE], " ").flatten().unique() for start in starts
@@ -68,5 +68,5 @@ class Words:
         return words.take(pc.sort_indices(words))
 
 
-def _turned(word: str) -> str:
+def _reverse(word: str) -> str:
     return word[::-1]

@@ -1,4 +1,4 @@
-"""What a search gives, and what every searcher must be able to do."""
+"""Hits, the result of a search, and the protocol of searches."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Rows = npt.NDArray[np.int32]
 Scores = npt.NDArray[np.float32]
 
 NONE: Final = -1
-"""Fills the row array where a query has fewer hits than were asked for."""
+"""Row in place of a hit, where a query has fewer than were asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,32 +34,37 @@ class Hits:
 
 
 class Searcher(Protocol):
-    """One way of searching the entries of an index. Queries are prepared texts, like the entries.
+    """A search over the entries of an index. Queries are prepared texts, like the entries.
 
     Several threads may search at the same time.
     """
 
     def search(self, queries: Sequence[str], k: int) -> Hits:
-        """The k best entries of each query: by falling score, equal scores by rising row."""
+        """Find the k best entries of each query: by descending score, ties by ascending row."""
         ...
 
     def score(self, queries: Sequence[str], rows: Rows) -> Scores:
-        """The scores of given entries.
+        """Score given entries as :meth:`search` would.
 
         Args:
             queries: Q texts.
             rows: int32 (Q, m): entry rows, :data:`NONE` allowed.
 
         Returns:
-            float32 (Q, m): what :meth:`search` would give them; 0 for :data:`NONE`.
+            float32 (Q, m): 0 for :data:`NONE`.
         """
         ...
 
 
 def best(rows: Rows, scores: Scores, k: int) -> Hits:
-    """The k best of given entries of each query, in the order that :meth:`Searcher.search` promises.
+    """Select the k best of given entries of each query, in the order of :meth:`Searcher.search`.
 
-    Scores are compared to six decimals, so that the rounding of sums does not decide between equals.
+    Scores are compared to six decimals, so that rounding errors do not order ties.
+
+    Args:
+        rows: int32 (Q, m): entry rows, :data:`NONE` allowed.
+        scores: float32 (Q, m): their scores.
+        k: how many hits of each query.
     """
     absent = rows == NONE
     keys = np.where(absent, -np.inf, np.round(scores.astype(np.float64), 6))
@@ -72,19 +77,19 @@ def best(rows: Rows, scores: Scores, k: int) -> Hits:
     return Hits(np.pad(hits.rows, missing, constant_values=NONE), np.pad(hits.scores, missing))
 
 
-def best_of(owners: npt.NDArray[np.int64], rows: Rows, scores: Scores, *, queries: int, k: int) -> Hits:
-    """The same for queries that were given different numbers of entries.
+def best_of(query_numbers: npt.NDArray[np.int64], rows: Rows, scores: Scores, *, queries: int, k: int) -> Hits:
+    """Select the k best entries of each query like :func:`best`, from pairs of queries and entries.
 
     Args:
-        owners: int (n), ascending: which query.
-        rows: int32 (n): which entry.
+        query_numbers: int (n), ascending: the query of each pair.
+        rows: int32 (n): its entry.
         scores: float32 (n): its score.
         queries: Q, how many queries.
-        k: how many hits are wanted of each.
+        k: how many hits of each query.
     """
-    order = np.lexsort((rows, -np.round(scores.astype(np.float64), 6), owners))
-    ranks = np.arange(len(order)) - np.searchsorted(owners, owners)
-    at = (owners[ranks < k], ranks[ranks < k])
+    order = np.lexsort((rows, -np.round(scores.astype(np.float64), 6), query_numbers))
+    ranks = np.arange(len(order)) - np.searchsorted(query_numbers, query_numbers)
+    at = (query_numbers[ranks < k], ranks[ranks < k])
     hits = Hits(np.full((queries, k), NONE, np.int32), np.zeros((queries, k), np.float32))
     hits.rows[at], hits.scores[at] = rows[order][ranks < k], scores[order][ranks < k]
     return hits

@@ -1,4 +1,4 @@
-"""Hybrid search: several searches over the same entries, their scores added up with weights."""
+"""Hybrid search: several searches over the same entries, joined by the weighted mean of their scores."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ import numpy.typing as npt
 
 from nymlink.index.fusion.hits import NONE, Hits, Rows, Scores, Searcher, best
 
-_TOGETHER: Final = 16
-"""Fewer queries are searched for sooner than threads for them are started."""
+_FEWEST_FOR_THREADS: Final = 16
+"""For fewer queries, starting threads takes longer than it saves."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredHits:
-    """Hits with the parts that their scores are made of.
+    """Hits with the scores of each search.
 
     Attributes:
         hits: rows and total scores, (Q, k).
-        parts: for each search its own, unweighted scores: float32 (Q, k).
+        parts: search → its unweighted scores: float32 (Q, k).
     """
 
     hits: Hits
@@ -34,13 +34,13 @@ class ScoredHits:
 
 
 @dataclass(frozen=True, slots=True)
-class Collected:
-    """All that any part found, before anything is weighted.
+class UnweightedHits:
+    """The hits of all searches together, before they are weighted.
 
     Attributes:
         rows: int32 (Q, m): distinct rows of each query, ascending, :data:`NONE` where there are fewer.
-        values: for each search what its weight multiplies: float32 (Q, m).
-        scores: for each search its own scores: float32 (Q, m).
+        values: search → values that its weight multiplies: float32 (Q, m).
+        scores: search → its scores: float32 (Q, m).
     """
 
     rows: Rows
@@ -49,48 +49,48 @@ class Collected:
 
 
 class HybridSearch:
-    """Searches with every part, then scores all that any of them found with all of them.
+    """Search with every part, then score all entries that any of them found with all parts.
 
-    The total is the mean of the parts' scores, each weighted: an entry that is best in every part has score 1.
+    The total is the weighted mean of the parts' scores: an entry that is best in every part has score 1.
 
     Args:
         parts: name → search.
         weights: name → weight, at least 0, not all 0.
 
     Raises:
-        ValueError: the names differ, or the weights do not allow a mean.
+        ValueError: the names differ, or the weights are below 0 or all 0.
     """
 
     def __init__(self, parts: Mapping[str, Searcher], weights: Mapping[str, float]) -> None:
         self.parts = MappingProxyType(dict(parts))
-        self.weights = shares(parts, weights)
+        self.weights = normalise_weights(parts, weights)
 
     def search(self, queries: Sequence[str], k: int) -> ScoredHits:
-        """The k best entries of each query by total score, with the parts of each score."""
-        found = self.collect(queries, k)
-        hits = best(found.rows, total(found.values, self.weights), k)
-        parts = {name: look_up(found.rows, scores, hits.rows)[0] for name, scores in found.scores.items()}
+        """Find the k best entries of each query by total score, with the scores of each part."""
+        collected = self.collect(queries, k)
+        hits = best(collected.rows, weighted_sum(collected.values, self.weights), k)
+        parts = {name: look_up(collected.rows, scores, hits.rows)[0] for name, scores in collected.scores.items()}
         return ScoredHits(hits, parts)
 
-    def collect(self, queries: Sequence[str], k: int) -> Collected:
-        """What the parts find when each gives its k best entries, and what each says of all of them."""
-        found = self._found(queries, k)
-        rows = union([hits.rows for hits in found.values()])
-        scores = {name: self._scores(name, queries, rows, hits) for name, hits in found.items()}
-        return Collected(rows, values=scores, scores=scores)
+    def collect(self, queries: Sequence[str], k: int) -> UnweightedHits:
+        """Find the k best entries of each part, and score all of them with every part."""
+        hits_of_part = self._search_parts(queries, k)
+        rows = distinct_rows([hits.rows for hits in hits_of_part.values()])
+        scores = {name: self._scores(name, queries, rows, hits) for name, hits in hits_of_part.items()}
+        return UnweightedHits(rows, values=scores, scores=scores)
 
-    def _found(self, queries: Sequence[str], k: int) -> dict[str, Hits]:
-        """What each part finds; for many queries all at once: where one follows addresses, another multiplies."""
+    def _search_parts(self, queries: Sequence[str], k: int) -> dict[str, Hits]:
+        """Search with each part; for many queries in threads: one waits for memory while another computes."""
         searches = [partial(part.search, queries, k) for part in self.parts.values()]
-        if len(queries) < _TOGETHER:
+        if len(queries) < _FEWEST_FOR_THREADS:
             return dict(zip(self.parts, [search() for search in searches], strict=True))
         with ThreadPoolExecutor(len(searches)) as pool:
-            # Each in the context of this thread: whoever collects what encoders cut goes on doing so.
+            # Each in the context of this thread, so that truncation counts are collected there.
             waiting = [pool.submit(copy_context().run, search) for search in searches]
             return dict(zip(self.parts, [each.result() for each in waiting], strict=True))
 
     def _scores(self, name: str, queries: Sequence[str], rows: Rows, hits: Hits) -> Scores:
-        """The scores of one part: its own hits' are known, only the others' are computed."""
+        """Score rows with one part: its own hits have scores already, only the others are computed."""
         scores, known = look_up(hits.rows, hits.scores, rows)
         unknown = np.where(known, np.int32(NONE), rows)
         wanted = np.flatnonzero((unknown != NONE).any(axis=1)).tolist()
@@ -99,19 +99,19 @@ class HybridSearch:
         return scores
 
 
-def total(values: Mapping[str, Scores], weights: Mapping[str, float]) -> Scores:
-    """The weighted sum of the values of searches, added up in their order: float32 (Q, m) as each of them."""
-    found = np.zeros_like(next(iter(values.values())))
+def weighted_sum(values: Mapping[str, Scores], weights: Mapping[str, float]) -> Scores:
+    """Add up the weighted values of searches, in their order: float32 (Q, m), as each of them."""
+    total = np.zeros_like(next(iter(values.values())))
     for name, own in values.items():
-        found += np.float32(weights[name]) * own
-    return found
+        total += np.float32(weights[name]) * own
+    return total
 
 
-def shares(parts: Collection[str], weights: Mapping[str, float]) -> Mapping[str, float]:
-    """The weights of searches, scaled to a sum of 1; those that have it, but for rounding, are left as they are.
+def normalise_weights(parts: Collection[str], weights: Mapping[str, float]) -> Mapping[str, float]:
+    """Scale the weights of searches to a sum of 1; unchanged where they have it, but for rounding.
 
     Raises:
-        ValueError: they are not for these searches, or not numbers, or below 0, or all 0.
+        ValueError: they are not of these searches, not numbers, below 0, or all 0.
     """
     if set(parts) != set(weights):
         raise ValueError(f"weights are for {sorted(weights)}, but the searches are {sorted(parts)}")
@@ -124,25 +124,31 @@ def shares(parts: Collection[str], weights: Mapping[str, float]) -> Mapping[str,
     return MappingProxyType({name: weights[name] / scale for name in parts})
 
 
-def union(parts: Sequence[Rows]) -> Rows:
-    """The distinct rows of each query, ascending, :data:`NONE` where there are fewer."""
+def distinct_rows(parts: Sequence[Rows]) -> Rows:
+    """Unite the rows of searches: distinct for each query, ascending, :data:`NONE` where there are fewer."""
     rows = np.sort(np.concatenate(parts, axis=1), axis=1)
     rows[:, 1:][rows[:, 1:] == rows[:, :-1]] = NONE
     return rows
 
 
 def look_up(rows: Rows, scores: Scores, wanted: Rows) -> tuple[Scores, npt.NDArray[np.bool_]]:
-    """The scores of ``wanted`` rows, given the scores of ``rows``, and which of them those are.
+    """Look up the scores of wanted rows among rows with scores.
 
-    Shapes are (Q, k) for the given and (Q, m) for the wanted; no score is given (and 0 returned) for
-    :data:`NONE` and for rows that are not among those given.
+    Args:
+        rows: int32 (Q, k).
+        scores: float32 (Q, k): their scores.
+        wanted: int32 (Q, m).
+
+    Returns:
+        float32 (Q, m): the scores, 0 for :data:`NONE` and for rows that are not among those given; bool (Q, m):
+        which rows are.
     """
     order = np.argsort(rows, axis=1)
-    # Keys that rise over the whole flattened array, so that one binary search serves all queries.
+    # Keys that ascend over the whole flattened array, so that one binary search serves all queries.
     step = np.int64(max(int(rows.max(initial=0)), int(wanted.max(initial=0))) + 2)
-    lifts = np.arange(len(rows), dtype=np.int64)[:, None] * step + 1
-    given = (np.take_along_axis(rows, order, 1) + lifts).ravel()
-    keys = (wanted + lifts).ravel()
+    offsets = np.arange(len(rows), dtype=np.int64)[:, None] * step + 1
+    given = (np.take_along_axis(rows, order, 1) + offsets).ravel()
+    keys = (wanted + offsets).ravel()
     places = np.minimum(np.searchsorted(given, keys), max(len(given) - 1, 0))
     known = (given[places] == keys).reshape(wanted.shape) & (wanted != NONE)
     found = np.take_along_axis(scores, order, 1).ravel()[places].reshape(wanted.shape)

@@ -1,8 +1,8 @@
 """Character n-grams and words of many texts at once, as hashes.
 
 A feature is a polynomial in the code points of its characters modulo 2⁶⁴, mixed with its length and family and cut
-to 48 bits, so that the number of a text fits beside it: a *pair* of a feature and a text is one integer, and pairs
-are grouped by sorting them. Any two of m features have the same hash with a probability of about m² / 2⁴⁹, 0.002
+to 48 bits, so that the number of a text fits beside it: a *pair* of a feature and a text is one integer, and
+sorting pairs groups them. Any two of m features have the same hash with a probability of about m² / 2⁴⁹, 0.002
 for a million; they then count as one feature.
 """
 
@@ -20,21 +20,21 @@ Hashes = npt.NDArray[np.uint64]
 """Features: 48-bit integers."""
 
 Pairs = npt.NDArray[np.uint64]
-"""Occurrences of features in texts, in no order: the feature in the upper 48 bits, the text's number below."""
+"""Occurrences of features in texts, unordered: the feature in the upper 48 bits, the number of the text below."""
 
 TEXT_BITS: Final = 16
-"""Bits of a pair that say which text: 65,536 texts can be looked at in one go."""
+"""Bits of a pair for the number of the text: at most 65,536 texts are processed at a time."""
 
 _BASE: Final = 0x9E3779B97F4A7C15  # odd: it has an inverse modulo 2⁶⁴
 _INVERSE: Final = pow(_BASE, -1, 1 << 64)
-# Added to a hash before it is mixed, these keep families of features apart; the n of n-grams is small beside them.
+# Added to a hash before it is mixed, these separate families of features; the n of n-grams is small beside them.
 _WITHIN_WORDS: Final = 0x2545F4914F6CDD1D
 _WHOLE_WORD: Final = 0xD1B54A32D192ED03
 _SPACE: Final = 32
 _UPPER: Final = np.uint64(((1 << 64) - 1) >> TEXT_BITS << TEXT_BITS)
 
 
-class Points:
+class CodePoints:
     """The code points of texts in one array, each text with a space on either side.
 
     Args:
@@ -54,7 +54,7 @@ class Points:
         self._values = codes + np.uint64(1)
 
     def ngrams(self, sizes: range) -> Pairs:
-        """All character n-grams of the texts.
+        """Collect all character n-grams of the texts.
 
         Args:
             sizes: the lengths n, for example ``range(2, 6)``.
@@ -62,42 +62,43 @@ class Points:
         within = np.ones(len(self._values), bool)
         within[self._starts] = within[self._ends - 1] = False
         inside = within
-        found = []
-        for size, hashes in self._stretches(sizes.stop):
+        pairs = []
+        for size, hashes in self._polynomials(sizes.stop):
             inside = inside[: len(hashes)] & within[size - 1 :]
             if size in sizes:
-                found.append(self._pairs(hashes, inside, salt=size))
-        return np.concatenate(found)
+                pairs.append(self._pairs(hashes, inside, salt=size))
+        return np.concatenate(pairs)
 
     def word_ngrams(self, sizes: range) -> Pairs:
-        """All character n-grams of each word with a space on either side, but spaces alone.
+        """Collect all character n-grams of each word with a space on either side, but spaces alone.
 
-        They are scikit-learn's ``char_wb``, but for words shorter than n, which give no n-gram of that size.
+        They are those of scikit-learn's ``char_wb``, but for words shorter than n, which give no n-gram of that
+        size.
 
         Args:
             sizes: the lengths n.
         """
         letter = ~self._space
         inside = letter
-        found = []
-        for size, hashes in self._stretches(sizes.stop):
+        pairs = []
+        for size, hashes in self._polynomials(sizes.stop):
             if size == 2:
                 inside = letter[:-1] | letter[1:]
             elif size > 2:
                 # Only the first and the last may be spaces.
                 inside = letter[size - 2 : -1] if size == 3 else inside[:-1] & letter[size - 2 : -1]
             if size in sizes:
-                found.append(self._pairs(hashes, inside, salt=size + _WITHIN_WORDS))
-        return np.concatenate(found)
+                pairs.append(self._pairs(hashes, inside, salt=size + _WITHIN_WORDS))
+        return np.concatenate(pairs)
 
     def words(self, *, shortest: int = 1, without: Sequence[str] = ()) -> Pairs:
-        """All words of the texts.
+        """Collect all words of the texts.
 
         Args:
-            shortest: shorter words are left out.
-            without: words left out.
+            shortest: length of the shortest word that is collected.
+            without: words that are left out.
         """
-        # With P[i] = Σ_{k<i} c[k] · B⁻ᵏ, the polynomial of a stretch of any length is (P[j] − P[i]) · Bⁱ.
+        # With P[i] = Σ_{k<i} c[k] · B⁻ᵏ, the polynomial of characters i to j is (P[j] − P[i]) · Bⁱ.
         terms = self._values * _powers(_INVERSE, len(self._values))
         sums = np.append(np.uint64(0), np.cumsum(terms, dtype=np.uint64))
         spaces = np.flatnonzero(self._space)
@@ -108,11 +109,13 @@ class Points:
         mixed = mix(hashes + np.uint64(_WHOLE_WORD))
         pairs = mixed & _UPPER | self._text[starts]
         if without:
-            pairs = pairs[~np.isin(pairs >> np.uint64(TEXT_BITS), Points(without).words() >> np.uint64(TEXT_BITS))]
+            pairs = pairs[
+                ~np.isin(pairs >> np.uint64(TEXT_BITS), CodePoints(without).words() >> np.uint64(TEXT_BITS))
+            ]
         return pairs
 
-    def _stretches(self, end: int) -> Iterator[tuple[int, npt.NDArray[np.uint64]]]:
-        """The sizes from 1 up to ``end``, each with the polynomials of all stretches of that size."""
+    def _polynomials(self, end: int) -> Iterator[tuple[int, npt.NDArray[np.uint64]]]:
+        """Yield each n below ``end`` with the polynomials of all substrings of n characters."""
         hashes = self._values
         for size in range(1, end):
             if size > 1:
@@ -121,7 +124,7 @@ class Points:
             yield size, hashes
 
     def _pairs(self, hashes: Hashes, inside: npt.NDArray[np.bool_], *, salt: int) -> Pairs:
-        """Pairs of the stretches that begin where ``inside`` is true."""
+        """Pair the substrings that begin where ``inside`` is true with their texts."""
         pairs = mix(hashes + np.uint64(salt))
         pairs &= _UPPER
         pairs |= self._text[: len(hashes)]
@@ -129,7 +132,7 @@ class Points:
 
 
 def _powers(base: int, count: int) -> Hashes:
-    """1, base, base², … modulo 2⁶⁴."""
+    """Compute 1, base, base², … modulo 2⁶⁴."""
     factors = np.full(count, base, np.uint64)
     factors[:1] = 1
     return np.cumprod(factors, dtype=np.uint64)

@@ -1,4 +1,4 @@
-"""Postings: for each feature the texts that have it, the inverted index of a set of texts."""
+"""Postings: the inverted index of a set of texts, for each feature the texts that have it."""
 
 from __future__ import annotations
 
@@ -17,38 +17,38 @@ from nymlink.core.store.arrays import map_array, save_array
 from nymlink.index.sparse.features import TEXT_BITS, Hashes, Pairs
 
 _CHARACTERS: Final = 2 << TEXT_BITS
-"""Texts are inverted so many characters at a time, the two spaces around each among them: what that takes stays in
-the cache, and there are no more texts than a pair can tell apart."""
+"""Texts are inverted so many characters at a time, two spaces for each included: their pairs then stay in the CPU
+cache, and there are no more texts than a pair can number."""
 
 _AT_ONCE: Final = 1 << 22
-"""Postings weighed in one go: bounds the memory of their weights."""
+"""Postings weighted at a time: bounds the memory of their weights."""
 
-_AGAIN: Final = 24
-"""Where in a posting it begins to say how often the feature occurs again, after the first time."""
+_REPEAT_SHIFT: Final = 24
+"""First bit of the number of repetitions in a posting: how often the feature occurs after the first time."""
 
-_TEXTS: Final = (1 << _AGAIN) - 1
+_TEXTS: Final = (1 << _REPEAT_SHIFT) - 1
 
-_MORE: Final = 1 << 64 - TEXT_BITS
-"""Added to a feature, this makes the key of what has it more than once."""
+_REPEATED: Final = 1 << 64 - TEXT_BITS
+"""Set in a feature, this bit makes the key of the texts that have it more than once."""
 
-_MOST_OFTEN: Final = 256
-"""A feature that occurs more often than this in a text counts as if it occurred this often."""
+_HIGHEST_COUNT: Final = 256
+"""Higher counts of a feature in a text are taken for this."""
 
 
 @dataclass(frozen=True, slots=True)
 class Postings:
-    """Which of T texts have which features, in P postings: the different (feature, text) pairs there are.
+    """The features of T texts, in P postings: distinct (feature, text) pairs.
 
-    The texts that have a feature once, nearly all, stand apart from those that have it more often: the postings of
-    the former are plain text numbers, and to add up their weights nothing has to be unpacked.
+    The postings of texts that have a feature once, nearly all, are separate from those of texts that have it more
+    often: they are plain text numbers, which need no unpacking when their weights are added up.
 
     Attributes:
         size: T.
-        keys: uint64 (F): what has postings, ascending: first the features that texts have once, then those that
-            texts have more often, with bit 48 set.
+        keys: uint64 (F): ascending: first the features that texts have once, then those that texts have more
+            often, with bit 48 set.
         starts: int64 (F + 1): key i has the postings ``starts[i]`` to ``starts[i + 1]``.
-        postings: uint32 (P): the texts of each key, ascending, in the lower 24 bits; in the upper 8 how often the
-            feature occurs there again, 255 for more.
+        postings: uint32 (P): the texts of each key, ascending, in the lower 24 bits; in the upper 8 the number of
+            repetitions there, at most 255.
     """
 
     FILES: ClassVar = ("keys.npy", "starts.npy", "postings.npy")
@@ -59,10 +59,10 @@ class Postings:
     postings: npt.NDArray[np.uint32]
 
     def __post_init__(self) -> None:
-        """Check what is small; the postings, which may be gigabytes, are checked where they are followed."""
+        """Check keys and starts; the postings, which may be gigabytes, are checked when they are used."""
         types = [array.dtype for array in (self.keys, self.starts, self.postings)]
         if types != [np.uint64, np.int64, np.uint32]:
-            raise ValueError(f"the postings are of the types {', '.join(map(str, types))}")
+            raise ValueError(f"keys, starts and postings are of the types {', '.join(map(str, types))}")
         if len(self.starts) != len(self.keys) + 1:
             raise ValueError("the starts of the postings do not fit the features")
         last = self.starts[-1]
@@ -79,24 +79,24 @@ class Postings:
         """
         pairs.sort()
         firsts = _starts_of_runs(pairs)
-        again = np.minimum(np.diff(firsts, append=len(pairs)), _MOST_OFTEN).astype(np.uint32) - np.uint32(1)
-        more = again > 0
-        pairs = np.concatenate([pairs[firsts[~more]], pairs[firsts[more]]])
-        again = again[more]
+        repeats = np.minimum(np.diff(firsts, append=len(pairs)), _HIGHEST_COUNT).astype(np.uint32) - np.uint32(1)
+        repeated = repeats > 0
+        pairs = np.concatenate([pairs[firsts[~repeated]], pairs[firsts[repeated]]])
+        repeats = repeats[repeated]
         keys = pairs >> np.uint64(TEXT_BITS)
-        keys[len(keys) - len(again) :] |= np.uint64(_MORE)
+        keys[len(keys) - len(repeats) :] |= np.uint64(_REPEATED)
         postings = (pairs & np.uint64((1 << TEXT_BITS) - 1)).astype(np.uint32)
-        postings[len(keys) - len(again) :] |= again << np.uint32(_AGAIN)
+        postings[len(keys) - len(repeats) :] |= repeats << np.uint32(_REPEAT_SHIFT)
         starts = _starts_of_runs(keys)
         return cls(size, keys[starts], np.append(starts, len(keys)), postings)
 
     @classmethod
     def joined(cls, parts: Sequence[Postings]) -> Postings:
-        """The postings of the texts of at least one part, one part after the other; at most 2²⁴ texts."""
+        """Join the postings of parts, whose texts are numbered one part after the other: at most 2²⁴ together."""
         shifts = np.cumsum([0, *(part.size for part in parts)])
-        moved = (part.postings + np.uint32(shift) for part, shift in zip(parts, shifts[:-1], strict=True))
-        postings = np.concatenate(list(moved))
-        # What one part has of one key is a run; the runs are brought in the order of their keys.
+        renumbered = (part.postings + np.uint32(shift) for part, shift in zip(parts, shifts[:-1], strict=True))
+        postings = np.concatenate(list(renumbered))
+        # The postings of one key in one part are a run; the runs are sorted by key.
         keys = np.concatenate([part.keys for part in parts])
         lengths = np.concatenate([part.lengths for part in parts])
         order = np.argsort(keys, kind="stable")
@@ -110,44 +110,44 @@ class Postings:
 
     @property
     def features(self) -> Hashes:
-        """uint64 (F): the feature of each key; up to two are the same."""
-        return self.keys & np.uint64(_MORE - 1)
+        """Feature of each key: uint64 (F); a feature may have two keys."""
+        return self.keys & np.uint64(_REPEATED - 1)
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
-        """int64 (F): how many postings each key has."""
+        """Number of postings of each key: int64 (F)."""
         return np.diff(self.starts)
 
     @property
     def texts(self) -> npt.NDArray[np.int32]:
-        """int32 (P): the text of each posting."""
+        """Text of each posting: int32 (P)."""
         return _texts(self.postings).view(np.int32)
 
-    def often(self, *, sublinear: bool) -> npt.NDArray[np.float64]:
-        """float64 (P): what the occurrences count that each posting stands for, n or 1 + ln n."""
-        return _often(self.postings, np.float64, sublinear=sublinear)
+    def term_frequencies(self, *, sublinear: bool) -> npt.NDArray[np.float64]:
+        """Compute the term frequency of each posting, n or, if sublinear, 1 + ln n: float64 (P)."""
+        return _term_frequencies(self.postings, np.float64, sublinear=sublinear)
 
     def places(self, hashes: Hashes) -> npt.NDArray[np.int64]:
-        """Where the postings of features are.
+        """Look up the keys of features.
 
         Args:
-            hashes: uint64 (m): different features.
+            hashes: uint64 (m): distinct features.
 
         Returns:
-            int64 (2, m): the key of the texts that have a feature once, and of those that have it more often; -1
-            where there are none.
+            int64 (2, m): the place of the key of the texts that have a feature once, and of those that have it
+            more often; -1 where there are none.
         """
-        return np.stack([find(self.keys, hashes), find(self.keys, hashes | np.uint64(_MORE))])
+        return np.stack([find(self.keys, hashes), find(self.keys, hashes | np.uint64(_REPEATED))])
 
     def products(
         self, places: npt.NDArray[np.int64], weights: npt.NDArray[Any], *, sublinear: bool
     ) -> npt.NDArray[Any]:
-        """For each text the sum of the weights of given features, each times how often it occurs there.
+        """Sum the weights of given features in each text, times their term frequencies there.
 
         Args:
-            places: int64 (2, m): those of different features, see :meth:`places`.
-            weights: float32 or float64 (m): theirs.
-            sublinear: count what occurs n times with 1 + ln n instead of n.
+            places: int64 (2, m): of distinct features, see :meth:`places`.
+            weights: float32 or float64 (m): of the features.
+            sublinear: take 1 + ln n instead of n for the term frequency.
 
         Returns:
             (T), of the type of the weights.
@@ -160,25 +160,25 @@ class Postings:
         places, weights = places.ravel()[known], np.concatenate([weights, weights])[known]
         starts, ends = self.starts[places], self.starts[places + 1]
         if 2 * np.sum(ends - starts) > len(self.postings):
-            # To go through them all is quicker than to pick most of them.
+            # Going through all postings is faster than selecting most of them.
             every = np.zeros(len(self.keys), weights.dtype)
             every[places] = weights
             return self.sums(every, sublinear=sublinear)
-        stretches = zip(starts.tolist(), ends.tolist(), strict=True)
-        picked = np.concatenate([self.postings[:0], *[self.postings[start:end] for start, end in stretches]])
+        ranges = zip(starts.tolist(), ends.tolist(), strict=True)
+        selected = np.concatenate([self.postings[:0], *[self.postings[start:end] for start, end in ranges]])
         bounds = np.append(0, np.cumsum(ends - starts))
-        values = np.ones(len(picked), weights.dtype)
+        values = np.ones(len(selected), weights.dtype)
         once = bounds[singles]
-        values[once:] = _often(picked[once:], weights.dtype, sublinear=sublinear)
-        picked[once:] &= np.uint32(_TEXTS)
-        return self._sums(picked, values, bounds, weights)
+        values[once:] = _term_frequencies(selected[once:], weights.dtype, sublinear=sublinear)
+        selected[once:] &= np.uint32(_TEXTS)
+        return self._sums(selected, values, bounds, weights)
 
     def sums(self, weights: npt.NDArray[Any], *, sublinear: bool) -> npt.NDArray[Any]:
-        """For each text the sum of the weights of its features, each times how often it occurs there.
+        """Sum the weights of all features of each text, times their term frequencies there.
 
         Args:
-            weights: float32 or float64 (F): those of the features of all keys.
-            sublinear: count what occurs n times with 1 + ln n instead of n.
+            weights: float32 or float64 (F): of the features of all keys.
+            sublinear: take 1 + ln n instead of n for the term frequency.
 
         Returns:
             (T), of the type of the weights.
@@ -186,7 +186,7 @@ class Postings:
         Raises:
             StoreError: a posting is of a text that does not exist.
         """
-        values = _often(self.postings, weights.dtype, sublinear=sublinear)
+        values = _term_frequencies(self.postings, weights.dtype, sublinear=sublinear)
         return self._sums(_texts(self.postings), values, self.starts, weights)
 
     def _sums(
@@ -196,8 +196,8 @@ class Postings:
         bounds: npt.NDArray[np.int64],
         weights: npt.NDArray[Any],
     ) -> npt.NDArray[Any]:
-        """For each text the sum of its values, those of a stretch between two bounds times its weight."""
-        # Compiled code follows these numbers, out of memory where they say so.
+        """Sum the values of each text, those between two bounds times the weight of their key."""
+        # Compiled code uses these numbers as addresses without a check.
         if texts.max(initial=0) >= max(self.size, 1):
             raise StoreError("the index is damaged (a posting is of a text that does not exist): build it again")
         matrix = csc_matrix((values, texts.view(np.int32), bounds), (self.size, len(weights)))
@@ -205,15 +205,15 @@ class Postings:
         return sums
 
     def norms(self, weights: npt.NDArray[np.float64], *, sublinear: bool) -> npt.NDArray[np.float64]:
-        """float64 (T): the length of the vector of each text, given the weights of the features of all keys."""
+        """Compute the length of the vector of each text, float64 (T), given the weights of all keys, (F)."""
         squares = np.zeros(self.size)
         bounds = np.searchsorted(self.starts, np.arange(0, len(self.postings), _AT_ONCE))
         for first, last in pairwise(np.unique([*bounds, len(self.keys)]).tolist()):
             starts = self.starts[first : last + 1]
             postings = self.postings[starts[0] : starts[-1]]
-            each = _often(postings, np.float64, sublinear=sublinear)
-            each *= np.repeat(weights[first:last], np.diff(starts))
-            squares += np.bincount(_texts(postings).view(np.int32), each**2, minlength=self.size)
+            values = _term_frequencies(postings, np.float64, sublinear=sublinear)
+            values *= np.repeat(weights[first:last], np.diff(starts))
+            squares += np.bincount(_texts(postings).view(np.int32), values**2, minlength=self.size)
         norms: npt.NDArray[np.float64] = np.sqrt(squares)
         return norms
 
@@ -228,14 +228,14 @@ class Postings:
         """Map the postings of a directory into memory.
 
         Raises:
-            OSError: a file of it is missing.
+            OSError: a file is missing.
             ValueError: the files do not fit each other.
         """
         return cls(size, *(map_array(directory, name) for name in ("keys", "starts", "postings")))
 
 
 def find(hashes: Hashes, wanted: Hashes) -> npt.NDArray[np.int64]:
-    """The place of each wanted hash among ascending ones, -1 for those that are not there."""
+    """Find the places of wanted hashes in an ascending array: int64 (m), -1 for those that are not there."""
     if not len(hashes):
         return np.full(len(wanted), -1)
     places = np.minimum(np.searchsorted(hashes, wanted), len(hashes) - 1)
@@ -243,7 +243,7 @@ def find(hashes: Hashes, wanted: Hashes) -> npt.NDArray[np.int64]:
 
 
 def chunks(lengths: npt.NDArray[Any]) -> list[tuple[int, int]]:
-    """Stretches of texts of these lengths, each short enough to be inverted in one go (but for endless texts)."""
+    """Split texts of these lengths into ranges (start, end) that are inverted at a time."""
     ends = np.cumsum(lengths + 2)
     starts = np.flatnonzero(np.diff(ends // _CHARACTERS, prepend=-1)).tolist()
     return list(pairwise([*starts, len(lengths)]))
@@ -253,12 +253,14 @@ def _texts(postings: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
     return postings & np.uint32(_TEXTS)
 
 
-def _often(postings: npt.NDArray[np.uint32], dtype: npt.DTypeLike, *, sublinear: bool) -> npt.NDArray[Any]:
-    # As signed integers, because these become floats quickly.
-    often = (postings >> np.uint32(_AGAIN)).view(np.int32).astype(dtype) + 1
-    return 1 + np.log(often) if sublinear else often
+def _term_frequencies(
+    postings: npt.NDArray[np.uint32], dtype: npt.DTypeLike, *, sublinear: bool
+) -> npt.NDArray[Any]:
+    # As signed integers, because these are converted to floats faster.
+    counts = (postings >> np.uint32(_REPEAT_SHIFT)).view(np.int32).astype(dtype) + 1
+    return 1 + np.log(counts) if sublinear else counts
 
 
 def _starts_of_runs(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-    """Where each run of equal values begins."""
+    """Find where each run of equal values begins."""
     return np.flatnonzero(np.append(True, values[1:] != values[:-1])[: len(values)])

@@ -1,4 +1,4 @@
-"""Named settings of the sparse search: the published ones and ours."""
+"""Presets: named settings of sparse search, published ones and the default."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DEFAULT_PRESET: Final = "nymlink"
 
 PRESETS: Final[Mapping[str, Mapping[str, SparseSettings]]] = MappingProxyType(
     {
-        # Chosen on the development sets of NCBI and BC5CDR: see docs/evaluation.md.
+        # Chosen on the development sets of NCBI and BC5CDR: see docs/howto/evaluation.md.
         "nymlink": {"sparse": SparseSettings(chars=(1, 2), word_chars=(3, 4), search_share=0.15)},
         # Sung et al. 2020 (BioSyn), section 3.2.
         "biosyn": {"sparse": SparseSettings(chars=(1, 2))},
@@ -22,18 +22,18 @@ PRESETS: Final[Mapping[str, Mapping[str, SparseSettings]]] = MappingProxyType(
             "characters": SparseSettings(chars=(2, 5)),
             "words": SparseSettings(words=True, shortest_word=2, stop_words=False),
         },
-        # Equal names alone: the floor that other searches are measured against.
+        # Exact search alone: the baseline of other searches.
         "none": {},
     }
 )
-"""Preset → the sparse searches it is made of, by the name of their score part."""
+"""Preset → its sparse searches, by the name of their score part."""
 
 
 def preset(name: str) -> Mapping[str, SparseSettings]:
-    """The sparse searches of a preset.
+    """Look up the sparse searches of a preset.
 
     Raises:
-        UnknownNameError: there is none of that name; the message lists those there are.
+        UnknownNameError: there is none of that name; the message lists the known ones.
     """
     if name not in PRESETS:
         raise UnknownNameError(f"unknown sparse setting {name!r}; known: {', '.join(PRESETS)}")

@@ -1,4 +1,4 @@
-"""What the features of a text are, and how they are searched by."""
+"""Settings of sparse search: the features of texts, and by which of them entries are found."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from typing import Any
 
 import numpy as np
 
-from nymlink.core.json_objects import record
-from nymlink.index.sparse.features import Pairs, Points
-from nymlink.text.english.stop_words import STOP_WORDS
+from nymlink.core.json_objects import to_dataclass
+from nymlink.index.sparse.features import CodePoints, Pairs
+from nymlink.text.english.stop_words import stop_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparseSettings:
-    """What a text's features are.
+    """The features of texts, and how they are weighted and searched.
 
     Attributes:
         chars: shortest and longest character n-gram of the whole text; ``None`` for none.
         word_chars: shortest and longest character n-gram of each word, padded with a space on either side; they
             do not change when words change places. ``None`` for none.
         words: whether words are features.
-        shortest_word: shorter words are none.
-        stop_words: whether English function words are words.
-        sublinear: weigh a feature that occurs n times with 1 + ln n instead of n.
-        search_share: look for entries only by the features that at most this share of the entries have (where a
-            query has such). Commoner ones make a search slow and decide little; they still count in the score
-            of what was found.
+        shortest_word: shorter words are not features.
+        stop_words: whether English function words are features.
+        sublinear: take 1 + ln n instead of n for the frequency of a feature that occurs n times.
+        search_share: find entries only by the features that at most this share of the entries have (where a query
+            has such). Commoner features make a search slow and change little; they still count in the scores of
+            the entries found.
     """
 
     chars: tuple[int, int] | None = None
@@ -50,32 +50,32 @@ class SparseSettings:
             raise ValueError(f"search_share must be above 0 and at most 1, not {self.search_share}")
 
     def features(self, texts: Sequence[str]) -> Pairs:
-        """The features of at most 65,536 texts whose words are separated by single spaces."""
-        points = Points(texts)
-        found = []
+        """Collect the features of at most 65,536 texts whose words are separated by single spaces."""
+        points = CodePoints(texts)
+        pairs = []
         if self.chars is not None:
-            found.append(points.ngrams(range(self.chars[0], self.chars[1] + 1)))
+            pairs.append(points.ngrams(range(self.chars[0], self.chars[1] + 1)))
         if self.word_chars is not None:
-            found.append(points.word_ngrams(range(self.word_chars[0], self.word_chars[1] + 1)))
+            pairs.append(points.word_ngrams(range(self.word_chars[0], self.word_chars[1] + 1)))
         if self.words:
-            without = () if self.stop_words else STOP_WORDS
-            found.append(points.words(shortest=self.shortest_word, without=without))
-        return np.concatenate(found)
+            without = () if self.stop_words else stop_words()
+            pairs.append(points.words(shortest=self.shortest_word, without=without))
+        return np.concatenate(pairs)
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
     def from_dict(cls, value: Any) -> SparseSettings:
-        """Read what :meth:`to_dict` gave.
+        """Read the result of :meth:`to_dict`.
 
         Raises:
             ValueError: the value is damaged.
         """
         if isinstance(value, dict):
-            # JSON makes lists of tuples.
-            value = {name: tuple(one) if isinstance(one, list) else one for name, one in value.items()}
-        return record(cls, value)
+            # JSON has lists in place of tuples.
+            value = {key: tuple(item) if isinstance(item, list) else item for key, item in value.items()}
+        return to_dataclass(cls, value)
 
 
 def _are_lengths(sizes: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Sparse search: TF-IDF cosine over inverted shards, best k without a dense query × entry matrix."""
+"""Sparse search: TF-IDF cosine by an inverted index in shards, without a dense query × entry matrix."""
 
 from __future__ import annotations
 
@@ -19,53 +19,53 @@ from scipy.sparse import csr_matrix
 
 from nymlink.core.progress import track
 from nymlink.core.store.arrays import map_array, save_array
-from nymlink.index.dense.best_so_far import Candidates
 from nymlink.index.entries.entries import Entries
 from nymlink.index.fusion.hits import NONE, Hits, Rows, Scores, best_of
+from nymlink.index.sparse.best_rows import BestRows
 from nymlink.index.sparse.features import TEXT_BITS, Hashes
 from nymlink.index.sparse.postings import Postings, chunks, find
-from nymlink.index.sparse.sampling import sample
+from nymlink.index.sparse.sampling import sample_features
 from nymlink.index.sparse.settings import SparseSettings
 from nymlink.index.sparse.tfidf import TfIdf
 
 T = TypeVar("T")
 
 _SHARD: Final = 1 << 18
-"""Most entries of a shard: a query's sums over all of them stay in the cache."""
+"""Most entries of a shard: the sums of a query over all of them stay in the CPU cache."""
 
 _SHARD_BYTES: Final = 1 << 25
-"""Most bytes of text of a shard, on average: inverting them takes some sixty times as much memory."""
+"""Most bytes of text of a shard, on average: inverting it takes some sixty times as much memory."""
 
 _BUDGET: Final = 12_000_000
-"""Postings that a search looks at for one query; they take some fifteen milliseconds."""
+"""Most postings that a search looks at for one query, in some fifteen milliseconds."""
 
 _ALWAYS_SEARCHED: Final = 1000
-"""A feature that no more entries have than this is not common, however small the vocabulary."""
+"""A feature of at most so many entries is never too common to search by, however small the vocabulary."""
 
 _MARGIN: Final = (32, 2048)
-"""Fewest and most entries fetched beyond k, so that what the features left out of the search would have put among
-the first k is there to be found."""
+"""Fewest and most entries fetched beyond k, for entries that only the features left out of the search put among
+the first k."""
 
 _MARGIN_SHARE: Final = 4096
-"""Between these, one in so many entries: in a large vocabulary more of them stand close together."""
+"""Between these, one in so many entries: in a large vocabulary more of them have similar scores."""
 
-_REST: Final = np.uint64(48)
-"""Bits of a pair after the first sixteen."""
+_LOWER_BITS: Final = np.uint64(48)
+"""Bits of a pair below the uppermost sixteen."""
 
 _BLOCK: Final = (16, 128)
-"""Fewest and most queries searched in one go, by one thread: the more, the less threads wait for each other."""
+"""Fewest and most queries that a thread searches at a time: with more, threads wait less for each other."""
 
 
 class SparseSearch:
     """TF-IDF cosine similarity between queries and entries.
 
-    Entries are found by the rarer features of a query, which an inverted index of them knows, and scored by all
-    features, which their texts tell.
+    Entries are found by the rarer features of a query, with an inverted index, and scored by all features, which
+    are computed from their texts.
 
     Args:
         entries: E entries.
-        weights: the weighting fitted on them.
-        shards: their postings, one stretch of entries after the other.
+        weights: TF-IDF weights fitted on the entries.
+        shards: the postings of the entries, in ranges one after the other.
         scales: float32 (E): one over the length of the vector of each entry, 0 for one without features.
 
     Raises:
@@ -93,17 +93,17 @@ class SparseSearch:
     def build(
         cls, entries: Entries, settings: SparseSettings, *, directory: Path | None = None, progress: bool = False
     ) -> SparseSearch:
-        """Invert the entries and fit the weighting on them.
+        """Invert the entries and fit TF-IDF weights on them.
 
         Args:
-            entries: what is to be searched.
-            settings: by which features.
-            directory: a new directory, to which this is written as by :meth:`save`, but memory holds only one
-                shard at a time. If ``None``, all is in memory.
-            progress: whether to show progress when standard error is a terminal.
+            entries: E entries.
+            settings: the features.
+            directory: a new directory, to which the search is written as by :meth:`save`, but with one shard in
+                memory at a time. If ``None``, all is in memory.
+            progress: show progress when standard error is a terminal.
         """
-        made = _shards(entries, settings, progress=progress)
-        shards = list(made) if directory is None else _SavedShards.of(made, directory)
+        built = _build_shards(entries, settings, progress=progress)
+        shards = list(built) if directory is None else _SavedShards.of(built, directory)
         weights = TfIdf.of(shards, settings)
         search = cls(entries, weights, list(shards), _scales(shards, weights))
         if directory is not None:
@@ -111,15 +111,15 @@ class SparseSearch:
         return search
 
     def search(self, queries: Sequence[str], k: int) -> Hits:
-        """The k entries of highest cosine; entries that share no feature with the query are no hits.
+        """Find the k entries of highest cosine; entries that share no feature with the query are not hits.
 
         Raises:
             StoreError: the index is damaged.
         """
-        found = _in_blocks(lambda block: self._search(queries[block], k), len(queries))
+        blocks = _map_blocks(lambda block: self._search(queries[block], k), len(queries))
         return Hits(
-            np.concatenate([np.zeros((0, k), np.int32), *(hits.rows for hits in found)]),
-            np.concatenate([np.zeros((0, k), np.float32), *(hits.scores for hits in found)]),
+            np.concatenate([np.zeros((0, k), np.int32), *(hits.rows for hits in blocks)]),
+            np.concatenate([np.zeros((0, k), np.float32), *(hits.scores for hits in blocks)]),
         )
 
     def _search(self, queries: Sequence[str], k: int) -> Hits:
@@ -129,82 +129,84 @@ class SparseSearch:
         hashes = self.weights.hashes[distinct]
         searched = []
         for start, end in pairwise(vectors.indptr.tolist()):
-            chosen, weights = self._searched(vectors.indices[start:end], vectors.data[start:end])
+            chosen, weights = self._choose_features(vectors.indices[start:end], vectors.data[start:end])
             searched.append((features[start:end][chosen], weights))
-        candidates = [Candidates(k, k + self._margin) for _ in queries]
+        best_rows = [BestRows(k, k + self._margin) for _ in queries]
         first = 0
-        # Shard after shard, because the queries have features in common, whose postings stay in the cache.
+        # Shard after shard, because postings of features that queries share stay in the CPU cache.
         for shard in self._shards:
             scales = self._scales[first : first + shard.size]
             places = shard.places(hashes)
-            for (chosen, weights), some in zip(searched, candidates, strict=True):
+            for (chosen, weights), best in zip(searched, best_rows, strict=True):
                 scores = shard.products(places[:, chosen], weights, sublinear=self.settings.sublinear)
                 scores *= scales
-                some.add(first, scores)
+                best.add(first, scores)
             first += shard.size
-        owners = np.repeat(np.arange(len(queries)), [len(some.rows) for some in candidates])
-        rows = np.concatenate([some.rows for some in candidates])
-        return best_of(owners, rows, self._cosines(vectors, owners, rows), queries=len(queries), k=k)
+        query_numbers = np.repeat(np.arange(len(queries)), [len(best.rows) for best in best_rows])
+        rows = np.concatenate([best.rows for best in best_rows])
+        cosines = self._cosines(vectors, query_numbers, rows)
+        return best_of(query_numbers, rows, cosines, queries=len(queries), k=k)
 
-    def _searched(
+    def _choose_features(
         self, features: npt.NDArray[np.int32], values: Scores
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
-        """Which of the features of a query it is searched by, given its vector, and what each adds to a score."""
+        """Choose the features to search by, given the vector of a query, and what each adds to a score."""
         frequencies = self.weights.frequencies[features]
         searched = np.flatnonzero(frequencies <= self._common)
         if not len(searched):
             searched = np.arange(len(features))
         frequencies = frequencies[searched]
         weights = values[searched] * self.weights.idf(frequencies)
-        stands_for = sample(frequencies, weights, _BUDGET)
-        chosen = stands_for > 0
-        return searched[chosen], (weights * stands_for)[chosen]
+        multiples = sample_features(frequencies, weights, _BUDGET)
+        chosen = multiples > 0
+        return searched[chosen], (weights * multiples)[chosen]
 
     def score(self, queries: Sequence[str], rows: Rows) -> Scores:
-        """The cosines of given entries; see :class:`~nymlink.index.fusion.hits.Searcher`."""
-        found = _in_blocks(lambda block: self._score(queries[block], rows[block]), len(queries))
-        return np.concatenate([np.zeros((0, rows.shape[1]), np.float32), *found])
+        """Compute the cosines of given entries; see :class:`~nymlink.index.fusion.hits.Searcher`."""
+        blocks = _map_blocks(lambda block: self._score(queries[block], rows[block]), len(queries))
+        return np.concatenate([np.zeros((0, rows.shape[1]), np.float32), *blocks])
 
     def _score(self, queries: Sequence[str], rows: Rows) -> Scores:
         scores = np.zeros(rows.shape, np.float32)
-        owners, places = np.nonzero(rows != NONE)
-        scores[owners, places] = self._cosines(self._vectors(queries), owners, rows[owners, places])
+        query_numbers, places = np.nonzero(rows != NONE)
+        cosines = self._cosines(self._vectors(queries), query_numbers, rows[query_numbers, places])
+        scores[query_numbers, places] = cosines
         return scores
 
     def _vectors(self, queries: Sequence[str]) -> csr_matrix:
-        """float32 (Q, F): the unit vectors of queries; of a name that of the order in which it is searched."""
-        return self.weights.transform([self._entries.searched(query) for query in queries])
+        """Compute the unit vectors of queries, sparse float32 (Q, F); names in their searched word order."""
+        return self.weights.transform([self._entries.searched_order(query) for query in queries])
 
-    def _cosines(self, vectors: csr_matrix, owners: npt.NDArray[np.int64], rows: Rows) -> Scores:
-        """The cosine of each row with the query it is for.
+    def _cosines(self, vectors: csr_matrix, query_numbers: npt.NDArray[np.int64], rows: Rows) -> Scores:
+        """Compute the cosine of each entry with its query: float32 (n).
 
-        The texts of the entries are inverted like those of a shard, but every feature is marked with the query it
-        is for: a text then has only its own query's features, and one product serves all queries.
+        The texts of the entries are inverted like those of a shard, but to every feature a salt of its query is
+        added: a text then shares features only with its own query, and one product serves all queries.
 
         Args:
-            vectors: float32 (Q, F): the unit vectors of the queries.
-            owners: int (n): which query.
-            rows: int32 (n): which entry.
+            vectors: sparse float32 (Q, F): the unit vectors of the queries.
+            query_numbers: int (n): the query of each entry.
+            rows: int32 (n): the entries.
         """
-        asked = self.weights.hashes[vectors.indices] << np.uint64(TEXT_BITS)
-        asked += _marks(np.repeat(np.arange(vectors.shape[0]), np.diff(vectors.indptr)))
-        order = np.argsort(asked)
-        asked = asked[order]
+        salted = self.weights.hashes[vectors.indices] << np.uint64(TEXT_BITS)
+        salted += _salts(np.repeat(np.arange(vectors.shape[0]), np.diff(vectors.indptr)))
+        order = np.argsort(salted)
+        salted = salted[order]
         frequencies = self.weights.frequencies[vectors.indices]
         weights = (vectors.data * self.weights.idf(frequencies))[order].astype(np.float64)
-        # Most features of a text are not asked for; their first sixteen bits say so quickly.
+        # Most features of a text are not in its query, which their uppermost sixteen bits already show.
         wanted = np.zeros(1 << 16, bool)
-        wanted[asked >> _REST] = True
-        asked >>= np.uint64(TEXT_BITS)
+        wanted[salted >> _LOWER_BITS] = True
+        salted >>= np.uint64(TEXT_BITS)
         products = np.zeros(len(rows))
         texts = self._entries.texts.take(pa.array(rows))
         for start, end in chunks(pc.binary_length(texts).to_numpy()):
             pairs = self.settings.features(texts[start:end].to_pylist())
-            pairs += _marks(owners[start:end])[pairs & np.uint64((1 << TEXT_BITS) - 1)]
-            postings = Postings.of(pairs[wanted[pairs >> _REST]], end - start)
-            places = find(asked, postings.features)
-            found = np.where(places >= 0, weights[places], 0) if len(weights) else np.zeros(len(places))
-            products[start:end] = postings.sums(found, sublinear=self.settings.sublinear)
+            pairs += _salts(query_numbers[start:end])[pairs & np.uint64((1 << TEXT_BITS) - 1)]
+            postings = Postings.of(pairs[wanted[pairs >> _LOWER_BITS]], end - start)
+            places = find(salted, postings.features)
+            key_weights = np.where(places >= 0, weights[places], 0) if len(weights) else np.zeros(len(places))
+            products[start:end] = postings.sums(key_weights, sublinear=self.settings.sublinear)
         return (products * self._scales[rows]).astype(np.float32)
 
     def save(self, directory: Path) -> None:
@@ -221,7 +223,7 @@ class SparseSearch:
 
     @property
     def files(self) -> list[str]:
-        """The names of the files that the search is saved as."""
+        """Names of the files that the search is saved as."""
         arrays = [f"{name}.npy" for name in ("hashes", "frequencies", "scales", "sizes")]
         shards = [f"{number}/{file}" for number in range(len(self._shards)) for file in Postings.FILES]
         return ["settings.json", *arrays, *shards]
@@ -231,7 +233,7 @@ class SparseSearch:
         """Map the search of a directory into memory.
 
         Raises:
-            OSError: a file of it is missing.
+            OSError: a file is missing.
             ValueError: the files do not fit each other or the entries.
         """
         settings = SparseSettings.from_dict(json.loads((directory / "settings.json").read_text(encoding="utf-8")))
@@ -246,13 +248,13 @@ class SparseSearch:
 
 @dataclass(frozen=True, slots=True)
 class _SavedShards:
-    """Shards in a directory, mapped anew whenever one goes through them.
+    """Shards in a directory, mapped again in each iteration.
 
-    What was read of a mapped file counts as memory until that is let go of.
+    The pages read of a mapped file count as memory until the mapping is released.
 
     Attributes:
-        directory: where they are.
-        sizes: of each.
+        directory: of the shards.
+        sizes: the number of entries of each.
     """
 
     directory: Path
@@ -272,8 +274,8 @@ class _SavedShards:
         return (Postings.load(self.directory / str(number), size) for number, size in enumerate(self.sizes))
 
 
-def _shards(entries: Entries, settings: SparseSettings, *, progress: bool) -> Iterator[Postings]:
-    """The entries inverted, shard after shard."""
+def _build_shards(entries: Entries, settings: SparseSettings, *, progress: bool) -> Iterator[Postings]:
+    """Invert the entries, shard by shard."""
     count = max(-(-len(entries) // _SHARD), -(-entries.texts.nbytes // _SHARD_BYTES))
     bounds = np.linspace(0, len(entries), count + 1).astype(np.int64).tolist()
     for first, last in track(list(pairwise(bounds)), "indexing", shown=progress):
@@ -287,7 +289,7 @@ def _shards(entries: Entries, settings: SparseSettings, *, progress: bool) -> It
 
 
 def _scales(shards: Iterable[Postings], weights: TfIdf) -> npt.NDArray[np.float32]:
-    """One over the length of the vector of each text of all shards, 0 for one without features."""
+    """Compute one over the length of the vector of each text of all shards, 0 without features: float32 (E)."""
     scales = []
     for shard in shards:
         idf = weights.idf(weights.frequencies[find(weights.hashes, shard.features)]).astype(np.float64)
@@ -296,17 +298,17 @@ def _scales(shards: Iterable[Postings], weights: TfIdf) -> npt.NDArray[np.float3
     return np.concatenate(scales)
 
 
-def _marks(queries: npt.NDArray[np.int64]) -> Hashes:
-    """What is added to a pair's feature to tell it from that of another query, all but surely."""
-    return queries.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) << np.uint64(TEXT_BITS)
+def _salts(query_numbers: npt.NDArray[np.int64]) -> Hashes:
+    """Hash numbers of queries to salts, which make their features almost surely differ from those of others."""
+    return query_numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) << np.uint64(TEXT_BITS)
 
 
-def _in_blocks(work: Callable[[slice], T], count: int) -> list[T]:
-    """Do something with so many queries, a block at a time, on all cores."""
+def _map_blocks(function: Callable[[slice], T], count: int) -> list[T]:
+    """Apply a function to blocks of so many queries, on all cores."""
     cores = os.cpu_count() or 1
     size = int(np.clip(-(-count // (2 * cores)), *_BLOCK))
     blocks = [slice(start, start + size) for start in range(0, count, size)]
     if len(blocks) < 2:
-        return list(map(work, blocks))
+        return list(map(function, blocks))
     with ThreadPoolExecutor(cores) as pool:
-        return list(pool.map(work, blocks))
+        return list(pool.map(function, blocks))

@@ -16,17 +16,17 @@ from nymlink.index.sparse.settings import SparseSettings
 
 @dataclass(frozen=True, slots=True)
 class TfIdf:
-    """The weighting fitted on a set of texts.
+    """TF-IDF weights fitted on a set of texts.
 
     The weight of a feature is its count times ``ln((1 + n) / (1 + df)) + 1`` (scikit-learn's smooth idf); vectors
-    have unit length. Features that no fitted text has cannot match but count in a vector's length, with the idf
-    of df = 0: a text half of which is unknown is at most half similar to anything.
+    have unit length. Features that no fitted text has cannot match, but count in the length of a vector with the
+    idf of df = 0: a text half of which is unknown is at most half similar to any other.
 
     Attributes:
-        settings: what the features are.
-        documents: n, how many texts it was fitted on.
-        hashes: uint64 (F): the features they have, ascending.
-        frequencies: int64 (F): df, how many of them have each.
+        settings: the features.
+        documents: n, the number of texts that it was fitted on.
+        hashes: uint64 (F): the features of these texts, ascending.
+        frequencies: int64 (F): df, the number of texts that have each feature.
     """
 
     settings: SparseSettings
@@ -42,29 +42,29 @@ class TfIdf:
 
     @classmethod
     def of(cls, postings: Iterable[Postings], settings: SparseSettings) -> TfIdf:
-        """The weighting for texts whose postings are these, text after text."""
+        """Fit weights on the texts of postings, one after the other."""
         hashes, frequencies, documents = [np.zeros(0, np.uint64)], [np.zeros(0, np.int64)], 0
-        for some in postings:
-            hashes.append(some.features)
-            frequencies.append(some.lengths)
-            documents += some.size
+        for part in postings:
+            hashes.append(part.features)
+            frequencies.append(part.lengths)
+            documents += part.size
         distinct, places = np.unique(np.concatenate(hashes), return_inverse=True)
         totals = np.bincount(places, np.concatenate(frequencies), minlength=len(distinct))
         return cls(settings, documents, distinct, totals.astype(np.int64))
 
     @classmethod
     def fit(cls, texts: Sequence[str], settings: SparseSettings) -> TfIdf:
-        """The weighting for texts."""
-        return cls.of(_inverted(texts, settings), settings)
+        """Fit weights on texts."""
+        return cls.of(_invert(texts, settings), settings)
 
     def idf(self, frequencies: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
-        """The inverse document frequencies of features that so many of the fitted texts have."""
+        """Compute the inverse document frequencies of features with these document frequencies: float32."""
         idf: npt.NDArray[np.float32] = (np.log((1 + self.documents) / (1 + frequencies)) + 1).astype(np.float32)
         return idf
 
     def transform(self, texts: Sequence[str]) -> csr_matrix:
-        """The unit vectors of T texts: float32 (T, F), sparse. A text without features has a zero vector."""
-        parts = [self._transform(postings) for postings in _inverted(texts, self.settings)]
+        """Compute the unit vectors of T texts, sparse float32 (T, F); zeros for a text without features."""
+        parts = [self._transform(postings) for postings in _invert(texts, self.settings)]
         return vstack(parts, format="csr") if parts else csr_matrix((0, len(self.hashes)), dtype=np.float32)
 
     def _transform(self, postings: Postings) -> csr_matrix:
@@ -73,7 +73,7 @@ class TfIdf:
         frequencies = np.zeros(len(places), np.int64)
         frequencies[known] = self.frequencies[places[known]]
         idf = np.repeat(self.idf(frequencies), postings.lengths)
-        weights = postings.often(sublinear=self.settings.sublinear) * idf
+        weights = postings.term_frequencies(sublinear=self.settings.sublinear) * idf
         texts = postings.texts
         norms = np.sqrt(np.bincount(texts, weights**2, minlength=postings.size))
         unit = (weights / norms[texts]).astype(np.float32)
@@ -85,7 +85,7 @@ class TfIdf:
         return vectors
 
 
-def _inverted(texts: Sequence[str], settings: SparseSettings) -> Iterator[Postings]:
+def _invert(texts: Sequence[str], settings: SparseSettings) -> Iterator[Postings]:
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     for start, stop in chunks(lengths):
         yield Postings.of(settings.features(texts[start:stop]), stop - start)

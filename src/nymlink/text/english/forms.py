@@ -1,31 +1,19 @@
-"""Regular forms of a name: American spelling, singular and plural, written together."""
+"""Regular forms of an English name: American spelling, singular and plural, written together.
+
+Which letters British words have for American ones, and which ends the numbers have, is in ``data/forms.tsv``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
-from typing import Final
+from pathlib import Path
+from typing import Final, NamedTuple
 
-_AMERICAN: Final = (("ae", "e"), ("oe", "e"), ("our", "or"), ("leuco", "leuko"))
+from nymlink.text.word_tables import read_rows, split_cell
 
-_NUMBERS: Final = (
-    ("ies", ("y",)),
-    ("omata", ("oma",)),
-    ("ses", ("sis", "s")),
-    ("sis", ("ses",)),
-    ("xes", ("x",)),
-    ("hes", ("h", "he")),
-    ("ss", ("sses",)),
-    ("us", ("i", "uses")),
-    ("s", ("",)),
-    ("ae", ("a",)),
-    ("x", ("xes",)),
-    ("ch", ("ches",)),
-    ("sh", ("shes",)),
-    ("y", ("ies", "ys")),
-    ("", ("s",)),
-)
-"""Ends of words, and what is there instead in the other number; the first that fits counts."""
+_TABLE: Final = Path(__file__).parent / "data" / "forms.tsv"
 
 _SHORTEST: Final = 4
 """Letters of the words that have other forms: "als" is no plural."""
@@ -67,9 +55,34 @@ def american(text: str) -> str:
     return " ".join([_american(word) for word in text.split(" ")])
 
 
+class _Rules(NamedTuple):
+    """What changes in a word.
+
+    Attributes:
+        american: British letters, and American ones.
+        numbers: ends of words, and what is there instead in the other number; the first that fits counts.
+    """
+
+    american: tuple[tuple[str, str], ...]
+    numbers: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@cache
+def _rules() -> _Rules:
+    rows = [(row["kind"], row["from"], split_cell(row["to"])) for row in read_rows(_TABLE)]
+    return _Rules(
+        tuple((british, american) for kind, british, (american, *_) in rows if kind == "american"),
+        tuple(
+            (end.removeprefix("-"), tuple(other.removeprefix("-") for other in others))
+            for kind, end, others in rows
+            if kind == "number"
+        ),
+    )
+
+
 def _american(word: str) -> str:
     if len(word) >= _SHORTEST:
-        for british, american in _AMERICAN:
+        for british, american in _rules().american:
             word = word.replace(british, american)
     return word
 
@@ -77,6 +90,6 @@ def _american(word: str) -> str:
 def _other_number(word: str) -> Iterator[str]:
     if len(word) < _SHORTEST:
         return
-    end, others = next((end, others) for end, others in _NUMBERS if word.endswith(end))
+    end, others = next((end, others) for end, others in _rules().numbers if word.endswith(end))
     for other in others:
         yield word.removesuffix(end) + other

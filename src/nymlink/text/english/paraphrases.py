@@ -1,27 +1,27 @@
-"""Other words for the same in medical English: adjectives as nouns, organs by another word, what ails an organ."""
+"""Paraphrase names in medical English: adjectives as nouns, other words for organs, disorders of organs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import product
 from typing import Final
 
-from nymlink.text.english import medical_words as words
+from nymlink.text.english.medical_words import by_first_word, ordered_words, rows_of, words_of
 
 _SHORTEST: Final = 6
 """Letters of adjectives that are made of a noun: "toxic" and "optic" are made of no disease."""
 
 _ABNORMALITY: Final = "abnormality of the "
 
-_FUNCTION: Final = {word: function for function in words.FUNCTIONS for word in function}
-_FORM: Final = {word: form for form, *organ in words.ORGANS for word in organ}
-_WORDS: Final = {form: tuple(organ) for form, *organ in words.ORGANS}
+_IMPAIRED: Final = ("impaired", "something wrong with no part", "disease", "toxicity")
+"""Kinds of words for what is wrong with a function."""
 
 
 def paraphrases(text: str) -> Iterator[str]:
-    """Other words for the same or, where a vocabulary is coarser, for what it is a case of, the likeliest first.
+    """Paraphrase a name or, where a vocabulary is coarser, name what it is a case of, the likeliest first.
 
-    They are to be looked up: what is no name is to be passed over.
+    They are candidates: look each up, and pass over those that are no name.
 
     - An adjective becomes the noun it is made of ("cholestatic", "cholestasis").
     - A function that is impaired has a disorder ("cognitive deficits", "cognition disorder").
@@ -45,41 +45,43 @@ def paraphrases(text: str) -> Iterator[str]:
             British words for organs are not known.
     """
     part, _, head = text.rpartition(" ")
-    yield from words.PHRASES.get(text, ())
+    yield from by_first_word("phrase").get(text, ())
     yield from _nouns(part, head)
     yield from _compound(part, head)
     if not part:
-        yield from words.WIDER.get(head, ())
+        yield from by_first_word("wider").get(head, ())
         return
     others = _other_words(part)
-    if part in _FUNCTION and head in words.IMPAIRED:
+    if part in _functions() and head in words_of(*_IMPAIRED):
         yield from _disorders(part)
         yield from _diseases(part)
     elif _is_ailing(part, head):
         # Before the other word for the organ: "heart abnormalities" are malformations.
         yield from _diseases(part, *others)
     yield from (f"{word} {head}" for word in others)
-    if head in words.INSUFFICIENT and part in words.SUFFICING:
+    if head in words_of("insufficient") and part in words_of("can be insufficient"):
         yield from (f"{word} insufficiency" for word in (part, *others))
-    if head in words.TOXICITY and part in _FORM:
-        yield from _toxicity(_FORM[part])
-    elif head in words.DISEASE:
+    if head in words_of("toxicity") and part in _forms():
+        yield from _toxicity(_forms()[part])
+    elif head in words_of("disease"):
         yield from _diseases(part, *others)
     yield from _impaired(text)
     if _is_event(part, head):
         before, _, adjective = part.rpartition(" ")
         yield from _nouns(before, adjective)
-    if head in words.MISSHAPEN:
-        yield from (f"{word} {said}" for word in (part, *others) for said in ("abnormality", "anomaly"))
-    elif head in words.CHANGED and _is_part(part):
+    if head in words_of("malformed"):
+        yield from (f"{word} {noun}" for word in (part, *others) for noun in ("abnormality", "anomaly"))
+    elif head in words_of("changed") and _is_part(part):
         yield from _diseases(part, *others)
-    if head in words.MISSHAPEN | words.CHANGED:
+    if head in words_of("malformed", "changed"):
         yield from _abnormalities(part, *others)
     yield from _wider(text, part, head)
 
 
 def _nouns(part: str, head: str) -> Iterator[str]:
-    end, others = next(((end, others) for end, others in words.NOUNS if head.endswith(end)), ("", ()))
+    end, others = next(
+        ((end, others) for end, *others in rows_of("adjective ending") if head.endswith(end)), ("", [])
+    )
     if len(head) < _SHORTEST or not others:
         return
     if end == "otic" and not part:
@@ -91,22 +93,22 @@ def _nouns(part: str, head: str) -> Iterator[str]:
 
 def _compound(part: str, head: str) -> Iterator[str]:
     """Of a word that begins with an organ's combining form."""
-    for end in (*words.TOXICITY, "pathy", "pathies", "pathic"):
+    for end in (*ordered_words("toxicity"), "pathy", "pathies", "pathic"):
         form = head.removesuffix(end)
-        if form not in _WORDS or form == head:
+        if form not in by_first_word("organ") or form == head:
             continue
-        if part and end in words.TOXICITY:
+        if part and end in words_of("toxicity"):
             yield f"{part} {form}pathy"
         elif not part:
-            yield from _toxicity(form) if end in words.TOXICITY else _pathy(form)
+            yield from _toxicity(form) if end in words_of("toxicity") else _pathy(form)
 
 
 def _toxicity(form: str) -> Iterator[str]:
     yield f"{form}toxicity"
-    for word in _WORDS[form]:
+    for word in by_first_word("organ")[form]:
         yield from (f"drug induced {word} injury", f"drug induced {word} disease", f"toxic {word} disease")
-    if form in words.SENSES:
-        yield from _disorders(words.SENSES[form])
+    for function in by_first_word("function of organ").get(form, ()):
+        yield from _disorders(function)
     yield from _pathy(form)
 
 
@@ -114,64 +116,65 @@ def _impaired(text: str) -> Iterator[str]:
     """Of a function that is not what it should be."""
     how, _, rest = text.partition(" ")
     part, _, head = rest.rpartition(" ")
-    if head not in ("function", "functions") or not part or how not in (*words.LESS, *words.WRONG):
+    if head not in ("function", "functions") or not part or how not in words_of("less", "wrong"):
         return
-    said = f"{part} impairment" if how in words.LESS else f"{part} dysfunction"
-    yield said
+    other = f"{part} impairment" if how in words_of("less") else f"{part} dysfunction"
+    yield other
     # What works badly need not look wrong.
-    yield from (other for other in paraphrases(said) if not other.startswith(_ABNORMALITY))
+    yield from (further for further in paraphrases(other) if not further.startswith(_ABNORMALITY))
 
 
 def _is_ailing(part: str, head: str) -> bool:
     if _is_part(part):
-        return head in words.AILING
-    return head in words.FAILING and part not in words.NAMESAKES
+        return head in words_of("something wrong")
+    return head in words_of("something wrong with no part") and part not in words_of("namesake")
 
 
 def _is_part(part: str) -> bool:
-    return part in _FORM or part in words.PARTS
+    return part in _forms() or part in words_of("part")
 
 
 def _is_event(part: str, head: str) -> bool:
-    if head in words.COMPLICATIONS:
-        return part.endswith(words.CONSEQUENCES)
-    return head in words.EVENTS and part.endswith(words.EVENTFUL) and not part.endswith(words.UNEVENTFUL)
+    if head in words_of("complication"):
+        return part.endswith(ordered_words("consequence ending"))
+    eventful = part.endswith(ordered_words("event ending"))
+    return eventful and head in words_of("event") and not part.endswith(ordered_words("no event ending"))
 
 
 def _wider(text: str, part: str, head: str) -> Iterator[str]:
     """What it is a case of, after the same words in another order."""
-    if head in words.WIDER and not part.endswith(words.HISTOLOGIES):
+    if head in by_first_word("wider") and not part.endswith(ordered_words("not wider")):
         yield from (f"{head} of {part}", f"{head} of the {part}", f"{head} {part}")
-        yield from (f"{part} {wider}" for wider in words.WIDER[head])
+        yield from (f"{part} {wider}" for wider in by_first_word("wider")[head])
     first, _, rest = text.partition(" ")
-    if first == words.SPORADIC and rest not in words.UNNAMED:
+    if first in words_of("sporadic") and rest not in words_of("unnamed"):
         yield from (f"{rest} {first}", rest)
-    if head in words.UNNAMED and _is_inheritance(part):
-        yield from words.GENETIC
+    if head in words_of("unnamed") and _is_inheritance(part):
+        yield from ordered_words("genetic disease")
 
 
 def _is_inheritance(part: str) -> bool:
-    said = set(part.split(" "))
-    return said <= words.INHERITANCE and (
-        not said.isdisjoint(words.INHERITED) or {"autosomal", "dominant"} <= said
+    words = set(part.split(" "))
+    return words <= words_of("inheritance", "inherited") and (
+        not words.isdisjoint(words_of("inherited")) or {"autosomal", "dominant"} <= words
     )
 
 
 def _pathy(form: str) -> Iterator[str]:
-    if form != words.NERVES:
+    if form not in words_of("nerves"):
         yield f"{form}pathy"
-        yield from _diseases(*_WORDS[form])
+        yield from _diseases(*by_first_word("organ")[form])
 
 
 def _disorders(function: str) -> Iterator[str]:
     """Of a function, by its noun first."""
-    for word in _FUNCTION[function]:
+    for word in _functions()[function]:
         yield from (f"{word} disorder", f"{word} disorders")
 
 
 def _diseases(*parts: str) -> Iterator[str]:
     """Of something, the names that vocabularies have for whatever is wrong with it."""
-    yield from (f"{part} {word}" for part, word in product(parts, words.DISEASE))
+    yield from (f"{part} {word}" for part, word in product(parts, ordered_words("disease")))
     yield from (f"{_ABNORMALITY}{part}" for part in parts)
 
 
@@ -184,4 +187,16 @@ def _abnormalities(*parts: str) -> Iterator[str]:
 
 def _other_words(part: str) -> list[str]:
     """Other words for an organ."""
-    return [word for word in _WORDS.get(_FORM.get(part, ""), ()) if word != part]
+    return [word for word in by_first_word("organ").get(_forms().get(part, ""), ()) if word != part]
+
+
+@cache
+def _functions() -> Mapping[str, tuple[str, ...]]:
+    """Each word for a function, and all words for it."""
+    return {word: function for function in rows_of("function") for word in function}
+
+
+@cache
+def _forms() -> Mapping[str, str]:
+    """Each word for an organ, and its combining form."""
+    return {word: form for form, *organ in rows_of("organ") for word in organ}

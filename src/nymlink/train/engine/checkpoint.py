@@ -1,8 +1,7 @@
-"""Checkpoints: all that a training needs to go on as if it had never stopped.
+"""Checkpoints: the state that a training resumes from, to the same bits.
 
-A checkpoint is a directory with the trained weights, the optimiser's state and what the task remembers as
-safetensors and all else as JSON.
-Where the sampler stands and what random numbers come next follow from the number of the step.
+A checkpoint is a directory: the trained weights, the optimiser's state and the task's epoch state as safetensors,
+the rest as JSON. The next batch and the next random numbers follow from the step number alone.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _KIND: Final = "checkpoint"
 _VERSION: Final = 2
 _WEIGHTS: Final = "weights.safetensors"
 _OPTIMISER: Final = "optimiser.safetensors"
-_MEMORY: Final = "memory.safetensors"
+_EPOCH_STATE: Final = "memory.safetensors"
 _NAME: Final = re.compile(r"step-(\d+)")
 
 
@@ -36,55 +35,57 @@ def save(
     model: nn.Module,
     optimiser: Optimizer,
     state: Mapping[str, Any],
-    memory: Mapping[str, Tensor] | None = None,
+    epoch_state: Mapping[str, Tensor] | None = None,
 ) -> Path:
     """Write the checkpoint of a step, atomically.
 
     Args:
         folder: the folder of all checkpoints of a training.
-        step: how many steps were made.
-        model: what is trained; only what wants a gradient is written.
-        optimiser: over these parameters.
-        state: whatever else is needed, as JSON values.
-        memory: what the task remembers.
+        step: the number of steps made.
+        model: the trained model; only parameters with ``requires_grad`` are written.
+        optimiser: the optimiser of these parameters.
+        state: the other state, as JSON values.
+        epoch_state: the epoch state of a :class:`~nymlink.train.engine.task.StatefulTask`.
 
     Returns:
         The directory written.
 
     Raises:
-        OutputError: it cannot be written; earlier checkpoints are as they were.
+        OutputError: it cannot be written; earlier checkpoints are unchanged.
     """
     target = folder / f"step-{step:09d}"
     body: dict[str, Any] = {"step": step, "state": dict(state)}
-    tensors = {_WEIGHTS: _detached(_trained(model)), _OPTIMISER: _optimiser_state(model, optimiser)}
-    if memory:
-        tensors[_MEMORY] = _detached(memory)
+    tensors = {_WEIGHTS: _detached(_trainable(model)), _OPTIMISER: _optimiser_state(model, optimiser)}
+    if epoch_state:
+        tensors[_EPOCH_STATE] = _detached(epoch_state)
     with write_directory(target, kind=_KIND, version=_VERSION, body=body) as partial:
         for name, named in tensors.items():
             try:
                 save_file(named, partial / name)
             except SafetensorError as error:
                 raise OutputError(
-                    f"cannot write: {error} (the disk may be full); earlier checkpoints are as they were",
+                    f"cannot write: {error} (the disk may be full); earlier checkpoints are unchanged",
                     path=target / name,
                 ) from error
     return target
 
 
 def restore(checkpoint: Path, model: nn.Module, optimiser: Optimizer | None = None) -> dict[str, Any]:
-    """Put the weights of a checkpoint into a model and, if one is given, the state into its optimiser.
+    """Load the weights of a checkpoint into a model, and the optimiser's state into an optimiser if one is given.
 
     Returns:
-        The other state that :func:`save` was given.
+        The other state, as given to :func:`save`.
 
     Raises:
-        StoreError: the checkpoint is damaged, or is of another model.
+        StoreError: the checkpoint is damaged, or belongs to another model.
     """
     manifest = read_manifest(checkpoint, kind=_KIND, version=_VERSION)
     weights = _load(checkpoint, _WEIGHTS, manifest)
-    expected = _trained(model)
+    expected = _trainable(model)
     if _shapes(weights) != _shapes(expected):
-        raise StoreError("the checkpoint is of another model: its weights do not fit", path=checkpoint)
+        raise StoreError(
+            "the checkpoint is of another model: names or shapes of its weights differ", path=checkpoint
+        )
     with torch.no_grad():
         for name, parameter in expected.items():
             parameter.copy_(weights[name])
@@ -94,14 +95,14 @@ def restore(checkpoint: Path, model: nn.Module, optimiser: Optimizer | None = No
     return state
 
 
-def memory(checkpoint: Path) -> dict[str, Tensor]:
-    """What the task remembered when a checkpoint was written.
+def load_epoch_state(checkpoint: Path) -> dict[str, Tensor]:
+    """Read the epoch state of a checkpoint; empty where the task had none.
 
     Raises:
         StoreError: the checkpoint is damaged.
     """
     manifest = read_manifest(checkpoint, kind=_KIND, version=_VERSION)
-    return _load(checkpoint, _MEMORY, manifest) if _MEMORY in manifest["files"] else {}
+    return _load(checkpoint, _EPOCH_STATE, manifest) if _EPOCH_STATE in manifest["files"] else {}
 
 
 def _load(checkpoint: Path, name: str, manifest: dict[str, Any]) -> dict[str, Tensor]:
@@ -116,19 +117,19 @@ def _load(checkpoint: Path, name: str, manifest: dict[str, Any]) -> dict[str, Te
 
 
 def checkpoints(folder: Path) -> dict[int, Path]:
-    """The checkpoints of a training by their steps, the last one last."""
-    found = ((path, _NAME.fullmatch(path.name)) for path in folder.glob("step-*"))
-    return dict(sorted((int(match[1]), path) for path, match in found if match))
+    """List the checkpoints of a training: step → directory, in ascending order."""
+    matches = ((path, _NAME.fullmatch(path.name)) for path in folder.glob("step-*"))
+    return dict(sorted((int(match[1]), path) for path, match in matches if match))
 
 
 def prune(folder: Path, *, keep: Collection[int]) -> None:
-    """Remove all checkpoints but those of some steps."""
+    """Remove all checkpoints except those of the steps to keep."""
     for step, path in checkpoints(folder).items():
         if step not in keep:
             shutil.rmtree(path, ignore_errors=True)
 
 
-def _trained(model: nn.Module) -> dict[str, nn.Parameter]:
+def _trainable(model: nn.Module) -> dict[str, nn.Parameter]:
     return {name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad}
 
 
@@ -137,11 +138,11 @@ def _detached(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _optimiser_state(model: nn.Module, optimiser: Optimizer) -> dict[str, Tensor]:
-    """``parameter|key`` → tensor."""
+    """Flatten the optimiser's state: ``parameter|key`` → tensor."""
     return _detached(
         {
             f"{name}|{key}": value
-            for name, parameter in _trained(model).items()
+            for name, parameter in _trainable(model).items()
             for key, value in optimiser.state.get(parameter, {}).items()
         }
     )
@@ -149,11 +150,11 @@ def _optimiser_state(model: nn.Module, optimiser: Optimizer) -> dict[str, Tensor
 
 def _restore_optimiser(model: nn.Module, optimiser: Optimizer, saved: Mapping[str, Tensor]) -> None:
     fused = any(group.get("fused") for group in optimiser.param_groups)
-    parameters = _trained(model)
+    parameters = _trainable(model)
     for entry, value in saved.items():
         name, _, key = entry.rpartition("|")
         parameter = parameters[name]
-        # Counts are kept on the CPU, unless one kernel does it all.
+        # torch keeps step counts on the CPU, except for its fused optimisers.
         device = parameter.device if value.ndim or fused else torch.device("cpu")
         optimiser.state[parameter][key] = value.to(device)
 

@@ -1,9 +1,9 @@
-"""Several processes that learn from one batch together, started by ``torchrun``.
+"""Data-parallel training by several processes, started by ``torchrun``.
 
-A batch is the same whatever the number of processes. Each encodes its share of the names; all of them gather all
-vectors, compute the loss of the whole batch with its gradient to every vector, and send back the part that belongs
-to their own names. The sum of what then arrives at the parameters is the gradient that one process would have
-computed: negatives are found in the whole batch, and no gradient has to cross from one process to another.
+A batch is the same for any number of processes. Each process encodes its share of the names, gathers the vectors
+of all processes, computes the loss of the whole batch with its gradient to every vector, and propagates the part
+that belongs to its own names. The sum of the processes' gradients is then the gradient that a single process
+computes: negatives come from the whole batch, and no gradient is sent through the gathering.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from torch import Tensor, nn
 
 from nymlink.core.errors import NymlinkError
 
-_PATIENCE: Final = timedelta(days=1)
-"""How long processes wait for the first one, which alone measures. Where one dies, torchrun ends the others."""
+_TIMEOUT: Final = timedelta(days=1)
+"""How long processes wait for the first one, which alone evaluates. Where one dies, torchrun ends the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,8 @@ class Processes:
     """The processes of a training.
 
     Attributes:
-        rank: this one's number, from 0; number 0 writes what is written.
-        count: how many there are.
+        rank: the number of this process, from 0; process 0 writes all files.
+        count: the number of processes.
     """
 
     rank: int = 0
@@ -39,15 +39,15 @@ class Processes:
 
     @property
     def first(self) -> bool:
-        """Whether this is the process that writes."""
+        """Whether this is process 0, which evaluates and writes."""
         return self.rank == 0
 
     def gather(self, vectors: Tensor, counts: Sequence[int]) -> Tensor:
-        """The vectors of all processes, those of process 0 first; without a graph.
+        """Gather the vectors of all processes, those of process 0 first, without a graph.
 
         Args:
-            vectors: (n, D): this process's; n is ``counts[rank]``.
-            counts: how many each process has.
+            vectors: (n, D): the vectors of this process; n is ``counts[rank]``.
+            counts: the number of vectors of each process.
 
         Returns:
             (sum of counts, D).
@@ -55,51 +55,51 @@ class Processes:
         vectors = vectors.detach()
         if self.count == 1:
             return vectors
-        # All must send as much: what is missing is filled.
+        # Every process must send a tensor of the same size.
         padded = vectors.new_zeros(max(counts), vectors.shape[1])
         padded[: len(vectors)] = vectors
         received = [torch.empty_like(padded) for _ in counts]
         dist.all_gather(received, padded)
         return torch.cat([part[:count] for part, count in zip(received, counts, strict=True)])
 
-    def add_up(self, parameters: Iterable[nn.Parameter]) -> None:
+    def sum_gradients(self, parameters: Iterable[nn.Parameter]) -> None:
         """Replace the gradients of parameters by their sums over all processes."""
         if self.count == 1:
             return
-        sent = []
+        pending = []
         for parameter in parameters:
             if parameter.grad is None:  # a process whose share of a small batch is empty
                 parameter.grad = torch.zeros_like(parameter)
-            sent.append(dist.all_reduce(parameter.grad, async_op=True))
-        for one in sent:
-            one.wait()
+            pending.append(dist.all_reduce(parameter.grad, async_op=True))
+        for reduction in pending:
+            reduction.wait()
 
     def total(self, number: int, device: torch.device) -> int:
-        """The sum of the numbers that the processes have."""
+        """Add up a number over all processes."""
         if self.count == 1:
             return number
-        told = torch.tensor([number], device=device)
-        dist.all_reduce(told)
-        return int(told.item())
+        shared = torch.tensor([number], device=device)
+        dist.all_reduce(shared)
+        return int(shared.item())
 
     def any(self, holds: bool, device: torch.device) -> bool:
-        """Whether something holds in any process."""
+        """Tell whether a condition holds in any process."""
         return self.total(int(holds), device) > 0
 
-    def agree(self, number: int, device: torch.device) -> int:
-        """The number that the first process has."""
+    def from_first(self, number: int, device: torch.device) -> int:
+        """Broadcast a number from process 0 to all."""
         if self.count == 1:
             return number
-        told = torch.tensor([number], device=device)
-        dist.broadcast(told, 0)
-        return int(told.item())
+        shared = torch.tensor([number], device=device)
+        dist.broadcast(shared, 0)
+        return int(shared.item())
 
     @contextlib.contextmanager
-    def as_one(self, device: torch.device) -> Iterator[None]:
-        """Within it, where nothing is exchanged, an error of one process ends all of them.
+    def fail_together(self, device: torch.device) -> Iterator[None]:
+        """Raise in every process if one of them raises within the block, in which nothing may be exchanged.
 
         Raises:
-            NymlinkError: another process failed, and says why.
+            NymlinkError: another process failed; its own error says why.
         """
         try:
             yield
@@ -107,22 +107,22 @@ class Processes:
             self.any(True, device)
             raise
         if self.any(False, device):
-            raise NymlinkError("another process of this training failed; it says why")
+            raise NymlinkError("another process of this training failed: see the error message of that process")
 
 
 SINGLE: Final = Processes()
-"""One process by itself."""
+"""A single process."""
 
 
 @contextlib.contextmanager
-def joined(device: torch.device) -> Iterator[Processes]:
-    """The processes that ``torchrun`` started, connected; a single one when it did not."""
+def process_group(device: torch.device) -> Iterator[Processes]:
+    """Connect the processes that ``torchrun`` started; a single process without ``torchrun``."""
     if process_count() == 1:
         yield SINGLE
         return
     if device.type == "cuda":
         torch.cuda.set_device(device)
-    dist.init_process_group("nccl" if device.type == "cuda" else "gloo", timeout=_PATIENCE)
+    dist.init_process_group("nccl" if device.type == "cuda" else "gloo", timeout=_TIMEOUT)
     try:
         yield Processes(dist.get_rank(), dist.get_world_size())
     finally:
@@ -130,10 +130,10 @@ def joined(device: torch.device) -> Iterator[Processes]:
 
 
 def process_count() -> int:
-    """How many processes ``torchrun`` started; 1 when it did not."""
+    """Return the number of processes that ``torchrun`` started; 1 without it."""
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
 def local_rank() -> int:
-    """This process's number among those on its machine."""
+    """Return the number of this process among those on its machine."""
     return int(os.environ.get("LOCAL_RANK", "0"))

@@ -1,7 +1,7 @@
-"""Dropout that costs little on a CPU.
+"""Faster dropout on a CPU.
 
-There torch draws a 64-bit random number for each value, one value after the other. Of the way of passages through
-a small encoder and back this is a third, most of it for the attention between all pairs of tokens.
+On a CPU, torch draws a 64-bit random number for each value, one after the other. That takes a third of the time of
+a forward and backward pass of passages through a small encoder, mostly for the attention between pairs of tokens.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 
-def cheap_dropout(device: torch.device) -> AbstractContextManager[Any]:
-    """Within it, on a CPU, each call of torch's ``dropout`` is :func:`dropout`, in modules and in attention.
+def fast_dropout(device: torch.device) -> AbstractContextManager[Any]:
+    """Replace torch's ``dropout`` by :func:`dropout` until the block ends, on a CPU, in modules and in attention.
 
-    Attention that torch computes in one step draws for itself; on a CPU ours is not such, see
+    Fused attention (SDPA) draws its own random numbers; it is not used on a CPU, see
     :func:`~nymlink.encode.model.torch_model.attention_on`.
     """
-    return _CheapDropout() if device.type == "cpu" else nullcontext()
+    return _FastDropout() if device.type == "cpu" else nullcontext()
 
 
 def dropout(input: Tensor, p: float) -> Tensor:
-    """What torch's ``dropout`` does in training, with four decisions from each random number.
+    """Set values to 0 with probability p and divide the others by 1 − p; four decisions from each random number.
 
     Args:
-        input: what some values of are set to 0, the others being divided by 1 − p.
-        p: the probability of that, above 0 and below 1 − 2⁻¹⁶; met to within 2⁻¹⁶.
+        input: a tensor of any shape.
+        p: the dropout probability, above 0 and below 1 − 2⁻¹⁶; met to within 2⁻¹⁶.
     """
     draws = torch.empty(-(-input.numel() // 4), dtype=torch.int64).random_(-(2**63), None)
     decisions = draws.view(torch.int16)[: input.numel()].view(input.shape)
@@ -38,7 +38,7 @@ def dropout(input: Tensor, p: float) -> Tensor:
     return input * kept.to(input.dtype).div_(1 - p)
 
 
-class _CheapDropout(TorchFunctionMode):
+class _FastDropout(TorchFunctionMode):
     def __torch_function__(
         self,
         func: Callable[..., Any],
@@ -47,7 +47,7 @@ class _CheapDropout(TorchFunctionMode):
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
         given = dict(kwargs or {})
-        # All other probabilities are torch's to refuse, or to do nothing for.
+        # torch rejects other probabilities, or has nothing to do for them.
         if func is functional.dropout and given["training"] and 0 < given["p"] < 1 - 2**-16:
             return dropout(args[0], given["p"])
         return func(*args, **given)

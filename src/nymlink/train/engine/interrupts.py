@@ -1,4 +1,4 @@
-"""Being told to stop: a step is finished first, what changes nothing is broken off."""
+"""Stopping on SIGINT and SIGTERM: a step is finished first; work that changes no weights is stopped at once."""
 
 from __future__ import annotations
 
@@ -12,28 +12,36 @@ from typing import Final
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
-class BrokenOffError(Exception):
-    """Somebody asked to stop."""
+class StopNowError(Exception):
+    """A stop was requested within :meth:`StopRequest.stops_at_once`."""
 
 
-class Stop:
-    """Whether somebody asked to stop."""
+class StopRequest:
+    """Whether a stop was requested.
+
+    Attributes:
+        requested: whether it was.
+    """
 
     requested = False
     _at_once = False
 
-    def note(self) -> None:
-        """Somebody asks."""
-        self.requested = True
-        if self._at_once:
-            raise BrokenOffError
-
-    @contextlib.contextmanager
-    def breaks_off(self) -> Iterator[None]:
-        """Within it, being asked is an error.
+    def request(self) -> None:
+        """Record that a stop is requested.
 
         Raises:
-            BrokenOffError: somebody asked.
+            StopNowError: within :meth:`stops_at_once`.
+        """
+        self.requested = True
+        if self._at_once:
+            raise StopNowError
+
+    @contextlib.contextmanager
+    def stops_at_once(self) -> Iterator[None]:
+        """Raise as soon as a stop is requested, until the block ends.
+
+        Raises:
+            StopNowError: a stop was requested.
         """
         self._at_once = True
         try:
@@ -43,23 +51,23 @@ class Stop:
 
 
 @contextlib.contextmanager
-def noticed_interrupts() -> Iterator[Stop]:
-    """Within it, the first SIGINT or SIGTERM is noted and a second one does what it always does.
+def catch_interrupts() -> Iterator[StopRequest]:
+    """Turn the first SIGINT or SIGTERM into a stop request until the block ends; a second one acts as usual.
 
-    Outside of the main thread, where Python allows no handlers, nothing is noted.
+    Outside of the main thread, where Python allows no signal handlers, signals act as usual.
     """
-    stop = Stop()
+    stop = StopRequest()
     if threading.current_thread() is not threading.main_thread():
         yield stop
         return
     before = {number: signal.getsignal(number) for number in _SIGNALS}
 
-    def note(number: int, _: FrameType | None) -> None:
+    def handle(number: int, _: FrameType | None) -> None:
         signal.signal(number, before[signal.Signals(number)])
-        stop.note()
+        stop.request()
 
     for number in _SIGNALS:
-        signal.signal(number, note)
+        signal.signal(number, handle)
     try:
         yield stop
     finally:

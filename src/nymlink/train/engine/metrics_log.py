@@ -1,4 +1,4 @@
-"""``metrics.jsonl``: what happened in a training, a JSON object a line."""
+"""``metrics.jsonl``: the metrics of a training, one JSON object a line."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from nymlink.core.store.atomic import atomic_file, output_errors
 
 
 class MetricsLog:
-    """Appends to a file.
+    """Appends lines to the file of metrics.
 
     Args:
         path: the file.
-        step: where a stopped training is gone on with: lines of later steps, which it made after its last
-            checkpoint, are removed. ``None`` begins the file anew.
+        step: the step that a stopped training resumes from: lines of later steps, made after its last checkpoint,
+            are removed. ``None`` to begin the file anew.
 
     Raises:
         OutputError: the file cannot be written.
@@ -32,7 +32,7 @@ class MetricsLog:
             partial.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
 
     def write(self, **values: Any) -> None:
-        """Append a line; a number that is not finite, which JSON does not have, is null.
+        """Append a line; numbers that are not finite, which JSON does not have, become null.
 
         Raises:
             OutputError: the file cannot be written.
@@ -46,7 +46,7 @@ def _finite(value: Any) -> Any:
 
 
 def _step(line: str) -> float:
-    """The step of a line; a line that was cut off in the middle of writing is of none and goes."""
+    """Read the step of a line; infinity for a line cut off while it was written, which is then removed."""
     try:
         return member(json.loads(line), "step", int)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The optimiser, and how its learning rate goes up and down."""
+"""Optimisers, and the schedule of their learning rates."""
 
 from __future__ import annotations
 
@@ -13,42 +13,42 @@ from nymlink.train.settings.common import Schedule
 
 
 def adamw(parameters: Iterable[nn.Parameter], *, learning_rate: float, weight_decay: float) -> AdamW:
-    """AdamW as Liu et al. (2021) use it: weight decay on all parameters, biases and norms too."""
+    """Create AdamW as in Liu et al. (2021): weight decay on all parameters, biases and layer norms too."""
     return AdamW(parameters, lr=learning_rate, weight_decay=weight_decay, fused=True)
 
 
 def adam(
     parameters: Iterable[nn.Parameter],
-    weight: nn.Parameter,
+    extra: nn.Parameter,
     *,
     learning_rate: float,
     weight_decay: float,
-    of_weight: float,
+    extra_learning_rate: float,
 ) -> Adam:
-    """Adam as Sung et al. (2020) and Le & Nguyen (2023) use it: weight decay is added to the gradients (L2).
+    """Create Adam as in Sung et al. (2020) and Le & Nguyen (2023): weight decay is added to the gradients (L2).
 
     Args:
-        parameters: the encoder's.
-        weight: one number that is learned beside them and does not decay: the weight of sparse scores, a radius.
-        learning_rate: of the encoder.
-        weight_decay: of the encoder.
-        of_weight: the learning rate of the weight.
+        parameters: the encoder's parameters.
+        extra: a parameter outside the encoder, without weight decay: the weight of sparse scores, or the radius.
+        learning_rate: learning rate of the encoder.
+        weight_decay: weight decay of the encoder.
+        extra_learning_rate: learning rate of ``extra``.
     """
     groups: list[dict[str, Any]] = [
         {"params": list(parameters)},
-        {"params": [weight], "lr": of_weight, "weight_decay": 0.0},
+        {"params": [extra], "lr": extra_learning_rate, "weight_decay": 0.0},
     ]
     return Adam(groups, lr=learning_rate, weight_decay=weight_decay, fused=True)
 
 
 class LearningRate:
-    """Sets the learning rates of an optimiser for a step, from the number of the step alone.
+    """The learning-rate schedule: sets the rates of an optimiser from the step number alone.
 
     Args:
-        optimiser: each of its groups has its own peak, the rate it was made with.
-        schedule: after the warm-up: stay, or fall to 0 in a straight line or half a cosine wave.
-        steps: how many steps there are.
-        warm_up: share of them in which the rate rises in a straight line.
+        optimiser: the optimiser; the rate that a parameter group was made with is its peak.
+        schedule: after the warm-up: constant, or a linear or cosine decay to 0.
+        steps: the number of steps.
+        warm_up: the share of the steps in which the rate rises linearly from 0.
     """
 
     def __init__(self, optimiser: Optimizer, schedule: Schedule, *, steps: int, warm_up: float) -> None:
@@ -59,14 +59,14 @@ class LearningRate:
         self._rising = round(warm_up * steps)
 
     def set(self, step: int) -> float:
-        """Set the rates for a step, counted from 0; returns that of the first group."""
+        """Set the rates for a step (from 0), and return that of the first parameter group."""
         factor = self.factor(step)
         for group, peak in zip(self._optimiser.param_groups, self._peaks, strict=True):
             group["lr"] = peak * factor
         return self._peaks[0] * factor
 
     def factor(self, step: int) -> float:
-        """The share of its peak that the rate has in a step."""
+        """Compute the share of its peak that the rate has in a step."""
         if step < self._rising:
             return (step + 1) / self._rising
         if self._schedule == "constant":

@@ -1,4 +1,4 @@
-"""Mixed precision: which one a device is fastest in, and keeping small float16 gradients from vanishing."""
+"""Mixed precision: the fastest precision of a device, and loss scaling for float16."""
 
 from __future__ import annotations
 
@@ -18,15 +18,18 @@ _TYPES: Final = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16"
 
 
 class Precision:
-    """What matrix products are computed in; weights, losses and the optimiser's state stay float32.
+    """The precision of matrix products; weights, losses and the optimiser's state stay float32.
 
-    Gradients below float16's smallest number would vanish. So they are computed of the loss times a factor, which
-    is halved whenever they overflow and doubled after 2,000 steps in which they did not (Micikevicius et al.,
-    "Mixed Precision Training", ICLR 2018). In any other precision the factor is 1.
+    Gradients below float16's smallest number would become 0. So the loss is multiplied by a scale, which is halved
+    whenever gradients overflow and doubled after 2,000 steps without overflow (Micikevicius et al., "Mixed
+    Precision Training", ICLR 2018, section 3.2). In other precisions the scale is 1.
 
     Args:
         name: the precision.
-        device: what is computed on.
+        device: the device to compute on.
+
+    Attributes:
+        scale: the factor to multiply a loss by.
     """
 
     def __init__(self, name: Literal["float32", "bfloat16", "float16"], device: torch.device) -> None:
@@ -38,27 +41,27 @@ class Precision:
 
     @classmethod
     def of(cls, name: PrecisionName, device: torch.device) -> Precision:
-        """The precision of that name, or for ``"auto"`` the fastest that the device has in hardware."""
+        """Return the precision of that name; for ``"auto"`` the fastest that the device's hardware has."""
         return cls(cast(Any, _fastest(device) if name == "auto" else name), device)
 
     def autocast(self) -> AbstractContextManager[Any]:
-        """Within it, matrix products are computed in this precision."""
+        """Compute matrix products in this precision until the block ends."""
         enabled = self.name != "float32"
         return torch.autocast(self.device.type, _TYPES[self.name] if enabled else None, enabled=enabled)
 
     @property
-    def forgiving(self) -> bool:
-        """Whether gradients can overflow without anything being wrong: with a smaller factor they may not."""
+    def can_overflow(self) -> bool:
+        """Whether gradients may overflow only for the scale: a smaller one is then tried."""
         return self.scale > 1
 
     def unscale(self, gradients: list[Tensor]) -> None:
-        """Divide gradients by the factor, in place."""
+        """Divide gradients by the scale, in place."""
         if self._scaled:
             for gradient in gradients:
                 gradient.div_(self.scale)
 
     def update(self, *, overflowed: bool) -> None:
-        """Adapt the factor after a step."""
+        """Adapt the scale after a step."""
         if not self._scaled:
             return
         self._steps_since = 0 if overflowed else self._steps_since + 1
@@ -68,19 +71,19 @@ class Precision:
             self.scale, self._steps_since = self.scale * 2, 0
 
     def state(self) -> dict[str, float]:
-        """What :meth:`restore` needs to go on as if nothing had happened."""
+        """Return the state that :meth:`restore` takes, as JSON values."""
         return {"scale": self.scale, "steps_since": self._steps_since}
 
     def restore(self, state: dict[str, float]) -> None:
-        """Take up a saved state."""
+        """Restore a saved state."""
         self.scale, self._steps_since = float(state["scale"]), int(state["steps_since"])
 
 
 def find_device(name: Device, *, local_rank: int = 0) -> torch.device:
-    """The device of that name; of several GPUs the one of this process.
+    """Return the device of that name; of several GPUs that of this process.
 
     Raises:
-        InputError: a GPU is asked for and there is none that torch can use.
+        InputError: ``"cuda"`` is asked for, and there is no GPU that torch can use.
     """
     if name == "cuda" and not torch.cuda.is_available():
         raise InputError("no GPU that torch can use: set device to cpu, or install a build of torch for your GPU")

@@ -1,4 +1,4 @@
-"""What a training says of itself: a progress bar where somebody watches, and ``metrics.jsonl``."""
+"""Reporting of a training: a progress bar on a terminal, and ``metrics.jsonl``."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from collections.abc import Iterator, Mapping
 from tqdm import tqdm
 
 from nymlink.train.engine.metrics_log import MetricsLog
-from nymlink.train.engine.task import Outcome
+from nymlink.train.engine.task import BatchResult
 
 
 class Reporter:
-    """Averages what steps report, and says it every few steps.
+    """Averages the metrics of steps, and reports them every few steps.
 
     Args:
-        log: where lines are written; ``None`` in all processes but the first.
+        log: the log of metrics; ``None`` in all processes but the first.
         every: steps between lines.
         batches: batches in an epoch.
-        unit: what sizes are counted in.
-        progress: whether to show a bar when standard error is a terminal.
+        unit: the unit of batch sizes, for example ``"pairs"``.
+        progress: whether to show a progress bar when standard error is a terminal.
     """
 
     def __init__(self, log: MetricsLog | None, *, every: int, batches: int, unit: str, progress: bool) -> None:
@@ -35,41 +35,41 @@ class Reporter:
 
     @contextlib.contextmanager
     def shown(self, done: int, steps: int) -> Iterator[None]:
-        """Within it, the bar is there; what was not yet said at its end is said then."""
+        """Show the progress bar until the block ends; then report the steps that are not reported yet."""
         disable = None if self._progress else True
         with tqdm(total=steps, initial=done, unit="step", disable=disable, dynamic_ncols=True) as self._bar:
             self._reset()
             try:
                 yield
             finally:
-                self._say()
+                self._report()
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
-        """Within it, time does not count into the speed."""
+        """Leave the time of the block out of the speed."""
         start = time.perf_counter()
         yield
         self._since += time.perf_counter() - start
 
     def epoch(self, epoch: int, figures: Mapping[str, float]) -> None:
-        """An epoch (from 0) was started."""
-        # A line of its first step: a training that begins the epoch again when it goes on says it again.
+        """Report that an epoch (from 0) has started, with the task's figures."""
+        # As a line of its first step: a resumed training that starts the epoch again writes the line again.
         self._write(epoch * self._batches + 1, epoch=epoch + 1, **figures)
         self._show(f"epoch {epoch + 1}", figures)
 
-    def step(self, step: int, outcome: Outcome, **figures: float) -> None:
-        """A step was made."""
+    def step(self, step: int, result: BatchResult, **figures: float) -> None:
+        """Report that a step was made."""
         self._step = step
         self._steps += 1
-        self._size += outcome.size
-        for name, value in {"loss": outcome.loss, **outcome.figures, **figures}.items():
+        self._size += result.size
+        for name, value in {"loss": result.loss, **result.figures, **figures}.items():
             self._sums[name] += value
         self._bar.update()
         if step % self._every == 0:
-            self._say()
+            self._report()
 
-    def _say(self) -> None:
-        """Write the means since the last time, if there was a step since."""
+    def _report(self) -> None:
+        """Write the means of the steps since the last report, if there are any."""
         if not self._steps:
             return
         means = {name: total / self._steps for name, total in self._sums.items()}
@@ -83,15 +83,15 @@ class Reporter:
         self._reset()
 
     def evaluation(self, step: int, figures: Mapping[str, Mapping[str, float]]) -> None:
-        """The model was measured on each of some corpora."""
+        """Report an evaluation: the figures of each held-out corpus."""
         for name, values in figures.items():
             self._write(step, evaluation=name, **values)
             self._show(f"step {step:,}, {name}", values)
 
-    def _show(self, what: str, figures: Mapping[str, float]) -> None:
+    def _show(self, label: str, figures: Mapping[str, float]) -> None:
         if not self._bar.disable:
-            said = ", ".join(f"{figure} {value:.4f}" for figure, value in figures.items())
-            self._bar.write(f"{what}: {said}")
+            values = ", ".join(f"{name} {value:.4f}" for name, value in figures.items())
+            self._bar.write(f"{label}: {values}")
 
     def _write(self, step: int, **values: float | str) -> None:
         if self._log is not None:

@@ -1,4 +1,4 @@
-"""The folder of a training: what says all that is needed to repeat it, and what it has come to so far."""
+"""The output folder of a training: the record to repeat it by, its metrics and checkpoints, and its result."""
 
 from __future__ import annotations
 
@@ -20,52 +20,53 @@ from safetensors import SafetensorError
 from nymlink.core.errors import InputError, OutputError
 from nymlink.core.json_objects import member
 from nymlink.core.store.atomic import atomic_directory, atomic_file, output_errors
-from nymlink.core.store.belongings import RECORD
-from nymlink.core.store.outputs import require_changeable, require_place
+from nymlink.core.store.output_checks import require_changeable, require_place
+from nymlink.core.store.ownership import RECORD
 from nymlink.train.engine.checkpoint import checkpoints, prune
 from nymlink.train.engine.distributed import Processes
 from nymlink.train.settings.common import RunSettings
-from nymlink.train.settings.fields import differences, essence, to_json
+from nymlink.train.settings.fields import differences, to_json, weight_settings
 from nymlink.train.settings.toml_files import to_toml
 
 FINISHED: Final = -1
-"""Instead of a step: nothing is left to be done."""
+"""Returned by :meth:`RunFolder.open` instead of a step where the training is finished."""
 
 _LOCK: Final = ".lock"
-"""The file by which others are kept out; a process that is killed leaves it, and no longer holds it."""
+"""The lock file; a killed process leaves the file behind, but not the lock."""
 
-_SHAPE: Final[Mapping[str, type[Any]]] = {"recipe": str, "settings": dict, "data": dict}
-_FILE: Final = re.compile(r"\w[\w.-]*")
+_RECORD_TYPES: Final[Mapping[str, type[Any]]] = {"recipe": str, "settings": dict, "data": dict}
+_FILE_NAME: Final = re.compile(r"\w[\w.-]*")
 _PACKAGES: Final = ("nymlink", "torch", "transformers", "tokenizers", "peft", "numpy", "pyarrow")
 
 
 class RunFolder:
-    """``run.json``, ``config.toml``, ``metrics.jsonl`` and ``checkpoints/``, and at the end an encoder.
+    """A folder with ``run.json``, ``config.toml``, ``metrics.jsonl``, ``checkpoints/``, and at the end the model.
 
     Args:
-        recipe: what is done, for example ``"sap"``.
-        settings: with which settings; where ``output`` says.
-        data: what it is done with, as JSON values: other data, other training.
+        recipe: name of the recipe, for example ``"sap"``.
+        settings: settings of the training; ``output`` is the folder.
+        data: provenance of the data, as JSON values; other data make another training.
 
     Attributes:
         path: the folder.
-        identity: the recipe, the settings that matter, and the data: what a resumed training must share.
+        identity: the recipe, the settings that affect the weights, and the data: a resumed training must share
+            them.
     """
 
     def __init__(self, recipe: str, settings: RunSettings, data: Mapping[str, Any]) -> None:
         self.path = Path(settings.output)
         self._settings = settings
-        said = to_json(settings)
+        recorded = to_json(settings)
         self.identity: dict[str, Any] = {
             "recipe": recipe,
-            "settings": essence(type(settings), said),
+            "settings": weight_settings(type(settings), recorded),
             "data": dict(data),
         }
-        self._record: dict[str, Any] = {**self.identity, "settings": said}
+        self._record: dict[str, Any] = {**self.identity, "settings": recorded}
 
     @property
     def checkpoints(self) -> Path:
-        """Where checkpoints go."""
+        """The folder of the checkpoints."""
         return self.path / "checkpoints"
 
     @property
@@ -74,11 +75,11 @@ class RunFolder:
         return self.path / "metrics.jsonl"
 
     @contextmanager
-    def held(self) -> Iterator[None]:
-        """Keep others from training here until the block ends; the system lets go when a process dies.
+    def locked(self) -> Iterator[None]:
+        """Lock the folder against other trainings until the block ends or the process dies.
 
         Raises:
-            OutputError: another training is at work here, or the folder cannot be made.
+            OutputError: another training has the lock, or the folder cannot be made.
         """
         lock = FileLock(self.path / _LOCK)
         with output_errors(self.path):
@@ -87,32 +88,33 @@ class RunFolder:
             lock.acquire(blocking=False)
         except Timeout as error:
             raise OutputError(
-                "another training is at work here: wait for it, or choose another output", path=self.path
+                "another training is writing to this folder: wait until it ends, or choose another output",
+                path=self.path,
             ) from error
         except OSError:
-            pass  # A file system that cannot lock: as good as alone.
+            pass  # The file system has no locks: go on without one.
         try:
             yield
         finally:
             with suppress(OSError):
-                # Windows removes it only once nobody holds it, and filelock does that there.
+                # On Windows a locked file cannot be removed; filelock removes it there when it is released.
                 (self.path / _LOCK).unlink()
             lock.release()
 
     def open(self, processes: Processes, device: torch.device, *, restart: bool) -> int:
-        """Begin a training in the folder, which is :meth:`held`, or go on with the one that is there.
+        """Begin a training in the folder, which must be :meth:`locked`, or resume the one that is in it.
 
         Args:
-            processes: those that do it.
-            device: what on.
-            restart: replace the training that is there.
+            processes: the processes of the training, for the record.
+            device: the device of the training, for the record.
+            restart: replace a training that is in the folder.
 
         Returns:
-            The step of the checkpoint to go on from, 0 where there is none, or :data:`FINISHED`.
+            The step of the checkpoint to resume from, 0 where there is none, or :data:`FINISHED`.
 
         Raises:
-            OutputError: the folder is not a training's, or cannot be written.
-            InputError: it holds a training with other settings or other data; the message says which.
+            OutputError: the folder holds something other than a training, or cannot be written.
+            InputError: it holds a training with other settings or other data; the message lists the differences.
         """
         before = _record_in(self.path)
         if before is not None and not restart:
@@ -129,53 +131,54 @@ class RunFolder:
             "versions": {"python": platform.python_version(), **_versions()},
             "machine": _machine(processes, device),
         }
-        # The first: a folder without a record is no training's, and not to be written to again.
+        # First: a folder without a record is not recognised as a training's, and would be refused next time.
         self._write_record()
         with output_errors(self.path):
             self.checkpoints.mkdir(exist_ok=True)
-        # Not before: a record with a result says that the encoder is there.
-        self._remove_encoder()
+        # After the record was written without a result: a record with a result promises that the model is there.
+        self._remove_model()
         with atomic_file(self.path / "config.toml") as partial:
             partial.write_text(to_toml(self._record["settings"]), encoding="utf-8")
         return max(checkpoints(self.checkpoints), default=0)
 
     @property
     def result(self) -> Mapping[str, Any]:
-        """What became of a finished training."""
+        """The result of a finished training, as JSON values."""
         return dict(self._record["result"])
 
     def finish(self, write: Callable[[Path], None], result: Mapping[str, Any]) -> None:
-        """Put the encoder into the folder, and the result into its record.
+        """Write the trained model into the folder, and the result into its record.
 
         Args:
-            write: writes the encoder's files into a directory.
-            result: what became of the training, as JSON values.
+            write: writes the model's files into a directory.
+            result: the result of the training, as JSON values.
 
         Raises:
             OutputError: it cannot be written.
         """
-        made = self.checkpoints / "encoder"
-        with atomic_directory(made) as partial:
+        written = self.checkpoints / "encoder"
+        with atomic_directory(written) as partial:
             try:
                 write(partial)
             except SafetensorError as error:
                 raise OutputError(
-                    f"cannot write: {error} (the disk may be full); the same command tries again", path=self.path
+                    f"cannot write: {error} (the disk may be full); run the same command again to write it",
+                    path=self.path,
                 ) from error
-        # First: what is there must be known, so that a training that replaces this one leaves nothing of it.
-        self._record["encoder"] = sorted(file.name for file in made.iterdir())
+        # First the list of files, so that a training that replaces this one can remove them all.
+        self._record["encoder"] = sorted(file.name for file in written.iterdir())
         self._write_record()
         with output_errors(self.path):
-            self._remove_encoder()
-            for file in made.iterdir():
+            self._remove_model()
+            for file in written.iterdir():
                 os.replace(file, self.path / file.name)
-            made.rmdir()
-        # Last: only a training with a result is finished.
+            written.rmdir()
+        # Last the result, by which a training is known to be finished.
         self._record["result"] = dict(result)
         self._write_record()
 
-    def _remove_encoder(self) -> None:
-        """Remove those files and folders that the record says are an encoder's."""
+    def _remove_model(self) -> None:
+        """Remove the files and folders that the record lists as the model's."""
         with output_errors(self.path):
             for name in self._record["encoder"]:
                 target = self.path / Path(name).name
@@ -189,26 +192,30 @@ class RunFolder:
             partial.write_text(json.dumps(self._record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
     def _check(self, before: Mapping[str, Any]) -> None:
-        """See that the training in the folder is this one."""
+        """Check that the training in the folder is this one.
+
+        Raises:
+            InputError: recipe, settings or data differ.
+        """
         now = self.identity
         differing = differences({"recipe": before["recipe"]}, {"recipe": now["recipe"]})
-        differing += differences(essence(type(self._settings), before["settings"]), now["settings"])
+        differing += differences(weight_settings(type(self._settings), before["settings"]), now["settings"])
         if not differing:
             changed = (name for name, value in now["data"].items() if before["data"].get(name) != value)
             differing = [f"{name}: not the same data" for name in changed]
         if differing:
             raise InputError(
                 "holds a training that differs from this one. Choose another output, or restart to replace it. "
-                "What differs:\n  " + "\n  ".join(differing),
+                "Differences:\n  " + "\n  ".join(differing),
                 path=self.path,
             )
 
 
 def require_run_folder(path: Path) -> None:
-    """See that a training can be in a folder, before anything is read for it.
+    """Check that a training can write to a folder, before any input is read.
 
     Raises:
-        OutputError: it cannot be made or written, or holds something else.
+        OutputError: the folder cannot be made or written, or holds something other than a training.
     """
     require_place(path)
     if _record_in(path) is not None:
@@ -216,36 +223,40 @@ def require_run_folder(path: Path) -> None:
 
 
 def _record_in(path: Path) -> dict[str, Any] | None:
-    """The record of the training that is in a folder, if anything is."""
+    """Read the record of the training in a folder; ``None`` where the folder is missing or empty.
+
+    Raises:
+        OutputError: the folder holds something other than a training.
+    """
     with output_errors(path):
         if not path.exists() or (path.is_dir() and all(file.name == _LOCK for file in path.iterdir())):
             return None
     try:
         record = json.loads((path / RECORD).read_text(encoding="utf-8"))
-        for key, kind in _SHAPE.items():
+        for key, kind in _RECORD_TYPES.items():
             member(record, key, kind)
-        if not all(isinstance(name, str) and _FILE.fullmatch(name) for name in record.get("encoder", [])):
+        if not all(isinstance(name, str) and _FILE_NAME.fullmatch(name) for name in record.get("encoder", [])):
             raise ValueError("it lists files that no encoder has")
     except (OSError, ValueError) as error:
         raise OutputError(
             f"exists and is not the folder of a training ({RECORD}: {error}): choose another output", path=path
         ) from error
-    found: dict[str, Any] = record
-    return found
+    checked: dict[str, Any] = record
+    return checked
 
 
 def _versions() -> dict[str, str]:
-    found = {}
+    versions = {}
     for package in _PACKAGES:
         try:
-            found[package] = version(package)
+            versions[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def _machine(processes: Processes, device: torch.device) -> dict[str, Any]:
-    """What kind of machine it is: enough to judge speeds and the last bits of numbers by."""
+    """Describe the machine: what speeds and the last bits of numbers depend on."""
     kind = torch.cuda.get_device_name(device) if device.type == "cuda" else torch.backends.cpu.get_cpu_capability()
     return {
         "architecture": platform.machine(),

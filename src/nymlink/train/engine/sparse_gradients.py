@@ -1,4 +1,4 @@
-"""Gradients of word embeddings, which are of few words: small until the step that they are for."""
+"""Sparse gradients of word embeddings: a batch has few of the words."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from torch import nn
 from transformers import PreTrainedModel
 
 
-def sparsify(model: nn.Module) -> None:
-    """Let gradients of word embeddings hold only the rows of words that occur.
+def use_sparse_embedding_gradients(model: nn.Module) -> None:
+    """Make the gradients of word embeddings sparse: they hold only the rows of words that occur.
 
-    Otherwise they have 30,000 rows for each piece of a batch; :func:`densify` fills in the others once a step.
+    Dense ones have some 30,000 rows for each piece of a batch. :func:`densify_gradients` makes them dense once a
+    step.
     """
     for module in model.modules():
         if isinstance(module, PreTrainedModel):
@@ -20,8 +21,8 @@ def sparsify(model: nn.Module) -> None:
                 embeddings.sparse = True
 
 
-def densify(parameters: Iterable[nn.Parameter]) -> None:
-    """Make sparse gradients dense: AdamW moves every row, whether it occurred or not."""
+def densify_gradients(parameters: Iterable[nn.Parameter]) -> None:
+    """Make sparse gradients dense: AdamW updates every row, also those of words that do not occur."""
     for parameter in parameters:
         if parameter.grad is not None and parameter.grad.is_sparse:
             parameter.grad = parameter.grad.to_dense()

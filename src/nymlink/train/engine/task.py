@@ -1,4 +1,4 @@
-"""What a recipe has to say to the training loop, and where a training stands."""
+"""The interface between a recipe and the training loop, and the state of a training."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 B = TypeVar("B")
 
 Figures = Mapping[str, Mapping[str, float]]
-"""Corpus → figure → value."""
+"""Held-out corpus → metric → value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """What became of a batch.
+class BatchResult:
+    """The result of learning from one batch.
 
     Attributes:
         loss: its loss.
@@ -31,11 +31,11 @@ class Outcome:
 
 
 class Task(Protocol[B]):
-    """What a recipe tells the loop.
+    """A recipe's part of a training: its batches and their gradients.
 
     Attributes:
-        unit: what batches are counted in, for example ``"pairs"``.
-        memory_setting: the setting to lower where memory does not suffice.
+        unit: the unit of batch sizes, for example ``"pairs"``.
+        memory_setting: the setting to lower when memory runs out.
     """
 
     unit: str
@@ -46,43 +46,52 @@ class Task(Protocol[B]):
         ...
 
     def start_epoch(self, epoch: int) -> Mapping[str, float] | None:
-        """Called before the batches of an epoch (from 0) are made; of the first one also after a resumption.
+        """Prepare an epoch (from 0), before its batches are made and again when a training resumes within it.
 
-        Returns what is worth to be looked at, if anything is. It may be broken off, by an exception.
+        An exception may interrupt it.
+
+        Returns:
+            Values to report, if there are any.
         """
         ...
 
     def batch(self, epoch: int, number: int) -> B:
-        """Make a batch, in a thread of its own; it depends on nothing but the arguments (and the epoch's start).
+        """Make a batch of an epoch; called in another thread.
 
-        ``str`` of it says where it comes from.
+        The batch depends only on the arguments and on the start of the epoch; ``str`` of it says where its content
+        comes from, for messages.
         """
         ...
 
-    def backward(self, batch: B) -> Outcome:
+    def backward(self, batch: B) -> BatchResult:
         """Add the gradients of the batch's loss, times the precision's scale, to those of the weights.
 
-        The weights' gradients are then added up over all processes. Random numbers are torch's.
+        The loop then adds up the gradients over all processes. It seeds torch's random numbers before.
         """
         ...
 
 
 @runtime_checkable
-class Remembering(Protocol):
-    """A task that within an epoch needs what was computed at its start: checkpoints hold it."""
+class StatefulTask(Protocol):
+    """A task whose batches depend on a state computed at the start of their epoch; checkpoints hold it."""
 
-    def memory(self) -> Mapping[str, Tensor]:
-        """What there is to be remembered."""
+    def epoch_state(self) -> Mapping[str, Tensor]:
+        """Return the state of the current epoch."""
         ...
 
-    def recall(self, memory: Mapping[str, Tensor]) -> None:
-        """Take up what a checkpoint holds, before the epoch that it is of (or the next one) is started."""
+    def restore_epoch_state(self, state: Mapping[str, Tensor]) -> None:
+        """Restore the state from a checkpoint; called before :meth:`start_epoch` of its epoch or of the next."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluated:
-    """An evaluation after a step."""
+class StepEvaluation:
+    """The evaluation after a step.
+
+    Attributes:
+        step: the number of steps made before it.
+        figures: its metrics.
+    """
 
     step: int
     figures: Figures
@@ -90,14 +99,14 @@ class Evaluated:
 
 @dataclass(slots=True)
 class State:
-    """Where a training stands.
+    """The state of a training.
 
     Attributes:
-        step: how many steps were made.
+        step: the number of steps made.
         last: the last evaluation.
-        best: the best one, where the settings say by which corpus.
+        best: the best evaluation, where the settings name a corpus to choose it by.
     """
 
     step: int = 0
-    last: Evaluated | None = None
-    best: Evaluated | None = None
+    last: StepEvaluation | None = None
+    best: StepEvaluation | None = None

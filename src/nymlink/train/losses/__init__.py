@@ -1,9 +1,10 @@
-"""Losses over the pairs of a batch, one in a file, in a registry that entry points extend.
+"""Metric-learning losses over the pairs of a batch: one file a loss, in a registry that entry points extend.
 
-They look at sets of positive and negative pairs, mined or all (:mod:`nymlink.train.losses.mining`), as Liu et al.
-(2021) write them. Their released code hands the mined triplets to pytorch-metric-learning instead. That is the
-same to multi-similarity, circle and triplet. InfoNCE and lifted structure there weight a pair by its number of
-triplets; on NCA, see :class:`~nymlink.train.losses.nca.Nca`. The constants of that code are the defaults here.
+Each takes sets of positive and negative pairs, mined or all (:mod:`nymlink.train.losses.mining`), as the equations
+of Liu et al. (2021) do. Their released code gives the mined triplets to pytorch-metric-learning instead. For
+multi-similarity, circle and triplet the result is the same. InfoNCE and lifted structure there weight a pair by
+the number of its triplets; for NCA see :class:`~nymlink.train.losses.nca.Nca`. The defaults here are the constants
+of that code.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Circle loss (Sun et al. 2020, equation 6)."""
+"""Circle loss.
+
+Sun et al., "Circle Loss: A Unified Perspective of Pair Similarity Optimization" (CVPR 2020), equation 6.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +16,14 @@ from nymlink.train.losses.masked import log_sum_exp
 
 @dataclass(frozen=True, kw_only=True)
 class Circle(Loss):
-    """Pulls and pushes each pair the faster the farther it is from its optimum.
+    """Circle loss: log(1 + Σ_n exp(γ w_n (s_n − m)) · Σ_p exp(−γ w_p (s_p − 1 + m))).
 
-    The mean over anchors with a positive and a negative of
-    log(1 + Σ_n exp(γ w_n (s_n − m)) · Σ_p exp(−γ w_p (s_p − 1 + m))),
-    where the weights w_p = max(0, 1 + m − s_p) and w_n = max(0, s_n + m) have no gradient.
+    The mean over anchors that have a positive and a negative. The weights w_p = max(0, 1 + m − s_p) and
+    w_n = max(0, s_n + m) have no gradient: a pair that is far from its optimum counts more.
 
     Attributes:
-        m: relaxation; positives should be above 1 − m, negatives below m.
-        gamma: scale.
+        m: relaxation margin m; similarities of positives should be above 1 − m, those of negatives below m.
+        gamma: scale γ.
     """
 
     m: float = 0.4

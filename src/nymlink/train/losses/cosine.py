@@ -1,4 +1,4 @@
-"""Cosine loss: similarities of positives to 1, of negatives to at most the margin."""
+"""Cosine embedding loss (PyTorch's ``CosineEmbeddingLoss``)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from nymlink.train.losses.base import Loss
 
 @dataclass(frozen=True, kw_only=True)
 class Cosine(Loss):
-    """The mean over all pairs of 1 − s for positives and max(0, s − margin) for negatives.
+    """Cosine embedding loss: 1 − s for a positive pair, max(0, s − margin) for a negative pair.
 
-    That is the ``CosineEmbeddingLoss`` of PyTorch. Liu et al. (2021) compare with it after Phan et al. (2019), but
+    The mean over all pairs. Liu et al. (2021, appendix B.2) compare with it, after Phan et al. (2019), but
     released no code for it.
 
     Attributes:

@@ -1,4 +1,4 @@
-"""Cosine similarities and Euclidean distances of unit vectors: what mining and losses are computed from."""
+"""Cosine similarities and Euclidean distances of unit vectors, which mining and losses are computed from."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SAME_POINT: Final = 1e-6
 
 
 def similarities(anchors: Tensor, pool: Tensor) -> Tensor:
-    """Cosine similarities, in float32 at least and outside of autocasting: mining compares differences of them.
+    """Compute cosine similarities, in float32 at least and without autocasting: mining compares their differences.
 
     Args:
         anchors: (A, D), of any length.
@@ -27,15 +27,14 @@ def similarities(anchors: Tensor, pool: Tensor) -> Tensor:
 
 
 def squared_distances(similarities: Tensor) -> Tensor:
-    """Squared Euclidean distances of the unit vectors with these cosine similarities, never below zero."""
+    """Compute squared Euclidean distances of unit vectors from their cosine similarities: 2 − 2 s, at least 0."""
     return (2 - 2 * similarities).clamp(min=0)
 
 
 def distances(similarities: Tensor) -> Tensor:
-    """Euclidean distances of the unit vectors with these cosine similarities.
+    """Compute Euclidean distances of unit vectors from their cosine similarities: √(2 − 2 s).
 
-    Vectors nearer than 0.001 count as equal: their distance and its gradient are zero, as that of the root would
-    not be.
+    Distances below 0.001 are set to 0, with a gradient of 0: that of the root would be infinite.
     """
     squared = squared_distances(similarities)
     apart = squared > _SAME_POINT
@@ -43,5 +42,5 @@ def distances(similarities: Tensor) -> Tensor:
 
 
 def at_least_float32(values: Tensor) -> Tensor:
-    """Half-precision values as float32; others as they are."""
+    """Raise half-precision values to float32; leave others as they are."""
     return values.to(torch.promote_types(values.dtype, torch.float32))

@@ -1,4 +1,9 @@
-"""InfoNCE, the normalised and temperature-scaled cross entropy (van den Oord et al. 2018; He et al. 2020)."""
+"""InfoNCE, the cross entropy of temperature-scaled similarities.
+
+Van den Oord et al., "Representation Learning with Contrastive Predictive Coding" (2018), equation 4; with a
+temperature: He et al., "Momentum Contrast for Unsupervised Visual Representation Learning" (CVPR 2020), equation
+    1.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +18,13 @@ from nymlink.train.losses.masked import log_sum_exp
 
 @dataclass(frozen=True, kw_only=True)
 class InfoNce(Loss):
-    """The mean over positive pairs of −log of the softmax of the positive among it and the anchor's negatives.
+    """InfoNCE: −log(exp(s_p / τ) / (exp(s_p / τ) + Σ_n exp(s_n / τ))).
 
-    Other positives of the anchor are in no denominator.
+    The mean over positive pairs (a, p); n are the negatives of the anchor a. Its other positives are not in the
+    denominator.
 
     Attributes:
-        temperature: divides the similarities; He et al. take 0.07, van den Oord et al. 0.5.
+        temperature: τ, which divides the similarities; 0.07 in He et al., 0.5 in van den Oord et al.
     """
 
     temperature: float = 0.07

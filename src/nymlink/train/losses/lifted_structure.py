@@ -1,4 +1,7 @@
-"""Lifted structure loss (Oh Song et al. 2016, equation 4)."""
+"""Lifted structure loss.
+
+Oh Song et al., "Deep Metric Learning via Lifted Structured Feature Embedding" (CVPR 2016), equation 4.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,14 @@ from nymlink.train.losses.masked import log_sum_exp
 
 @dataclass(frozen=True, kw_only=True)
 class LiftedStructure(Loss):
-    """Pulls both names of a pair together, and the negatives of either away.
+    """Lifted structure loss: ½ max(0, J)² of each positive pair (i, j).
 
-    Half the mean over positive pairs (i, j) of max(0, J)², where
-    J = log(Σ_n∈N_i exp(margin − d(i, n)) + Σ_n∈N_j exp(margin − d(j, n))) + d(i, j), d being Euclidean.
-    The negatives of j are in its own row: anchors and pool must be the same rows in the same order.
+    J = log(Σ_n∈N_i exp(margin − d(i, n)) + Σ_n∈N_j exp(margin − d(j, n))) + d(i, j), where d is the Euclidean
+    distance. The mean over positive pairs. The negatives of j are read from row j: anchors and pool must be the
+    same rows in the same order.
 
     Attributes:
-        margin: how far away negatives should be.
+        margin: the distance below which negatives cost most.
     """
 
     margin: float = 1.0
@@ -33,11 +36,11 @@ class LiftedStructure(Loss):
     def _terms(self, similarities: Tensor, positives: Tensor, negatives: Tensor) -> tuple[Tensor, Tensor]:
         if similarities.shape[0] != similarities.shape[1]:
             raise ValueError(
-                "lifted structure needs the similarities of all rows to all rows, not those of "
-                f"{similarities.shape[0]} anchors to {similarities.shape[1]} rows"
+                "the lifted structure loss needs the similarities of all rows to all rows (a square matrix), not "
+                f"those of {similarities.shape[0]} anchors to {similarities.shape[1]} rows"
             )
-        apart = distances(similarities)
-        crowding = log_sum_exp(self.margin - apart, negatives)
+        euclidean = distances(similarities)
+        negative_terms = log_sum_exp(self.margin - euclidean, negatives)
         first, second = positives.nonzero(as_tuple=True)
-        violations = torch.logaddexp(crowding[first], crowding[second]) + apart[first, second]
+        violations = torch.logaddexp(negative_terms[first], negative_terms[second]) + euclidean[first, second]
         return violations.clamp(min=0).square().sum() / 2, positives.sum()

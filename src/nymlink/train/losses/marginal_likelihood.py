@@ -1,6 +1,6 @@
-"""The loss of synonym marginalisation.
+"""Marginal maximum likelihood, the loss of synonym marginalisation.
 
-Sung et al., "Biomedical Entity Representations with Synonym Marginalization" (ACL 2020).
+Sung et al., "Biomedical Entity Representations with Synonym Marginalization" (ACL 2020), section 3.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from torch import Tensor
 
 
 def marginal_likelihood_loss(scores: Tensor, positives: Tensor) -> Tensor:
-    """Minus the logarithm of the probability that a softmax over the candidates gives to all positives together.
+    """Compute −log Σ_p P(p): the negative log of the total softmax probability of a query's positives.
 
-    Both sums stay logarithms, so that neither vanishes however far apart the scores are. The release tests whether
-    the sum of probabilities is above 0, and so leaves out those rows too from which most is to be learned.
+    Both sums are computed as logarithms, so that neither underflows. The authors' code drops rows whose summed
+    probability is 0, which after underflow are those with most to learn from.
 
     Args:
-        scores: float (B, k): of the candidates of each query; ``-inf`` where it has fewer.
-        positives: bool (B, k): whether a candidate is a name of what the query means.
+        scores: float (B, k): scores of the candidates of each query; ``-inf`` where it has fewer than k.
+        positives: bool (B, k): whether a candidate is a name of a gold concept of the query.
 
     Returns:
-        (): the mean over those rows that have a positive; 0 where none has.
+        (): the mean over the rows that have a positive; 0 where none has.
     """
     with_positive = positives.any(1)
     scores, positives = scores[with_positive], positives[with_positive]

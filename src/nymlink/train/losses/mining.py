@@ -1,7 +1,9 @@
-"""Which pairs of a batch a loss looks at: the hard ones, found online (Liu et al. 2021, section 2).
+"""Online mining of hard pairs.
 
-Everything is said of a rectangle of A anchors × M pool rows. In the plain case the pool is the batch itself. Where
-a batch is spread over processes, or its gradients are made in pieces, the anchors are some of the pool's rows.
+Liu et al., "Self-Alignment Pretraining for Biomedical Entity Representations" (NAACL 2021), equation 1.
+
+All matrices have A anchors × M pool rows. Usually the pool is the batch itself. Where a batch is spread over
+processes, or its gradients are computed in pieces, the anchors are some of the pool's rows.
 """
 
 from __future__ import annotations
@@ -15,22 +17,22 @@ from nymlink.core.errors import NymlinkError
 def mine(
     distances: Tensor, labels: Tensor, pool_labels: Tensor, self_columns: Tensor, margin: float | None
 ) -> tuple[Tensor, Tensor]:
-    """The pairs that belong to a hard triplet.
+    """Find the positive and negative pairs that belong to a hard triplet.
 
-    A triplet of an anchor, a name of its concept and a name of another is kept when the other is not farther away
-    than the name of its own by more than the margin: d(a, n) − d(a, p) ≤ margin. Each kept triplet gives (a, p) to
-    the positives and (a, n) to the negatives. Both are sets: a pair of many triplets counts once. No triplet is
-    ever looked at: a positive pair is in one if and only if it is in one with the anchor's nearest negative, a
-    negative pair if it is in one with the anchor's farthest positive. That takes O(A · M), not O(A · M²).
+    A triplet (a, p, n) of an anchor, a name of its concept and a name of another concept is hard when
+    d(a, n) − d(a, p) ≤ margin. Each hard triplet adds (a, p) to the positives and (a, n) to the negatives; a pair
+    of several triplets counts once. Triplets are not enumerated: a positive pair is in a hard triplet if and only
+    if it is in one with the anchor's nearest negative, a negative pair if and only if it is in one with the
+    anchor's farthest positive. So it takes O(A · M) operations, not O(A · M²).
 
     Args:
         distances: (A, M): Euclidean distances of anchors to pool rows; see
             :func:`~nymlink.train.losses.geometry.distances`.
         labels: integers (A,): the concept of each anchor.
         pool_labels: integers (M,): the concept of each pool row.
-        self_columns: integers (A,): the pool row that is the anchor itself, in no pair with it. Another row with
-            the same text is a positive like any other.
-        margin: how much farther a negative may be; ``None`` switches mining off: all pairs.
+        self_columns: integers (A,): the pool row that is the anchor itself, which is in no pair with it. Another
+            row with the same text is an ordinary positive.
+        margin: how much farther than the positive a hard negative may be; ``None`` for no mining: all pairs.
 
     Returns:
         Positives and negatives, bool (A, M) each.

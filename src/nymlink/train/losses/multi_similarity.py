@@ -1,4 +1,8 @@
-"""Multi-similarity loss (Wang et al. 2019), with which Liu et al. (2021) train."""
+"""Multi-similarity loss, the loss of SapBERT.
+
+Wang et al., "Multi-Similarity Loss with General Pair Weighting for Deep Metric Learning" (CVPR 2019); Liu et al.,
+"Self-Alignment Pretraining for Biomedical Entity Representations" (NAACL 2021), equation 2.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +17,16 @@ from nymlink.train.losses.masked import log_one_plus_sum_exp
 
 @dataclass(frozen=True, kw_only=True)
 class MultiSimilarity(Loss):
-    """Pulls far positives and pushes near negatives the harder the farther and nearer they are.
+    """Multi-similarity loss: 1/α · log(1 + Σ_p exp(−α (s_p − ε))) + 1/β · log(1 + Σ_n exp(β (s_n − ε))).
 
-    The mean over all anchors, those without pairs included, of
-    1/α · log(1 + Σ_p exp(−α (s_p − ε))) + 1/β · log(1 + Σ_n exp(β (s_n − ε))).
+    The mean over all anchors, including those without pairs.
 
     Attributes:
-        alpha: scale of the positives.
-        beta: scale of the negatives.
-        epsilon: the similarity from which pairs are measured.
-        alpha_on: ``"positives"`` as in the released code and in Wang et al. The equation printed in Liu et al. has
-            α in the term of the negatives: ``"negatives"`` exchanges the two.
+        alpha: scale α of the positives.
+        beta: scale β of the negatives.
+        epsilon: offset ε of the similarities.
+        alpha_on: ``"positives"`` as in Wang et al. and in the authors' code. The equation printed in Liu et al.
+            has α in the term of the negatives: ``"negatives"`` exchanges the two.
     """
 
     alpha: float = 1.0
@@ -41,9 +44,9 @@ class MultiSimilarity(Loss):
         pull, push = self.alpha, self.beta
         if self.alpha_on == "negatives":
             pull, push = push, pull
-        beyond = similarities - self.epsilon
+        offset = similarities - self.epsilon
         losses = (
-            log_one_plus_sum_exp(-pull * beyond, positives) / pull
-            + log_one_plus_sum_exp(push * beyond, negatives) / push
+            log_one_plus_sum_exp(-pull * offset, positives) / pull
+            + log_one_plus_sum_exp(push * offset, negatives) / push
         )
         return losses.sum(), losses.new_tensor(len(losses))

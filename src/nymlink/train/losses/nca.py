@@ -1,4 +1,7 @@
-"""Neighbourhood components analysis (Goldberger et al. 2004)."""
+"""Neighbourhood components analysis (NCA).
+
+Goldberger et al., "Neighbourhood Components Analysis" (NIPS 2004).
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,14 @@ from nymlink.train.losses.masked import log_sum_exp
 
 @dataclass(frozen=True, kw_only=True)
 class Nca(Loss):
-    """The mean over anchors with a positive of −log of the chance to choose one of their positives.
+    """NCA loss: −log(Σ_p exp(−scale · d_p²) / (Σ_p exp(−scale · d_p²) + Σ_n exp(−scale · d_n²))).
 
-    A neighbour is chosen among the anchor's positives and negatives with a probability proportional to
-    exp(−scale · d²). With mining, these are the mined ones; the released code instead lets all rows be chosen and
-    weights an anchor by how many mined triplets it is in.
+    The mean over anchors that have a positive; d are Euclidean distances. Positives and negatives are the mined
+    ones where there is mining. The code of Liu et al. (2021) instead sums over all rows and weights an anchor by
+    the number of its mined triplets.
 
     Attributes:
-        scale: how fast the probability falls with the squared distance.
+        scale: factor of the squared distances.
     """
 
     scale: float = 1.0

@@ -1,4 +1,4 @@
-"""Max-margin triplet loss, as Basaldella et al. (2020) use it."""
+"""Max-margin triplet loss, as in Basaldella et al. (EMNLP 2020)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from nymlink.train.losses.geometry import distances
 
 @dataclass(frozen=True, kw_only=True)
 class Triplet(Loss):
-    """The mean over the violated triplets of max(0, d(a, p) − d(a, n) + margin), d being Euclidean.
+    """Triplet loss: max(0, d(a, p) − d(a, n) + margin), where d is the Euclidean distance.
 
-    Triplets are every positive of an anchor with every negative of it. Where the pairs were mined, these are more
-    than the mined triplets; but as long as mining has the larger margin, the others are not violated and the loss
-    is the same.
+    The mean over the violated triplets (a, p, n): every positive of an anchor with every negative of it. From
+    mined pairs that makes more triplets than were mined; but while mining has the larger margin, the others are
+    not violated and the loss is the same.
 
     Attributes:
-        margin: how much farther away a negative must be.
+        margin: how much farther than the positive a negative should be.
     """
 
     margin: float = 0.05
@@ -29,9 +29,9 @@ class Triplet(Loss):
         require_positive(margin=self.margin)
 
     def _terms(self, similarities: Tensor, positives: Tensor, negatives: Tensor) -> tuple[Tensor, Tensor]:
-        apart = distances(similarities)
-        # Anchors have few positives: a row for each positive pair is far less than the cube of all triplets.
+        euclidean = distances(similarities)
+        # Anchors have few positives: a row for each positive pair takes far less memory than all triplets.
         anchors, columns = positives.nonzero(as_tuple=True)
-        violations = apart[anchors, columns][:, None] - apart[anchors] + self.margin
+        violations = euclidean[anchors, columns][:, None] - euclidean[anchors] + self.margin
         violations = violations.clamp(min=0).masked_fill(~negatives[anchors], 0)
         return violations.sum(), (violations.detach() > 0).sum()

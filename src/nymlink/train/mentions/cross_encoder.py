@@ -1,4 +1,4 @@
-"""Contextual re-ranking: a cross-encoder learns from annotated documents which candidate a mention means.
+"""The recipe ``cross-encoder``: train a cross-encoder to re-rank candidates, on annotated documents.
 
 Wu et al., "Scalable Zero-shot Entity Linking with Dense Entity Retrieval" (EMNLP 2020), section 4.2.
 """
@@ -12,13 +12,13 @@ import torch
 
 from nymlink.core.problems import Problems
 from nymlink.encode.model.torch_model import attention_on
-from nymlink.rerank.cross_encoder import CrossEncoder, CrossSettings
+from nymlink.rerank.cross_encoder import CrossEncoder, CrossEncoderConfig
 from nymlink.rerank.cross_scorer import CrossScorer
-from nymlink.train.engine.loop import trained
+from nymlink.train.engine.loop import trainable_parameters
 from nymlink.train.engine.optimiser import adamw
 from nymlink.train.engine.precision import Precision
-from nymlink.train.mentions.cross_encoder_task import CrossRanking
-from nymlink.train.mentions.reranker_training import ContextLearner, ContextMaterial, scoring, train_in_context
+from nymlink.train.mentions.cross_encoder_task import CrossEncoderTask
+from nymlink.train.mentions.reranker_training import RerankerData, RerankerSetup, held_out_scores, train_reranker
 from nymlink.train.settings.recipes import CrossEncoderSettings
 
 
@@ -29,28 +29,30 @@ def train_cross_encoder(
     progress: bool = False,
     problems: Problems | None = None,
 ) -> Mapping[str, Any]:
-    """Train, or go on with a training that was stopped; see :mod:`~nymlink.train.mentions.reranker_training`.
+    """Train a cross-encoder, or resume; see :func:`~nymlink.train.mentions.reranker_training.train_reranker`.
 
-    A folder of kind ``cross-encoder`` is written. The result also says ``with_gold``, the share of the mentions
-    learned from that have what they mean among their candidates.
+    It writes a folder of kind ``cross-encoder``. The result also has ``with_gold``, the share of the training
+    mentions with a gold concept among their candidates.
     """
-    return train_in_context(
-        "cross-encoder", settings, _begin, _learner, restart=restart, progress=progress, problems=problems
+    return train_reranker(
+        "cross-encoder", settings, _initial_model, _setup, restart=restart, progress=progress, problems=problems
     )
 
 
-def _begin(settings: CrossEncoderSettings, device: torch.device) -> CrossEncoder:
-    made = CrossSettings(max_length=settings.max_length, first=settings.candidates)
-    return CrossEncoder.begin(settings.base, made, attention=attention_on(device.type))
+def _initial_model(settings: CrossEncoderSettings, device: torch.device) -> CrossEncoder:
+    config = CrossEncoderConfig(max_length=settings.max_length, first=settings.candidates)
+    return CrossEncoder.from_encoder(settings.base, config, attention=attention_on(device.type))
 
 
-def _learner(
-    cross: CrossEncoder, found: ContextMaterial, settings: CrossEncoderSettings, precision: Precision
-) -> ContextLearner:
-    return ContextLearner(
-        CrossRanking(cross, found.examples, found.vocabulary, settings, precision),
+def _setup(
+    cross: CrossEncoder, data: RerankerData, settings: CrossEncoderSettings, precision: Precision
+) -> RerankerSetup:
+    return RerankerSetup(
+        CrossEncoderTask(cross, data.examples, data.vocabulary, settings, precision),
         cross,
-        adamw(trained(cross), learning_rate=settings.learning_rate, weight_decay=settings.weight_decay),
-        scoring(CrossScorer, cross, precision),
-        lambda: {"with_gold": found.examples.with_gold},
+        adamw(
+            trainable_parameters(cross), learning_rate=settings.learning_rate, weight_decay=settings.weight_decay
+        ),
+        held_out_scores(CrossScorer, cross, precision),
+        lambda: {"with_gold": data.examples.with_gold},
     )

@@ -1,4 +1,7 @@
-"""The cross-encoder: one step, from mentions with right and wrong concepts to the gradients of the transformer."""
+"""The task of the cross-encoder: batches of mentions with right and wrong concepts, and their gradients.
+
+Wu et al., "Scalable Zero-shot Entity Linking with Dense Entity Retrieval" (EMNLP 2020), section 4.2.
+"""
 
 from __future__ import annotations
 
@@ -16,21 +19,21 @@ from nymlink.encode.model.tokens import Tokens
 from nymlink.pairs.permutation import permute, seeded_keys
 from nymlink.rerank.cross_encoder import CrossEncoder
 from nymlink.rerank.entities import entities
-from nymlink.train.engine.cached_gradient import Encoding
+from nymlink.train.engine.gradient_cache import EncodedBatch
 from nymlink.train.engine.precision import Precision
-from nymlink.train.engine.task import Outcome
-from nymlink.train.mentions.rerank_examples import Examples
+from nymlink.train.engine.task import BatchResult
+from nymlink.train.mentions.reranker_examples import Examples
 from nymlink.train.settings.recipes import CrossEncoderSettings
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Mentions whose computation is held in memory together.
+    """Mentions whose computation graph is held in memory together.
 
     Attributes:
-        tokens: each mention with each of its concepts, the right one first.
-        counts: how many concepts each mention has, at least two.
+        tokens: the joint inputs of each mention with each of its concepts, the right one first.
+        counts: the number of concepts of each mention, at least two.
     """
 
     tokens: Tokens
@@ -39,12 +42,12 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class CrossBatch:
-    """Mentions with their concepts.
+    """A batch of mentions with their concepts.
 
     Attributes:
-        mentions: how many there are.
-        pieces: those that have a wrong concept.
-        place: where the batch comes from, for messages.
+        mentions: the number of mentions.
+        pieces: the mentions that have a wrong concept.
+        place: where the batch's mentions come from, for messages.
     """
 
     mentions: int
@@ -55,19 +58,18 @@ class CrossBatch:
         return self.place
 
 
-class CrossRanking:
-    """The task of scoring what a mention means above its other candidates.
+class CrossEncoderTask:
+    """Learns to score the gold concept of a mention above wrong candidates; a ``Task``.
 
-    Half of the wrong ones are always the first of the index: they are the likeliest to be taken for what is meant.
-    The others are drawn anew in each epoch: later ones will be scored too, and must not come out on top for never
-    having been seen.
+    Half of the wrong candidates are the first of the index, which are the hardest. The others are drawn at random
+    from the rest in each epoch: a model that never saw them in training could score them highest.
 
     Args:
-        cross: what is trained.
-        examples: what from.
-        vocabulary: has their concepts.
-        settings: how.
-        precision: what to compute in.
+        cross: the cross-encoder to train.
+        examples: the mentions with their candidates.
+        vocabulary: the vocabulary of the concepts.
+        settings: the settings.
+        precision: the precision to compute in.
     """
 
     unit = "mentions"
@@ -100,41 +102,41 @@ class CrossRanking:
         start, stop = number * size, min((number + 1) * size, total)
         key = seeded_keys([f"epoch {epoch}"], seed=self._settings.seed)
         numbers = permute(np.arange(start, stop), size=total, key=key).tolist()
-        draws = seeded_keys([f"epoch {epoch} mention {one}" for one in numbers], seed=self._settings.seed)
-        wrong = [self._negatives(one, draw) for one, draw in zip(numbers, draws, strict=True)]
-        usable = [(one, own) for one, own in zip(numbers, wrong, strict=True) if len(own)]
+        keys = seeded_keys([f"epoch {epoch} mention {number}" for number in numbers], seed=self._settings.seed)
+        negatives = [self._negatives(number, key) for number, key in zip(numbers, keys, strict=True)]
+        usable = [(number, rows) for number, rows in zip(numbers, negatives, strict=True) if len(rows)]
         return CrossBatch(
             mentions=stop - start,
             pieces=[
-                self._piece(usable[few : few + self._at_once]) for few in range(0, len(usable), self._at_once)
+                self._piece(usable[first : first + self._at_once])
+                for first in range(0, len(usable), self._at_once)
             ],
             place=f"epoch {epoch + 1}, mentions {start + 1:,} to {stop:,} of {total:,}",
         )
 
-    def backward(self, batch: CrossBatch) -> Outcome:
+    def backward(self, batch: CrossBatch) -> BatchResult:
         total = sum(len(piece.counts) for piece in batch.pieces)
-        loss, right = 0.0, 0
+        loss, correct = 0.0, 0
         for piece in batch.pieces:
-            encoding = Encoding(
+            encoding = EncodedBatch(
                 self._cross.model, piece.tokens, self._precision, graph_tokens=self._settings.graph_tokens
             )
             scores = encoding.vectors.requires_grad_()
-            # The loss of each mention is its own: the pieces' gradients add up to those of the batch.
-            own = listwise_loss(scores[:, 0], piece.counts) / total
-            (gradient,) = torch.autograd.grad(own * self._precision.scale, scores)
+            # The loss is a sum over mentions, so the gradients of the pieces add up to those of the batch.
+            piece_loss = listwise_loss(scores[:, 0], piece.counts) / total
+            (gradient,) = torch.autograd.grad(piece_loss * self._precision.scale, scores)
             encoding.backward(gradient)
-            loss += own.item()
-            right += sum(
-                int(one.argmax()) == 0 for one in torch.split(scores.detach()[:, 0].cpu(), list(piece.counts))
-            )
-        return Outcome(
+            loss += piece_loss.item()
+            by_mention = torch.split(scores.detach()[:, 0].cpu(), list(piece.counts))
+            correct += sum(int(mention_scores.argmax()) == 0 for mention_scores in by_mention)
+        return BatchResult(
             loss=loss,
             size=batch.mentions,
-            figures={"without_negative": batch.mentions - total, "right": right / max(total, 1)},
+            figures={"without_negative": batch.mentions - total, "right": correct / max(total, 1)},
         )
 
     def _negatives(self, number: int, key: np.uint64) -> Ints:
-        """Wrong candidates of a mention: the first ones, then those drawn for an epoch."""
+        """Choose the wrong candidates of a mention: the first ones, then random ones of the epoch."""
         wanted = self._settings.negatives
         wrong = self._examples.candidates[number][self._examples.allowed[number]]
         first, others = np.split(wrong, [-(-wanted // 2)])
@@ -143,23 +145,23 @@ class CrossRanking:
 
     def _piece(self, mentions: Sequence[tuple[int, Ints]]) -> Piece:
         examples, inputs = self._examples, self._cross.inputs
-        chosen = [[examples.positives[number], *wrong] for number, wrong in mentions]
-        counts = [len(own) for own in chosen]
-        rows = examples.concepts[np.concatenate(chosen)].tolist()
+        choices = [[examples.positives[number], *negatives] for number, negatives in mentions]
+        counts = [len(concepts) for concepts in choices]
+        rows = examples.concepts[np.concatenate(choices)].tolist()
         passages = inputs.passage_ids([examples.passages[number] for number, _ in mentions])
-        repeated = (one for one, count in zip(passages, counts, strict=True) for _ in range(count))
+        repeated = (passage for passage, count in zip(passages, counts, strict=True) for _ in range(count))
         concepts = inputs.entity_ids(list(entities(self._vocabulary, rows)))
         return Piece(inputs.joint(zip(repeated, concepts, strict=True)), counts)
 
 
 def listwise_loss(scores: Tensor, counts: Sequence[int]) -> Tensor:
-    """Minus the logarithm of the probability that a softmax over a mention's concepts gives to the right one.
+    """Compute −log softmax(scores)[right]: the cross entropy of a mention's right concept among its concepts.
 
     Wu et al. (2020), section 4.2.
 
     Args:
-        scores: float (N): of the concepts of one mention after another, of each the right one first.
-        counts: how many concepts each mention has; their sum is N.
+        scores: float (N): scores of the concepts, mention by mention, the right concept of each first.
+        counts: the number of concepts of each mention; their sum is N.
 
     Returns:
         (): the sum over all mentions.

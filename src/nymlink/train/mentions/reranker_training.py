@@ -1,4 +1,4 @@
-"""From settings to a re-ranker: what both of its trainings have in common."""
+"""Training of re-rankers: what the recipes ``rerank`` and ``cross-encoder`` have in common."""
 
 from __future__ import annotations
 
@@ -23,45 +23,51 @@ from nymlink.rerank.cross_encoder import CrossEncoder
 from nymlink.rerank.dual_encoder import DualEncoder
 from nymlink.rerank.passages import Passage
 from nymlink.rerank.scorer import ContextScorer
-from nymlink.train.engine.cached_gradient import evaluating
+from nymlink.train.annotated_queries import describe_corpus
 from nymlink.train.engine.distributed import SINGLE, process_count
-from nymlink.train.engine.memory import fitting
+from nymlink.train.engine.gradient_cache import evaluation_mode
+from nymlink.train.engine.out_of_memory import out_of_memory_advice
 from nymlink.train.engine.precision import Precision, find_device
 from nymlink.train.engine.run_folder import FINISHED, RunFolder
-from nymlink.train.engine.sparse_gradients import sparsify
+from nymlink.train.engine.sparse_gradients import use_sparse_embedding_gradients
 from nymlink.train.engine.task import Figures, Task
-from nymlink.train.mentions.annotated import describe_corpus
-from nymlink.train.mentions.rerank_evaluation import RerankEvaluation, Score
-from nymlink.train.mentions.rerank_examples import Examples, mentions_in_context
-from nymlink.train.names.encoder_training import finish, restore_best, run
-from nymlink.train.names.sap import describe
-from nymlink.train.settings.recipes import ContextSettings
+from nymlink.train.engine.training_run import finish_training, restore_best, run_training
+from nymlink.train.mentions.reranker_evaluation import RerankerEvaluation, Score
+from nymlink.train.mentions.reranker_examples import Examples, mentions_in_context
+from nymlink.train.settings.recipes import RerankerTrainingSettings
 from nymlink.vocabulary.vocabulary import Vocabulary
 
-S = TypeVar("S", bound=ContextSettings)
+S = TypeVar("S", bound=RerankerTrainingSettings)
 M = TypeVar("M", DualEncoder, CrossEncoder)
 
 
 @dataclass(frozen=True, slots=True)
-class ContextMaterial:
-    """What is trained on, and what it was made of."""
+class RerankerData:
+    """The data of a training.
+
+    Attributes:
+        examples: the training mentions with their candidates.
+        vocabulary: the vocabulary of the concepts.
+        evaluations: the evaluations on held-out corpora, by name.
+        provenance: what the data were made from, as JSON values; a training with other data is not resumed.
+    """
 
     examples: Examples
     vocabulary: Vocabulary
-    evaluations: Mapping[str, RerankEvaluation]
-    origin: Mapping[str, Any]
+    evaluations: Mapping[str, RerankerEvaluation]
+    provenance: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class ContextLearner:
-    """What the loop makes steps with.
+class RerankerSetup:
+    """The recipe's objects for the training loop.
 
     Attributes:
-        task: the recipe's part of a step.
-        weights: holds all that is trained.
-        optimiser: over these.
-        score: what the weights, as they are, give held-out mentions.
-        result: what the recipe has to say of the weights that are kept, as JSON values.
+        task: makes batches and gradients.
+        weights: the module that holds all trained weights.
+        optimiser: the optimiser of these weights.
+        score: scores held-out mentions with the current weights.
+        result: returns the recipe's part of the result, for the weights that are kept, as JSON values.
     """
 
     task: Task[Any]
@@ -71,93 +77,100 @@ class ContextLearner:
     result: Callable[[], Mapping[str, Any]]
 
 
-def train_in_context(
+def train_reranker(
     recipe: str,
     settings: S,
-    begin: Callable[[S, torch.device], M],
-    learner: Callable[[M, ContextMaterial, S, Precision], ContextLearner],
+    initial_model: Callable[[S, torch.device], M],
+    setup: Callable[[M, RerankerData, S, Precision], RerankerSetup],
     *,
     restart: bool,
     progress: bool,
     problems: Problems | None,
 ) -> Mapping[str, Any]:
-    """Train a re-ranker, or go on with a training that was stopped; a finished one is left as it is.
-
-    All is as in :func:`nymlink.train.names.encoder_training.train`, but that one process trains.
+    """Train a re-ranker in one process, or resume its training; a finished training is not changed.
 
     Args:
-        recipe: its name, for the record.
-        settings: its settings.
-        begin: makes what is to be trained.
-        learner: says how it learns from the material.
-        restart: replace a training in the output folder instead of going on with it.
+        recipe: the name of the recipe, for the record.
+        settings: the settings.
+        initial_model: makes the model to train.
+        setup: makes task and optimiser of the model on the data.
+        restart: replace a training in the output folder instead of resuming it.
         progress: whether to show progress when standard error is a terminal.
-        problems: gets broken input.
+        problems: collects broken input.
+
+    Returns:
+        The result, as of :func:`nymlink.train.names.encoder_training.train_encoder`.
+
+    Raises:
+        InputError: it was started by ``torchrun`` with several processes; and the errors of
+            :func:`nymlink.train.names.encoder_training.train_encoder`.
     """
     if process_count() > 1:
-        raise InputError(f"{recipe} trains in one process: start it without torchrun")
+        raise InputError(f"the recipe {recipe} trains in one process only: start it without torchrun")
     device = find_device(settings.device)
     precision = Precision.of(settings.precision, device)
-    # As they turn out to be: what "auto" stands for is part of what is recorded.
+    # Recorded are the device and precision that "auto" stands for.
     settings = replace(settings, device="cuda" if device.type == "cuda" else "cpu", precision=precision.name)
     with torch.random.fork_rng([device] if device.type == "cuda" else []), ExitStack() as until_done:
         torch.manual_seed(settings.seed)
-        model = begin(settings, device)
-        found = _material(settings, model.settings.max_length, problems or Problems())
-        folder = RunFolder(recipe, settings, {"base": model.fingerprint, **found.origin})
-        with fitting(f"the model does not fit onto {device}: choose a smaller base, or the device cpu"):
-            sparsify(model)
+        model = initial_model(settings, device)
+        data = _open_data(settings, model.settings.max_length, problems or Problems())
+        folder = RunFolder(recipe, settings, {"base": model.fingerprint, **data.provenance})
+        with out_of_memory_advice(
+            f"the model does not fit onto {device}: choose a smaller base, or the device cpu"
+        ):
+            use_sparse_embedding_gradients(model)
             model.to(device).train()
-        until_done.enter_context(folder.held())
+        until_done.enter_context(folder.locked())
         start = folder.open(SINGLE, device, restart=restart)
         if start == FINISHED:
             return folder.result
-        made = learner(model, found, settings, precision)
-        state = run(
-            made.task,
-            made.weights,
-            made.optimiser,
+        parts = setup(model, data, settings, precision)
+        state = run_training(
+            parts.task,
+            parts.weights,
+            parts.optimiser,
             settings=settings,
             precision=precision,
             folder=folder,
             start=start,
-            evaluate=partial(_evaluate, found.evaluations, made.score),
+            evaluate=partial(_evaluate, data.evaluations, parts.score),
             progress=progress,
         )
-        restore_best(folder, made.weights, state)
-        return finish(folder, model.cpu().save, state, made.result())
+        restore_best(folder, parts.weights, state)
+        return finish_training(folder, model.cpu().save, state, parts.result())
 
 
-def scoring(scorer: Callable[[M, Vocabulary], ContextScorer], model: M, precision: Precision) -> Score:
-    """What a model gives held-out mentions by its weights as they then are, in the training's precision."""
+def held_out_scores(scorer: Callable[[M, Vocabulary], ContextScorer], model: M, precision: Precision) -> Score:
+    """Make the function that scores held-out mentions with the current weights, in the training's precision."""
 
     def scores(
         vocabulary: Vocabulary, passages: Sequence[Passage], candidates: Sequence[Rows]
     ) -> Sequence[Scores]:
-        with evaluating(model), precision.autocast():
+        with evaluation_mode(model), precision.autocast():
             return scorer(model, vocabulary).scores(passages, [rows.tolist() for rows in candidates])
 
     return scores
 
 
-def _material(settings: ContextSettings, max_length: int, problems: Problems) -> ContextMaterial:
+def _open_data(settings: RerankerTrainingSettings, max_length: int, problems: Problems) -> RerankerData:
     index = Index.load(settings.index)
     paths = [Path(path) for path in settings.corpora]
     corpora = [read_corpus(path, problems=problems) for path in paths]
     mentions = mentions_in_context(index, corpora, types=settings.types, max_length=max_length)
     examples = Examples.of(index, mentions, k=settings.candidates)
     evaluations = {
-        name: RerankEvaluation(
-            one,
+        name: RerankerEvaluation(
+            held_out,
             types=settings.types,
             candidates=settings.candidates,
             max_length=max_length,
             problems=problems,
         )
-        for name, one in settings.evaluation.items()
+        for name, held_out in settings.evaluation.items()
     }
-    origin = {
-        "vocabulary": describe(index.vocabulary),
+    provenance = {
+        "vocabulary": index.vocabulary.describe(),
         "corpora": [describe_corpus(path) for path in paths],
         "mentions": {
             "count": len(examples),
@@ -165,12 +178,12 @@ def _material(settings: ContextSettings, max_length: int, problems: Problems) ->
             "concepts": len(examples.concepts),
             "left_out": dict(examples.left_out),
         },
-        # Which candidates an index gives depends on how it was built and is joined: they say it themselves.
+        # A digest of the candidates, since they depend on how the index was built and on its fusion.
         "candidates": hashlib.sha256(examples.concepts[examples.candidates].tobytes()).hexdigest(),
-        **{f"evaluation.{name}": one.describe() for name, one in evaluations.items()},
+        **{f"evaluation.{name}": evaluation.describe() for name, evaluation in evaluations.items()},
     }
-    return ContextMaterial(examples, index.vocabulary, evaluations, origin)
+    return RerankerData(examples, index.vocabulary, evaluations, provenance)
 
 
-def _evaluate(evaluations: Mapping[str, RerankEvaluation], score: Score) -> Figures:
+def _evaluate(evaluations: Mapping[str, RerankerEvaluation], score: Score) -> Figures:
     return {name: evaluation(score) for name, evaluation in evaluations.items()}

@@ -1,4 +1,4 @@
-"""BioSyn: an encoder and the weight of a sparse search beside it learn from annotated mentions what they mean.
+"""The recipe ``biosyn``: train an encoder, and the weight of sparse scores beside it, on annotated mentions.
 
 Sung et al., "Biomedical Entity Representations with Synonym Marginalization" (ACL 2020).
 """
@@ -15,15 +15,18 @@ from nymlink.core.problems import Problems
 from nymlink.corpus.read import read_corpus
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.index.entries.entries import Entries
+from nymlink.train.annotated_queries import annotated_queries, describe_corpus, no_concept_error
 from nymlink.train.engine.distributed import Processes, process_count
-from nymlink.train.engine.loop import trained
+from nymlink.train.engine.loop import trainable_parameters
 from nymlink.train.engine.optimiser import adam
 from nymlink.train.engine.precision import Precision
-from nymlink.train.mentions.annotated import annotated_queries, describe_corpus, no_concept
-from nymlink.train.names.dictionary_names import CandidateLists
-from nymlink.train.names.encoder_training import Learner, Material, train
-from nymlink.train.names.sap import describe
-from nymlink.train.names.synonym_marginalisation import CandidateBatch, Marginalisation, Scorer
+from nymlink.train.names.candidate_lists import CandidateLists
+from nymlink.train.names.encoder_training import TrainingData, TrainingSetup, train_encoder
+from nymlink.train.names.synonym_marginalisation_task import (
+    BioSynModel,
+    CandidateBatch,
+    SynonymMarginalisationTask,
+)
 from nymlink.train.settings.recipes import BioSynSettings
 from nymlink.vocabulary.read import open_vocabulary
 
@@ -31,29 +34,34 @@ from nymlink.vocabulary.read import open_vocabulary
 def train_biosyn(
     settings: BioSynSettings, *, restart: bool = False, progress: bool = False, problems: Problems | None = None
 ) -> Mapping[str, Any]:
-    """Train, or go on with a training that was stopped; see :func:`~nymlink.train.names.encoder_training.train`.
+    """Train an encoder and the weight of sparse scores, or resume their training.
 
-    The result also says ``sparse_weight``, the weight that was learned, and ``fusion``, the weights of dense and
-    sparse search that it comes to in an index.
+    See :func:`~nymlink.train.names.encoder_training.train_encoder`. The result also has ``sparse_weight``, the
+    learned weight, and ``fusion``, the equivalent weights of dense and sparse search in an index.
+
+    Raises:
+        InputError: it was started by ``torchrun`` with several processes.
     """
     if process_count() > 1:
-        raise InputError("biosyn trains in one process: start it without torchrun")
-    material = partial(_material, settings, progress)
-    return train("biosyn", settings, material, restart=restart, progress=progress, problems=problems)
+        raise InputError("the recipe biosyn trains in one process only: start it without torchrun")
+    open_data = partial(_open_data, settings, progress)
+    return train_encoder("biosyn", settings, open_data, restart=restart, progress=progress, problems=problems)
 
 
-def _material(settings: BioSynSettings, progress: bool, _: Path, problems: Problems) -> Material[CandidateBatch]:
+def _open_data(
+    settings: BioSynSettings, progress: bool, _: Path, problems: Problems
+) -> TrainingData[CandidateBatch]:
     vocabulary = open_vocabulary(Path(settings.vocab), problems=problems)
     paths = [Path(path) for path in settings.corpora]
     corpora = [read_corpus(path, problems=problems) for path in paths]
-    found = list(annotated_queries(vocabulary, corpora, types=settings.types))
-    # As published, a mention with several ids counts as composite, even where it is not to be split.
-    queries = [one for one in found if len(one.concept_ids) == 1]
+    annotated = list(annotated_queries(vocabulary, corpora, types=settings.types))
+    # As published, a mention with several ids counts as composite, even where it cannot be split.
+    queries = [query for query in annotated if len(query.concept_ids) == 1]
     if not queries:
-        raise no_concept(settings.types)
+        raise no_concept_error(settings.types)
     entries = Entries.of(vocabulary)
 
-    def learner(model: TorchModel, precision: Precision, _: Processes) -> Learner[CandidateBatch]:
+    def setup(model: TorchModel, precision: Precision, _: Processes) -> TrainingSetup[CandidateBatch]:
         lists = CandidateLists(
             queries,
             entries,
@@ -62,24 +70,24 @@ def _material(settings: BioSynSettings, progress: bool, _: Path, problems: Probl
             sparse=settings.sparse_candidates,
             progress=progress,
         )
-        scorer = Scorer(model, precision.device)
-        task = Marginalisation(scorer, queries, lists, settings, precision)
+        biosyn = BioSynModel(model, precision.device)
+        task = SynonymMarginalisationTask(biosyn, queries, lists, settings, precision)
         optimiser = adam(
-            trained(model),
-            scorer.sparse_weight,
+            trainable_parameters(model),
+            biosyn.sparse_weight,
             learning_rate=settings.learning_rate,
             weight_decay=settings.weight_decay,
-            of_weight=settings.sparse_learning_rate,
+            extra_learning_rate=settings.sparse_learning_rate,
         )
-        return Learner(task, scorer, optimiser, task.result)
+        return TrainingSetup(task, biosyn, optimiser, task.result)
 
-    origin = {
-        "vocabulary": describe(vocabulary),
+    provenance = {
+        "vocabulary": vocabulary.describe(),
         "corpora": [describe_corpus(path) for path in paths],
         "queries": {
             "count": len(queries),
-            "with_several_ids": len(found) - len(queries),
+            "with_several_ids": len(annotated) - len(queries),
             "entries": len(entries),
         },
     }
-    return Material(origin, learner)
+    return TrainingData(provenance, setup)

@@ -1,4 +1,7 @@
-"""LoRA (Hu et al. 2022) through peft: low-rank changes of the attention, merged into plain weights when done."""
+"""LoRA through peft: low-rank updates of attention weights, merged into plain weights after training.
+
+Hu et al., "LoRA: Low-Rank Adaptation of Large Language Models" (ICLR 2022).
+"""
 
 from __future__ import annotations
 
@@ -27,16 +30,16 @@ TARGETS: Final = {
     "roberta": _BERT_LIKE,
     "xlm-roberta": _BERT_LIKE,
 }
-"""The layers that are changed, by type of model: those that make queries and values, as in the paper."""
+"""Model type → the layers that get updates: those of queries and values, as in the paper, section 4.2."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoraSettings:
-    """How much is trained.
+    """The settings of LoRA.
 
     Attributes:
-        rank: rank of the change of each weight matrix.
-        alpha: the change is scaled by alpha / rank.
+        rank: r, the rank of the update of each weight matrix.
+        alpha: α; the update is scaled by α / r.
     """
 
     rank: int = 16
@@ -48,10 +51,10 @@ class LoraSettings:
 
 
 def add_lora(model: PreTrainedModel, settings: LoraSettings) -> PeftModel:
-    """Freeze a model and wrap it so that only low-rank changes are trained.
+    """Freeze a model, and add low-rank updates to be trained.
 
     Raises:
-        InputError: which layers to change in a model of this type is not known; the message lists what there is.
+        InputError: :data:`TARGETS` does not have this type of model; the message lists its linear layers.
         MissingExtraError: peft is not installed.
     """
     try:
@@ -63,13 +66,13 @@ def add_lora(model: PreTrainedModel, settings: LoraSettings) -> PeftModel:
         linear = (name for name, module in model.named_modules() if isinstance(module, nn.Linear))
         layers = sorted({name.rpartition(".")[2] for name in linear})
         raise InputError(
-            f"LoRA is set up for models of the types {', '.join(TARGETS)}, not {kind} "
-            f"(which has the linear layers {', '.join(layers)}): train all its weights"
+            f"LoRA is available for models of the types {', '.join(TARGETS)}, not {kind} "
+            f"(whose linear layers are {', '.join(layers)}): use the tuning full or adapters instead"
         )
     config = LoraConfig(r=settings.rank, lora_alpha=settings.alpha, target_modules=list(TARGETS[kind]))
     return cast("PeftModel", get_peft_model(model, config))
 
 
 def merge_lora(model: PeftModel) -> PreTrainedModel:
-    """The plain model with the changes added to its weights, to be saved like any other; ``model`` is used up."""
+    """Add the updates to the weights, and return the plain model; ``model`` cannot be used afterwards."""
     return cast("PreTrainedModel", model.merge_and_unload())

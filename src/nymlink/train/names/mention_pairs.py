@@ -1,4 +1,4 @@
-"""Pairs of what annotated mentions say and the names of the concepts they mean."""
+"""Pairs of annotated mentions and names of their gold concepts."""
 
 from __future__ import annotations
 
@@ -12,27 +12,28 @@ from nymlink.corpus.model import Corpus
 from nymlink.pairs.permutation import permute, seeded_keys
 from nymlink.pairs.sequence import NamedPairs
 from nymlink.text.normalise import normalise
-from nymlink.train.mentions.annotated import annotated_queries, no_concept
+from nymlink.train.annotated_queries import annotated_queries, no_concept_error
 from nymlink.vocabulary.model import SYNONYM_KINDS
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 
 class MentionPairs:
-    """Every mention with every name of its concept; see :class:`~nymlink.pairs.sequence.PairSequence`.
+    """Every mention with every name of its gold concepts, as a :class:`~nymlink.pairs.sequence.PairSequence`.
 
-    Both are in the form in which they meet in a search: mentions as prepared queries, names in normal form. A
-    mention that occurs often counts once, as it does in the training of BioSyn; pairs of a name with itself, which
-    teach nothing, are left out. So are composite mentions: which of their parts means which concept is not
-    annotated. A mention that cannot be split has the names of each of its concepts.
+    Liu et al. (2021), section 3.2. Mentions are prepared queries, names are in normal form, as in a search. A
+    mention that recurs counts once, as in the training of BioSyn. Pairs of equal names are left out. So are
+    composite mentions that can be split: it is not annotated which part has which id. One that cannot be split has
+    the names of all its concepts.
 
     Args:
-        vocabulary: has the names.
-        corpora: have the mentions.
-        types: mentions of these types only.
-        seed: of the order.
+        vocabulary: the vocabulary of the names.
+        corpora: the corpora of the mentions.
+        types: mentions of these types only; all if empty.
+        seed: seed of the order of pairs.
 
     Raises:
-        InputError: no mention means a concept of the vocabulary, or none of these has another name.
+        InputError: no mention has a gold id in the vocabulary, or no gold concept has another name than the
+            mention.
     """
 
     def __init__(
@@ -40,23 +41,26 @@ class MentionPairs:
     ) -> None:
         @cache
         def names(row: int) -> tuple[str, ...]:
-            known = vocabulary.names(vocabulary.concept_id(row), kinds=SYNONYM_KINDS)
-            return tuple(dict.fromkeys(normalise(name.text) for name in known))
+            synonyms = vocabulary.names(vocabulary.concept_id(row), kinds=SYNONYM_KINDS)
+            return tuple(dict.fromkeys(normalise(name.text) for name in synonyms))
 
-        meant = dict.fromkeys(
-            (one.query, row)
-            for one in annotated_queries(vocabulary, corpora, types=types)
-            for row in sorted(one.concepts)
+        gold = dict.fromkeys(
+            (annotated.query, row)
+            for annotated in annotated_queries(vocabulary, corpora, types=types)
+            for row in sorted(annotated.concepts)
         )
         self._mentions = [
             (query, row, others)
-            for query, row in meant
+            for query, row in gold
             if (others := [name for name in names(row) if name != query])
         ]
-        if not meant:
-            raise no_concept(types)
+        if not gold:
+            raise no_concept_error(types)
         if not self._mentions:
-            raise InputError("no concept that a mention means has another name: there are no pairs to learn from")
+            raise InputError(
+                "no gold concept has another name than its mentions: there are no pairs to train on; use a "
+                "vocabulary with more synonyms"
+            )
         counts = [len(others) for _, _, others in self._mentions]
         self._offsets = np.concatenate([[0], np.cumsum(counts)])
         self._seed = seed
@@ -64,13 +68,13 @@ class MentionPairs:
     def __len__(self) -> int:
         return int(self._offsets[-1])
 
-    def stretch(self, start: int, stop: int, *, epoch: int) -> NamedPairs:
+    def slice(self, start: int, stop: int, *, epoch: int) -> NamedPairs:
         key = seeded_keys([f"epoch {epoch}"], seed=self._seed)
         numbers = permute(np.arange(start, stop), size=len(self), key=key)
-        at = np.searchsorted(self._offsets, numbers, side="right") - 1
-        mentions = [self._mentions[one] for one in at.tolist()]
+        owners = np.searchsorted(self._offsets, numbers, side="right") - 1
+        mentions = [self._mentions[owner] for owner in owners.tolist()]
         names = [
-            others[within]
-            for (_, _, others), within in zip(mentions, (numbers - self._offsets[at]).tolist(), strict=True)
+            others[place]
+            for (_, _, others), place in zip(mentions, (numbers - self._offsets[owners]).tolist(), strict=True)
         ]
         return NamedPairs(np.array([row for _, row, _ in mentions]), [query for query, _, _ in mentions], names)

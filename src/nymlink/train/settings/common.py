@@ -1,4 +1,4 @@
-"""The settings that every training has, every training of an encoder, and every one that aligns names."""
+"""The settings of all trainings, of trainings of encoders, and of trainings by self-alignment."""
 
 from __future__ import annotations
 
@@ -14,28 +14,32 @@ PrecisionName = Literal["auto", "float32", "bfloat16", "float16"]
 Schedule = Literal["constant", "linear", "cosine"]
 Tuning = Literal["full", "adapters", "lora"]
 
-MEASURE: Final = "acc@1"
-"""The figure by which a checkpoint is better than another."""
+BEST_METRIC: Final = "acc@1"
+"""The metric that chooses the best checkpoint."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeldOut:
-    """A corpus that a training is measured on; its mentions are linked to a dictionary by their vectors alone."""
+class HeldOutCorpus:
+    """A held-out corpus to evaluate on, and the dictionary (or index) that its mentions are linked to."""
 
-    corpus: str = field(metadata=about("annotated mentions: file or folder"))
-    dictionary: str = field(metadata=about("a vocabulary: directory, or file in any known format"))
+    corpus: str = field(metadata=about("file or folder of annotated mentions"))
+    dictionary: str = field(metadata=about("vocabulary to link to: a directory, or a file in any known format"))
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunSettings:
-    """What every training has."""
+    """The settings of all trainings."""
 
     output: str = field(
-        metadata=about("folder to write: the encoder, run.json, metrics.jsonl and checkpoints/", matters=False)
+        metadata=about(
+            "folder to write: the trained model, run.json, metrics.jsonl and checkpoints/", matters=False
+        )
     )
-    seed: int = field(default=0, metadata=about("seed of all that is drawn at random"))
-    epochs: int = field(default=1, metadata=about("how often all is gone through", paper="1"))
-    max_steps: int | None = field(default=None, metadata=about("end after so many steps, even within an epoch"))
+    seed: int = field(default=0, metadata=about("seed of the random numbers"))
+    epochs: int = field(default=1, metadata=about("epochs: passes over the training data", paper="1"))
+    max_steps: int | None = field(
+        default=None, metadata=about("end after this number of steps, even within an epoch")
+    )
     learning_rate: float = field(default=2e-5, metadata=about("learning rate", paper="2e-5"))
     weight_decay: float = field(
         default=0.01, metadata=about("weight decay of AdamW, on all parameters", paper="0.01")
@@ -43,37 +47,38 @@ class RunSettings:
     schedule: Schedule = field(
         default="constant",
         metadata=about(
-            "how the learning rate falls after the warm-up: constant, linear or cosine to 0", paper="constant"
+            "learning rate after the warm-up: constant, or a linear or cosine decay to 0", paper="constant"
         ),
     )
     warm_up: float = field(
-        default=0.0, metadata=about("share of the steps in which the learning rate rises from 0", paper="0")
+        default=0.0,
+        metadata=about("warm-up: share of the steps in which the learning rate rises from 0", paper="0"),
     )
     device: Device = field(
-        default="auto", metadata=about("cpu, cuda, or auto: the GPU where there is one", matters=False)
+        default="auto", metadata=about("device: cpu, cuda, or auto: the GPU if there is one", matters=False)
     )
     precision: PrecisionName = field(
         default="auto",
         metadata=about(
-            "what matrices are multiplied in: float32, bfloat16, float16, or auto: the fastest of the device",
+            "precision of matrix products: float32, bfloat16, float16, or auto: the fastest on the device",
             paper="float16",
         ),
     )
     checkpoint_minutes: float = field(
-        default=10.0, metadata=about("minutes between checkpoints; 0 writes one after each step", matters=False)
+        default=10.0, metadata=about("minutes between checkpoints; 0: one after each step", matters=False)
     )
     log_every: int = field(default=10, metadata=about("steps between the lines of metrics.jsonl", matters=False))
-    evaluation: dict[str, HeldOut] = field(
-        default_factory=dict, metadata=about("corpora to measure on, by name", flag="--evaluate")
+    evaluation: dict[str, HeldOutCorpus] = field(
+        default_factory=dict, metadata=about("held-out corpora to evaluate on, by name", flag="--evaluate")
     )
     evaluate_every: int = field(
         default=1000,
-        metadata=about("steps between evaluations; there is always one at the beginning and one at the end"),
+        metadata=about("steps between evaluations; one is always made at the beginning and one at the end"),
     )
     best: str | None = field(
         default=None,
         metadata=about(
-            f"keep the weights that are best on this one of the corpora (by {MEASURE}); the last ones otherwise"
+            f"the held-out corpus by whose {BEST_METRIC} the best weights are kept; otherwise the last are kept"
         ),
     )
 
@@ -93,34 +98,36 @@ class RunSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderTrainingSettings(RunSettings):
-    """What every training has that starts from an encoder of names and ends in one."""
+    """The settings of trainings of an encoder of names."""
 
     base: str = field(
-        metadata=about("the encoder to start from: a folder, nymlink-mini, or a model on the hub", matters=False)
+        metadata=about("encoder to start from: a folder, nymlink-mini, or a model on the hub", matters=False)
     )
     pooling: Pooling | None = field(
         default=None,
         metadata=about(
-            "vector of a name: cls, or mean over its tokens; what the base says otherwise", paper="cls"
+            "vector of a name: cls (first token) or mean (of its tokens); if not given, that of the base",
+            paper="cls",
         ),
     )
     max_length: int = field(
-        default=25, metadata=about("tokens that names are cut to, special ones included", paper="25")
+        default=25, metadata=about("tokens that names are truncated to, special tokens included", paper="25")
     )
     tuning: Tuning = field(
         default="full",
-        metadata=about("what is trained: full (all weights), adapters (bottleneck layers) or lora", paper="full"),
+        metadata=about("weights to train: full (all), adapters (bottleneck layers) or lora", paper="full"),
     )
     adapter_reduction: int = field(
-        default=16, metadata=about("adapters: width of the model over theirs", paper="1 and 16")
+        default=16,
+        metadata=about("adapters: width of the model divided by the width of an adapter", paper="1 and 16"),
     )
-    lora_rank: int = field(default=16, metadata=about("lora: rank of the change of a matrix"))
-    lora_alpha: int = field(default=32, metadata=about("lora: the change is scaled by alpha / rank"))
+    lora_rank: int = field(default=16, metadata=about("lora: rank of the update of a matrix"))
+    lora_alpha: int = field(default=32, metadata=about("lora: the update is scaled by alpha / rank"))
     graph_tokens: int = field(
         default=8192,
         metadata=about(
-            "tokens whose computation is held in memory for the gradients. A batch with more is encoded twice, "
-            "piece by piece: slower, but with the same loss. Lower it when memory runs out",
+            "tokens whose computation graph is held in memory for the gradients. A batch with more is encoded "
+            "twice, piece by piece: slower, with the same loss. Lower it when memory runs out",
             matters=False,
         ),
     )
@@ -133,21 +140,21 @@ class EncoderTrainingSettings(RunSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class AlignmentSettings(EncoderTrainingSettings):
-    """What every training has that brings the names of a concept together."""
+    """The settings of trainings by self-alignment, which brings the names of a concept together."""
 
     batch_pairs: int = field(
         default=256, metadata=about("pairs in a batch, over all processes together", paper="256")
     )
     loss: str = field(
         default="multi-similarity",
-        metadata=about("which loss, see `nymlink train losses`", paper="multi-similarity"),
+        metadata=about("name of the loss, see `nymlink train losses`", paper="multi-similarity"),
     )
     loss_settings: dict[str, Any] = field(
         default_factory=dict,
         metadata=about("settings of the loss, see `nymlink train losses`", flag="--loss-setting"),
     )
     mining: bool = field(
-        default=True, metadata=about("learn from hard triplets only, found in each batch", paper="on")
+        default=True, metadata=about("learn only from the hard pairs of each batch (online mining)", paper="on")
     )
     margin: float = field(
         default=0.2,
@@ -156,7 +163,7 @@ class AlignmentSettings(EncoderTrainingSettings):
     shared_names: Literal["negative", "ignore"] = field(
         default="negative",
         metadata=about(
-            "what a name is to the same name of another concept in the batch: a negative, or nothing",
+            "equal names of two concepts in a batch: negative: a negative pair; ignore: no pair",
             paper="negative",
         ),
     )
@@ -168,10 +175,10 @@ class AlignmentSettings(EncoderTrainingSettings):
 
 
 def require(holds: bool, name: str, expected: str, value: Any) -> None:
-    """See that a setting is in its range.
+    """Check that a setting is in its range.
 
     Raises:
-        ValueError: it is not.
+        ValueError: ``holds`` is false; the message names the setting and its range.
     """
     if not holds:
         raise ValueError(f"{name} must be {expected}, not {value!r}")

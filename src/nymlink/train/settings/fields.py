@@ -1,7 +1,7 @@
-"""Settings: frozen dataclasses whose fields are at once the keys of a TOML file and the flags of a command.
+"""Settings: frozen dataclasses whose fields are both the keys of a TOML file and the options of a command.
 
-A field says in its metadata what it means and what the paper takes for it (:func:`about`). The command line's
-help, the messages about wrong keys and the comparison of two runs are all made from that.
+The metadata of a field (:func:`about`) hold its help text and the paper's value. The help of the command line, the
+messages about wrong keys, and the comparison of two trainings are made from them.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ S = TypeVar("S")
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a field of a settings class is to somebody who fills it in.
+    """A setting: a field of a settings class.
 
     Attributes:
         name: the key in TOML.
-        type: its type.
-        default: what it is when not given; :data:`dataclasses.MISSING` where it must be.
-        help: what it means.
-        paper: what the paper takes, where it says so.
+        type: the type of its values.
+        default: the default; :data:`dataclasses.MISSING` where a value is required.
+        help: the help text: it begins in lower case and has no full stop at its end.
+        paper: the paper's value, where it gives one.
         matters: whether another value gives other weights.
-        flag: the flag, where it is not the name with hyphens.
+        flag: the command-line option, where it is not the name with hyphens.
     """
 
     name: str
@@ -44,50 +44,55 @@ class Setting:
 
 
 def about(help: str, *, paper: str | None = None, matters: bool = True, flag: str | None = None) -> dict[str, Any]:
-    """The metadata of a field of a settings class; the arguments are those of :class:`Setting`."""
+    """Make the metadata of a field of a settings class; the arguments are attributes of :class:`Setting`."""
     return {"help": help, "paper": paper, "matters": matters, "flag": flag}
 
 
 def settings_of(cls: type[Any]) -> Iterator[Setting]:
-    """The settings of a class: those that it adds to its bases before theirs, else as they are written."""
+    """List the settings of a class: its own before those of its bases, otherwise in the order of definition."""
     types = get_type_hints(cls)
-    homes = {name: -at for at, base in enumerate(cls.__mro__) for name in get_annotations(base)}
-    for one in sorted(fields(cls), key=lambda one: -homes[one.name]):
+    depths = {name: -depth for depth, base in enumerate(cls.__mro__) for name in get_annotations(base)}
+    for item in sorted(fields(cls), key=lambda item: -depths[item.name]):
         yield Setting(
-            name=one.name,
-            type=types[one.name],
-            default=_default(one),
-            **one.metadata,
+            name=item.name,
+            type=types[item.name],
+            default=_default(item),
+            **item.metadata,
         )
 
 
-def make(cls: type[S], values: Mapping[str, Any], *, path: Path | None = None) -> S:
-    """Settings of a class.
+def make_settings(cls: type[S], values: Mapping[str, Any], *, path: Path | None = None) -> S:
+    """Make the settings of a class from TOML or JSON values.
 
     Args:
         cls: a dataclass whose fields have metadata of :func:`about`.
-        values: name → value, as TOML or JSON gives them.
-        path: the file they come from, for messages.
+        values: name → value.
+        path: the file that the values come from, for messages.
 
     Raises:
-        InputError: a name is unknown, a needed one is missing, or a value is not what it should be.
+        InputError: a name is unknown, a required one is missing, or a value has the wrong type or is out of range.
     """
-    return _make(cls, values, path, ())
+    return _make_settings(cls, values, path, ())
 
 
 def to_json(settings: Any) -> dict[str, Any]:
-    """Settings as JSON values; :func:`make` takes them back."""
+    """Convert settings to JSON values, which :func:`make_settings` takes."""
     values: dict[str, Any] = json.loads(json.dumps(asdict(settings)))
     return values
 
 
-def essence(cls: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Those settings that matter to the weights, of settings as JSON values."""
-    return {one.name: values.get(one.name) for one in settings_of(cls) if one.matters}
+def weight_settings(cls: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Select the settings that affect the trained weights.
+
+    Args:
+        cls: the settings class.
+        values: its settings as JSON values.
+    """
+    return {setting.name: values.get(setting.name) for setting in settings_of(cls) if setting.matters}
 
 
 def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Which values differ, as ``name: before → now``."""
+    """List the values that differ, each as ``name: before → now``."""
     return [
         f"{name}: {json.dumps(before.get(name))} → {json.dumps(now.get(name))}"
         for name in dict.fromkeys((*now, *before))
@@ -95,65 +100,72 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _make(cls: type[S], values: Mapping[str, Any], path: Path | None, table: tuple[str, ...]) -> S:
-    known = {one.name: one for one in settings_of(cls)}
+def _make_settings(cls: type[S], values: Mapping[str, Any], path: Path | None, table: tuple[str, ...]) -> S:
+    known = {setting.name: setting for setting in settings_of(cls)}
     unknown = [key for key in values if key not in known]
     if unknown:
         named = ", ".join(_located(key, path, table) for key in unknown)
         raise InputError(f"unknown settings: {named}; there are: {', '.join(known)}", path=path)
-    missing = [one.name for one in known.values() if one.default is MISSING and one.name not in values]
+    missing = [name for name, setting in known.items() if setting.default is MISSING and name not in values]
     if missing:
         raise InputError(f"missing settings: {', '.join(missing)}", path=path)
 
-    made = {}
+    converted = {}
     for key, value in values.items():
         try:
-            made[key] = _value(known[key].type, value, path, (*table, key))
-        except _WrongError as error:
+            converted[key] = _convert(known[key].type, value, path, (*table, key))
+        except _InvalidValueError as error:
             line = line_of(key, path, table)
             raise InputError(f"{key} must be {error}, not {value!r}", path=path, line=line) from None
     try:
-        return cls(**made)
+        return cls(**converted)
     except ValueError as error:
         raise InputError(str(error), path=path) from error
 
 
-class _WrongError(ValueError):
-    """Holds what a value should have been."""
+class _InvalidValueError(ValueError):
+    """A value is not of the type of its setting; the message is what it should be."""
 
 
-def _value(kind: Any, value: Any, path: Path | None, table: tuple[str, ...]) -> Any:
-    """A TOML value as the type of a field wants it."""
+def _convert(kind: Any, value: Any, path: Path | None, table: tuple[str, ...]) -> Any:
+    """Convert a TOML value to the type of a setting.
+
+    Raises:
+        InputError: a value within a table is invalid.
+        _InvalidValueError: the value is invalid.
+    """
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
         if value is None:
             return None
-        return _value(next(one for one in arguments if one is not type(None)), value, path, table)
+        return _convert(next(part for part in arguments if part is not type(None)), value, path, table)
     if origin is Literal:
         if value not in arguments:
-            raise _WrongError(f"one of {', '.join(arguments)}")
+            raise _InvalidValueError(f"one of {', '.join(arguments)}")
         return value
     if origin is tuple:
-        if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
-            raise _WrongError("a list of texts")
+        if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
+            raise _InvalidValueError("a list of texts")
         return tuple(value)
     if origin is dict or is_dataclass(kind):
         if not isinstance(value, Mapping):
-            raise _WrongError("a table")
+            raise _InvalidValueError("a table")
         if origin is not dict:
-            return _make(kind, value, path, table)
-        return {key: _value(arguments[1], one, path, (*table, key)) for key, one in value.items()}
+            return _make_settings(kind, value, path, table)
+        return {key: _convert(arguments[1], item, path, (*table, key)) for key, item in value.items()}
     if kind is Any:
         return value
     if kind is float and type(value) is int:
         return float(value)
     if type(value) is not kind:
-        raise _WrongError({int: "a whole number", float: "a number", bool: "true or false", str: "a text"}[kind])
+        raise _InvalidValueError(
+            {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}[kind]
+        )
     return value
 
 
-def _default(one: Field[Any]) -> Any:
-    return one.default if one.default_factory is MISSING else one.default_factory()
+def _default(item: Field[Any]) -> Any:
+    return item.default if item.default_factory is MISSING else item.default_factory()
 
 
 def _located(key: str, path: Path | None, table: tuple[str, ...]) -> str:

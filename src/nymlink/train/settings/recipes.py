@@ -10,7 +10,7 @@ from nymlink.encode.model.settings import Pooling
 from nymlink.train.settings.common import (
     AlignmentSettings,
     EncoderTrainingSettings,
-    HeldOut,
+    HeldOutCorpus,
     RunSettings,
     Schedule,
     require,
@@ -21,55 +21,60 @@ from nymlink.vocabulary.model import KINDS
 
 @dataclass(frozen=True, kw_only=True)
 class SapSettings(AlignmentSettings):
-    """Where pairs come from: a vocabulary, or a file of them."""
+    """The settings of the recipe ``sap``: pairs come from a vocabulary or from a file."""
 
     vocab: str | None = field(
         default=None,
         metadata=about(
-            "vocabulary whose synonyms are learned: directory, or file in any known format", matters=False
+            "vocabulary whose synonyms are learned: a directory, or a file in any known format", matters=False
         ),
     )
     pairs: str | None = field(
         default=None,
-        metadata=about("file of pairs instead: Parquet, or text with concept||name1||name2 a line", matters=False),
+        metadata=about(
+            "file of pairs instead of a vocabulary: Parquet, or text with lines concept||name1||name2",
+            matters=False,
+        ),
     )
     cap: int = field(
-        default=50, metadata=about("vocab: a concept with more pairs keeps so many, drawn at random", paper="50")
+        default=50,
+        metadata=about("vocab: the most pairs to keep of a concept, drawn at random", paper="50"),
     )
     languages: tuple[str, ...] = field(
-        default=(), metadata=about("vocab: names in this language only; all otherwise", flag="--language")
+        default=(),
+        metadata=about("vocab: use names in this language only; if not given, all", flag="--language"),
     )
     kinds: tuple[str, ...] = field(
         default=(),
-        metadata=about("vocab: names of this kind only; all but narrow and broad otherwise", flag="--kind"),
+        metadata=about(
+            "vocab: use names of this kind only; if not given, all but narrow and broad", flag="--kind"
+        ),
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if (self.vocab is None) == (self.pairs is None):
-            raise ValueError("either vocab or pairs must be given")
+            raise ValueError("give either vocab or pairs, not both")
         require(self.cap >= 1, "cap", "at least 1", self.cap)
         if self.pairs is not None and (self.languages or self.kinds):
             raise ValueError(
-                "languages and kinds choose names of vocab: a file of pairs is learned as it is (make it with "
-                "`nymlink pairs --language … --kind …`)"
+                "languages and kinds select names of vocab, not of a file of pairs: select them when you make the "
+                "file (`nymlink pairs --language … --kind …`)"
             )
         known = f"some of {', '.join(KINDS)}"
         require(set(self.kinds) <= set(KINDS), "kinds", known, self.kinds)
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnnotatedSettings(RunSettings):
-    """Where mentions come from."""
+class CorpusSettings(RunSettings):
+    """The settings of trainings on annotated mentions."""
 
     corpora: tuple[str, ...] = field(
-        metadata=about("annotated mentions to learn from: file or folder", matters=False, flag="--corpus")
+        metadata=about("file or folder of annotated mentions to train on", matters=False, flag="--corpus")
     )
     types: tuple[str, ...] = field(
         default=(),
-        metadata=about(
-            "mentions of this type only, to learn from and to measure on; all otherwise", flag="--type"
-        ),
+        metadata=about("train and evaluate on mentions of this type only; if not given, all", flag="--type"),
     )
 
     def __post_init__(self) -> None:
@@ -78,20 +83,23 @@ class AnnotatedSettings(RunSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MentionSettings(AnnotatedSettings):
-    """Where mentions and names come from."""
+class MentionSettings(CorpusSettings):
+    """The settings of trainings of encoders on annotated mentions and the names of their concepts."""
 
     vocab: str = field(
-        metadata=about("vocabulary that they are linked to: directory, or file in any known format", matters=False)
+        metadata=about(
+            "vocabulary of the gold concepts: a directory, or a file in any known format", matters=False
+        )
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class FinetuneSettings(MentionSettings, AlignmentSettings):
-    """For how long, and how many at a time, mentions are aligned with names."""
+    """The settings of the recipe ``finetune``: self-alignment of mentions with names."""
 
     epochs: int = field(
-        default=3, metadata=about("how often all is gone through", paper="3; AskAPatient 15, COMETA 10")
+        default=3,
+        metadata=about("epochs: passes over the training data", paper="3; AskAPatient 15, COMETA 10"),
     )
     batch_pairs: int = field(
         default=128,
@@ -101,29 +109,32 @@ class FinetuneSettings(MentionSettings, AlignmentSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class BioSynSettings(MentionSettings, EncoderTrainingSettings):
-    """Which candidates a mention gets, and how it is learned which of them are right."""
+    """The settings of the recipe ``biosyn``: candidate names of mentions, and optimisation."""
 
     candidates: int = field(
-        default=20, metadata=about("names that a mention is compared with, those of both searches", paper="20")
+        default=20,
+        metadata=about("candidates: names that a mention is compared with, from both searches", paper="20"),
     )
     sparse_candidates: int = field(
         default=10,
-        metadata=about("how many of these sparse search gives; dense search gives the others", paper="10"),
+        metadata=about("candidates from sparse search; the others come from dense search", paper="10"),
     )
     batch_queries: int = field(default=16, metadata=about("mentions in a batch", paper="16"))
     epochs: int = field(
         default=10,
-        metadata=about("how often all is gone through; dense candidates are searched anew each time", paper="10"),
+        metadata=about(
+            "epochs: passes over the training data; dense candidates are searched again in each", paper="10"
+        ),
     )
     learning_rate: float = field(default=1e-5, metadata=about("learning rate of the encoder", paper="1e-5"))
     sparse_learning_rate: float = field(
         default=0.01,
-        metadata=about("learning rate of the weight of sparse scores, which begins at 0", paper="0.01"),
+        metadata=about("learning rate of the weight of sparse scores, which is initially 0", paper="0.01"),
     )
     weight_decay: float = field(
         default=0.01,
         metadata=about(
-            "weight decay of Adam (L2), on all parameters but the weight of sparse scores", paper="0.01"
+            "weight decay of Adam (L2), on all parameters except the weight of sparse scores", paper="0.01"
         ),
     )
 
@@ -140,37 +151,33 @@ class BioSynSettings(MentionSettings, EncoderTrainingSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContextSettings(AnnotatedSettings):
-    """Which candidates a mention in its context gets, and what is to learn to re-rank them."""
+class RerankerTrainingSettings(CorpusSettings):
+    """The settings of trainings of re-rankers."""
 
-    index: str = field(
-        metadata=about("index whose candidates are re-ranked; its vocabulary has the concepts", matters=False)
-    )
+    index: str = field(metadata=about("index whose candidates are re-ranked", matters=False))
     base: str = field(
-        metadata=about(
-            "the encoder that is started from: a folder, nymlink-mini, or a model on the hub", matters=False
-        )
+        metadata=about("encoder to start from: a folder, nymlink-mini, or a model on the hub", matters=False)
     )
     candidates: int = field(
         default=64,
         metadata=about(
-            "concepts that a mention is compared with: as many are put in order where `rerank fit` does not say "
-            "otherwise",
+            "candidates: concepts that a mention is compared with; the re-ranker re-orders as many, unless "
+            "`nymlink rerank fit` chooses another number",
             paper="64",
         ),
     )
     graph_tokens: int = field(
         default=8192,
         metadata=about(
-            "tokens of mentions, and of concepts, whose computation is held in memory for the gradients. A batch "
-            "with more is encoded twice, piece by piece: slower, but with the same loss. Lower it when memory "
-            "runs out",
+            "tokens of mentions, and as many of concepts, whose computation graph is held in memory for the "
+            "gradients. A batch with more is encoded twice, piece by piece: slower, with the same loss. Lower it "
+            "when memory runs out",
             matters=False,
         ),
     )
-    evaluation: dict[str, HeldOut] = field(
+    evaluation: dict[str, HeldOutCorpus] = field(
         default_factory=dict,
-        metadata=about("corpora to measure on, by name; the dictionary is an index", flag="--evaluate"),
+        metadata=about("held-out corpora to evaluate on, by name; the dictionary is an index", flag="--evaluate"),
     )
 
     def __post_init__(self) -> None:
@@ -180,106 +187,111 @@ class ContextSettings(AnnotatedSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RerankSettings(ContextSettings):
-    """Which candidates a mention gets, and how both encoders learn which of them its context means."""
+class RerankSettings(RerankerTrainingSettings):
+    """The settings of the recipe ``rerank``, which trains a dual encoder."""
 
     loss: Literal["triplet", "triplet-sampled", "prototype", "prototype-srn"] = field(
         default="prototype-srn",
         metadata=about(
-            "what is compared with concepts: triplet: each mention; triplet-sampled: one mention, drawn, of each "
-            "concept in a document; prototype: the mean of all of them; prototype-srn: of those that are near a "
-            "drawn one (soft-radius neighbours)",
+            "what the triplet loss compares with concepts; a cluster is the mentions of one concept in one "
+            "document. triplet: each mention; triplet-sampled: a random mention of each cluster; prototype: the "
+            "mean of each cluster; prototype-srn: the mean of the mentions near a random one (soft-radius "
+            "neighbours)",
             paper="prototype-srn",
         ),
     )
     anchor: Literal["random", "central"] = field(
         default="random",
         metadata=about(
-            "prototype, prototype-srn: the mention of a cluster whose nearest wrong candidate is the negative, "
-            "and whose neighbours count: drawn, or the nearest to the mean",
+            "prototype, prototype-srn: the anchor, the mention of a cluster that negatives and neighbours are "
+            "chosen for: random, or central: the nearest to the cluster's mean",
             paper="random",
         ),
     )
     negatives: Literal["own", "batch"] = field(
         default="own",
         metadata=about(
-            "where the nearest wrong concept is sought: own: among the anchor's own candidates, which are what it "
-            "will have to be told from; batch: among those of all mentions of the batch, where one may be nearer "
-            "that the index would not have found for it",
+            "where the negative, the nearest wrong concept, is searched: own: among the anchor's own candidates; "
+            "batch: among the candidates of all mentions of the batch",
             paper="own; release batch",
+            flag="--negatives-from",
         ),
     )
     preset: Literal["paper", "release"] = field(
-        default="paper", metadata=about("whose constants: those of the paper, or of its released code")
+        default="paper", metadata=about("constants of the paper, or of its released code")
     )
     margin: float | None = field(
         default=None,
         metadata=about(
-            "how much nearer the right concept should be; what the preset says otherwise",
+            "margin of the triplet loss; if not given, that of the preset",
             paper="BC5CDR 1.6, MedMentions 1.2; release 1.15",
         ),
     )
     radius: float | None = field(
         default=None,
         metadata=about(
-            "prototype-srn: where the radius begins; all: the width of clusters that scaling auto goes by; what "
-            "the preset says otherwise",
+            "initial radius of prototype-srn; with any loss, the mean radius of clusters for scaling auto; if not "
+            "given, that of the preset",
             paper="11; release 10",
         ),
     )
     radius_learning_rate: float | None = field(
         default=None,
         metadata=about(
-            "prototype-srn: learning rate of the radius; what the preset says otherwise",
+            "prototype-srn: learning rate of the radius; if not given, that of the preset",
             paper="BC5CDR 0.01, MedMentions 0.005",
         ),
     )
     shortlist: int = field(
         default=16,
         metadata=about(
-            "wrong candidates, the nearest at the beginning of an epoch, of which the one is taken in each step "
-            "that is nearest then",
+            "nearest wrong candidates of a mention at the start of an epoch; the negative of each step is chosen "
+            "from them",
             paper="all",
         ),
     )
     scaling: Literal["auto", "none"] = field(
         default="auto",
         metadata=about(
-            "auto: lengths are counted in a unit in which clusters are as wide before training, in the mean, as "
-            "the radius says; none: as they are",
+            "unit of lengths: auto: such that the mean radius of clusters before training equals the setting "
+            "radius; none: lengths are not scaled",
             paper="none",
         ),
     )
     max_length: int = field(
-        default=128, metadata=about("tokens that mentions with context, and concepts, are cut to", paper="128")
+        default=128,
+        metadata=about("tokens that mentions with context, and concepts, are truncated to", paper="128"),
     )
     pooling: Pooling | None = field(
         default=None,
         metadata=about(
-            "cls: a mention is the mean of two places, a concept its first token; mean: a mention is the mean "
-            "from one place to the other, a concept that of its tokens; what the base says otherwise",
+            "cls: the vector of a mention is the mean of its start and its end, that of a concept its first "
+            "token; mean: the vector of a mention is the mean from its start to its end, that of a concept the "
+            "mean of its tokens; if not given, as in the base",
             paper="cls",
         ),
     )
     mention_start: Literal["marker", "word"] = field(
         default="marker",
         metadata=about(
-            "the first of the two places of a mention: the marker before it, or its first word piece; the second "
-            "is the marker after it",
+            "start of a mention: marker: the marker before it; word: its first word piece. Its end is the marker "
+            "after it",
             paper="marker; release word",
         ),
     )
-    batch_groups: int = field(default=32, metadata=about("comparisons in a batch", paper="32"))
+    batch_groups: int = field(
+        default=32, metadata=about("clusters in a batch; mentions with the loss triplet", paper="32")
+    )
     epochs: int = field(
         default=6,
         metadata=about(
-            "how often all is gone through; wrong concepts are found anew each time",
+            "epochs: passes over the training data; wrong candidates are searched again in each",
             paper="BC5CDR 6, MedMentions 3",
         ),
     )
     learning_rate: float = field(default=1e-5, metadata=about("learning rate of both encoders", paper="1e-5"))
     weight_decay: float = field(
-        default=0.0, metadata=about("weight decay of Adam (L2), on all parameters but the radius")
+        default=0.0, metadata=about("weight decay of Adam (L2), on all parameters except the radius")
     )
 
     def __post_init__(self) -> None:
@@ -294,36 +306,36 @@ class RerankSettings(ContextSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CrossEncoderSettings(ContextSettings):
-    """Which candidates are read with a mention, and how it is learned which of them its context means."""
+class CrossEncoderSettings(RerankerTrainingSettings):
+    """The settings of the recipe ``cross-encoder``."""
 
     candidates: int = field(
         default=16,
-        metadata=about("first concepts of the index: wrong ones are taken from these, and these are re-ranked"),
+        metadata=about("first candidates of the index: negatives are chosen from them, and they are re-ranked"),
     )
     negatives: int = field(
         default=7,
         metadata=about(
-            "wrong candidates that the right concept is compared with: half of them, rounded up, are the first of "
-            "the index, the others are drawn anew in each epoch from those after these"
+            "negatives: wrong candidates that the right concept is compared with. Half of them, rounded up, are "
+            "the first of the index; the others are drawn at random from the rest in each epoch"
         ),
     )
     max_length: int = field(
-        default=128, metadata=about("tokens that a mention with context and a concept together are cut to")
+        default=128, metadata=about("tokens that a mention with context and a concept are truncated to together")
     )
     batch_mentions: int = field(default=16, metadata=about("mentions in a batch"))
-    epochs: int = field(default=2, metadata=about("how often all is gone through"))
+    epochs: int = field(default=2, metadata=about("epochs: passes over the training data"))
     learning_rate: float = field(default=2e-5, metadata=about("learning rate"))
     weight_decay: float = field(default=0.01, metadata=about("weight decay of AdamW, on all parameters"))
     schedule: Schedule = field(
         default="linear",
-        metadata=about("how the learning rate falls after the warm-up: constant, linear or cosine to 0"),
+        metadata=about("learning rate after the warm-up: constant, or a linear or cosine decay to 0"),
     )
     graph_tokens: int = field(
         default=8192,
         metadata=about(
-            "tokens whose computation is held in memory for the gradients: a batch with more is gone through "
-            "mention by mention, with the same loss. Lower it when memory runs out",
+            "tokens whose computation graph is held in memory for the gradients. A batch with more is processed "
+            "in pieces of some mentions, with the same loss. Lower it when memory runs out",
             matters=False,
         ),
     )

@@ -1,4 +1,4 @@
-"""TOML files: read, written, and in which line what stands."""
+"""TOML files: reading, writing, and the line of a key."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _TABLE: Final = re.compile(r"""\s*\[\s*(?P<table>[^\[\]]+?)\s*\]""")
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """The values of a TOML file.
+    """Read the values of a TOML file.
 
     Raises:
-        InputError: it cannot be read; the message says in which line.
+        InputError: the file is missing or is not TOML; the message gives the line.
     """
     try:
         with open(path, "rb") as file:
@@ -32,21 +32,30 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def to_toml(values: Mapping[str, Any]) -> str:
-    """Write JSON values as TOML; what is ``None``, which TOML cannot say, is left out."""
+    """Convert JSON values to TOML; ``None``, which TOML does not have, is left out."""
     return tomli_w.dumps(_without_none(values))
 
 
 def line_of(key: str, path: Path | None, table: tuple[str, ...]) -> int | None:
-    """The line in which a TOML file gives a key, or begins the table of that name."""
+    """Find the line of a key in a TOML file, or the header of the table of that name.
+
+    Args:
+        key: the key.
+        path: the file; ``None`` where the values come from no file.
+        table: the names of the tables around the key, from the outermost.
+
+    Returns:
+        The line number, from 1; ``None`` where it is not found.
+    """
     if path is None:
         return None
-    within: tuple[str, ...] = ()
+    current: tuple[str, ...] = ()
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         if header := _TABLE.match(line):
-            within = tuple(part.strip(" \"'") for part in header["table"].split("."))
-            if within[: len(table) + 1] == (*table, key):
+            current = tuple(part.strip(" \"'") for part in header["table"].split("."))
+            if current[: len(table) + 1] == (*table, key):
                 return number
-        elif (found := _KEY.match(line)) and within == table and found["key"].strip() == key:
+        elif (match := _KEY.match(line)) and current == table and match["key"].strip() == key:
             return number
     return None
 

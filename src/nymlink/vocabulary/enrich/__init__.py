@@ -1,6 +1,6 @@
-"""Enriching a vocabulary: concepts borrow the names of what another vocabulary holds equal to them.
+"""Enrich a vocabulary with the names of equivalent concepts in another one.
 
-``known`` says which concept an id of any spelling stands for, ``sharing`` which of those that refer to each other
-share their names, ``by_name`` which are called the same, ``equals`` which concepts of two vocabularies are one,
-``borrowing`` which names pass from one to the other, ``enrich`` does it. ``docs/merging.md`` has the figures.
+``concept_ids`` looks up concepts by any spelling of their ids, ``mutual_names`` and ``by_name`` compare names,
+``equivalence`` decides which concepts are equivalent, ``borrowing`` chooses the names, and ``enrich`` adds them.
+See ``docs/howto/merging.md``.
 """

@@ -1,4 +1,4 @@
-"""Which concepts of two vocabularies are called the same, where names alone are to say so."""
+"""Match the concepts of two vocabularies by name alone."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from typing import Final
 
 import pyarrow as pa
 
-from nymlink.vocabulary.alike import exact_names, is_telling, loosened
-from nymlink.vocabulary.enrich.sharing import Pair
+from nymlink.vocabulary.enrich.mutual_names import CrossPair
 from nymlink.vocabulary.keys import normalise_all
 from nymlink.vocabulary.model import UNKNOWN_LANGUAGE
+from nymlink.vocabulary.name_matching import exact_names, is_specific, loose_form
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _ORDERING: Final = frozenset("after by due from to with without".split())
-"""Words around which the others say something else the other way round: "liver cancer metastatic to lung"."""
+"""Words that make the order of the others matter: "liver cancer metastatic to lung"."""
 
 _POSSESSIVE: Final = re.compile(r"['’]s\b", re.IGNORECASE)
 
 _ANY: Final = ""
 
-Filed = defaultdict[tuple[str, str], set[int]]
-"""Language, or any, and form → concept rows."""
+NameIndex = defaultdict[tuple[str, str], set[int]]
+"""(language or :data:`_ANY`, form of a name) → concept rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,55 +33,55 @@ class _Name:
     """A preferred or exact name.
 
     Attributes:
-        concept: its concept's row.
+        concept: the row of its concept.
         kind: ``"preferred"`` or ``"exact"``.
         lang: its language, without region.
-        standing: its normal form.
-        loose: a form that it has in common with other spellings; ``None`` where that might say something else.
+        normal: its normal form.
+        loose: the form it shares with its variants; ``None`` where that could change the meaning.
     """
 
     concept: int
     kind: str
     lang: str
-    standing: str
+    normal: str
     loose: str | None
 
 
-def called_alike(
-    target: Vocabulary, meta: Vocabulary, allowed: Callable[[Pair], bool]
-) -> tuple[set[Pair], set[Pair], set[Pair]]:
-    """Find the pairs of live concepts that are called the same, in one language or one that is not said.
+def match_by_name(
+    target: Vocabulary, meta: Vocabulary, allowed: Callable[[CrossPair], bool]
+) -> tuple[set[CrossPair], set[CrossPair], set[CrossPair]]:
+    """Find the pairs of live concepts with a name in common, in the same or an unknown language.
 
-    Of a concept without a preferred name the first exact one serves.
+    For a concept without a preferred name its first exact name is used.
 
     Args:
-        target: the vocabulary that is to have more names.
+        target: the vocabulary to enrich.
         meta: the metathesaurus.
-        allowed: which pairs may be equal at all; others are as if they were not there.
+        allowed: whether a pair may be equivalent at all; other pairs are ignored.
 
     Returns:
-        The surest first: pairs with a preferred name in common; with one in common but for the order of words,
-        plurals, accents, spelling and words that say nothing; and, of those concepts of the target that have none
-        of either sort, pairs of which the other has the preferred name of the one as an exact name, so compared.
+        Three sets of pairs, the surest first: with the same preferred name; with preferred names that differ in
+        order of words, plurals, accents, spelling and stop words only; and, for concepts of the target in neither
+        set, pairs whose second concept has such a variant of the first one's preferred name as an exact name.
     """
-    ours = [name for own in _concepts(target) for name in _preferred(own)]
-    wanted = {form for name in ours for form in (name.standing, name.loose)}
-    standing, loosely, exact = Filed(set), Filed(set), Filed(set)
-    for own in _concepts(meta):
+    target_names = [name for own in _names_by_concept(target) for name in _preferred(own)]
+    wanted = {form for name in target_names for form in (name.normal, name.loose)}
+    by_normal, by_loose, by_exact = NameIndex(set), NameIndex(set), NameIndex(set)
+    for own in _names_by_concept(meta):
         for name in _preferred(own):
-            _file(standing, name, name.standing, wanted)
-            _file(loosely, name, name.loose, wanted)
+            _add(by_normal, name, name.normal, wanted)
+            _add(by_loose, name, name.loose, wanted)
         for name in own:
-            _file(exact, name, name.loose, wanted)
-    same = _pairs(ours, standing, lambda name: name.standing, allowed)
-    alike = _pairs(ours, loosely, lambda name: name.loose, allowed)
-    called = {one for one, _ in same | alike}
-    others = [name for name in ours if name.concept not in called]
-    return same, alike, _pairs(others, exact, lambda name: name.loose, allowed)
+            _add(by_exact, name, name.loose, wanted)
+    same = _pairs(target_names, by_normal, lambda name: name.normal, allowed)
+    variants = _pairs(target_names, by_loose, lambda name: name.loose, allowed)
+    matched = {concept for concept, _ in same | variants}
+    unmatched = [name for name in target_names if name.concept not in matched]
+    return same, variants, _pairs(unmatched, by_exact, lambda name: name.loose, allowed)
 
 
-def _concepts(vocabulary: Vocabulary) -> Iterator[list[_Name]]:
-    """The preferred and exact names of each live concept."""
+def _names_by_concept(vocabulary: Vocabulary) -> Iterator[list[_Name]]:
+    """Yield the preferred and exact names of each live concept."""
     live = ~vocabulary.columns.concepts["obsolete"].to_numpy()
     names = exact_names(vocabulary.columns.names)
     names = names.filter(pa.array(live[names["concept"].to_numpy()]))
@@ -89,39 +89,42 @@ def _concepts(vocabulary: Vocabulary) -> Iterator[list[_Name]]:
     rows = zip(*columns, normalise_all(names["text"]).to_pylist(), strict=True)
     for concept, own in groupby(rows, lambda row: row[0]):
         yield [
-            _Name(concept, kind, lang.split("-")[0], standing, _loose(text, standing))
-            for _, kind, lang, text, standing in own
+            _Name(concept, kind, lang.split("-")[0], normal, _loose(text, normal))
+            for _, kind, lang, text, normal in own
         ]
 
 
-def _loose(text: str, standing: str) -> str | None:
-    words = standing.split()
+def _loose(text: str, normal: str) -> str | None:
+    words = normal.split()
     if not _ORDERING.isdisjoint(words):
         return None
-    form = loosened(" ".join(sorted(words)))
+    form = loose_form(" ".join(sorted(words)))
     if "s" in words and not _POSSESSIVE.search(text):
-        # Protein S is another protein.
+        # Keep a letter S that is no possessive: "protein S".
         form += " s"
-    return form if is_telling(form) else None
+    return form if is_specific(form) else None
 
 
 def _preferred(own: list[_Name]) -> list[_Name]:
     return [name for name in own if name.kind == "preferred"] or own[:1]
 
 
-def _file(filed: Filed, name: _Name, form: str | None, wanted: set[str | None]) -> None:
+def _add(index: NameIndex, name: _Name, form: str | None, wanted: set[str | None]) -> None:
     if form is not None and form in wanted:
         for lang in (name.lang, _ANY):
-            filed[lang, form].add(name.concept)
+            index[lang, form].add(name.concept)
 
 
 def _pairs(
-    names: list[_Name], filed: Filed, form: Callable[[_Name], str | None], allowed: Callable[[Pair], bool]
-) -> set[Pair]:
-    found = set()
+    names: list[_Name],
+    index: NameIndex,
+    form: Callable[[_Name], str | None],
+    allowed: Callable[[CrossPair], bool],
+) -> set[CrossPair]:
+    pairs = set()
     for name in names:
         key = form(name)
         langs = [_ANY] if name.lang == UNKNOWN_LANGUAGE else [name.lang, UNKNOWN_LANGUAGE]
         if key is not None:
-            found |= {(name.concept, other) for lang in langs for other in filed.get((lang, key), ())}
-    return {pair for pair in found if allowed(pair)}
+            pairs |= {(name.concept, other) for lang in langs for other in index.get((lang, key), ())}
+    return {pair for pair in pairs if allowed(pair)}

@@ -1,4 +1,4 @@
-"""Giving a vocabulary the names of its equals."""
+"""Add to a vocabulary the names of equivalent concepts in a metathesaurus."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ import pyarrow.compute as pc
 
 from nymlink.core.errors import InputError
 from nymlink.vocabulary.enrich.borrowing import Loan, borrow
-from nymlink.vocabulary.enrich.equals import Equals, find_equals
-from nymlink.vocabulary.languages import with_regions
+from nymlink.vocabulary.enrich.equivalence import Equivalences, find_equivalences
+from nymlink.vocabulary.languages import matching_languages
 from nymlink.vocabulary.model import UNKNOWN_LANGUAGE, Source, unused_name
-from nymlink.vocabulary.tables import CONCEPT_SCHEMA, NAME_SCHEMA, REDIRECT_SCHEMA, Part, Tables
+from nymlink.vocabulary.tables import CONCEPT_SCHEMA, NAME_SCHEMA, REDIRECT_SCHEMA, SourceTables, Tables
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
 class Enriched:
-    """An enriched vocabulary, and how it came about.
+    """An enriched vocabulary, with the evidence and the counts.
 
     Attributes:
-        vocabulary: the result; its concepts have the rows they had.
-        equals: which concepts were found equal to which of the metathesaurus, and by what.
-        added: names that were borrowed.
-        there: names that the concepts had already, but for case and punctuation.
-        ambiguous: names left out because another concept has them, or would borrow them as well.
+        vocabulary: the result; concepts keep their rows.
+        equivalences: the equivalent concepts, by evidence.
+        added: number of names borrowed.
+        present: number of names that the concepts had already, except for case and punctuation.
+        ambiguous: number of names left out because another concept has them, or would borrow them too.
     """
 
     vocabulary: Vocabulary
-    equals: Equals
+    equivalences: Equivalences
     added: int
-    there: int
+    present: int
     ambiguous: int
 
 
@@ -45,74 +45,75 @@ def enrich(
     without: Collection[str] = (),
     by_name: bool = False,
 ) -> Enriched:
-    """Add to each concept of a vocabulary the names of what a metathesaurus holds equal to it.
+    """Add to the concepts of a vocabulary the names of equivalent concepts in a metathesaurus.
 
-    A borrowed name keeps its source, which is listed with its licence. It is preferred for concepts only that have
-    no name of their own; one that has no preferred name may be called by a surer one than its own. Related, narrow
-    and broad names are not borrowed, nor is what the target's own sources hold: it has of them what it is to have.
-    Borrowed names serve no further borrowing, so that what is enriched twice is as it was.
+    A borrowed name keeps its source, which is listed with its licence. It is preferred only for concepts without
+    any name. Related, narrow and broad names are not borrowed, nor are names from sources that the target already
+    has. Equivalence is found without borrowed names, so that enriching again changes nothing.
 
     Args:
-        target: the vocabulary that is to have more names.
+        target: the vocabulary to enrich.
         meta: the metathesaurus, or any other vocabulary.
-        languages: BCP 47 codes of the languages to borrow names in, each with its regions; by default those in
-            which the target has names, and all if it has none.
+        languages: BCP 47 codes of the languages of borrowed names, each with its regions; by default the languages
+            of the target's names, or all if it has no names.
         without: sources of the metathesaurus to borrow nothing from.
-        by_name: whether concepts that are called the same are equal, too: for vocabularies whose ids nobody refers
-            to. See :func:`~nymlink.vocabulary.enrich.equals.find_equals`.
+        by_name: whether concepts with a name in common are equivalent, too: for vocabularies to whose ids no other
+            refers. See :func:`~nymlink.vocabulary.enrich.equivalence.find_equivalences`.
 
     Raises:
-        InputError: nothing in the metathesaurus is equal to a concept of the target, it has no name in one of the
-            languages, or it has no such source to leave out.
+        InputError: no concept of the target has an equivalent, or the metathesaurus has no name in one of the
+            languages, or no such source to leave out.
     """
-    there = list(meta.counts("lang"))
-    if unknown := sorted(one for one in {*languages} if not with_regions([one], there)):
+    available = list(meta.counts("lang"))
+    if unknown := sorted(code for code in {*languages} if not matching_languages([code], available)):
         raise InputError(
-            f"no language {unknown[0]!r} among the names to borrow; there are: {', '.join(there) or 'none'}"
+            f"no language {unknown[0]!r} among the names to borrow; there are: {', '.join(available) or 'none'}"
         )
     sources = [source.name for source in meta.sources]
-    if strange := sorted({*without}.difference(sources)):
-        raise InputError(f"no source {strange[0]!r} to leave out; there are: {', '.join(sources) or 'none'}")
-    borrowed = {name for once in target.settings.get("enriched", ()) for name in once["sources"]}
+    if unknown := sorted({*without}.difference(sources)):
+        raise InputError(f"no source {unknown[0]!r} to leave out; there are: {', '.join(sources) or 'none'}")
+    borrowed = {name for earlier in target.settings.get("enriched", ()) for name in earlier["sources"]}
     parts = target.parts()
     own = [part for part in parts if part[0].name not in borrowed]
     bare = Vocabulary.of(*own, repeats=True) if borrowed else target
-    equals = find_equals(bare, meta, by_name=by_name)
-    if not equals.pairs:
+    equivalences = find_equivalences(bare, meta, by_name=by_name)
+    if not equivalences.pairs:
         examples = f"({_example(target)} here, {_example(meta)} to borrow from)"
         if by_name:
             raise InputError(f"no concept in common by ids, cross-references or names {examples}")
         raise InputError(
-            f"no concept in common by ids or cross-references {examples}: merge what is to be borrowed from with "
-            "a vocabulary that refers to these ids, or ask for equals by name (--by-name)"
+            f"no concept in common by ids or cross-references {examples}: merge the vocabulary to borrow from "
+            "with one that refers to these ids, or match concepts by name, too (--by-name)"
         )
     wanted = set(languages) or bare.counts("lang").keys() - {UNKNOWN_LANGUAGE}
     loan = borrow(
         target,
         meta,
-        equals.pairs,
+        equivalences.pairs,
         lenders=[
             source.name
             for source in meta.sources
-            if source.name not in without and _same(source, [one for one, _ in own]) is None
+            if source.name not in without and _find_same(source, [own_source for own_source, _ in own]) is None
         ],
-        languages=with_regions(wanted, there) if wanted else None,
+        languages=matching_languages(wanted, available) if wanted else None,
     )
-    lent = _lent(target, meta, loan)
-    made = {
+    lent = _borrowed_tables(target, meta, loan)
+    record = {
         "sources": [source.name for source, _ in lent],
         "languages": sorted(languages),
         "without": sorted(without),
         "by_name": by_name,
     }
-    enriched = [*target.settings.get("enriched", ()), made]
+    enriched = [*target.settings.get("enriched", ()), record]
     settings = {**target.settings, "enriched": enriched} if lent else target.settings
-    vocabulary = Vocabulary.of(*_joined(parts, lent), repeats=True, settings=settings)
-    return Enriched(vocabulary, equals, added=len(loan.names), there=loan.there, ambiguous=loan.ambiguous)
+    vocabulary = Vocabulary.of(*_join(parts, lent), repeats=True, settings=settings)
+    return Enriched(
+        vocabulary, equivalences, added=len(loan.names), present=loan.present, ambiguous=loan.ambiguous
+    )
 
 
-def _lent(target: Vocabulary, meta: Vocabulary, loan: Loan) -> list[Part]:
-    """The names of a loan as tables of their sources, under names that these have or can have in the target."""
+def _borrowed_tables(target: Vocabulary, meta: Vocabulary, loan: Loan) -> list[SourceTables]:
+    """Make tables of borrowed names by source; a source that the target has keeps its name there."""
     names = meta.columns.names.take(pa.array(loan.names))
     nameless = np.diff(target.columns.name_offsets)[loan.concepts] == 0
     kinds = names["kind"].cast(pa.string())
@@ -127,19 +128,19 @@ def _lent(target: Vocabulary, meta: Vocabulary, loan: Loan) -> list[Part]:
         schema=NAME_SCHEMA,
     )
     sources = names["source"].cast(pa.string())
-    lent: list[Part] = []
+    lent: list[SourceTables] = []
     for source in meta.sources:
         own = table.filter(pc.equal(sources, source.name))
         if len(own):
-            known = _same(source, target.sources)
-            taken = {one.name for one in (*target.sources, *(one for one, _ in lent))}
-            lender = known or replace(source, name=unused_name(source.name, taken))
+            known = _find_same(source, target.sources)
+            used = {other.name for other in (*target.sources, *(earlier for earlier, _ in lent))}
+            lender = known or replace(source, name=unused_name(source.name, used))
             lent.append((lender, Tables(CONCEPT_SCHEMA.empty_table(), own, REDIRECT_SCHEMA.empty_table())))
     return lent
 
 
-def _joined(parts: list[Part], lent: list[Part]) -> list[Part]:
-    """All parts, one a source."""
+def _join(parts: list[SourceTables], lent: list[SourceTables]) -> list[SourceTables]:
+    """Add borrowed names to the tables of their sources."""
     joined = dict(parts)
     for source, tables in lent:
         known = joined.get(source)
@@ -148,9 +149,11 @@ def _joined(parts: list[Part], lent: list[Part]) -> list[Part]:
     return list(joined.items())
 
 
-def _same(source: Source, among: Collection[Source]) -> Source | None:
-    """The one that is the same source, under whatever name, if any is."""
-    return next((one for one in among if one == source or (one.sha256 and one.sha256 == source.sha256)), None)
+def _find_same(source: Source, others: Collection[Source]) -> Source | None:
+    """Find the same source under any name: an equal one, or one of the same file."""
+    return next(
+        (other for other in others if other == source or (other.sha256 and other.sha256 == source.sha256)), None
+    )
 
 
 def _example(vocabulary: Vocabulary) -> str:

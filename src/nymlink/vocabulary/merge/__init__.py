@@ -1,6 +1,6 @@
-"""Merging vocabularies: concepts that evidence shows to be the same become one.
+"""Merge vocabularies: concepts that are the same by evidence become one.
 
-``identifiers`` says what is the same id, ``concepts`` what the inputs hold, ``links`` which of them refer to each
-other, ``names`` which are called the same, ``evidence`` what follows from both; ``clustering`` joins by evidence,
-``rewrite`` makes the tables of the result, ``report`` writes down why. ``docs/merging.md`` has the figures.
+``identifiers`` normalises ids, ``concepts`` indexes the inputs, ``claims`` collects mappings and xrefs, ``names``
+compares names, ``evidence`` weighs both; ``clustering`` joins concepts by evidence, ``rewrite`` makes the tables
+of the result, and ``report`` documents the reasons. See ``docs/howto/merging.md``.
 """

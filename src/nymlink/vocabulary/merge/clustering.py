@@ -1,7 +1,7 @@
-"""From pairs of concepts to merged ones: the surest evidence first, and never against what is known.
+"""Cluster pairs of concepts into merged concepts, the surest evidence first.
 
-A union that would put two concepts of one namespace together is refused: of two claims the surer one holds.
-All that decides about a concept lies in its own connected component: evidence elsewhere changes nothing.
+A union that would join two concepts of one namespace is refused, so that the surer of two contradictory pieces of
+evidence holds. A cluster depends only on its connected component: evidence elsewhere does not change it.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from nymlink.vocabulary.merge.identifiers import Key
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """Which concepts are one.
+    """The clusters of concepts, and the evidence used and refused.
 
     Attributes:
         members: the rows of each merged concept, two or more.
-        joins: the evidence that held, the surest first.
-        refusals: the evidence that did not, with what is against it; first what clashed with surer evidence.
+        joins: the evidence used, the surest first.
+        refusals: the evidence refused, with the reasons; first what contradicts surer evidence.
     """
 
     members: tuple[tuple[int, ...], ...]
@@ -35,34 +35,34 @@ def cluster(
     keys: Mapping[int, Sequence[Key]],
     one_concept: Collection[frozenset[Key]] = (),
 ) -> Clusters:
-    """Join concepts by evidence, in an order that depends on nothing but the evidence and the keys.
+    """Join concepts by evidence, in an order that depends on the evidence and the keys only.
 
     Args:
-        evidence: about pairs of rows, one a pair.
-        keys: row → its key and alternate ones; rows of one namespace do not come together, nor does a row come to
-            one that has another key of its namespace as an alternate.
-        one_concept: pairs of keys of one namespace that may come together.
+        evidence: the evidence about pairs of rows, one per pair.
+        keys: row → its key and alternate keys. Rows of one namespace are not joined, nor a row with one that has
+            another key of its namespace as an alternate.
+        one_concept: pairs of keys of one namespace that may be joined nevertheless.
     """
-    ordered = sorted(evidence, key=lambda found: _rank(found, keys))
-    apart = [found.pair for found in ordered if found.denied]
+    ordered = sorted(evidence, key=lambda item: _rank(item, keys))
+    apart = [item.pair for item in ordered if item.denied]
     groups = _Groups(keys, frozenset(one_concept), apart)
     joins, clashes, weak = [], [], []
-    for found in ordered:
-        if not found.confidence:
-            weak.append(found)
-        elif clash := groups.join(*found.pair):
-            clashes.append(replace(found, against=clash))
+    for item in ordered:
+        if not item.confidence:
+            weak.append(item)
+        elif clash := groups.join(*item.pair):
+            clashes.append(replace(item, against=clash))
         else:
-            joins.append(found)
+            joins.append(item)
     return Clusters(groups.members(), tuple(joins), (*clashes, *weak))
 
 
-def _rank(found: Evidence, keys: Mapping[int, Sequence[Key]]) -> tuple[float, int, list[list[Key]]]:
-    return -found.confidence, -len(found.kinds), sorted(sorted(keys[row]) for row in found.pair)
+def _rank(evidence: Evidence, keys: Mapping[int, Sequence[Key]]) -> tuple[float, int, list[list[Key]]]:
+    return -evidence.confidence, -len(evidence.kinds), sorted(sorted(keys[row]) for row in evidence.pair)
 
 
 class _Groups:
-    """Disjoint sets of rows."""
+    """Disjoint sets of rows (union-find), joined only where no keys clash."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class _Groups:
         self._one_concept = one_concept
         self._parents: dict[int, int] = {}
         self._rows: dict[int, list[int]] = {}
-        # Of each group: namespace → its rows' own keys, and those with the alternate ones.
+        # For each group: namespace → keys of its rows, without and with alternate keys.
         self._own: dict[int, dict[str, set[Key]]] = {}
         self._all: dict[int, dict[str, set[Key]]] = {}
         self._apart: dict[int, set[int]] = defaultdict(set)
@@ -83,7 +83,7 @@ class _Groups:
             self._apart[other].add(one)
 
     def join(self, one: int, other: int) -> str:
-        """Join the groups of two rows; or say what is against it, and leave them as they are."""
+        """Join the groups of two rows, or return the reason not to; empty if they are joined."""
         small, large = sorted((self._root(one), self._root(other)), key=lambda root: len(self._rows[root]))
         if small == large:
             return ""
@@ -91,13 +91,13 @@ class _Groups:
         if not clash:
             self._parents[small] = large
             self._rows[large] += self._rows.pop(small)
-            for known in (self._own, self._all):
-                for namespace, keys in known.pop(small).items():
-                    known[large][namespace] |= keys
+            for keys_of_group in (self._own, self._all):
+                for namespace, keys in keys_of_group.pop(small).items():
+                    keys_of_group[large][namespace] |= keys
         return clash
 
     def members(self) -> tuple[tuple[int, ...], ...]:
-        """The groups of two and more."""
+        """Return the groups of two or more rows."""
         return tuple(sorted(tuple(sorted(rows)) for rows in self._rows.values() if len(rows) > 1))
 
     def _clash(self, small: int, large: int) -> str:
@@ -105,14 +105,14 @@ class _Groups:
             if not self._apart[row].isdisjoint(self._rows[large]):
                 return "a mapping says that members are not the same"
         for namespace in sorted(self._all[small].keys() & self._all[large].keys()):
-            pairs = self._unlike(small, large, namespace)
+            pairs = self._distinct_keys(small, large, namespace)
             if pairs:
                 one, other = min(pairs)
                 return f"would join two concepts of {namespace}: {one[1]} and {other[1]}"
         return ""
 
-    def _unlike(self, small: int, large: int, namespace: str) -> list[list[Key]]:
-        """Pairs of keys of two groups that are of one namespace and not of one concept."""
+    def _distinct_keys(self, small: int, large: int, namespace: str) -> list[list[Key]]:
+        """Find pairs of keys of two groups in a namespace that belong to different concepts."""
         ones, others = (self._own[group].get(namespace) or set() for group in (small, large))
         if not ones or not others:
             ones, others = self._all[small][namespace], self._all[large][namespace]

@@ -1,4 +1,4 @@
-"""The concepts that are to be merged, by row and by id."""
+"""The concepts to merge, by row and by id."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from nymlink.vocabulary.merge.identifiers import Key, canonical
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 
-class Concepts:
-    """The concepts of an unmerged vocabulary; a concept is spoken of by its row there.
+class LiveConcepts:
+    """The concepts of an unmerged vocabulary, by row and by canonical id.
 
-    Obsolete concepts take no part: what refers to one refers to the concept that replaces it, if it is one.
+    Obsolete concepts are not merged: a reference to one counts as a reference to its replacement, if there is just
+    one.
 
     Attributes:
         ids: the id of each row.
         sources: the source of each row.
-        keys: the key of each row.
+        keys: the canonical id (key) of each row.
         live: the rows of concepts that are not obsolete.
-        same: pairs of live rows that are one concept by their ids alone: spelt differently, or one an alternate id
-            of the other.
-        also: row → keys in other namespaces that are alternate ids of it, as after an earlier merging.
+        same: pairs of live rows that are one concept by id: two spellings, or an alternate id.
+        alternates: row → alternate ids in other namespaces, as after an earlier merge.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -30,7 +30,7 @@ class Concepts:
         self._obsolete: list[bool] = concepts["obsolete"].to_pylist()
         self.live = [row for row, obsolete in enumerate(self._obsolete) if not obsolete]
         self.same: list[tuple[int, int]] = []
-        self.also: dict[int, set[Key]] = {}
+        self.alternates: dict[int, set[Key]] = {}
         self._rows: dict[Key, int] = {}
         self._replaced: dict[Key, set[Key]] = {}
         self._index(concepts["replaced_by"].to_pylist())
@@ -55,27 +55,27 @@ class Concepts:
             if old == new or target is None:
                 continue
             if old[0] != new[0]:
-                self.also.setdefault(target, set()).add(old)
+                self.alternates.setdefault(target, set()).add(old)
             if old not in self._rows:
                 self._replaced.setdefault(old, set()).add(new)
             elif self._rows[old] != target:
                 self.same.append((target, self._rows[old]))
 
     def key(self, concept_id: str) -> Key:
-        """The key of an id that is of no source in particular: without a prefix it is looked for in all."""
+        """Return the key of an id from a mapping; without a prefix, that of the concept with this id."""
         row = None if ":" in concept_id else self._vocabulary.row(concept_id)
         return canonical(concept_id) if row is None else self.keys[row]
 
     def row(self, key: Key) -> int | None:
-        """The one live concept that a key stands for, alternate ids and replacements followed, or ``None``."""
+        """Return the row of the live concept to which a key leads, if there is exactly one, else ``None``."""
         seen: set[Key] = set()
         while key not in seen:
             if key in self._rows:
                 return self._rows[key]
             seen.add(key)
-            further = self._replaced.get(key, set())
-            if len(further) == 1:
-                (key,) = further
+            replacements = self._replaced.get(key, set())
+            if len(replacements) == 1:
+                (key,) = replacements
         return None
 
     def is_unknown(self, key: Key) -> bool:
@@ -83,5 +83,5 @@ class Concepts:
         return key not in self._rows and key not in self._replaced
 
     def keys_of(self, row: int) -> tuple[Key, ...]:
-        """All keys of a concept, its own first."""
-        return self.keys[row], *sorted(self.also.get(row, ()))
+        """Return all keys of a concept, its own first."""
+        return self.keys[row], *sorted(self.alternates.get(row, ()))

@@ -1,4 +1,4 @@
-"""How much a vocabulary holds, in the figures by which merging is judged."""
+"""Counts of concepts, names and pairs of a vocabulary, before and after merging."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _CUI: Final = r"\bC\d{7}$"
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
-    """The figures of one vocabulary.
+class VocabularyCounts:
+    """Counts of one vocabulary.
 
     Attributes:
-        concepts: concepts, obsolete ones among them.
+        concepts: concepts, with obsolete ones.
         names: names; a name that several sources give a concept counts for each.
-        several_english: concepts with two or more English names, which differ in more than case.
-        pairs: pairs of such names of one concept: what an encoder can learn from.
-        pairs_capped: the same, at most 50 of a concept.
-        cuis: distinct UMLS CUIs that a concept is or refers to.
-        with_cui: concepts that are or refer to one.
-        names_with_cui: names of such concepts: names from which a CUI can be reached.
-        languages: names by language, most first.
+        several_english: concepts with two or more English names that differ in more than case.
+        pairs: pairs of such names of one concept, from which an encoder can learn.
+        pairs_capped: the same, with at most 50 pairs per concept.
+        cuis: distinct UMLS CUIs among the ids and xrefs of concepts.
+        with_cui: concepts with a CUI as their id or an xref.
+        names_with_cui: names of these concepts.
+        languages: names by language, most frequent first.
     """
 
     concepts: int
@@ -44,11 +44,11 @@ class Counts:
     languages: dict[str, int]
 
     @classmethod
-    def of(cls, vocabulary: Vocabulary) -> Counts:
-        """Count."""
+    def of(cls, vocabulary: Vocabulary) -> VocabularyCounts:
+        """Count the contents of a vocabulary."""
         english = _english_names(vocabulary)
         pairs = english * (english - 1) // 2
-        cuis, with_cui = cuis_of(vocabulary)
+        cuis, with_cui = count_cuis(vocabulary)
         owners = vocabulary.columns.names["concept"].to_numpy()
         return cls(
             concepts=len(vocabulary),
@@ -66,26 +66,30 @@ class Counts:
         return asdict(self)
 
 
-def cuis_of(vocabulary: Vocabulary) -> tuple[int, npt.NDArray[np.bool_]]:
-    """How many CUIs the concepts are or refer to, and which concepts do (bool, per row)."""
+def count_cuis(vocabulary: Vocabulary) -> tuple[int, npt.NDArray[np.bool_]]:
+    """Count the distinct CUIs among ids and xrefs.
+
+    Returns:
+        Their number, and whether each concept has one: bool (C).
+    """
     concepts = vocabulary.columns.concepts
     xrefs = concepts["xrefs"].combine_chunks()
     own = pa.table({"row": pa.array(np.arange(len(concepts))), "id": concepts["id"]})
     other = pa.table({"row": pc.list_parent_indices(xrefs), "id": pc.list_flatten(xrefs)}, schema=own.schema)
     ids = pa.concat_tables([own, other])
     ids = ids.filter(pc.match_substring_regex(ids["id"], _CUI))
-    has = np.zeros(len(concepts), bool)
-    found: set[str] = set()
+    with_cui = np.zeros(len(concepts), bool)
+    cuis: set[str] = set()
     for row, id_ in zip(*(ids[column].to_pylist() for column in ("row", "id")), strict=True):
         namespace, local = canonical(id_)
         if namespace == "UMLS":
-            found.add(local)
-            has[row] = True
-    return len(found), has
+            cuis.add(local)
+            with_cui[row] = True
+    return len(cuis), with_cui
 
 
 def _english_names(vocabulary: Vocabulary) -> npt.NDArray[np.int64]:
-    """Distinct English names per concept, case folded."""
+    """Count the distinct English names of each concept, ignoring case: int64 (C)."""
     names = vocabulary.columns.names
     langs = names["lang"].cast(pa.string())
     names = names.filter(pc.or_(pc.equal(langs, "en"), pc.starts_with(langs, "en-")))

@@ -1,6 +1,7 @@
-"""What speaks for two concepts being one, and how sure that is.
+"""Weigh the evidence that two concepts are the same.
 
-Each kind of evidence was judged by eye on random samples of the open vocabularies: ``docs/merging.md``.
+The confidence of each kind of evidence was estimated by hand on random samples of the open vocabularies:
+``docs/howto/merging.md``.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from nymlink.core.progress import track
-from nymlink.vocabulary.merge.concepts import Concepts
-from nymlink.vocabulary.merge.links import Links, Pair
+from nymlink.vocabulary.merge.claims import EquivalenceClaims, Pair
+from nymlink.vocabulary.merge.concepts import LiveConcepts
 from nymlink.vocabulary.merge.names import Agreement, ConceptNames
 
 SAME_ID: Final = "same id"
@@ -20,9 +21,9 @@ MUTUAL: Final = "mutual xrefs"
 ONE_SIDED: Final = "one-sided xref"
 SHARED: Final = {"UMLS": "shared UMLS CUI", "MESH": "shared MeSH id"}
 
-# How sure evidence of a kind is: (kind, one-to-one, what the names say) → about the share that is right. What is
-# not here joins nothing. Without a name in common, what a curator mapped still goes before any synonym.
-_SURE: Final = {
+# (kind, one-to-one, agreement of names) → confidence: about the share of pairs that are right. Other evidence
+# joins nothing. Even without a name in common, a curated mapping ranks above agreement by synonym.
+_CONFIDENCE: Final = {
     **{(SAME_ID, True, agreement): 1.0 for agreement in Agreement},
     (EXACT, True, Agreement.PREFERRED): 0.995,
     (EXACT, True, Agreement.NAME): 0.98,
@@ -40,21 +41,21 @@ _SURE: Final = {
     (SHARED["MESH"], True, Agreement.PREFERRED): 0.98,
     (SHARED["MESH"], False, Agreement.PREFERRED): 0.98,
 }
-# Names and ids of genes are used for their products: only a mapping joins a gene with what is none.
+# Names and ids of genes are also used for their products: only a mapping joins a gene with something else.
 GENES: Final = frozenset({"HGNC", "NCBIGENE", "ENSEMBL"})
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known about two concepts.
+    """The evidence about a pair of concepts.
 
     Attributes:
         pair: their rows in the unmerged vocabulary.
-        kinds: kinds of links between them, the surest first; those that stand in several ends in ``(of several)``.
-        names: what their names say.
-        confidence: how sure it is that they are one; 0: not enough to join them.
-        against: what speaks against joining them, where confidence is 0.
-        denied: whether a mapping says that they are not the same.
+        kinds: kinds of claims about them, the surest first; those that are not one-to-one end in ``(of several)``.
+        names: the agreement of their names.
+        confidence: the confidence that they are the same; 0: they are not joined.
+        against: the reason not to join them, where the confidence is 0.
+        denied: whether a mapping states that they are not the same.
     """
 
     pair: Pair
@@ -65,75 +66,81 @@ class Evidence:
     denied: bool = False
 
 
-def linked_pairs(concepts: Concepts, links: Links, names: ConceptNames) -> dict[Pair, dict[str, bool]]:
-    """All pairs that any link holds together: pair → kind of link → whether it is one-to-one."""
+def claimed_pairs(
+    concepts: LiveConcepts, claims: EquivalenceClaims, names: ConceptNames
+) -> dict[Pair, dict[str, bool]]:
+    """Collect all pairs about which there is a claim: pair → kind of claim → whether it is one-to-one."""
     pairs: dict[Pair, dict[str, bool]] = {}
 
     def add(one: int, other: int, kind: str, one_to_one: bool) -> None:
-        kinds = pairs.setdefault(links.pair(one, other), {})
+        kinds = pairs.setdefault(claims.pair(one, other), {})
         kinds[kind] = kinds.get(kind, False) or one_to_one
 
-    for one, other in links.against:
+    for one, other in claims.against:
         pairs[one, other] = {}
     for one, other in concepts.same:
         add(one, other, SAME_ID, True)
-    for one, other in links.exact:
+    for one, other in claims.exact:
         add(one, other, EXACT, True)
-    for one, others in links.xrefs.items():
+    for one, others in claims.xrefs.items():
         for other in others:
-            if one in links.xrefs.get(other, ()):
-                both = links.is_one_to_one(one, other) and links.is_one_to_one(other, one)
+            if one in claims.xrefs.get(other, ()):
+                both = claims.is_one_to_one(one, other) and claims.is_one_to_one(other, one)
                 add(one, other, MUTUAL, both)
             else:
-                add(one, other, ONE_SIDED, links.is_one_to_one(one, other))
-    for (namespace, _), rows, alone in links.shared_ids():
-        for group in ([row for row in rows if row in alone], *names.same_preferred(rows)):
+                add(one, other, ONE_SIDED, claims.is_one_to_one(one, other))
+    for (namespace, _), rows, unique in claims.shared_ids():
+        for group in ([row for row in rows if row in unique], *names.same_preferred(rows)):
             for place, one in enumerate(group):
                 for other in group[place + 1 :]:
                     if concepts.keys[one][0] != concepts.keys[other][0]:
-                        add(one, other, SHARED[namespace], one in alone and other in alone)
+                        add(one, other, SHARED[namespace], one in unique and other in unique)
     return pairs
 
 
-def weigh(concepts: Concepts, links: Links, names: ConceptNames, *, progress: bool = False) -> Iterator[Evidence]:
-    """Yield what is known about each pair that any link holds together.
+def weigh(
+    concepts: LiveConcepts, claims: EquivalenceClaims, names: ConceptNames, *, progress: bool = False
+) -> Iterator[Evidence]:
+    """Weigh the evidence about each pair of concepts about which there is a claim.
 
     Args:
         concepts: the concepts.
-        links: what holds them together.
-        names: the names of all that are linked.
+        claims: the claims of mappings and xrefs.
+        names: the names of all concepts in claims.
         progress: whether to show progress when standard error is a terminal.
     """
-    for pair, kinds in track(linked_pairs(concepts, links, names).items(), "comparing concepts", shown=progress):
+    for pair, kinds in track(claimed_pairs(concepts, claims, names).items(), "comparing concepts", shown=progress):
         agreement = names.agreement(*pair)
-        found = {kind: _SURE.get((kind, alone, agreement), 0.0) for kind, alone in kinds.items()}
-        if EXACT in found:
-            found[EXACT] *= links.exact[pair]
+        confidences = {
+            kind: _CONFIDENCE.get((kind, one_to_one, agreement), 0.0) for kind, one_to_one in kinds.items()
+        }
+        if EXACT in confidences:
+            confidences[EXACT] *= claims.exact[pair]
         elif _mixes_genes(concepts, pair) and not {SAME_ID, MUTUAL} & set(kinds):
-            found = dict.fromkeys(kinds, 0.0)
-        told = sorted(found, key=lambda kind: (-found[kind], kind))
-        denial = links.against.get(pair)
+            confidences = dict.fromkeys(kinds, 0.0)
+        surest_first = sorted(confidences, key=lambda kind: (-confidences[kind], kind))
+        denial = claims.against.get(pair)
         against = ""
         if denial is not None:
             against = f"a mapping says {denial}"
-        elif not any(found.values()):
-            against = _lack(concepts, pair, kinds, agreement)
+        elif not any(confidences.values()):
+            against = _reason_against(concepts, pair, kinds, agreement)
         yield Evidence(
             pair=pair,
-            kinds=tuple(kind if kinds[kind] else f"{kind} (of several)" for kind in told),
+            kinds=tuple(kind if kinds[kind] else f"{kind} (of several)" for kind in surest_first),
             names=agreement,
-            confidence=0.0 if against else found[told[0]],
+            confidence=0.0 if against else confidences[surest_first[0]],
             against=against,
             denied=denial is not None,
         )
 
 
-def _lack(concepts: Concepts, pair: Pair, kinds: dict[str, bool], agreement: Agreement) -> str:
+def _reason_against(concepts: LiveConcepts, pair: Pair, kinds: dict[str, bool], agreement: Agreement) -> str:
     if _mixes_genes(concepts, pair):
         return "a gene and something else"
     return str(agreement) if any(kinds.values()) else f"one of several, {agreement}"
 
 
-def _mixes_genes(concepts: Concepts, pair: Pair) -> bool:
+def _mixes_genes(concepts: LiveConcepts, pair: Pair) -> bool:
     one, other = (concepts.keys[row][0] in GENES for row in pair)
     return one != other

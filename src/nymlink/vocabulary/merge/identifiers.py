@@ -1,4 +1,4 @@
-"""One spelling for every id, so that ``mesh:D009203`` and ``MSH:D009203`` meet."""
+"""Canonical forms of ids, so that ``mesh:D009203`` and ``MSH:D009203`` are equal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 Key = tuple[str, str]
 """The namespace and the local part of an id."""
 
-# What else the prefix of a namespace is written as, in capitals; the first word is the one kept.
+# Spellings of the prefixes of namespaces, in capitals; the first of a line is canonical.
 _SPELLINGS: Final = """
 CELLOSAURUS CVCL
 DOID DO
@@ -35,22 +35,23 @@ UMLS UMLS_CUI UMLSCUI CUI
 UNIPROT UNIPROTKB UNIPROT_KB
 WIKIDATA WD
 """
-_KEPT: Final = {
-    spelling: kept
-    for kept, *others in map(str.split, _SPELLINGS.split("\n")[1:-1])
-    for spelling in (kept, *others)
+_CANONICAL: Final = {
+    spelling: first
+    for first, *others in map(str.split, _SPELLINGS.split("\n")[1:-1])
+    for spelling in (first, *others)
 }
 _CUI: Final = re.compile(r"C\d{7}")
-# OMIM's phenotypic series, written with OMIM's prefix.
+# Phenotypic series, written with the prefix of OMIM.
 _SERIES: Final = re.compile(r"PS\d+")
 
 
 def canonical(concept_id: str, source: str = "") -> Key:
-    """The key of an id, whatever way it is spelt.
+    """Return the canonical namespace and local part of an id.
 
     Args:
         concept_id: an id as a source writes it.
-        source: the source, which is the namespace of ids without a prefix (a bare UMLS CUI is known as one).
+        source: the source, which is the namespace of ids without a prefix (except UMLS CUIs, which are
+            recognised).
 
     >>> canonical("SCTID:22298006")
     ('SNOMEDCT', '22298006')
@@ -66,7 +67,7 @@ def canonical(concept_id: str, source: str = "") -> Key:
     if not colon:
         return ("UMLS" if _CUI.fullmatch(concept_id) else f"({source})", concept_id)
     prefix = prefix.upper()
-    namespace = _KEPT.get(prefix, prefix)
+    namespace = _CANONICAL.get(prefix, prefix)
     if local.upper().startswith(prefix + ":"):
         # NCBI Gene writes ``HGNC:HGNC:5``.
         local = local[len(prefix) + 1 :]

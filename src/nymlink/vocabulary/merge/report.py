@@ -1,4 +1,4 @@
-"""Why concepts became one: what a merging writes down for people to check."""
+"""Write a report of a merge, with the evidence for each merged concept, for people to check."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _EVIDENCE: Final = ("one", "one_name", "other", "other_name", "evidence", "names
 
 
 def write_report(merged: Merged, directory: Path, *, sample: int, seed: int) -> None:
-    """Write ``summary.json``, ``largest.tsv``, ``joins.tsv``, ``rejected.tsv`` and ``sample.tsv``, atomically.
+    """Write ``summary.json``, ``largest.tsv``, ``joins.tsv``, ``rejected.tsv`` and ``sample.tsv`` atomically.
 
     Args:
-        merged: what is reported.
-        directory: where the files go; an earlier report there is replaced.
-        sample: how many merged concepts are drawn for checking by eye.
-        seed: of the draw.
+        merged: the merge.
+        directory: the directory of the files; an earlier report is replaced.
+        sample: size of the random sample of merged concepts to check by hand.
+        seed: seed of the sample.
 
     Raises:
-        OutputError: it cannot be written.
+        OutputError: the report cannot be written.
     """
     report = _Report(merged)
     with write_directory(directory, kind=KIND, version=_VERSION, body={"sample": sample, "seed": seed}) as partial:
@@ -38,11 +38,11 @@ def write_report(merged: Merged, directory: Path, *, sample: int, seed: int) -> 
         _write(partial / "largest.tsv", ("id", "size", "members", "evidence"), report.largest())
         _write(partial / "joins.tsv", ("id", *_EVIDENCE), report.joins())
         _write(partial / "rejected.tsv", (*_EVIDENCE, "reason"), report.rejected())
-        _write(partial / "sample.tsv", ("id", "size", "members", "evidence"), report.drawn(sample, seed))
+        _write(partial / "sample.tsv", ("id", "size", "members", "evidence"), report.sample(sample, seed))
 
 
 def summary(merged: Merged) -> dict[str, Any]:
-    """The figures of a merging, as JSON values."""
+    """Summarise a merge in counts, as JSON values."""
     clusters = merged.clusters
     sizes = Counter(map(len, clusters.members))
     return {
@@ -50,60 +50,60 @@ def summary(merged: Merged) -> dict[str, Any]:
         "after": merged.after.to_dict(),
         "merged": {"concepts": len(clusters.members), "members": sum(map(len, clusters.members))},
         "sizes": {str(size): count for size, count in sorted(sizes.items())},
-        "joins": _counted(f"{found.kinds[0]}; {found.names}" for found in clusters.joins),
-        "rejected": _counted(_kind_of_reason(found.against) for found in clusters.refusals),
+        "joins": _count(f"{evidence.kinds[0]}; {evidence.names}" for evidence in clusters.joins),
+        "rejected": _count(_kind_of_reason(evidence.against) for evidence in clusters.refusals),
     }
 
 
 class _Report:
-    """The rows of the tables."""
+    """The rows of the tables of a report."""
 
     def __init__(self, merged: Merged) -> None:
         self._merged = merged
         self._names = merged.unmerged
-        self._cluster_of = {row: at for at, rows in enumerate(merged.clusters.members) for row in rows}
+        self._cluster_of = {row: number for number, rows in enumerate(merged.clusters.members) for row in rows}
         self._joins: dict[int, list[Evidence]] = {}
-        for found in merged.clusters.joins:
-            self._joins.setdefault(self._cluster_of[found.pair[0]], []).append(found)
+        for evidence in merged.clusters.joins:
+            self._joins.setdefault(self._cluster_of[evidence.pair[0]], []).append(evidence)
 
     def largest(self) -> Iterator[Sequence[str]]:
         members = self._merged.clusters.members
-        order = sorted(range(len(members)), key=lambda at: (-len(members[at]), self._merged.ids[at]))
+        order = sorted(range(len(members)), key=lambda number: (-len(members[number]), self._merged.ids[number]))
         return map(self._cluster, order[:_LARGEST])
 
-    def drawn(self, count: int, seed: int) -> Iterator[Sequence[str]]:
+    def sample(self, count: int, seed: int) -> Iterator[Sequence[str]]:
         ids = self._merged.ids
         order = sorted(range(len(ids)), key=ids.__getitem__)
-        drawn = random.Random(seed).sample(order, min(count, len(order)))
-        return map(self._cluster, drawn)
+        return map(self._cluster, random.Random(seed).sample(order, min(count, len(order))))
 
     def joins(self) -> Iterator[Sequence[str]]:
-        for found in self._merged.clusters.joins:
-            yield self._merged.ids[self._cluster_of[found.pair[0]]], *self._evidence(found)
+        for evidence in self._merged.clusters.joins:
+            yield self._merged.ids[self._cluster_of[evidence.pair[0]]], *self._evidence(evidence)
 
     def rejected(self) -> Iterator[Sequence[str]]:
-        for found in self._merged.clusters.refusals:
-            yield *self._evidence(found), found.against
+        for evidence in self._merged.clusters.refusals:
+            yield *self._evidence(evidence), evidence.against
 
-    def _cluster(self, at: int) -> Sequence[str]:
-        rows = self._merged.clusters.members[at]
-        evidence = "; ".join(
-            f"{self._id(found.pair[0])} = {self._id(found.pair[1])} ({', '.join(found.kinds)}; {found.names})"
-            for found in self._joins[at]
+    def _cluster(self, number: int) -> Sequence[str]:
+        rows = self._merged.clusters.members[number]
+        joins = "; ".join(
+            f"{self._id(evidence.pair[0])} = {self._id(evidence.pair[1])} "
+            f"({', '.join(evidence.kinds)}; {evidence.names})"
+            for evidence in self._joins[number]
         )
         members = "; ".join(f"{self._id(row)} {self._names.preferred_name(row)}" for row in rows)
-        return self._merged.ids[at], str(len(rows)), members, evidence
+        return self._merged.ids[number], str(len(rows)), members, joins
 
-    def _evidence(self, found: Evidence) -> Sequence[str]:
-        one, other = found.pair
+    def _evidence(self, evidence: Evidence) -> Sequence[str]:
+        one, other = evidence.pair
         return (
             self._id(one),
             self._names.preferred_name(one),
             self._id(other),
             self._names.preferred_name(other),
-            ", ".join(found.kinds),
-            str(found.names),
-            f"{found.confidence:.3g}",
+            ", ".join(evidence.kinds),
+            str(evidence.names),
+            f"{evidence.confidence:.3g}",
         )
 
     def _id(self, row: int) -> str:
@@ -113,14 +113,14 @@ class _Report:
 def _write(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         for row in (header, *rows):
-            # Names hold no tabs or line ends; ids of broken sources might.
+            # Names have no tabs or line ends; ids of broken sources may.
             file.write("\t".join(" ".join(value.split()) for value in row) + "\n")
 
 
-def _counted(values: Iterable[str]) -> dict[str, int]:
+def _count(values: Iterable[str]) -> dict[str, int]:
     return dict(Counter(values).most_common())
 
 
 def _kind_of_reason(reason: str) -> str:
-    """A reason without what it names."""
+    """Return a reason without the ids in it."""
     return reason.partition(" of ")[0] if reason.startswith("would join") else reason

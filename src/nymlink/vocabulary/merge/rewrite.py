@@ -1,4 +1,4 @@
-"""The tables of each source under the ids of the merged concepts."""
+"""Rewrite the tables of sources with the ids of merged concepts."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nymlink.vocabulary.tables import CONCEPT_SCHEMA, REDIRECT_SCHEMA, Part
+from nymlink.vocabulary.tables import CONCEPT_SCHEMA, REDIRECT_SCHEMA, SourceTables
 
 
-def rewrite(parts: Sequence[Part], merged: Mapping[str, str], xrefs: Mapping[str, Sequence[str]]) -> list[Part]:
-    """Put merged concepts in the place of their members.
+def rewrite(
+    parts: Sequence[SourceTables], merged: Mapping[str, str], xrefs: Mapping[str, Sequence[str]]
+) -> list[SourceTables]:
+    """Replace the ids of members by those of their merged concepts.
 
-    The id of a member stays as an xref, and as a redirect to the merged concept.
+    The id of a member is kept as an xref, and as a redirect to the merged concept.
 
     Args:
         parts: the sources and their tables, in order of precedence.
@@ -25,10 +27,10 @@ def rewrite(parts: Sequence[Part], merged: Mapping[str, str], xrefs: Mapping[str
     """
     olds = pa.array(list(merged), pa.string())
     news = pa.array(list(merged.values()), pa.string())
-    rewritten: list[Part] = []
+    rewritten: list[SourceTables] = []
     for source, tables in parts:
         names = tables.names
-        names = names.set_column(0, names.schema.field(0), _replaced(names["concept_id"], olds, news))
+        names = names.set_column(0, names.schema.field(0), _replace(names["concept_id"], olds, news))
         redirects = _redirects(tables.redirects, olds, news)
         if not rewritten:
             redirects = pa.concat_tables([redirects, pa.table([olds, news], schema=REDIRECT_SCHEMA)])
@@ -37,19 +39,19 @@ def rewrite(parts: Sequence[Part], merged: Mapping[str, str], xrefs: Mapping[str
     return rewritten
 
 
-def _replaced(column: pa.ChunkedArray, olds: pa.Array, news: pa.Array) -> pa.ChunkedArray:
+def _replace(column: pa.ChunkedArray, olds: pa.Array, news: pa.Array) -> pa.ChunkedArray:
     return pc.coalesce(news.take(pc.index_in(column, value_set=olds).combine_chunks()), column)
 
 
 def _redirects(redirects: pa.Table, olds: pa.Array, news: pa.Array) -> pa.Table:
-    redirects = redirects.set_column(1, REDIRECT_SCHEMA.field("new"), _replaced(redirects["new"], olds, news))
+    redirects = redirects.set_column(1, REDIRECT_SCHEMA.field("new"), _replace(redirects["new"], olds, news))
     return redirects.filter(pc.not_equal(redirects["old"], redirects["new"]))
 
 
 def _concepts(
     concepts: pa.Table, merged: Mapping[str, str], xrefs: Mapping[str, Sequence[str]], olds: pa.Array
 ) -> pa.Table:
-    """Only the rows that change are ever looked at one by one."""
+    """Rewrite the concepts of a source. Only the rows that change become Python objects."""
     changing = pc.is_in(concepts["id"], value_set=pa.concat_arrays([olds, pa.array(list(xrefs), pa.string())]))
     changed = changing.to_numpy().copy()
     for field in ("xrefs", "parents", "replaced_by"):

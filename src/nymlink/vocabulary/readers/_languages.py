@@ -9,7 +9,7 @@ from typing import Final
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.languages import normalise_language, with_regions
+from nymlink.vocabulary.languages import matching_languages, normalise_language
 from nymlink.vocabulary.model import UNKNOWN_LANGUAGE
 from nymlink.vocabulary.options import ReadOptions
 
@@ -31,7 +31,7 @@ class Languages:
         self.default = _asked_for(options.lang)
         self._kept = None if options.languages is None else {_asked_for(code) for code in options.languages}
 
-    def stated(self, code: str, path: Path, line: int, problems: Problems) -> str:
+    def normalise(self, code: str, path: Path, line: int, problems: Problems) -> str:
         """The language that a source states: the usual one where it states none, unknown where that is no code.
 
         Args:
@@ -50,12 +50,12 @@ class Languages:
 
     def wants(self, lang: str) -> bool:
         """Whether names in this language are kept."""
-        return self._kept is None or bool(with_regions(self._kept, [lang]))
+        return self._kept is None or bool(matching_languages(self._kept, [lang]))
 
-    def absent(self, seen: Iterable[str]) -> list[str]:
+    def missing(self, seen: Iterable[str]) -> list[str]:
         """Those asked for that no language seen is or is a region of, in order."""
         there = list(seen)
-        return sorted(code for code in self._kept or () if not with_regions([code], there))
+        return sorted(code for code in self._kept or () if not matching_languages([code], there))
 
 
 def split_language_tag(text: str) -> tuple[str, str | None]:

@@ -15,7 +15,7 @@ _LINE_BYTES: Final = 1 << 20
 _FIRST_OF_A_CHARACTER: Final = 0xC0
 
 
-def read_blocks(path: Path, problems: Problems) -> Iterator[str]:
+def read_text_blocks(path: Path, problems: Problems) -> Iterator[str]:
     """Yield the text of a plain or gzip file, some hundred kilobytes at a time, cut at line ends if there are any.
 
     A line that is not UTF-8 is read as Windows-1252 and reported as repaired.

@@ -134,17 +134,19 @@ def test_columns_that_are_not_there(tmp_path: Path, columns: dict[str, str], com
 
 
 def test_headers_that_say_nothing_are_an_error_that_lists_them(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"known for the id; the file has: key, label.*--column id=key`"):
+    with pytest.raises(InputError, match=r"known for the id; the file has: key, label.*--map-column id=key`"):
         read(tmp_path, "key,label\nX:1,one\n")
-    with pytest.raises(InputError, match=r"the id or the name; .*--column id=Nr\. --column 'name=Ein Name'`"):
+    with pytest.raises(
+        InputError, match=r"the id or the name; .*--map-column id=Nr\. --map-column 'name=Ein Name'`"
+    ):
         read(tmp_path, "Nr.;Ein Name\nX:1;one\n")
-    with pytest.raises(InputError, match=r"the id; .*--column 'id=…'`"):
+    with pytest.raises(InputError, match=r"the id; .*--map-column 'id=…'`"):
         read(tmp_path, "name\none\n")
 
 
 def test_columns_that_are_not_read_are_named(tmp_path: Path) -> None:
     table = "id,name,Notiz,Synonyme,,\nX:1,one,a,eins,,\n"
-    with pytest.warns(UserWarning, match=r"not read: Notiz, Synonyme; .*--column synonyms=Synonyme$"):
+    with pytest.warns(UserWarning, match=r"not read: Notiz, Synonyme; .*--map-column synonyms=Synonyme$"):
         read(tmp_path, table)
     with pytest.warns(UserWarning, match="not read: Notiz; "):
         assert texts(read(tmp_path, table, columns={"synonyms": "Synonyme"})) == [("X:1", "one"), ("X:1", "eins")]

@@ -184,7 +184,7 @@ def test_like_the_naive_twin(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: ReadOptions, shuffled: bool
 ) -> None:
     monkeypatch.setattr(delimited, "_BLOCK_BYTES", 50_000)
-    monkeypatch.setattr(names, "_STRETCH", 3000)
+    monkeypatch.setattr(names, "_BATCH", 3000)
     assert_like_twin(random_release(tmp_path, random.Random(1), 2000, shuffled=shuffled), options)
 
 

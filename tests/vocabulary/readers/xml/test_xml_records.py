@@ -9,7 +9,7 @@ import pytest
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.readers.xml.records import XmlRecord, read_records, root_of, text_of
+from nymlink.vocabulary.readers.xml.records import XmlRecord, read_records, root_name, text_at
 
 
 def read(folder: Path, data: str | bytes, problems: Problems | None = None) -> list[XmlRecord]:
@@ -21,7 +21,7 @@ def read(folder: Path, data: str | bytes, problems: Problems | None = None) -> l
 def test_yields_the_root_and_each_record_with_its_line(tmp_path: Path) -> None:
     root, *records = read(tmp_path, '<r a="1">\n<y>no</y><x>one <b>two</b>\n</x>\n\n<x n="2"/></r>')
     assert root.element.attrib == {"a": "1"}
-    assert [(record.line, text_of(record.element)) for record in records] == [(2, "one two"), (5, "")]
+    assert [(record.line, text_at(record.element)) for record in records] == [(2, "one two"), (5, "")]
 
 
 def test_a_large_file_takes_little_memory(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_an_external_dtd_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "e.dtd").write_text('<!ENTITY a "secret">')
     problems = Problems()
     _, record = read(tmp_path, '<!DOCTYPE r SYSTEM "e.dtd">\n<r><x>b&a;c</x></r>', problems)
-    assert text_of(record.element) == "bc"
+    assert text_at(record.element) == "bc"
     assert [(problem.line, problem.rejected) for problem in problems.first] == [(2, False)]
 
 
@@ -61,35 +61,35 @@ def test_a_declared_encoding_is_heeded(tmp_path: Path, encoding: str) -> None:
     problems = Problems()
     text = f'<?xml version="1.0" encoding="{encoding}"?>\n<r><x>Sjögren</x></r>'
     _, record = read(tmp_path, text.encode(encoding), problems)
-    assert text_of(record.element) == "Sjögren"
+    assert text_at(record.element) == "Sjögren"
     assert problems.count == 0
 
 
 def test_what_follows_a_fault_is_left_out_and_reported(tmp_path: Path) -> None:
     problems = Problems()
     records = read(tmp_path, "<r>\n<x>1</x>\n<x>2</y>\n<x>3</x></r>", problems)
-    assert [text_of(record.element) for record in records[1:]] == ["1"]
+    assert [text_at(record.element) for record in records[1:]] == ["1"]
     assert [(problem.line, problem.rejected) for problem in problems.first] == [(3, True)]
 
 
 def test_a_megabyte_without_a_line_end_is_read(tmp_path: Path) -> None:
     records = read(tmp_path, "<r>" + "<x>ö</x>" * 300_000 + "</r>")
     assert len(records) == 300_001
-    assert {text_of(record.element) for record in records[1:]} == {"ö"}
+    assert {text_at(record.element) for record in records[1:]} == {"ö"}
 
 
 def test_a_record_without_end_is_left_out_and_the_next_is_read(tmp_path: Path) -> None:
     problems = Problems()
     huge = f"<x>\n<a><b>{'y' * 10_000_000}</b></a><x/></x>"
     records = read(tmp_path, f"<r>\n<x>1</x>\n{huge}\n<x>2</x>\n</r>", problems)
-    assert [text_of(record.element) for record in records[1:]] == ["1", "", "2"]
+    assert [text_at(record.element) for record in records[1:]] == ["1", "", "2"]
     assert [(problem.line, problem.message) for problem in problems.first] == [(3, "<x> of more than 4 MB")]
 
 
 def test_a_record_within_a_record_is_reported(tmp_path: Path) -> None:
     problems = Problems()
     records = read(tmp_path, "<r><x>1</x>\n<x><a><x>2</x></a></x>\n<x>3</x></r>", problems)
-    assert [text_of(record.element) for record in records[1:]] == ["1", "3"]
+    assert [text_at(record.element) for record in records[1:]] == ["1", "3"]
     assert [(problem.line, problem.message) for problem in problems.first] == [(2, "<x> within <x>")]
 
 
@@ -134,4 +134,4 @@ def test_another_file_is_an_error(tmp_path: Path, data: str, message: str) -> No
     ],
 )
 def test_the_root_is_told_by_the_head(head: str, root: str) -> None:
-    assert root_of(head) == root
+    assert root_name(head) == root

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from nymlink.core.files import MAX_LINE, TOO_LONG, whole_lines
+from nymlink.core.files import LINE_TOO_LONG, MAX_LINE, whole_lines
 from nymlink.core.problems import Problems
 
 NUMBER: Final = pa.int64()
@@ -37,7 +37,7 @@ _END: Final = "|"
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class RowFormat:
     """How the rows of a file are made.
 
     Attributes:
@@ -76,7 +76,7 @@ def read_blocks(file: IO[bytes], path: Path) -> Iterator[Block]:
         line += data.count(b"\n")
 
 
-def read_columns(blocks: Iterable[Block], layout: Layout, problems: Problems) -> Iterator[pa.Table]:
+def read_columns(blocks: Iterable[Block], layout: RowFormat, problems: Problems) -> Iterator[pa.Table]:
     """Yield the good rows, some hundred thousand at a time, each column in one chunk.
 
     Args:
@@ -106,7 +106,7 @@ def _is_text(data: bytes) -> bool:
     return True
 
 
-def _parse(data: bytes, layout: Layout, *, parse_bytes: int = _PARSE_BYTES) -> pa.Table | None:
+def _parse(data: bytes, layout: RowFormat, *, parse_bytes: int = _PARSE_BYTES) -> pa.Table | None:
     """The wanted columns; ``None`` when there are no rows or not all of them are good."""
     if not data or data.isspace():
         return None
@@ -142,13 +142,13 @@ def _has_blank(column: pa.ChunkedArray) -> bool:
     return bool(pc.min(pc.binary_length(values)).as_py() == 0 or pc.any(pc.utf8_is_space(values)).as_py())
 
 
-def _good_rows(block: Block, layout: Layout, problems: Problems) -> Iterator[bytes]:
+def _good_rows(block: Block, layout: RowFormat, problems: Problems) -> Iterator[bytes]:
     for number, raw in enumerate(block.data.split(b"\n"), start=block.line):
         raw = raw.rstrip(b"\r")
         if not raw.strip():
             continue
         if len(raw) > MAX_LINE:
-            problems.reject(block.path, number, TOO_LONG)
+            problems.reject(block.path, number, LINE_TOO_LONG)
             continue
         try:
             row, repair = raw.decode("utf-8"), None
@@ -166,7 +166,7 @@ def _good_rows(block: Block, layout: Layout, problems: Problems) -> Iterator[byt
         yield row.encode() + b"\n"
 
 
-def _fault(row: str, layout: Layout) -> str | None:
+def _fault(row: str, layout: RowFormat) -> str | None:
     if "\0" in row:
         return "a NUL character in the row"
     fields = row.split(layout.delimiter)

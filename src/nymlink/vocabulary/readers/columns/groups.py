@@ -12,7 +12,7 @@ import pyarrow as pa
 from nymlink.core.store.arrays import Array, Ints
 
 
-class Codes(dict[str, int]):
+class Numbering(dict[str, int]):
     """Numbers strings from 0 in the order in which they are first asked for."""
 
     def __missing__(self, value: str) -> int:
@@ -20,7 +20,7 @@ class Codes(dict[str, int]):
         return code
 
 
-def each(column: pa.ChunkedArray, function: Callable[[str], Any], dtype: npt.DTypeLike) -> Array:
+def map_distinct(column: pa.ChunkedArray, function: Callable[[str], Any], dtype: npt.DTypeLike) -> Array:
     """``function`` of each value of a dictionary-encoded column, called once for each distinct value."""
     encoded = column.combine_chunks()
     distinct = encoded.dictionary.to_pylist()
@@ -36,7 +36,7 @@ def distinct_pairs(owners: Array, values: Array) -> tuple[Ints, Ints]:
     return owners[first].astype(np.int64), values[first].astype(np.int64)
 
 
-def lists(owners: Array, values: pa.Array, count: int) -> pa.ListArray:
+def group_lists(owners: Array, values: pa.Array, count: int) -> pa.ListArray:
     """One list for each of ``count`` owners, from values that stand in the order of their owners."""
     offsets = np.zeros(count + 1, np.int32)
     np.cumsum(np.bincount(owners, minlength=count), out=offsets[1:])

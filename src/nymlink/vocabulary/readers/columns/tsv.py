@@ -9,9 +9,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from nymlink.core.errors import InputError
-from nymlink.core.files import MAX_LINE, TOO_LONG, open_bytes
+from nymlink.core.files import LINE_TOO_LONG, MAX_LINE, open_bytes
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.readers.columns.delimited import Block, Layout, read_blocks, read_columns
+from nymlink.vocabulary.readers.columns.delimited import Block, RowFormat, read_blocks, read_columns
 
 
 def read_tsv(
@@ -22,7 +22,7 @@ def read_tsv(
     Args:
         path: a plain or gzip file; its first line names its columns (in whatever case).
         wanted: columns wanted, lower case, and what they hold: see
-            :class:`~nymlink.vocabulary.readers.columns.delimited.Layout`.
+            :class:`~nymlink.vocabulary.readers.columns.delimited.RowFormat`.
         required: columns of text that may not be blank.
         problems: told of each row that is rejected or repaired, with its line number.
 
@@ -34,9 +34,9 @@ def read_tsv(
         first = next(filter(None, map(_without_blank_lines, blocks)), Block(path, 1, b""))
         header, _, rest = first.data.partition(b"\n")
         if len(header) > MAX_LINE:
-            raise InputError(TOO_LONG, path=path, line=first.line)
+            raise InputError(LINE_TOO_LONG, path=path, line=first.line)
         names = header.decode("utf-8", errors="replace").split("\t")
-        layout = Layout(tuple(name.strip().lower() for name in names), wanted, required, delimiter="\t")
+        layout = RowFormat(tuple(name.strip().lower() for name in names), wanted, required, delimiter="\t")
         for name in wanted:
             if name not in layout.columns:
                 message = f"no column {name!r}: the first line must name it"

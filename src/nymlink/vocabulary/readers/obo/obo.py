@@ -17,7 +17,7 @@ from nymlink.core.formats import Format
 from nymlink.core.problems import Problems
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
-from nymlink.vocabulary.readers.obo.oboinowl import SynonymTypes, Term, curie, tables_of
+from nymlink.vocabulary.readers.obo.oboinowl import SynonymTypes, Term, build_tables, curie
 from nymlink.vocabulary.readers.obo.strict import refuse_violations
 from nymlink.vocabulary.readers.obo.syntax import parse_synonym, quoted, reference, unquoted
 from nymlink.vocabulary.tables import Tables
@@ -178,7 +178,7 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     for term in parser.terms.values():
         if not term.namespaces and default_namespace:
             term.namespaces.append(default_namespace)
-    return tables_of(
+    return build_tables(
         parser.terms,
         SynonymTypes(parser.synonym_types),
         options,
@@ -192,5 +192,5 @@ FORMAT: Final[VocabularyFormat] = Format(
     description="OBO flat file: an ontology as [Term] stanzas",
     recognises=_recognises,
     read=_read,
-    heeds=frozenset({"strict"}),
+    options=frozenset({"strict"}),
 )

@@ -17,9 +17,9 @@ from nymlink.core.formats import Format
 from nymlink.core.problems import Problems
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
-from nymlink.vocabulary.readers._text_blocks import read_blocks
+from nymlink.vocabulary.readers._text_blocks import read_text_blocks
 from nymlink.vocabulary.readers.obo.graph import Graph
-from nymlink.vocabulary.readers.obo.oboinowl import SynonymTypes, Term, tables_of
+from nymlink.vocabulary.readers.obo.oboinowl import SynonymTypes, Term, build_tables
 from nymlink.vocabulary.tables import Tables
 
 _MAX_BYTES: Final = 512 << 20
@@ -34,7 +34,7 @@ _SIGN: Final = re.compile(r'\s*\{.*"graphs"\s*:', re.DOTALL)
 
 def _load(path: Path, problems: Problems) -> list[Any]:
     _check_size(path)
-    text = "".join(read_blocks(path, problems))
+    text = "".join(read_text_blocks(path, problems))
     if not text.strip():
         raise InputError("the file is empty", path=path)
     try:
@@ -103,7 +103,7 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
         graph.connect(terms)
     if not terms:
         raise InputError("no node in it is a class with a label", path=path)
-    return tables_of(
+    return build_tables(
         terms,
         SynonymTypes(synonym_types),
         options,

@@ -111,7 +111,7 @@ class SynonymTypes:
         return self._meanings[type_id]
 
 
-def tables_of(
+def build_tables(
     terms: Mapping[str, Term],
     types: SynonymTypes,
     options: ReadOptions,

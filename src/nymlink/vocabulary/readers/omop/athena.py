@@ -23,12 +23,12 @@ from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers._languages import Languages
 from nymlink.vocabulary.readers.columns.delimited import CODE, NUMBER, TEXT
-from nymlink.vocabulary.readers.columns.groups import each, lists
+from nymlink.vocabulary.readers.columns.groups import group_lists, map_distinct
 from nymlink.vocabulary.readers.columns.name_rows import name_table
 from nymlink.vocabulary.readers.columns.tsv import read_tsv
 from nymlink.vocabulary.readers.omop.languages import language_concepts
 from nymlink.vocabulary.readers.omop.relations import Relations
-from nymlink.vocabulary.readers.omop.tables import INVALID, coded, find_table, read_table
+from nymlink.vocabulary.readers.omop.tables import INVALID, code_column, find_table, read_table
 from nymlink.vocabulary.tables import CONCEPT_SCHEMA, REDIRECT_SCHEMA, Tables
 
 PREFIX: Final = "OMOP:"
@@ -70,14 +70,14 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     keep = np.zeros(len(table), bool)
     keep[np.unique(table["concept_id"].to_numpy(), return_index=True)[1]] = True
     if options.sources is not None:
-        keep &= each(table["vocabulary_id"], options.sources.__contains__, bool)
+        keep &= map_distinct(table["vocabulary_id"], options.sources.__contains__, bool)
         if not keep.any():
             raise InputError(f"no concept of {', '.join(sorted(options.sources))}", path=file)
     langs = language_concepts(table)
     table = table.filter(pa.array(keep)).combine_chunks()
     ids = table["concept_id"].combine_chunks()
     curies = pc.binary_join_element_wise(PREFIX, ids.cast(TEXT), "")
-    obsolete = each(coded(table, "invalid_reason"), INVALID.__contains__, bool)
+    obsolete = map_distinct(code_column(table, "invalid_reason"), INVALID.__contains__, bool)
     relations = Relations(folder, ids, curies, problems)
     return Tables(
         concepts=pa.table(
@@ -101,9 +101,9 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
 
 
 def _semantic_types(table: pa.Table) -> pa.ListArray:
-    domains = coded(table, "domain_id").cast(TEXT).combine_chunks()
+    domains = code_column(table, "domain_id").cast(TEXT).combine_chunks()
     rows = np.flatnonzero(pc.not_equal(domains, "").to_numpy(zero_copy_only=False))
-    return lists(rows, domains.take(pa.array(rows)), len(table))
+    return group_lists(rows, domains.take(pa.array(rows)), len(table))
 
 
 def _names(
@@ -117,8 +117,8 @@ def _names(
 ) -> Iterator[pa.Table]:
     yield _name_rows(curies, table["concept_name"], pa.repeat("en", len(table)), "preferred")
     for block in read_table(folder, "CONCEPT_SYNONYM", _SYNONYM, ("concept_synonym_name",), problems):
-        stated = each(
-            coded(block, "language_concept_id"),
+        stated = map_distinct(
+            code_column(block, "language_concept_id"),
             lambda id_: languages.default if id_ in ("", "0") else langs.get(id_, UNKNOWN_LANGUAGE),
             object,
         )
@@ -145,5 +145,5 @@ FORMAT: Final[VocabularyFormat] = Format(
     description="OMOP vocabularies, Athena export (a folder with CONCEPT.csv)",
     recognises=_recognises,
     read=_read,
-    heeds=frozenset({"sources"}),
+    options=frozenset({"sources"}),
 )

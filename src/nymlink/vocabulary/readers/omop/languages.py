@@ -7,8 +7,8 @@ from typing import Final
 
 import pyarrow as pa
 
-from nymlink.vocabulary.readers.columns.groups import each
-from nymlink.vocabulary.readers.omop.tables import coded
+from nymlink.vocabulary.readers.columns.groups import map_distinct
+from nymlink.vocabulary.readers.omop.tables import code_column
 
 _ENGLISH: Final = "4180186"
 _LANGUAGES: Final = {
@@ -43,7 +43,7 @@ _LANGUAGES: Final = {
 
 def language_concepts(table: pa.Table) -> Mapping[str, str]:
     """concept_id of a language → BCP 47: ``English language`` and ``English`` are both used as its name."""
-    rows = table.filter(each(coded(table, "domain_id"), "Language".__eq__, bool))
+    rows = table.filter(map_distinct(code_column(table, "domain_id"), "Language".__eq__, bool))
     found = {_ENGLISH: "en"}
     for id_, name in zip(rows["concept_id"].to_pylist(), rows["concept_name"].to_pylist(), strict=True):
         code = _LANGUAGES.get(name.removesuffix(" language"))

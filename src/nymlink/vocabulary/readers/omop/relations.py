@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 from nymlink.core.problems import Problems
 from nymlink.core.store.arrays import Array
 from nymlink.vocabulary.readers.columns.delimited import CODE, NUMBER, TEXT
-from nymlink.vocabulary.readers.columns.groups import distinct_pairs, each, lists
-from nymlink.vocabulary.readers.omop.tables import INVALID, coded, read_table
+from nymlink.vocabulary.readers.columns.groups import distinct_pairs, group_lists, map_distinct
+from nymlink.vocabulary.readers.omop.tables import INVALID, code_column, read_table
 
 _RELATIONSHIP: Final = {
     "concept_id_1": NUMBER,
@@ -40,13 +40,13 @@ class Relations:
         self._curies = curies
         found: dict[bool, list[tuple[Array, Array]]] = {True: [], False: []}
         for block in read_table(folder, "CONCEPT_RELATIONSHIP", _RELATIONSHIP, (), problems):
-            valid = each(coded(block, "invalid_reason"), lambda flag: flag not in INVALID, bool)
-            names = coded(block, "relationship_id")
+            valid = map_distinct(code_column(block, "invalid_reason"), lambda flag: flag not in INVALID, bool)
+            names = code_column(block, "relationship_id")
             one = pc.index_in(block["concept_id_1"], ids).fill_null(_NOTHING).to_numpy()
             two = pc.index_in(block["concept_id_2"], ids).fill_null(_NOTHING).to_numpy()
             valid &= (one != _NOTHING) & (two != _NOTHING) & (one != two)
             for is_parent in (True, False):
-                said = each(names, _PARENT.__eq__ if is_parent else _REPLACED.__contains__, bool) & valid
+                said = map_distinct(names, _PARENT.__eq__ if is_parent else _REPLACED.__contains__, bool) & valid
                 found[is_parent].append((one[said], two[said]))
         self._parents, self._mapped = _joined(found[True]), _joined(found[False])
 
@@ -63,17 +63,17 @@ class Relations:
         """The code in the source vocabulary, then the standard concepts a live concept maps to."""
         one, two = self._mapped
         live = ~obsolete[one]
-        prefixes = each(coded(table, "vocabulary_id"), lambda name: _prefix(name) + ":", object)
+        prefixes = map_distinct(code_column(table, "vocabulary_id"), lambda name: _prefix(name) + ":", object)
         codes = pc.fill_null(table["concept_code"], "")
         given = pc.not_equal(codes, "").to_numpy()
         codes = pc.binary_join_element_wise(pa.array(prefixes, TEXT), codes, "").filter(pa.array(given))
         values = pa.concat_arrays([codes.combine_chunks(), self._curies.take(pa.array(two[live]))])
         owners = np.concatenate([np.flatnonzero(given), one[live]])
         order = np.argsort(owners, kind="stable")
-        return lists(owners[order], values.take(pa.array(order)), self._count)
+        return group_lists(owners[order], values.take(pa.array(order)), self._count)
 
     def _lists(self, owners: Array, values: Array) -> pa.ListArray:
-        return lists(owners, self._curies.take(pa.array(values)), self._count)
+        return group_lists(owners, self._curies.take(pa.array(values)), self._count)
 
 
 def _joined(pairs: list[tuple[Array, Array]]) -> tuple[Array, Array]:

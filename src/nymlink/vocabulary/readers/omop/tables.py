@@ -31,6 +31,6 @@ def read_table(
     return iter(()) if file is None else read_tsv(file, columns, required=required, problems=problems)
 
 
-def coded(table: pa.Table, column: str) -> pa.ChunkedArray:
+def code_column(table: pa.Table, column: str) -> pa.ChunkedArray:
     """A column of codes with blanks (read as null) as empty strings."""
     return pc.fill_null(table[column].cast(TEXT), "").dictionary_encode()

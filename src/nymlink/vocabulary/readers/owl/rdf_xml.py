@@ -9,7 +9,7 @@ from typing import Final
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
 from nymlink.vocabulary.readers.owl.iris import CLASSES, RDF, RDFS, SKOS
-from nymlink.vocabulary.readers.owl.statements import Statements, Value, absolute
+from nymlink.vocabulary.readers.owl.statements import Statements, Value, resolve_iri
 from nymlink.vocabulary.readers.xml.parser import NotWellFormedError, XmlParser
 
 _XML: Final = "http://www.w3.org/XML/1998/namespace"
@@ -137,7 +137,7 @@ class _Handler:
         elif parse_type == "Collection":
             element.is_list = True
         elif resource := attributes.get(f"{RDF}resource"):
-            element.value = absolute(resource, self.base)
+            element.value = resolve_iri(resource, self.base)
         elif f"{RDF}nodeID" not in attributes:
             element.text = [] if self.statements.role(predicate) else None
             self.literal_depth = 1 if parse_type == "Literal" else 0
@@ -149,9 +149,9 @@ class _Handler:
 
     def _subject(self, attributes: dict[str, str]) -> str:
         if (about := attributes.get(f"{RDF}about")) is not None:
-            return absolute(about, self.base)
+            return resolve_iri(about, self.base)
         if (id_ := attributes.get(f"{RDF}ID")) is not None:
-            return absolute(f"#{id_}", self.base)
+            return resolve_iri(f"#{id_}", self.base)
         return self._blank()
 
     def _blank(self) -> str:

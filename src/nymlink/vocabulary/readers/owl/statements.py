@@ -16,7 +16,7 @@ from urllib.parse import urljoin
 from nymlink.vocabulary.languages import normalise_language
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers._languages import Languages
-from nymlink.vocabulary.readers.obo.oboinowl import Synonym, SynonymTypes, Term, curie, tables_of
+from nymlink.vocabulary.readers.obo.oboinowl import Synonym, SynonymTypes, Term, build_tables, curie
 from nymlink.vocabulary.readers.owl.iris import CLASSES, OWL, RDF, RDFS, ROLES, SCOPES, SKOS
 from nymlink.vocabulary.tables import Tables
 
@@ -113,7 +113,7 @@ class Statements:
         if not terms:
             return None
         self._connect(terms, ids, own_prefix)
-        return tables_of(
+        return build_tables(
             terms,
             SynonymTypes(synonym_types),
             options,
@@ -175,7 +175,7 @@ class Statements:
                     other.xrefs.append(ids[subject])
 
 
-def absolute(reference: str, base: str) -> str:
+def resolve_iri(reference: str, base: str) -> str:
     """The IRI that a reference stands for in a document with this base."""
     if ":" in reference or not base:
         return reference

@@ -8,7 +8,7 @@ from typing import Final
 
 from nymlink.vocabulary.readers.owl.iris import RDF
 from nymlink.vocabulary.readers.owl.recovery import MAX_DEPTH, Grammar, MalformedError, Scanner
-from nymlink.vocabulary.readers.owl.statements import Statements, Value, absolute
+from nymlink.vocabulary.readers.owl.statements import Statements, Value, resolve_iri
 
 _TOKEN: Final = re.compile(
     r"""\s*+(?:(?P<iri><[^<>"{}|^`\x00-\x20]*+>)"""
@@ -134,7 +134,7 @@ class TurtleParser:
 
     def _iri(self, kind: str, token: str) -> str:
         if kind == "iri":
-            return absolute(_unescaped(token[1:-1]), self._base)
+            return resolve_iri(_unescaped(token[1:-1]), self._base)
         if kind == "blank":
             return token
         prefix, _, local = token.partition(":")

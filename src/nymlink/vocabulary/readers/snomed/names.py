@@ -14,7 +14,7 @@ from nymlink.core.store.arrays import Array
 from nymlink.vocabulary.languages import normalise_language
 from nymlink.vocabulary.model import UNKNOWN_LANGUAGE
 from nymlink.vocabulary.readers._languages import Languages
-from nymlink.vocabulary.readers.columns.groups import each
+from nymlink.vocabulary.readers.columns.groups import map_distinct
 
 FULLY_SPECIFIED: Final = 900000000000003001
 _PREFERRED: Final = 900000000000548007
@@ -77,7 +77,7 @@ class Descriptions:
         return cls(
             concept=pc.index_in(table["conceptid"], ids).to_numpy(),
             type=table["typeid"].to_numpy(),
-            lang=each(table["languagecode"], code, np.int32),
+            lang=map_distinct(table["languagecode"], code, np.int32),
             term=table["term"].combine_chunks(),
             languages=languages,
             member_of=member_of,
@@ -90,7 +90,7 @@ class Descriptions:
         return self.languages.index("en") if "en" in self.languages else -1
 
 
-def tagged(terms: pa.Array) -> pa.StructArray:
+def split_tags(terms: pa.Array) -> pa.StructArray:
     """The ``name`` and the ``tag`` of fully specified names; both null where there is no tag."""
     return pc.extract_regex(terms, _TAG)
 
@@ -110,7 +110,7 @@ def name_rows(
     wanted = {normalise_language(code) for code in asked or ()}
     dialects = [] if "en" in wanted else [dialect for dialect in _DIALECTS if dialect in wanted]
     full = descriptions.type == FULLY_SPECIFIED
-    bare = tagged(descriptions.term.filter(pa.array(full))).field("name")
+    bare = split_tags(descriptions.term.filter(pa.array(full))).field("name")
     texts = pc.replace_with_mask(
         descriptions.term, pa.array(full), pc.coalesce(bare, descriptions.term.filter(pa.array(full)))
     )

@@ -23,10 +23,10 @@ from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers._languages import Languages
 from nymlink.vocabulary.readers.columns.delimited import CODE, NUMBER, TEXT
-from nymlink.vocabulary.readers.columns.groups import distinct_pairs, lists
+from nymlink.vocabulary.readers.columns.groups import distinct_pairs, group_lists
 from nymlink.vocabulary.readers.columns.name_rows import name_table
 from nymlink.vocabulary.readers.columns.tsv import read_tsv
-from nymlink.vocabulary.readers.snomed.names import FULLY_SPECIFIED, Descriptions, name_rows, tagged
+from nymlink.vocabulary.readers.snomed.names import FULLY_SPECIFIED, Descriptions, name_rows, split_tags
 from nymlink.vocabulary.readers.snomed.release import Release, has_release, open_release
 from nymlink.vocabulary.tables import CONCEPT_SCHEMA, REDIRECT_SCHEMA, Tables
 
@@ -69,7 +69,7 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
         obsolete[_places(concepts["id"], ids)] = pc.not_equal(concepts["active"].cast(TEXT), "1").to_numpy()
     curies = pc.binary_join_element_wise(PREFIX, ids.cast(TEXT), "")
     descriptions = Descriptions.of(table, ids, _latest_members(release, "acceptabilityid", "Language", problems))
-    parents = lists(*_parents(release, ids, curies, problems), len(ids))
+    parents = group_lists(*_parents(release, ids, curies, problems), len(ids))
     return Tables(
         concepts=pa.table(
             {
@@ -137,7 +137,7 @@ def _parents(release: Release, ids: pa.Array, curies: pa.Array, problems: Proble
 def _replacements(release: Release, ids: pa.Array, obsolete: Array, problems: Problems) -> pa.ListArray:
     table = _latest_members(release, "targetcomponentid", "Association", problems)
     if table is None:
-        return lists(np.array([], np.int64), pa.array([], TEXT), len(ids))
+        return group_lists(np.array([], np.int64), pa.array([], TEXT), len(ids))
     table = table.filter(pc.is_in(table["refsetid"], pa.array(_REPLACEMENTS)))
     old = _places(table["referencedcomponentid"], ids)
     targets = pc.dictionary_encode(table["targetcomponentid"].combine_chunks())
@@ -145,7 +145,7 @@ def _replacements(release: Release, ids: pa.Array, obsolete: Array, problems: Pr
     usable = usable[obsolete[old[usable]]]
     owners, values = distinct_pairs(old[usable], targets.indices.to_numpy()[usable])
     texts = pc.binary_join_element_wise(PREFIX, targets.dictionary.take(pa.array(values)).cast(TEXT), "")
-    return lists(owners, texts, len(ids))
+    return group_lists(owners, texts, len(ids))
 
 
 def _definitions(release: Release, ids: pa.Array, problems: Problems) -> pa.Array:
@@ -166,12 +166,12 @@ def _definitions(release: Release, ids: pa.Array, problems: Problems) -> pa.Arra
 def _semantic_types(descriptions: Descriptions, count: int) -> pa.ListArray:
     """The tag of each concept's fully specified name, the English one where there is one."""
     rows = np.flatnonzero(descriptions.type == FULLY_SPECIFIED)
-    tags = tagged(descriptions.term.take(pa.array(rows))).field("tag")
+    tags = split_tags(descriptions.term.take(pa.array(rows))).field("tag")
     rows, tags = rows[tags.is_valid().to_numpy(zero_copy_only=False)], tags.drop_null()
     english = descriptions.lang[rows] == descriptions.english
     order = np.lexsort((~english, descriptions.concept[rows]))
     owners, first = np.unique(descriptions.concept[rows][order], return_index=True)
-    return lists(owners, tags.take(pa.array(order[first])), count)
+    return group_lists(owners, tags.take(pa.array(order[first])), count)
 
 
 FORMAT: Final[VocabularyFormat] = Format(

@@ -96,7 +96,7 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
         if kind is None:
             continue
         builder.concept(row.get(family.id))
-        lang = languages.stated(template.get("lang") or row.get(family.lang), path, row.line, problems)
+        lang = languages.normalise(template.get("lang") or row.get(family.lang), path, row.line, problems)
         if languages.wants(lang):
             is_short = _ABBREVIATION in row.get("synonym_type") and kind == "exact"
             builder.name(

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from nymlink.core.delimited import delimiter_of
+from nymlink.core.delimited import guess_delimiter
 from nymlink.core.errors import InputError
 from nymlink.core.files import read_head, read_lines
 from nymlink.core.formats import Format
@@ -21,7 +21,7 @@ from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers._languages import Languages
 from nymlink.vocabulary.readers.tables.header_rows import Row, header_rows
-from nymlink.vocabulary.readers.xml.records import read_records, root_of, text_of
+from nymlink.vocabulary.readers.xml.records import read_records, root_name, text_at
 from nymlink.vocabulary.tables import TableBuilder, Tables
 
 _KINDS: Final = ("Disease", "Chemical")
@@ -82,7 +82,7 @@ def _curie(value: str) -> str:
 def _fields(line: str) -> tuple[str, list[str], str] | None:
     """The delimiter, the headers and whose they are, if the line is one that names the columns."""
     text = line.lstrip("# ").strip()
-    delimiter = delimiter_of(text)
+    delimiter = guess_delimiter(text)
     headers = [header.strip().strip('"') for header in text.split(delimiter)]
     kind = _kind(headers)
     return None if kind is None else (delimiter, headers, kind)
@@ -95,7 +95,7 @@ def _kind(headers: list[str]) -> str | None:
 
 
 def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
-    if root_of(head) in _ROOTS:
+    if root_name(head) in _ROOTS:
         return _XML_ROW.search(head) is not None
     return any(_fields(line) for line in head.splitlines())
 
@@ -132,7 +132,7 @@ def _xml_rows(path: Path, problems: Problems) -> Iterator[tuple[Row, str]]:
         values: dict[str, str] = {}
         for field in record.element:
             # Fields of several values hold them joined by bars, as elements of their own, or repeated.
-            texts = [*map(text_of, field)] if len(field) else [text_of(field)]
+            texts = [*map(text_at, field)] if len(field) else [text_at(field)]
             values[field.tag] = "|".join(filter(None, [values.get(field.tag, ""), *texts]))
         kind = next((kind for kind in _KINDS if values.get(f"{kind}Name") and values.get(f"{kind}ID")), None)
         if kind is not None:

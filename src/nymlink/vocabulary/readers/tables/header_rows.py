@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nymlink.core.delimited import records
+from nymlink.core.delimited import parse_records
 from nymlink.core.problems import Problems
 
 
@@ -50,7 +50,7 @@ def header_rows(
         path: the file, for reports.
         problems: told of rows left out.
     """
-    for record in records(lines, delimiter):
+    for record in parse_records(lines, delimiter):
         if len(record.fields) != len(headers):
             problems.reject(path, record.line, f"{len(record.fields)} columns instead of {len(headers)}")
             continue
@@ -60,6 +60,6 @@ def header_rows(
         if missing is not None:
             problems.reject(path, record.line, f"{missing} is blank")
             continue
-        if record.as_written:
-            problems.repair(path, record.line, "a stray quotation mark: left as it stands")
+        if record.literal_quotes:
+            problems.repair(path, record.line, "an unbalanced quotation mark: read as an ordinary character")
         yield row

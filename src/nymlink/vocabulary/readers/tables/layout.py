@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from nymlink.core.delimited import DELIMITERS, listed, records, refuse_repeated
+from nymlink.core.delimited import DELIMITERS, list_headers, parse_records, require_distinct
 from nymlink.core.errors import InputError
 
 _SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -76,28 +76,31 @@ def check_layout(layout: Layout, chosen: Mapping[str, str], path: Path, line: in
         if _our_name(ours) not in _SPELLINGS:
             raise InputError(f"there is no column {ours!r} to fill; known: {', '.join(_SPELLINGS)}")
         if _our_name(ours) not in layout.columns:
-            raise InputError(f"no column {theirs!r}; the file has: {listed(layout.headers)}", path=path, line=line)
+            raise InputError(
+                f"no column {theirs!r}; the file has: {list_headers(layout.headers)}", path=path, line=line
+            )
     missing = [column for column in _REQUIRED if column not in layout.columns]
     if missing:
         raise InputError(
-            f"no header is known for the {' or the '.join(missing)}; the file has: {listed(layout.headers)}. Say "
+            f"no header is known for the {' or the '.join(missing)}; the file has: "
+            f"{list_headers(layout.headers)}. Say "
             f"which it is, for example `nymlink vocab build {shlex.quote(path.name)} -o FOLDER "
             f"{_example(missing, layout.unread)}`",
             path=path,
             line=line,
         )
-    refuse_repeated(layout.headers, [layout.headers[place] for place in layout.columns.values()], path, line)
+    require_distinct(layout.headers, [layout.headers[place] for place in layout.columns.values()], path, line)
 
 
 def _example(missing: Sequence[str], free: Sequence[str]) -> str:
     """What to type for columns that are missing, with the first headers that are free."""
     guessed = [*free, *("…" for _ in missing)]
     said = (shlex.quote(f"{ours}={theirs}") for ours, theirs in zip(missing, guessed, strict=False))
-    return " ".join(f"--column {one}" for one in said)
+    return " ".join(f"--map-column {one}" for one in said)
 
 
 def _layout(line: str, delimiter: str, chosen: Mapping[str, str]) -> Layout:
-    record = next(records([(1, line)], delimiter), None)
+    record = next(parse_records([(1, line)], delimiter), None)
     headers = [field.strip() for field in record.fields] if record else []
     keys = [_key(header) for header in headers]
     columns: dict[str, int] = {}

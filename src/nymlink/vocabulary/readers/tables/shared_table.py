@@ -94,7 +94,7 @@ def _read_rows(path: Path, languages: Languages, problems: Problems) -> pa.Table
         if not id_.strip() or not name.strip():
             problems.reject(path, number, f"no {'name' if id_.strip() else 'concept_id'}")
             continue
-        row_lang, row_kind = languages.stated(lang, path, number, problems), _kind(kind)
+        row_lang, row_kind = languages.normalise(lang, path, number, problems), _kind(kind)
         if row_kind is None:
             row_kind = _UNCLEAR_KIND
             problems.repair(

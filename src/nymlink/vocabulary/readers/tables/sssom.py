@@ -11,7 +11,7 @@ from typing import Final
 
 from nymlink.core.formats import Format
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.mappings import REQUIRED, header_of, read_mappings
+from nymlink.vocabulary.mappings import REQUIRED, parse_header, read_mappings
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers._languages import Languages
@@ -24,7 +24,7 @@ def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
     if not header:
         # A long block of metadata: the header comes after what is looked at.
         return any(line.lstrip("# ").startswith(("curie_map:", "mapping_set_id:")) for line in lines)
-    return set(header_of(header)) >= set(REQUIRED)
+    return set(parse_header(header)) >= set(REQUIRED)
 
 
 def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:

@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from nymlink.core.delimited import Record, listed, records
+from nymlink.core.delimited import Record, list_headers, parse_records
 from nymlink.core.errors import InputError
 from nymlink.core.files import read_lines
 from nymlink.core.formats import Format
@@ -68,8 +68,8 @@ class _Rows:
         if not obsolete and row.keys().isdisjoint(("name", "synonyms", "replaced_by")):
             self._reject(record, "no name")
             return
-        if record.as_written:
-            self._repair(record, "a stray quotation mark: left as it stands")
+        if record.literal_quotes:
+            self._repair(record, "an unbalanced quotation mark: read as an ordinary character")
         elif len(fields) < self._width:
             self._repair(
                 record, f"{len(fields)} fields where the header has {self._width}: the others taken as empty"
@@ -84,7 +84,7 @@ class _Rows:
             obsolete=obsolete,
             replaced_by=_split(row.get("replaced_by")),
         )
-        lang = self._languages.stated(row.get("lang", ""), self._path, record.line, self._problems)
+        lang = self._languages.normalise(row.get("lang", ""), self._path, record.line, self._problems)
         if self._languages.wants(lang):
             if "name" in row:
                 kind = self._kind(record, row.get("kind"), first=(id_, lang) not in self._named)
@@ -149,7 +149,7 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     number, layout = found
     check_layout(layout, options.columns, path, number)
     rows = _Rows(layout, path, options, problems)
-    for record in records(lines, layout.delimiter):
+    for record in parse_records(lines, layout.delimiter):
         rows.add(record)
     if not len(rows.builder):
         raise InputError("no row that could be used", path=path)
@@ -157,8 +157,8 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
         # Most often it is synonyms that are missed.
         likeliest = max(layout.unread, key=lambda header: header.casefold().startswith("syn"))
         warnings.warn(
-            f"{path}: columns that are not read: {listed(layout.unread)}; if one is wanted, say which it is: for "
-            f"example --column {shlex.quote(f'synonyms={likeliest}')}",
+            f"{path}: columns that are not read: {list_headers(layout.unread)}; if one is wanted, say which: "
+            f"for example --map-column {shlex.quote(f'synonyms={likeliest}')}",
             stacklevel=2,
         )
     return rows.builder.build()
@@ -169,6 +169,6 @@ FORMAT: Final[VocabularyFormat] = Format(
     description="any CSV or TSV with a header that names a column of ids and one of names",
     recognises=_recognises,
     read=_read,
-    heeds=frozenset({"columns"}),
+    options=frozenset({"columns"}),
     priority=100,
 )

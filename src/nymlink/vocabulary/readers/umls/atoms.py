@@ -16,7 +16,7 @@ from nymlink.core.store.arrays import Array
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers._languages import Languages
-from nymlink.vocabulary.readers.columns.groups import Codes, each
+from nymlink.vocabulary.readers.columns.groups import Numbering, map_distinct
 from nymlink.vocabulary.readers.umls.blocks import read_rrf
 from nymlink.vocabulary.readers.umls.codes import kind, language, prefix
 from nymlink.vocabulary.readers.umls.release import Release
@@ -62,8 +62,8 @@ class _Collector:
     def __init__(self, options: ReadOptions) -> None:
         self._options = options
         self._asked = Languages(options)
-        self._languages, self._prefixes = Codes(), Codes()
-        self._seen_languages, self._seen_sources, self._seen_types = Codes(), Codes(), Codes()
+        self._languages, self._prefixes = Numbering(), Numbering()
+        self._seen_languages, self._seen_sources, self._seen_types = Numbering(), Numbering(), Numbering()
         self._concepts: list[pa.DictionaryArray] = []
         self._text: list[pa.Array] = []
         self._code: list[pa.Array] = []
@@ -77,38 +77,38 @@ class _Collector:
         def lang(lat: str) -> str:
             return language(lat, default=self._asked.default)
 
-        each(block["LAT"], lambda lat: self._seen_languages[lang(lat)], np.int32)
-        each(block["SAB"], self._seen_sources.__getitem__, np.int32)
-        each(block["TTY"], self._seen_types.__getitem__, np.int32)
+        map_distinct(block["LAT"], lambda lat: self._seen_languages[lang(lat)], np.int32)
+        map_distinct(block["SAB"], self._seen_sources.__getitem__, np.int32)
+        map_distinct(block["TTY"], self._seen_types.__getitem__, np.int32)
         keep = np.ones(len(block), bool)
         if not options.suppressed:
-            keep &= each(block["SUPPRESS"], lambda flag: flag not in SUPPRESSED, bool)
+            keep &= map_distinct(block["SUPPRESS"], lambda flag: flag not in SUPPRESSED, bool)
         if options.sources is not None:
-            keep &= each(block["SAB"], options.sources.__contains__, bool)
+            keep &= map_distinct(block["SAB"], options.sources.__contains__, bool)
         if not keep.all():
             block = block.filter(pa.array(keep))
         if len(block) == 0:
             return
         named = np.ones(len(block), bool)
         if options.languages is not None:
-            named &= each(block["LAT"], lambda lat: self._asked.wants(lang(lat)), bool)
+            named &= map_distinct(block["LAT"], lambda lat: self._asked.wants(lang(lat)), bool)
         if options.term_types is not None:
-            named &= each(block["TTY"], options.term_types.__contains__, bool)
-        referring = each(block["SAB"], lambda sab: sab not in {"MTH", ""}, bool)
+            named &= map_distinct(block["TTY"], options.term_types.__contains__, bool)
+        referring = map_distinct(block["SAB"], lambda sab: sab not in {"MTH", ""}, bool)
         referring &= ~pc.is_in(block["CODE"], pa.array(["", "NOCODE"])).to_numpy()
         self._concepts.append(block["CUI"].combine_chunks().dictionary_encode())
         self._text.append(_fold(block["STR"].filter(pa.array(named)).combine_chunks()))
         self._code.append(block["CODE"].filter(pa.array(referring)).combine_chunks())
-        rank = 4 * each(block["TS"], lambda flag: flag != "P", np.int8)
-        rank += 2 * each(block["STT"], lambda flag: flag != "PF", np.int8)
-        rank += each(block["ISPREF"], lambda flag: flag != "Y", np.int8)
+        rank = 4 * map_distinct(block["TS"], lambda flag: flag != "P", np.int8)
+        rank += 2 * map_distinct(block["STT"], lambda flag: flag != "PF", np.int8)
+        rank += map_distinct(block["ISPREF"], lambda flag: flag != "Y", np.int8)
         for name, values in (
             ("named", named),
-            ("lang", each(block["LAT"], lambda lat: self._languages[lang(lat)], np.int16)[named]),
-            ("kind", each(block["TTY"], lambda tty: KINDS.index(kind(tty)), np.int8)[named]),
+            ("lang", map_distinct(block["LAT"], lambda lat: self._languages[lang(lat)], np.int16)[named]),
+            ("kind", map_distinct(block["TTY"], lambda tty: KINDS.index(kind(tty)), np.int8)[named]),
             ("rank", rank[named]),
             ("referring", referring),
-            ("prefix", each(block["SAB"], lambda sab: self._prefixes[prefix(sab)], np.int16)[referring]),
+            ("prefix", map_distinct(block["SAB"], lambda sab: self._prefixes[prefix(sab)], np.int16)[referring]),
         ):
             self._numbers[name].append(values)
 
@@ -116,7 +116,7 @@ class _Collector:
         """Refuse what the options name and the file never does."""
         options = self._options
         for noun, missing, seen in (
-            ("language", self._asked.absent(self._seen_languages), self._seen_languages),
+            ("language", self._asked.missing(self._seen_languages), self._seen_languages),
             ("source", sorted((options.sources or set()) - set(self._seen_sources)), self._seen_sources),
             ("term type", sorted((options.term_types or set()) - set(self._seen_types)), self._seen_types),
         ):

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from nymlink.core.files import MAX_LINE, open_bytes
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.readers.columns.delimited import CODE, TEXT, Block, Layout, read_blocks, read_columns
+from nymlink.vocabulary.readers.columns.delimited import CODE, TEXT, Block, RowFormat, read_blocks, read_columns
 from nymlink.vocabulary.readers.umls.release import Release
 
 
@@ -36,7 +36,7 @@ def read_rrf(
         InputError: see :func:`nymlink.core.files.open_bytes`.
     """
     wanted = dict.fromkeys(strings, TEXT) | dict.fromkeys(codes, CODE)
-    layout = Layout(release.columns[name], wanted, required, delimiter="|", is_closed=True)
+    layout = RowFormat(release.columns[name], wanted, required, delimiter="|", is_closed=True)
     return read_columns(_blocks(release.parts.get(name, ())), layout, problems)
 
 

@@ -15,17 +15,17 @@ import pyarrow.compute as pc
 
 from nymlink.core.store.arrays import Array, Ints
 from nymlink.vocabulary.model import KINDS
-from nymlink.vocabulary.readers.columns.groups import distinct_pairs, lists
+from nymlink.vocabulary.readers.columns.groups import distinct_pairs, group_lists
 from nymlink.vocabulary.readers.umls.atoms import Atoms
 from nymlink.vocabulary.tables import NAME_SCHEMA
 
-_STRETCH: Final = 1 << 20
+_BATCH: Final = 1 << 20
 _BORROWED: Final = 8
 _CURIE: Final = r"^[A-Za-z][A-Za-z0-9_.]*:\S"
 
 
 @dataclass(frozen=True, slots=True)
-class Borrowing:
+class InheritedNames:
     """Concepts that take the names of others: ``taker`` those of ``giver``, as names of ``kind`` (KINDS)."""
 
     taker: Ints
@@ -47,7 +47,7 @@ class _Rows:
         return _Rows(self.concept[rows], self.lang[rows], self.kind[rows], self.rank[rows], self.source[rows])
 
 
-def names(atoms: Atoms, borrowing: Borrowing) -> pa.Table:
+def names(atoms: Atoms, borrowing: InheritedNames) -> pa.Table:
     """The names of all concepts, in the columns of :data:`~nymlink.vocabulary.tables.NAME_SCHEMA`.
 
     Concepts stand in their own order; within one the English preferred name comes first, then those of other
@@ -80,9 +80,9 @@ def xrefs(atoms: Atoms) -> pa.ChunkedArray:
         text = pc.binary_join_element_wise(
             prefixes.take(pa.array(which)), code.dictionary.take(pa.array(index)).cast(pa.string()), ""
         )
-        chunks.append(lists(owner, text, last - done))
+        chunks.append(group_lists(owner, text, last - done))
         done = last
-    chunks.append(lists(np.array([], np.int64), pa.array([], pa.string()), len(atoms.ids) - done))
+    chunks.append(group_lists(np.array([], np.int64), pa.array([], pa.string()), len(atoms.ids) - done))
     return pa.chunked_array(chunks, pa.list_(pa.string()))
 
 
@@ -98,7 +98,7 @@ def _ordered(atoms: Atoms) -> _Rows:
     return rows.take(_order(atoms.concept))
 
 
-def _with_borrowed(rows: _Rows, borrowing: Borrowing, concepts: int) -> _Rows:
+def _with_borrowed(rows: _Rows, borrowing: InheritedNames, concepts: int) -> _Rows:
     if not len(borrowing.taker):
         return rows
     starts = np.searchsorted(rows.concept, np.arange(concepts + 1))
@@ -118,7 +118,7 @@ def _stretches(concept: Array) -> Iterator[tuple[int, int]]:
     """Cut rows, ordered by concept, between concepts: yields (first row, row after the last)."""
     start = 0
     while start < len(concept):
-        stop = start + _STRETCH
+        stop = start + _BATCH
         if stop < len(concept):
             stop = int(np.searchsorted(concept, concept[stop - 1], side="right"))
         stop = min(stop, len(concept))

@@ -18,8 +18,8 @@ from nymlink.core.problems import Problems
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers.umls.atoms import read_atoms
+from nymlink.vocabulary.readers.umls.concept_attributes import ConceptAttributes
 from nymlink.vocabulary.readers.umls.names import names, xrefs
-from nymlink.vocabulary.readers.umls.relations import Beside
 from nymlink.vocabulary.readers.umls.release import has_release, open_release
 from nymlink.vocabulary.tables import CONCEPT_SCHEMA, Tables
 
@@ -54,7 +54,7 @@ def read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     """
     release = open_release(path, problems)
     atoms = read_atoms(release, options, problems)
-    beside = Beside(release, atoms.ids, options, problems)
+    beside = ConceptAttributes(release, atoms.ids, options, problems)
     parents, borrowing = beside.relations()
     count = len(atoms.ids)
     concepts = pa.table(
@@ -83,5 +83,5 @@ FORMAT: Final[VocabularyFormat] = Format(
     description="UMLS Metathesaurus, Rich Release Format (a folder with MRCONSO.RRF)",
     recognises=recognises,
     read=read,
-    heeds=frozenset({"sources", "term_types", "suppressed"}),
+    options=frozenset({"sources", "term_types", "suppressed"}),
 )

@@ -17,7 +17,7 @@ from nymlink.vocabulary.languages import normalise_language
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers._languages import Languages
-from nymlink.vocabulary.readers.xml.records import read_records, root_of, text_of
+from nymlink.vocabulary.readers.xml.records import read_records, root_name, text_at
 from nymlink.vocabulary.tables import TableBuilder, Tables
 
 _ROOT: Final = "ClaML"
@@ -27,7 +27,7 @@ _XML_LANG: Final = "xml:lang"
 
 
 def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
-    return root_of(head) == _ROOT
+    return root_name(head) == _ROOT
 
 
 def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
@@ -38,7 +38,7 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     for record in read_records(path, roots=(_ROOT,), tags=("Class", "Title"), problems=problems):
         element = record.element
         if element.tag == "Title":
-            name = re.sub(r"[^A-Za-z0-9]", "", element.get("name") or text_of(element))
+            name = re.sub(r"[^A-Za-z0-9]", "", element.get("name") or text_at(element))
             prefix = f"{name}:" if name else ""
             builder.version = element.get("version") or element.get("date") or None
         elif element.tag == "Class":
@@ -55,7 +55,7 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
 def _add(builder: TableBuilder, id_: str, prefix: str, element: Element, languages: Languages) -> None:
     above = (found.get("code", "").strip() for found in element.iterfind("SuperClass"))
     rubrics = element.findall("Rubric")
-    definitions = (text_of(label) for found in rubrics if found.get("kind") == "definition" for label in found)
+    definitions = (text_at(label) for found in rubrics if found.get("kind") == "definition" for label in found)
     kind = element.get("kind")
     builder.concept(
         id_,

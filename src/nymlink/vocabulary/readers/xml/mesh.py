@@ -18,7 +18,7 @@ from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers._languages import Languages
 from nymlink.vocabulary.readers.umls.codes import language
-from nymlink.vocabulary.readers.xml.records import XmlRecord, read_records, root_of, text_of
+from nymlink.vocabulary.readers.xml.records import XmlRecord, read_records, root_name, text_at
 from nymlink.vocabulary.tables import TableBuilder, Tables
 
 PREFIX: Final = "MESH:"
@@ -47,21 +47,21 @@ class _Records:
 
     def add(self, record: XmlRecord) -> None:
         element = record.element
-        ui = text_of(element, _UIS[element.tag])
+        ui = text_at(element, _UIS[element.tag])
         if not ui:
             self._problems.reject(self._path, record.line, f"a {element.tag} without {_UIS[element.tag]}")
             return
         id_ = PREFIX + ui
         concepts = element.findall("ConceptList/Concept")
         best = next((concept for concept in concepts if concept.get("PreferredConceptYN") == "Y"), None)
-        trees = [tree for found in element.iterfind("TreeNumberList/TreeNumber") if (tree := text_of(found))]
+        trees = [tree for found in element.iterfind("TreeNumberList/TreeNumber") if (tree := text_at(found))]
         self._by_tree_number.update(dict.fromkeys(trees, id_))
         types = [tree[0] for tree in trees]
         if element.tag == "SupplementalRecord":
             types = [_CLASSES[class_]] if (class_ := element.get("SCRClass", "1")) in _CLASSES else []
         self.builder.concept(
             id_,
-            definition=text_of(best, "ScopeNote") or text_of(element, "Note"),
+            definition=text_at(best, "ScopeNote") or text_at(element, "Note"),
             semantic_types=types,
             # A star marks the heading that is the main topic.
             parents=[
@@ -69,7 +69,7 @@ class _Records:
                 for found in element.iterfind(
                     "HeadingMappedToList/HeadingMappedTo/DescriptorReferredTo/DescriptorUI"
                 )
-                if (heading := text_of(found).lstrip("*"))
+                if (heading := text_at(found).lstrip("*"))
             ],
         )
         if self._languages.wants(self._lang):
@@ -87,26 +87,26 @@ class _Records:
         kinds = _concept_kinds(concepts, best)
         preferred = False
         for concept in concepts:
-            kind = "exact" if concept is best else kinds.get(text_of(concept, "ConceptUI"), "related")
+            kind = "exact" if concept is best else kinds.get(text_at(concept, "ConceptUI"), "related")
             for term in concept.iterfind("TermList/Term"):
                 named = _LEXICAL.get(term.get("LexicalTag", ""), kind) if concept is best else kind
                 # The record's name is preferred even where it is an acronym.
                 if term.get("RecordPreferredTermYN") == "Y" and concept is best:
                     named = "preferred"
                     preferred = True
-                self.builder.name(id_, text_of(term, "String"), lang=self._lang, kind=named)
+                self.builder.name(id_, text_at(term, "String"), lang=self._lang, kind=named)
         if not preferred:
-            name = text_of(element, f"{_NAMES[element.tag]}/String")
+            name = text_at(element, f"{_NAMES[element.tag]}/String")
             self.builder.name(id_, name, lang=self._lang, kind="preferred")
 
 
 def _concept_kinds(concepts: list[Element], best: Element | None) -> dict[str, str]:
     """ConceptUI → the kind of name that the terms of that concept are for the record."""
-    own = text_of(best, "ConceptUI")
+    own = text_at(best, "ConceptUI")
     kinds: dict[str, str] = {}
     for concept in concepts:
         for relation in concept.iterfind("ConceptRelationList/ConceptRelation"):
-            one, two = text_of(relation, "Concept1UI"), text_of(relation, "Concept2UI")
+            one, two = text_at(relation, "Concept1UI"), text_at(relation, "Concept2UI")
             of_two, of_one = _RELATIONS.get(relation.get("RelationName", ""), _RELATIONS["REL"])
             if own in (one, two) and one != two:
                 kinds.setdefault(two if one == own else one, of_two if one == own else of_one)
@@ -114,7 +114,7 @@ def _concept_kinds(concepts: list[Element], best: Element | None) -> dict[str, s
 
 
 def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
-    return root_of(head) in _RECORDS
+    return root_name(head) in _RECORDS
 
 
 def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:

@@ -18,7 +18,7 @@ from nymlink.vocabulary.languages import normalise_language
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers._languages import Languages
-from nymlink.vocabulary.readers.xml.records import read_records, root_of, text_of
+from nymlink.vocabulary.readers.xml.records import read_records, root_name, text_at
 from nymlink.vocabulary.tables import TableBuilder, Tables
 
 PREFIX: Final = "Orphanet:"
@@ -29,7 +29,7 @@ _STATUS: Final = re.compile(r"(?P<status>OBSOLETE|NON RARE IN EUROPE)\s*:\s*")
 
 
 def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
-    return root_of(head) == _ROOT
+    return root_name(head) == _ROOT
 
 
 def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
@@ -42,16 +42,16 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
             builder.version = element.get("date", "").partition(" ")[0] or None
             continue
         if element.tag == "Availability":
-            builder.licence = text_of(element, "Licence/ShortIdentifier") or None
+            builder.licence = text_at(element, "Licence/ShortIdentifier") or None
             continue
-        code = text_of(element, "OrphaCode") or text_of(element, "OrphaNumber")
+        code = text_at(element, "OrphaCode") or text_at(element, "OrphaNumber")
         if not code:
             problems.reject(path, record.line, "a disorder without OrphaCode")
             continue
         id_ = PREFIX + code
-        name = text_of(element, "Name")
+        name = text_at(element, "Name")
         status = _STATUS.match(name)
-        type_ = text_of(element, "DisorderType/Name")
+        type_ = text_at(element, "DisorderType/Name")
         builder.concept(
             id_,
             definition=_definition(element),
@@ -64,7 +64,7 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
         for found, kind in names:
             lang = _language(found, languages)
             if languages.wants(lang):
-                builder.name(id_, _STATUS.sub("", text_of(found), count=1), lang=lang, kind=kind)
+                builder.name(id_, _STATUS.sub("", text_at(found), count=1), lang=lang, kind=kind)
     if not len(builder):
         raise InputError("no disorder that could be used", path=path)
     return builder.build()
@@ -77,15 +77,15 @@ def _language(element: Element | None, languages: Languages) -> str:
 
 def _definition(element: Element) -> str:
     for section in element.iter("TextSection"):
-        if text_of(section, "TextSectionType/Name") == "Definition":
-            return text_of(section, "Contents")
+        if text_at(section, "TextSectionType/Name") == "Definition":
+            return text_at(section, "Contents")
     return ""
 
 
 def _exact_references(element: Element) -> Iterator[str]:
     for reference in element.iterfind("ExternalReferenceList/ExternalReference"):
-        source, value = text_of(reference, "Source"), text_of(reference, "Reference")
-        relation = text_of(reference, "DisorderMappingRelation/Name")
+        source, value = text_at(reference, "Source"), text_at(reference, "Reference")
+        relation = text_at(reference, "DisorderMappingRelation/Name")
         if source and value and re.match(r"E\b", relation):
             yield f"{_PREFIXES.get(source, source)}:{value}"
 

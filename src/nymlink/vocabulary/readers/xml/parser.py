@@ -13,9 +13,9 @@ from typing import Final
 from xml.parsers import expat
 
 from nymlink.core.errors import InputError
-from nymlink.core.files import open_bytes, utf16_of
+from nymlink.core.files import detect_utf16, open_bytes
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.readers._text_blocks import read_blocks
+from nymlink.vocabulary.readers._text_blocks import read_text_blocks
 
 _ENCODING: Final = re.compile(rb"\s*<\?xml[^>]*?\bencoding\s*=\s*[\"'](?P<name>[\w.-]+)")
 _UTF8: Final = frozenset({b"utf-8", b"utf8", b"us-ascii", b"ascii"})
@@ -108,7 +108,7 @@ class XmlParser:
 
     def _pieces(self) -> Iterator[bytes]:
         if self._is_utf8:
-            yield from (block.encode() for block in read_blocks(self._path, self._problems))
+            yield from (block.encode() for block in read_text_blocks(self._path, self._problems))
             return
         with open_bytes(self._path) as file:
             while piece := file.read(_RAW_BYTES):
@@ -137,4 +137,4 @@ def _is_utf8(path: Path) -> bool:
     with open_bytes(path) as file:
         head = file.read(1024)
     declared = _ENCODING.match(head)
-    return utf16_of(head) is None and (declared is None or declared["name"].lower() in _UTF8)
+    return detect_utf16(head) is None and (declared is None or declared["name"].lower() in _UTF8)

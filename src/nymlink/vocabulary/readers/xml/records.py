@@ -30,13 +30,13 @@ class XmlRecord:
     element: Element
 
 
-def root_of(head: str) -> str:
+def root_name(head: str) -> str:
     """The name of the root element, told by the first characters of a file; empty where there is none."""
     match = _ROOT.match(_PROLOGUE.sub("", head).lstrip())
     return match[1] if match else ""
 
 
-def text_of(element: Element | None, path: str = ".") -> str:
+def text_at(element: Element | None, path: str = ".") -> str:
     """The text at a path below an element with white space folded, empty where there is none."""
     found = None if element is None else element.find(path)
     return "" if found is None else " ".join("".join(found.itertext()).split())

@@ -1,0 +1,112 @@
+"""Collect the words of names in other languages that speak against a text being English.
+
+    python recipes/foreign_words.py [--data DATA]
+
+Writes ``foreign_words.txt.gz`` into ``src/nymlink/text/english/data``, a word a line, sorted, without accents:
+
+- words that are no words of English or of its medical names, and occur in several names in other languages, or are
+  one slip away from a word of English ("artritis"), and would be taken for it;
+- words of the lists of English that are far commoner in other languages ("syndrom", "mano").
+
+Run ``recipes/words.py`` first. Other languages are those of the tables in Latin letters whose licence allows it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gzip
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from nymlink.text.english.known_words import FOREIGN, common_words, known_words
+from nymlink.text.english.recognition import without_accents
+from nymlink.text.english.stop_words import stop_words
+from nymlink.text.normalise import normalise
+from nymlink.text.slips import is_slip, may_be_misspelt
+from words import GENERAL, write
+
+TABLES: Final = (
+    *("vocabularies/hpo", "vocabularies/wikidata_medical"),
+    *(f"multilingual/{name}" for name in GENERAL),
+    *(
+        f"multilingual/{name}"
+        for name in (
+            "hpo_extra icd10_de_gm icd10_fi_thl icd10_nb icd10_pt_datasus icd8_fi nomesco_fi_thl "
+            "wikidata_health_eticaai"
+        ).split()
+    ),
+)
+
+SEVERAL: Final = 3
+"""Names that have a word which is not English."""
+
+SHORT: Final = 3
+VERY_MANY: Final = 100
+"""Letters of words that are mostly abbreviations, in any language ("qt", "xy"), and names that have those that are
+not ("de", "und")."""
+
+MANY: Final = 10
+FAR_COMMONER: Final = 20
+"""Names that have a word of the English lists, and how many times its share of English names that is."""
+
+
+def main() -> None:
+    """Collect and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--data", type=Path, default=Path("../shared/data"), help="vocabularies/ and multilingual/"
+    )
+    data: Path = parser.parse_args().data
+    english, foreign = counts(data / f"{table}.tsv.gz" for table in TABLES)
+    known = known_words() | common_words() | set(stop_words())
+    slips = slips_of(known_words(), (word for word in foreign if word not in known))
+    scale = FAR_COMMONER * foreign.total() / english.total()
+    commoner = {
+        word
+        for word, count in foreign.items()
+        if count >= MANY and word in known and word not in stop_words() and count > scale * english[word]
+    }
+    several = {word for word, count in foreign.items() if count >= SEVERAL and word not in known}
+    words = commoner | several | slips
+    write(FOREIGN, {word for word in words if len(word) > SHORT or foreign[word] >= VERY_MANY})
+
+
+def counts(tables: Iterable[Path]) -> tuple[Counter[str], Counter[str]]:
+    """In how many English and foreign names words are; those of other letters than Latin ones are left out."""
+    english: Counter[str] = Counter()
+    foreign: Counter[str] = Counter()
+    for path in tables:
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
+                words = {without_accents(word) for word in normalise(row["name"]).split(" ")}
+                if row["lang"] in ("en", ""):
+                    english.update(words)
+                elif row["lang"] != "la":
+                    foreign.update(word for word in words if word.isascii() and word.isalpha())
+    return english, foreign
+
+
+def slips_of(words: Iterable[str], candidates: Iterable[str]) -> set[str]:
+    """Those of some candidates that would be taken for misspelt words."""
+    near: defaultdict[str, list[str]] = defaultdict(list)
+    for word in words:
+        for shortened in shortened_forms(word):
+            near[shortened].append(word)
+    return {
+        word
+        for word in candidates
+        if may_be_misspelt(word)
+        and any(is_slip(word, right) for shortened in shortened_forms(word) for right in near.get(shortened, ()))
+    }
+
+
+def shortened_forms(word: str) -> set[str]:
+    """A word, and it without any one letter: two words that are one slip apart have one of them in common."""
+    return {word, *(word[:place] + word[place + 1 :] for place in range(len(word)))}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""Tell which files nymlink wrote: those named in a manifest, and those of a training."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any, Final, NamedTuple
+
+from nymlink.core.store.atomic import is_leftover
+
+MANIFEST: Final = "manifest.json"
+"""The file that describes a directory and lists its files (:mod:`nymlink.core.store.manifest`)."""
+
+RECORD: Final = "run.json"
+"""The file that records the settings and data of a training (:mod:`nymlink.train.engine.run_folder`)."""
+
+_TRAINING_FILES: Final = (RECORD, "config.toml", "metrics.jsonl")
+
+
+class Owner(NamedTuple):
+    """A directory that nymlink wrote, and its kind (``"index"``, ``"training"`` …)."""
+
+    directory: Path
+    kind: str
+
+
+def manifest_of(directory: Path) -> dict[str, Any] | None:
+    """Read the manifest in a directory, unchecked; ``None`` where nymlink wrote none (web pages have some, too).
+
+    A manifest that names files outside its directory is not nymlink's.
+
+    Raises:
+        OSError: the manifest may not be read.
+    """
+    manifest = _read_object(directory / MANIFEST)
+    if manifest is None or not isinstance(manifest.get("kind"), str) or "format" not in manifest:
+        return None
+    files = manifest.get("files")
+    return manifest if isinstance(files, dict) and all(map(_is_inside, files)) else None
+
+
+def _is_inside(name: str) -> bool:
+    paths = (PurePosixPath(name), PureWindowsPath(name))
+    return not any(path.anchor or ".." in path.parts for path in paths)
+
+
+def is_training(directory: Path) -> bool:
+    """Whether a directory holds a training.
+
+    Raises:
+        OSError: its record may not be read.
+    """
+    run = _read_object(directory / RECORD)
+    return run is not None and {"recipe", "settings", "data"} <= set(run)
+
+
+def owner_of(path: Path) -> Owner | None:
+    """Find the nymlink directory that a file or folder, existing or not, belongs to.
+
+    Raises:
+        OSError: a manifest in a parent folder may not be read.
+    """
+    path = Path(os.path.realpath(path))
+    for directory in path.parents:
+        name = path.relative_to(directory).as_posix()
+        manifest = manifest_of(directory)
+        if manifest is not None and any(
+            name == file or file.startswith(f"{name}/") for file in (MANIFEST, *manifest["files"])
+        ):
+            return Owner(directory, manifest["kind"])
+        if name in _TRAINING_FILES and is_training(directory):
+            return Owner(directory, "training")
+    return None
+
+
+def foreign_files(directory: Path, manifest: dict[str, Any]) -> Iterator[str]:
+    """Yield the files in a directory that its manifest does not name, except leftovers of killed processes."""
+    own = {MANIFEST, *manifest["files"]}
+    for path in sorted(directory.rglob("*")):
+        name = path.relative_to(directory).as_posix()
+        if name not in own and not is_leftover(path.name) and (path.is_symlink() or not path.is_dir()):
+            yield name
+
+
+def _read_object(path: Path) -> dict[str, Any] | None:
+    """Read a JSON object from a file; ``None`` where there is no such file, or no object in it."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None

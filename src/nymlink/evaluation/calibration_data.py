@@ -1,0 +1,209 @@
+"""The data that confidences are fitted to: mentions labelled by whether the first concept found is right."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+import numpy.typing as npt
+
+from nymlink.core.errors import InputError
+from nymlink.core.store.arrays import Bools, Ints
+from nymlink.corpus.model import Corpus, Document, Mention
+from nymlink.evaluation.calibration_metrics import Reliability
+from nymlink.evaluation.gold import GoldResolver
+from nymlink.index.index import Index
+from nymlink.linking.calibration import Confidences
+from nymlink.linking.candidates import candidates_of
+from nymlink.linking.doubts import contradicts, doubts_about
+from nymlink.linking.evidence import DEPTH, Features, features_of
+from nymlink.linking.queries import MentionQuery, queries
+
+_FEWEST_GROUPS = 10
+"""In a corpus of fewer documents, mentions are grouped by their text instead."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledMentions:
+    """M mentions with P parts, each labelled by whether its first concept is right.
+
+    Attributes:
+        mentions: the mention of each part.
+        asked: the query of each part.
+        gold: the gold concepts of each part; empty where it has no answer.
+        features: float64 (P, F), see :data:`~nymlink.linking.evidence.FEATURES`.
+        factors: float64 (P): the share of its confidence that doubts leave.
+        right: bool (P): whether its first concept is gold.
+        starts: int (M): the first part of each mention.
+        groups: int (P): cross-validation keeps the parts of one group in one fold.
+    """
+
+    mentions: Sequence[Mention]
+    asked: Sequence[MentionQuery]
+    gold: Sequence[frozenset[int]]
+    features: Features
+    factors: npt.NDArray[np.float64]
+    right: Bools
+    starts: Ints
+    groups: Ints
+
+    def reliability(self, confidences: Confidences) -> Reliability:
+        """Compare confidences of the parts (P) with their labels, by mentions.
+
+        The confidence of a composite mention is the product of its parts', as
+        :class:`~nymlink.linking.linker.Linker` has it.
+        """
+        whole = _rounded(np.multiply.reduceat(_rounded(confidences), self.starts))
+        answerable = np.array([bool(gold) for gold in self.gold])
+        return Reliability.of(
+            whole,
+            np.logical_and.reduceat(self.right, self.starts),
+            np.logical_and.reduceat(answerable, self.starts),
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[LabelledMentions]) -> LabelledMentions:
+        """Join labelled mentions; their groups stay apart."""
+        sizes = np.cumsum([0, *(len(one.right) for one in parts)])
+        groups = np.cumsum([0, *(one.groups.max() + 1 for one in parts)])
+        return cls(
+            mentions=list(chain(*(one.mentions for one in parts))),
+            asked=list(chain(*(one.asked for one in parts))),
+            gold=list(chain(*(one.gold for one in parts))),
+            features=np.concatenate([one.features for one in parts]),
+            factors=np.concatenate([one.factors for one in parts]),
+            right=np.concatenate([one.right for one in parts]),
+            starts=np.concatenate([one.starts + size for one, size in zip(parts, sizes[:-1], strict=True)]),
+            groups=np.concatenate([one.groups + first for one, first in zip(parts, groups[:-1], strict=True)]),
+        )
+
+
+def label_mentions(index: Index, corpus: Corpus, *, types: Collection[str] | None = None) -> LabelledMentions:
+    """Search for the annotated mentions of a corpus and compare the first concept with gold.
+
+    Mentions with a guess (see :class:`~nymlink.linking.queries.MentionQuery`) are left out.
+
+    Raises:
+        InputError: nothing is left to score; the message says why.
+    """
+    # As a linker reads them: it does not know how many concepts a mention means.
+    annotated = [
+        (document.id, asked, mention)
+        for document in corpus.documents
+        for mention, asked in zip(document.mentions, queries(document, index.entries), strict=True)
+        if mention.concept_ids and (types is None or mention.type in types)
+    ]
+    if not annotated:
+        of_types = "" if types is None else f" of type {', '.join(sorted(types))}"
+        there = ", ".join(sorted({mention.type for _, mention in corpus.mentions()}))
+        raise InputError(f"no mention{of_types} of the corpus has a gold id; its types: {there or 'none'}")
+    # No feature tells how sure a guess is.
+    found = [one for one in annotated if all(part.fallback is None for part in one[1])]
+    if not found:
+        raise InputError("every mention of the corpus that has a gold id has a misspelt word: mend them first")
+    resolver = GoldResolver(index.vocabulary)
+    parts = [(document, mention, part) for document, asked, mention in found for part in asked]
+    documents, groups = np.unique(np.array([document for document, *_ in parts], object), return_inverse=True)
+    _, places = np.unique(np.array([part.text for *_, part in parts], object), return_inverse=True)
+    counts = [len(asked) for _, asked, _ in found]
+    return _label(
+        index,
+        mentions=[mention for _, mention, _ in parts],
+        asked=[part for *_, part in parts],
+        gold=[resolver.rows(mention.concept_ids) for _, mention, _ in parts],
+        starts=np.cumsum([0, *counts[:-1]]),
+        # Names repeat within a document; where there are no documents to speak of, equal names are kept together.
+        groups=groups if _FEWEST_GROUPS <= len(documents) < len(found) else places,
+    )
+
+
+def label_left_out(index: Index, labelled: LabelledMentions, count: int) -> LabelledMentions:
+    """Label mentions again as if the vocabulary lacked their concepts: any first concept is wrong.
+
+    Composite mentions are not among them, and each text is taken once.
+
+    Args:
+        index: the index that found their concepts.
+        labelled: annotated mentions.
+        count: the largest number of mentions; if there are more, they are drawn at random.
+    """
+    single = np.diff(np.append(labelled.starts, len(labelled.right))) == 1
+    answered = [place for place in labelled.starts[single].tolist() if labelled.gold[place]]
+    distinct = list({labelled.asked[place].text: place for place in answered}.values())
+    drawn = np.random.default_rng(0).permutation(len(distinct))[:count].tolist()
+    places = [distinct[number] for number in sorted(drawn)]
+    return _label(
+        index,
+        mentions=[labelled.mentions[place] for place in places],
+        asked=[labelled.asked[place] for place in places],
+        gold=[frozenset()] * len(places),
+        starts=np.arange(len(places)),
+        groups=np.arange(len(places)),
+        left_out=[labelled.gold[place] for place in places],
+    )
+
+
+def label_absent_names(index: Index, names: Sequence[str]) -> LabelledMentions:
+    """Label names that mean no concept of an index: any first concept is wrong.
+
+    Args:
+        index: the index that lacks them.
+        names: names as they are written. Those with a guess are left out.
+    """
+    mentions = tuple(Mention(name) for name in names)
+    asked = queries(Document("", mentions=mentions), index.entries)
+    kept = [
+        (mention, parts[0])
+        for mention, parts in zip(mentions, asked, strict=True)
+        if parts[0].fallback is None and parts[0].text
+    ]
+    return _label(
+        index,
+        mentions=[mention for mention, _ in kept],
+        asked=[part for _, part in kept],
+        gold=[frozenset()] * len(kept),
+        starts=np.arange(len(kept)),
+        groups=np.arange(len(kept)),
+    )
+
+
+def _label(
+    index: Index,
+    *,
+    mentions: Sequence[Mention],
+    asked: Sequence[MentionQuery],
+    gold: Sequence[frozenset[int]],
+    starts: Ints,
+    groups: Ints,
+    left_out: Sequence[frozenset[int]] = (),
+) -> LabelledMentions:
+    texts = [part.text for part in asked]
+    if left_out:
+        deeper = DEPTH + max(map(len, left_out))
+        matches = index.match(texts, deeper).without(left_out)
+    else:
+        distinct, places = np.unique(np.array(texts, object), return_inverse=True)
+        matches = index.match(distinct.tolist(), DEPTH).take(places)
+    firsts = matches.concepts[:, 0].tolist()
+    factors = np.ones(len(texts))
+    for place, candidates in enumerate(candidates_of(index, matches, 1)):
+        for first in candidates:
+            why = contradicts(index, asked[place], first)
+            factors[place] = doubts_about(index, asked[place], mentions[place], first, why).factor
+    return LabelledMentions(
+        mentions=mentions,
+        asked=asked,
+        gold=gold,
+        features=features_of(matches, texts, index),
+        factors=factors,
+        right=np.array([first in right for first, right in zip(firsts, gold, strict=True)], bool),
+        starts=starts,
+        groups=groups,
+    )
+
+
+def _rounded(confidences: Confidences) -> Confidences:
+    """Round as a linker does, with Python's ``round``: NumPy rounds some halves the other way."""
+    return np.array([round(one, 6) for one in confidences.tolist()])

@@ -1,0 +1,141 @@
+"""Measures of confidences: calibration error, Brier score, and precision by coverage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import rankdata
+
+COVERAGES: Final = (0.5, 0.8, 0.9, 1.0)
+"""Shares of the mentions at which precision is reported."""
+
+BINS: Final = 10
+
+_STEPS: Final = 100
+_FEWEST: Final = 20
+"""The smallest number of mentions that a precision is computed from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """A bin of mentions of similar confidence.
+
+    Attributes:
+        mentions: the number of mentions.
+        confidence: the mean confidence.
+        right: the share of the mentions that is right.
+    """
+
+    mentions: int
+    confidence: float
+    right: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reliability:
+    """The confidences of M mentions, and whether their first concepts are right.
+
+    Attributes:
+        confidences: float64 (M), descending.
+        right: bool (M): whether the mention's first concept is right.
+        answerable: bool (M): whether the vocabulary holds a right concept.
+    """
+
+    confidences: npt.NDArray[np.float64]
+    right: npt.NDArray[np.bool_]
+    answerable: npt.NDArray[np.bool_]
+
+    @classmethod
+    def of(
+        cls,
+        confidences: npt.NDArray[np.float64],
+        right: npt.NDArray[np.bool_],
+        answerable: npt.NDArray[np.bool_] | None = None,
+    ) -> Reliability:
+        """Sort at least one mention by confidence; without ``answerable``, all count as answerable."""
+        order = np.argsort(-confidences, kind="stable")
+        known = np.ones(len(right), bool) if answerable is None else answerable
+        return cls(confidences[order], right[order], known[order])
+
+    @property
+    def accuracy(self) -> float:
+        """Share of all mentions that is right."""
+        return float(self.right.mean())
+
+    @property
+    def brier(self) -> float:
+        """Brier score: the mean squared difference of confidence and outcome (Brier 1950); 0 is best."""
+        return float(np.mean((self.confidences - self.right) ** 2))
+
+    @property
+    def expected_error(self) -> float:
+        """Expected calibration error: the mean difference of confidence and share right, over :meth:`bins`.
+
+        Naeini et al., "Obtaining Well Calibrated Probabilities Using Bayesian Binning" (AAAI 2015).
+        """
+        return sum(group.mentions * abs(group.confidence - group.right) for group in self.bins()) / len(self.right)
+
+    @property
+    def answerable_auroc(self) -> float:
+        """Area under the ROC curve of telling answerable mentions from unanswerable ones by confidence.
+
+        The probability that an answerable mention has more confidence than an unanswerable one, equals counting
+        half (Mann & Whitney 1947); NaN where all are answerable, or none.
+        """
+        count = int(self.answerable.sum())
+        others = len(self.answerable) - count
+        if not count or not others:
+            return float("nan")
+        ranks = rankdata(self.confidences)[self.answerable].sum()
+        return float((ranks - count * (count + 1) / 2) / (count * others))
+
+    def bins(self, count: int = BINS) -> list[Bin]:
+        """Group mentions into bins of equal size, from the highest confidence; equal confidences stay together.
+
+        Bins of equal width would have most mentions in the last (Nguyen & O'Connor, EMNLP 2015).
+        """
+        firsts = np.arange(count) * len(self.right) // count
+        # The place of the first mention of the same confidence.
+        starts = np.unique(np.searchsorted(-self.confidences, -self.confidences[firsts]))
+        sizes = np.diff(np.append(starts, len(self.right)))
+        confidences = np.add.reduceat(self.confidences, starts) / sizes
+        right = np.add.reduceat(self.right.astype(float), starts) / sizes
+        return [Bin(*values) for values in zip(sizes.tolist(), confidences.tolist(), right.tolist(), strict=True)]
+
+    def precision(self, coverage: float) -> float:
+        """Compute the precision at a coverage: the share that is right among the mentions of highest confidence.
+
+        Args:
+            coverage: the share of mentions that are linked, above 0. Mentions of equal confidence each count as
+                their mean.
+        """
+        return float(self.precisions()[int(np.ceil(coverage * len(self.right))) - 1])
+
+    def precisions(self) -> npt.NDArray[np.float64]:
+        """Compute the precision of the first n mentions, for n from 1 to M: float64 (M)."""
+        _, runs, sizes = np.unique(-self.confidences, return_inverse=True, return_counts=True)
+        mean = (np.bincount(runs, self.right) / sizes)[runs]
+        precisions: npt.NDArray[np.float64] = np.cumsum(mean) / np.arange(1, len(mean) + 1)
+        return precisions
+
+    def above(self, threshold: float) -> tuple[float, float]:
+        """Compute coverage and precision from a confidence on; precision is NaN where no mention reaches it."""
+        kept = int(np.sum(self.confidences >= threshold))
+        return kept / len(self.right), float(self.right[:kept].mean()) if kept else float("nan")
+
+    def curve(self) -> tuple[tuple[float, float], ...]:
+        """Return pairs of (threshold, precision), both ascending; thresholds that raise no precision are left out.
+
+        Each threshold leaves out another hundredth of the mentions; at least 20 remain.
+        """
+        wanted = np.arange(_STEPS, 0, -1) * len(self.right) // _STEPS
+        lowest = self.confidences[wanted[wanted >= _FEWEST] - 1].tolist()
+        curve = [(0.0, round(self.accuracy, 6))]
+        for threshold in dict.fromkeys(lowest):
+            precision = round(self.above(threshold)[1], 6)
+            if threshold > 0 and precision > curve[-1][1]:
+                curve.append((threshold, precision))
+        return tuple(curve)

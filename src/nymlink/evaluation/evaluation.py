@@ -1,0 +1,225 @@
+"""Evaluation by the protocol of Sung et al. 2020 (as SapBERT uses it), and by distinct concepts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from nymlink.core.errors import InputError
+from nymlink.corpus.model import Corpus
+from nymlink.evaluation.breakdown import UNSEEN, BreakdownRow, breakdown
+from nymlink.evaluation.diagnosis import Mistake, mistakes
+from nymlink.evaluation.gold import GoldResolver
+from nymlink.evaluation.metrics import accuracy, as_array, mean_reciprocal_rank
+from nymlink.evaluation.outcomes import GoldQuery, Outcome, outcomes
+from nymlink.evaluation.significance import bootstrap_interval
+from nymlink.index.index import Index
+from nymlink.linking.linker import Linker
+from nymlink.linking.queries import queries as mention_queries
+from nymlink.text.prepare import prepare_document
+
+ACCURACY_AT: Final = (1, 5, 10, 20)
+RECALL_AT: Final = (1, 2, 4, 8, 16, 32, 64)
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Numbers of documents and mentions.
+
+    Attributes:
+        documents: documents of the corpus.
+        mentions: mentions of the corpus that have the wanted types.
+        without_gold: mentions left out because they have no gold id.
+        unknown_gold: mentions none of whose gold ids is in the vocabulary; scored as wrong or left out.
+        composite: scored mentions of several parts.
+        scored: scored mentions, of which every figure is a share.
+    """
+
+    documents: int
+    mentions: int
+    without_gold: int
+    unknown_gold: int
+    composite: int
+    scored: int
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The figures of one evaluation.
+
+    Attributes:
+        counts: mentions kept and left out.
+        figures: name → share, 0 to 1. ``acc@k`` counts names, in whatever order of words, lenient (the published
+            reading); ``strict_acc@k`` counts names, strict; ``concept_acc@k`` and ``recall@k`` count distinct
+            concepts; ``mrr`` and ``concept_mrr``.
+        intervals: 95 % bootstrap intervals of the accuracies at 1 and 5.
+        breakdown: the accuracies of mentions that differ in how hard they are.
+        outcomes: the ranks of each mention.
+        mistakes: the mentions whose first concept is wrong.
+        settings: the corpus, the dictionary and the settings of the evaluation.
+    """
+
+    counts: Counts
+    figures: Mapping[str, float]
+    intervals: Mapping[str, tuple[float, float]]
+    breakdown: Sequence[BreakdownRow]
+    outcomes: Sequence[Outcome]
+    mistakes: Sequence[Mistake]
+    settings: Mapping[str, Any]
+
+    @property
+    def unseen(self) -> BreakdownRow | None:
+        """The accuracies of mentions whose prepared form is no name of the dictionary, if there are any."""
+        return next((row for row in self.breakdown if row.label == UNSEEN), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON values: the figures, then their breakdown, counts, settings and all mentions' ranks."""
+        counts = {field: getattr(self.counts, field) for field in Counts.__slots__}
+        return {
+            "n": self.counts.scored,
+            **self.figures,
+            "intervals": {name: list(interval) for name, interval in self.intervals.items()},
+            "breakdown": [row.to_dict() for row in self.breakdown],
+            "counts": counts,
+            "settings": dict(self.settings),
+            "mentions": {
+                "fingerprint": fingerprint([outcome.query for outcome in self.outcomes]),
+                "name_ranks": [outcome.name_rank for outcome in self.outcomes],
+                "concept_ranks": [outcome.concept_rank for outcome in self.outcomes],
+            },
+        }
+
+
+def evaluate(
+    linker: Linker | Index,
+    corpus: Corpus,
+    *,
+    types: Collection[str] | None = None,
+    training: Sequence[Corpus] = (),
+    keep_unknown: bool = True,
+    as_published: bool = False,
+    seed: int = 0,
+) -> Evaluation:
+    """Link the mentions of a corpus and score them.
+
+    Args:
+        linker: the linker to measure, or an index, for a linker with the default settings. Its ``top_k`` and its
+            NIL threshold change nothing, because figures are computed from ranks.
+        corpus: documents with gold ids.
+        types: score mentions of these types only.
+        training: also break the figures down by how often a gold concept occurs in these corpora.
+        keep_unknown: score mentions whose gold ids the vocabulary does not hold (as wrong); else leave them out.
+        as_published: prepare mentions just as the published queries were, see
+            :func:`~nymlink.text.prepare.prepare_document`, ask for them as they then are, and count each order of
+            the words of a name as a name.
+        seed: the seed of the bootstrap.
+
+    Raises:
+        InputError: nothing is left to score, the message says why; or the linker re-ranks candidates by context,
+            which :func:`~nymlink.evaluation.reranking.evaluate_reranking` measures.
+    """
+    linker = linker if isinstance(linker, Linker) else Linker(linker)
+    if linker.reranker is not None:
+        raise InputError(
+            "the linker re-ranks candidates by context: measure that with `nymlink rerank evaluate` "
+            "(nymlink.evaluation.reranking.evaluate_reranking)"
+        )
+    index, spelling = linker.index, linker.spelling
+    queries = [
+        GoldQuery(document.id, mention, prepared, tuple(part.text for part in asked))
+        for document in corpus.documents
+        for mention, prepared, asked in zip(
+            document.mentions,
+            prepare_document(document, spelling=spelling, composites="gold", as_published=as_published),
+            mention_queries(
+                document,
+                index.entries,
+                spelling=spelling,
+                guesses=linker.guesses,
+                composites="gold",
+                as_published=as_published,
+            ),
+            strict=True,
+        )
+        if types is None or mention.type in types
+    ]
+    resolver = GoldResolver(index.vocabulary)
+    annotated = [query for query in queries if query.mention.concept_ids]
+    known = [query for query in annotated if resolver.rows(query.mention.concept_ids)]
+    scored = annotated if keep_unknown else known
+    if not scored:
+        raise InputError(_nothing_to_score(corpus, queries, annotated, types))
+    ranked = outcomes(index, scored, resolver, as_published=as_published)
+    counts = Counts(
+        documents=len(corpus.documents),
+        mentions=len(queries),
+        without_gold=len(queries) - len(annotated),
+        unknown_gold=len(annotated) - len(known),
+        composite=sum(len(query.parts) > 1 for query in scored),
+        scored=len(scored),
+    )
+    readings = {
+        "acc": as_array([outcome.name_rank for outcome in ranked]),
+        "strict_acc": as_array([outcome.strict_rank for outcome in ranked]),
+        "concept_acc": as_array([outcome.concept_rank for outcome in ranked]),
+    }
+    figures = {f"{name}@{k}": accuracy(ranks, k) for name, ranks in readings.items() for k in ACCURACY_AT}
+    figures |= {f"recall@{k}": accuracy(readings["concept_acc"], k) for k in RECALL_AT}
+    figures |= {
+        "mrr": mean_reciprocal_rank(readings["acc"]),
+        "concept_mrr": mean_reciprocal_rank(readings["concept_acc"]),
+    }
+    documents = [query.document_id for query in scored]
+    intervals = {
+        f"{name}@{k}": bootstrap_interval(ranks < k, documents, seed=seed)
+        for name, ranks in readings.items()
+        for k in ACCURACY_AT[:2]
+    }
+    settings = {
+        "corpus": corpus.name,
+        "types": None if types is None else sorted(types),
+        "training": [split.name for split in training],
+        "keep_unknown": keep_unknown,
+        "as_published": as_published,
+        "dictionary": [source.to_dict() for source in index.vocabulary.sources],
+        "concepts": len(index.vocabulary),
+        "distinct_names": index.entries.distinct_names,
+        "entries": len(index.entries),
+        "index": dict(index.settings),
+        "seed": seed,
+    }
+    return Evaluation(
+        counts=counts,
+        figures=figures,
+        intervals=intervals,
+        breakdown=breakdown(index, ranked, resolver, training=training),
+        outcomes=ranked,
+        mistakes=mistakes(index.vocabulary, ranked, resolver, corpus),
+        settings=settings,
+    )
+
+
+def fingerprint(queries: Sequence[GoldQuery]) -> str:
+    """Compute a digest of the scored mentions and their order: runs with the same digest can be compared."""
+    digest = hashlib.sha256()
+    for query in queries:
+        mention = query.mention
+        # Offsets identify a mention however it is prepared; without offsets its text has to.
+        place = mention.text if mention.start is None else f"{mention.start}\t{mention.end}"
+        line = f"{query.document_id}\t{place}\t{'|'.join(mention.concept_ids)}\n"
+        digest.update(line.encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()[:16]
+
+
+def _nothing_to_score(
+    corpus: Corpus, queries: Sequence[GoldQuery], annotated: Sequence[GoldQuery], types: Collection[str] | None
+) -> str:
+    if not queries and types is not None:
+        there = sorted({mention.type for _, mention in corpus.mentions()} - {""})
+        has = f"it has: {', '.join(there)}" if there else "its mentions have no types"
+        return f"the corpus has no mention of type {', '.join(sorted(types))}; {has}"
+    if not annotated:
+        return "no mention of the corpus has a gold id: name the column that holds them"
+    return "none of the corpus's gold ids is in the vocabulary: is it the right one?"

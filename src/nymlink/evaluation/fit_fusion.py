@@ -1,0 +1,144 @@
+"""Fitting the weights of the searches of an index to a development corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from typing import Final
+
+import numpy as np
+
+from nymlink.core.store.arrays import Bools
+from nymlink.corpus.model import Corpus
+from nymlink.evaluation.evaluation import evaluate
+from nymlink.evaluation.metrics import Ranks, accuracy
+from nymlink.evaluation.outcomes import DEPTH, Outcome
+from nymlink.index.fusion.fusion import Fusion
+from nymlink.index.fusion.hits import NONE, Rows, Scores
+from nymlink.index.fusion.hybrid import weighted_sum
+from nymlink.index.index import Index
+
+STEPS: Final = 20
+"""Weights on the grid are multiples of 1 / 20."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weighting:
+    """The accuracies of one choice of weights.
+
+    Attributes:
+        fusion: the weights.
+        acc_1: share of the mentions whose first name is right (by name, lenient).
+        acc_5: share of the mentions with a right name among the first five.
+    """
+
+    fusion: Fusion
+    acc_1: float
+    acc_5: float
+
+
+@dataclass(frozen=True, slots=True)
+class FusionFit:
+    """The result of fitting the weights of the searches.
+
+    Attributes:
+        mentions: the number of scored mentions.
+        before: the weights that the index had.
+        after: the best weights.
+        tried: the number of weightings compared.
+    """
+
+    mentions: int
+    before: Weighting
+    after: Weighting
+    tried: int
+
+
+def fit_fusion(
+    index: Index, corpus: Corpus, *, method: str | None = None, types: Collection[str] | None = None
+) -> FusionFit:
+    """Find the weights with which an index links the mentions of a corpus best.
+
+    Each search runs once; then all weights of a grid over the simplex are compared on its results. The best
+    weights have the highest Acc@1 (by name, lenient), then the highest Acc@5, then the smallest distance from the
+    present weights: on few mentions many weights do equally well.
+
+    Fit on training or development mentions, never on those that are to be reported.
+
+    Args:
+        index: the index.
+        corpus: documents with gold ids.
+        method: the way the searches are joined, one of :data:`~nymlink.index.fusion.fusion.METHODS`; the present
+            one if ``None``. Another method starts from its default weights.
+        types: score mentions of these types only.
+
+    Raises:
+        UnknownNameError: there is no such method.
+        InputError: nothing is left to score; the message says why.
+    """
+    fusion = index.fusion if method in (None, index.fusion.method) else Fusion.of(index.search.parts, method)
+    index = index.with_fusion(fusion)
+    outcomes = evaluate(index, corpus, types=types).outcomes
+    texts = list(dict.fromkeys(part for outcome in outcomes for part in outcome.query.parts))
+    collected = index.search.collect(texts, DEPTH)
+    places, starts = _places(texts, outcomes)
+    values = {name: scores[places] for name, scores in collected.values.items()}
+    rows = collected.rows[places]
+    right = _right(index, outcomes, rows)
+
+    def weighting(weights: Mapping[str, float]) -> Weighting:
+        ranks = np.maximum.reduceat(_ranks(rows, weighted_sum(values, weights), right), starts)
+        return Weighting(Fusion(fusion.method, weights), accuracy(ranks, 1), accuracy(ranks, 5))
+
+    before = weighting(fusion.weights)
+    tried = [before, *map(weighting, _grid(list(fusion.weights)))]
+    after = max(tried, key=lambda result: (result.acc_1, result.acc_5, -_distance(result.fusion, fusion)))
+    return FusionFit(len(outcomes), before, after, len(tried))
+
+
+def _places(texts: Sequence[str], outcomes: Sequence[Outcome]) -> tuple[list[int], list[int]]:
+    """Return the place in ``texts`` of each part, and the first part of each mention."""
+    place = {text: number for number, text in enumerate(texts)}
+    places = [place[part] for outcome in outcomes for part in outcome.query.parts]
+    counts = [len(outcome.query.parts) for outcome in outcomes]
+    return places, np.cumsum([0, *counts[:-1]]).tolist()
+
+
+def _right(index: Index, outcomes: Sequence[Outcome], rows: Rows) -> Bools:
+    """Label the entries (P, m) of each part by whether they name a gold concept: bool (P, m)."""
+    owners = index.vocabulary.columns.names["concept"].to_numpy()
+    golds = [outcome.gold for outcome in outcomes for _ in outcome.query.parts]
+    right = np.zeros(rows.shape, bool)
+    known: dict[int, frozenset[int]] = {}
+    for part, (gold, line) in enumerate(zip(golds, rows.tolist(), strict=True)):
+        for place, row in enumerate(line):
+            if row == NONE:
+                continue
+            if row not in known:
+                known[row] = index.entries.concepts(row, owners)
+            right[part, place] = not gold.isdisjoint(known[row])
+    return right
+
+
+def _ranks(rows: Rows, total: Scores, right: Bools) -> Ranks:
+    """Rank the first right entry of each part, as :func:`nymlink.index.fusion.hits.best` does: float64 (P)."""
+    keys = np.where(rows == NONE, -np.inf, np.round(total.astype(np.float64), 6))
+    best = np.where(right, keys, -np.inf)
+    # Of equal scores the smallest row is first; rows ascend.
+    place = best.argmax(axis=1)[:, None]
+    reached = np.take_along_axis(best, place, 1)
+    ahead = (keys > reached) | ((keys == reached) & (np.arange(rows.shape[1]) < place))
+    ranks = ahead.sum(axis=1).astype(np.float64)
+    return np.where(right.any(axis=1) & (ranks < DEPTH), ranks, np.inf)
+
+
+def _grid(names: Sequence[str]) -> Iterator[dict[str, float]]:
+    """Yield all weights that are multiples of 1 / :data:`STEPS` and sum to 1."""
+    for bars in combinations(range(STEPS + len(names) - 1), len(names) - 1):
+        counts = [after - before - 1 for before, after in pairwise([-1, *bars, STEPS + len(names) - 1])]
+        yield {name: count / STEPS for name, count in zip(names, counts, strict=True)}
+
+
+def _distance(left: Fusion, right: Fusion) -> float:
+    return sum((left.weights[name] - right.weights[name]) ** 2 for name in left.weights)

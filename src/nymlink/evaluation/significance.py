@@ -1,0 +1,85 @@
+"""Statistics of figures: the bootstrap interval and McNemar's exact test."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+
+def bootstrap_interval(
+    correct: npt.NDArray[np.bool_],
+    groups: Sequence[str],
+    *,
+    level: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> tuple[float, float]:
+    """Compute the percentile bootstrap interval of an accuracy (Efron & Tibshirani 1993, chapter 13).
+
+    Whole groups are drawn, because mentions of one document are not independent. If all mentions are in one group,
+    mentions are drawn.
+
+    Args:
+        correct: bool (n): which mentions are right.
+        groups: n group names, for example document ids.
+        level: the share of the distribution inside the interval.
+        resamples: the number of samples drawn.
+        seed: the seed of the random draws.
+
+    Returns:
+        The bounds of the interval; NaN for no mentions.
+    """
+    if not len(correct):
+        return float("nan"), float("nan")
+    _, group = np.unique(np.asarray(groups), return_inverse=True)
+    if group.max() == 0:
+        group = np.arange(len(correct))
+    sizes = np.bincount(group).astype(np.float64)
+    hits = np.bincount(group, correct).astype(np.float64)
+    generator = np.random.default_rng(seed)
+    shares = np.empty(resamples)
+    for sample in range(resamples):
+        drawn = generator.integers(len(sizes), size=len(sizes))
+        shares[sample] = hits[drawn].sum() / sizes[drawn].sum()
+    low, high = np.quantile(shares, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+@dataclass(frozen=True, slots=True)
+class McNemar:
+    """The result of McNemar's exact test of two runs over the same mentions.
+
+    Attributes:
+        only_first: mentions that only the first run has right.
+        only_second: mentions that only the second run has right.
+        p_value: two-sided probability of so uneven a split, were both runs equally good.
+    """
+
+    only_first: int
+    only_second: int
+    p_value: float
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def mcnemar(first: npt.NDArray[np.bool_], second: npt.NDArray[np.bool_]) -> McNemar:
+    """Compare two runs over the same mentions with McNemar's test (1947) in its exact, binomial form.
+
+    Args:
+        first: bool (n): which mentions the first run has right.
+        second: the same of the second run.
+    """
+    from scipy.stats import binomtest  # slow to import, seldom needed
+
+    if first.shape != second.shape:
+        raise ValueError(f"two runs over different mentions: {first.shape} and {second.shape}")
+    only_first, only_second = int(np.sum(first & ~second)), int(np.sum(~first & second))
+    if only_first + only_second == 0:
+        return McNemar(0, 0, 1.0)
+    p_value = float(binomtest(only_first, only_first + only_second, 0.5).pvalue)
+    return McNemar(only_first, only_second, p_value)

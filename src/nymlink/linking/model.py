@@ -1,0 +1,127 @@
+"""What linking gives: links, their candidates, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nymlink.corpus.model import Mention
+from nymlink.vocabulary.model import Name
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A concept that a mention may mean, and why.
+
+    Attributes:
+        concept_id: the concept.
+        concept_name: its preferred name.
+        matched: the name that matched: the query, where that is a name of the concept; else, of its names with
+            these words, that of the surest kind.
+        score: raw similarity, larger is better, 1 for the best possible. Not a probability.
+        parts: what each search gave, before weighting.
+        contradiction: what in the mention contradicts the concept ("increased ≠ decreased"); ``None`` for nothing.
+    """
+
+    concept_id: str
+    concept_name: str
+    matched: Name
+    score: float
+    parts: Mapping[str, float]
+    contradiction: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "concept_id": self.concept_id,
+            "concept_name": self.concept_name,
+            "matched": self.matched.to_dict(),
+            "score": self.score,
+            "parts": dict(self.parts),
+            "contradiction": self.contradiction,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A mention with the concepts it may mean.
+
+    Attributes:
+        mention: what was linked.
+        query: what was searched, the prepared form or, where that is no name, what a name has for it; of a
+            composite mention, its parts joined by `` | ``.
+        candidates: distinct concepts, best first; empty when nothing is like the mention, or it is blank.
+        parts: of a composite mention, a link for each of its parts; their first candidates, side by side, are
+            what the mention means. Empty for any other mention.
+        document_id: the mention's document, where it has one.
+        confidence: how probable it is that the first candidate is right, 0 to 1; of a composite mention, that all
+            parts are: the product of theirs. ``None`` where the index is not calibrated.
+        nil: whether the mention is taken to mean none of the concepts: there is no candidate, or the confidence is
+            lower than asked for; of a composite mention, whether that is so of a part, or of the whole.
+        guessed: whether a word of the query is a guess at a misspelt one.
+        meanings: how many concepts of the index an abbreviation may stand for that no definition wrote out; 0 for
+            any other mention.
+        ordinary: whether this is an ordinary word, found as a part of a name or as an abbreviation spelt like it.
+    """
+
+    mention: Mention
+    query: str
+    candidates: tuple[Candidate, ...] = ()
+    parts: tuple[Link, ...] = ()
+    document_id: str | None = None
+    confidence: float | None = None
+    nil: bool = False
+    guessed: bool = False
+    meanings: int = 0
+    ordinary: bool = False
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Reasons to look at the link again, in words; of a composite mention, that it is one comes first."""
+        if self.parts:
+            doubts = dict.fromkeys(note for part in self.parts for note in part.notes)
+            return (f"composite: {len(self.parts)} parts", *doubts)
+        first = self.candidates[0] if self.candidates else None
+        notes = (
+            f"guessed: {self.query}" if self.guessed else "",
+            f"contradicts: {first.contradiction}" if first is not None and first.contradiction is not None else "",
+            f"abbreviation of {self.meanings} concepts" if self.meanings > 1 else "",
+            "an ordinary word" if self.ordinary else "",
+        )
+        return tuple(filter(None, notes))
+
+    @property
+    def singles(self) -> tuple[Link, ...]:
+        """The links of the parts of a composite mention; of any other mention, the link itself."""
+        return self.parts or (self,)
+
+    @property
+    def best(self) -> Candidate | None:
+        """The concept that the mention means; ``None`` where the link is NIL, and for a composite mention.
+
+        A composite mention ("breast and ovarian cancer") means several concepts: its :attr:`notes` begin with
+        "composite", and each of its :attr:`parts` has a best. ``[part.best for part in link.singles]`` is right
+        for any link. The rejected candidate of a NIL link stays in :attr:`candidates`.
+        """
+        return None if self.nil or not self.candidates else self.candidates[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write the link as JSON values, the same as a line of `nymlink link --format jsonl`.
+
+        Returns:
+            ``document_id``, ``start`` and ``end`` (each where the mention has one), then ``mention``, ``query``,
+            ``confidence``, ``nil``, ``guessed``, ``notes``, ``candidates`` and ``parts``. A NIL link has its
+            rejected candidates; parts are links in the same form.
+        """
+        place = {"document_id": self.document_id, "start": self.mention.start, "end": self.mention.end}
+        return {
+            **{name: value for name, value in place.items() if value is not None},
+            "mention": self.mention.text,
+            "query": self.query,
+            "confidence": self.confidence,
+            "nil": self.nil,
+            "guessed": self.guessed,
+            "notes": list(self.notes),
+            "candidates": [candidate.to_dict() for candidate in self.candidates],
+            "parts": [part.to_dict() for part in self.parts],
+        }

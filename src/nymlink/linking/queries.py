@@ -1,0 +1,114 @@
+"""Turn the mentions of a document into the queries that an index is searched for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from nymlink.corpus.model import Document, Mention
+from nymlink.index.entries.entries import Entries
+from nymlink.linking.guesses import guess
+from nymlink.text.languages import LanguageRules, rules_for
+from nymlink.text.normalise import normalise
+from nymlink.text.prepare import PUBLISHED_LANGUAGE, Composites, prepare_document
+from nymlink.text.spelling import correct
+
+LONGEST_ACRONYM: Final = 6
+"""Letters of it."""
+
+_NO_SPELLING: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+class MentionQuery(NamedTuple):
+    """The query for a mention, or for a part of one.
+
+    Attributes:
+        text: what the index is searched for.
+        prepared: the prepared mention, its spelling corrected, before it was put into another form or other words.
+        rules: of its language.
+        fallback: the query without guesses, where words of ``text`` are guessed.
+        acronym: whether this is a mention in capitals that no definition wrote out.
+    """
+
+    text: str
+    prepared: str
+    rules: LanguageRules
+    fallback: str | None = None
+    acronym: bool = False
+
+
+def queries(
+    document: Document,
+    entries: Entries,
+    *,
+    language: str | None = None,
+    spelling: Mapping[str, str] | None = None,
+    guesses: bool = True,
+    composites: Composites = "given",
+    as_published: bool = False,
+) -> tuple[tuple[MentionQuery, ...], ...]:
+    """Prepare the mentions of a document, and rewrite those that are no name by the rules of their language.
+
+    :func:`~nymlink.text.prepare.prepare_document` prepares them. One that is no name of the index as it stands is
+    corrected by the spelling table; if then it is none either, but is one in another regular form ("anaemias",
+    "anemia") or in other words ("hepatic failure", "liver failure"), the query is that. In what is still no name,
+    unknown words are guessed ("siezures") where ``guesses`` are allowed, see
+    :func:`~nymlink.linking.guesses.guess`; then other forms and words are tried again. A vocabulary that has
+    "tumour" is right to do so, and "AIDS" is no plural. What was prepared before is not corrected by the table.
+
+    Args:
+        document: a text with mentions, or mentions alone.
+        entries: those of the index.
+        language: code of the language that the mentions are in; ``None`` where it is unknown: each is taken for
+            the language that recognises it, see :func:`~nymlink.text.languages.rules_for`.
+        spelling: misspelt word → right word, for every language; ``None`` for the language's own table.
+        guesses: whether misspelt words are guessed.
+        composites: which mentions are split into parts.
+        as_published: prepare mentions as the published queries were; the English spelling table is then the only
+            rule.
+
+    Returns:
+        For each mention, in order, its queries: one, or one for each part of a composite mention.
+    """
+    if as_published:
+        language = PUBLISHED_LANGUAGE
+    prepared = prepare_document(
+        document, language=language, spelling=_NO_SPELLING, composites=composites, as_published=as_published
+    )
+
+    def name_among(texts: Iterable[str]) -> str | None:
+        return next((text for text in texts if entries.find(text) is not None), None)
+
+    def query_for(text: str, mention: Mention) -> MentionQuery:
+        acronym = _is_acronym(mention.text, text)
+        rules = rules_for(text, language)
+        if entries.find(text) is not None:
+            return MentionQuery(text, text, rules, acronym=acronym)
+        table = rules.spelling() if spelling is None else spelling
+        corrected = text if mention.prepared else correct(text, table)
+        if as_published or acronym:
+            return MentionQuery(corrected, corrected, rules, acronym=acronym)
+        name = name_among(_rewritten(rules, corrected, text))
+        if name is not None or not guesses or (guessed := guess(corrected, entries.words, rules)) == corrected:
+            return MentionQuery(name or corrected, corrected, rules)
+        name = name_among(_rewritten(rules, guessed))
+        return MentionQuery(name or guessed, corrected, rules, fallback=corrected)
+
+    return tuple(
+        tuple(query_for(text, mention) for text in parts)
+        for mention, parts in zip(document.mentions, prepared, strict=True)
+    )
+
+
+def _rewritten(rules: LanguageRules, *texts: str) -> Iterator[str]:
+    """Yield the first text, then other forms of all texts, then paraphrases of the first."""
+    yield texts[0]
+    for text in dict.fromkeys(texts):
+        yield from rules.forms(text)
+    yield from rules.paraphrases(texts[0])
+
+
+def _is_acronym(text: str, prepared: str) -> bool:
+    """Whether a mention is in capitals, and prepared as it stands: one that is written out has words."""
+    return text.isupper() and len(text) <= LONGEST_ACRONYM and normalise(text) == prepared

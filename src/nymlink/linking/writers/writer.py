@@ -1,0 +1,96 @@
+"""What a format of links is, what its writer is told beforehand, and what the writer does."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TextIO
+
+from nymlink.core.delimited import Record
+from nymlink.corpus.model import Document
+from nymlink.linking.model import Link
+from nymlink.vocabulary.model import Source
+
+
+@dataclass(frozen=True, slots=True)
+class UserTable:
+    """The layout of a table whose mentions are linked.
+
+    Attributes:
+        header: its header.
+        delimiter: the character between fields.
+    """
+
+    header: Record
+    delimiter: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinksInfo:
+    """What is known of links before the first one.
+
+    Attributes:
+        calibrated: whether the links have confidences.
+        located: whether the mentions have documents and offsets.
+        has_documents: whether the documents themselves are given, with :meth:`LinkWriter.begin_document`.
+        table: the layout of the table that the mentions come from; ``None`` where they come from none.
+        sources: what the vocabulary was made of, where that is known.
+        options: options that the user gave on the command line, for example ``"--top-k"``.
+    """
+
+    calibrated: bool = False
+    located: bool = False
+    has_documents: bool = False
+    table: UserTable | None = None
+    sources: tuple[Source, ...] = ()
+    options: frozenset[str] = frozenset()
+
+
+class LinkWriter(ABC):
+    """Writes links one by one to a text stream, which is not its own to close."""
+
+    def begin_document(self, document: Document) -> None:
+        """Take the document whose links come next; a format that shows no texts does nothing."""
+        return
+
+    @abstractmethod
+    def write(self, link: Link, row: Record | None = None) -> None:
+        """Write a link.
+
+        Args:
+            link: the link.
+            row: the row of the user's table that the mention stands in, with as many fields as the header;
+                ``None`` exactly where there is no such table.
+        """
+
+    def close(self) -> None:
+        """Write what comes after the last link."""
+        return
+
+
+Need = Literal["table", "documents"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkFormat:
+    """One format of links.
+
+    Attributes:
+        name: as given to ``--format``.
+        description: one line for the help.
+        open: makes a writer, given the text stream and what is known of the links. It may write a header at once,
+            and raises :class:`~nymlink.core.errors.InputError` where it cannot write such links.
+        endings: endings of file names that mean this format, for example ``(".jsonl",)``.
+        needs: input that the format cannot do without: the user's ``"table"``, ``"documents"`` with their texts.
+        keeps_table: whether the columns of the user's table are written too.
+        ignores: options of `nymlink link` that make no difference to this format, for example ``{"--top-k"}``.
+    """
+
+    name: str
+    description: str
+    open: Callable[[TextIO, LinksInfo], LinkWriter]
+    endings: tuple[str, ...] = ()
+    needs: frozenset[Need] = frozenset()
+    keeps_table: bool = False
+    ignores: frozenset[str] = frozenset()

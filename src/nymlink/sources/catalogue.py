@@ -1,0 +1,48 @@
+"""The sources of all tables, nymlink's and other packages', and their choice by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from nymlink.core.errors import NymlinkError, UnknownNameError
+from nymlink.sources import SOURCE_TABLES
+from nymlink.sources.source import PublishedSource
+
+OPEN: Final = "open"
+"""The name that stands for all sources with an open licence."""
+
+
+def known_sources() -> dict[str, PublishedSource]:
+    """Return the sources of all tables by name, in the order of the tables.
+
+    Raises:
+        NymlinkError: two tables give the same name to different sources, or a table does not load.
+    """
+    known: dict[str, PublishedSource] = {}
+    for _, table in SOURCE_TABLES:
+        for source in table:
+            first = known.setdefault(source.name, source)
+            if first != source:
+                raise NymlinkError(
+                    f"two packages have different sources called {source.name!r} ({first.url} and {source.url}): "
+                    "uninstall one of the packages"
+                )
+    return known
+
+
+def choose_sources(names: Iterable[str], known: Mapping[str, PublishedSource]) -> list[PublishedSource]:
+    """Return the sources of these names, each once; ``open`` stands for all with an open licence.
+
+    Raises:
+        UnknownNameError: a name is in no table; the message lists the known ones.
+    """
+    chosen: dict[str, PublishedSource] = {}
+    for name in names:
+        if name == OPEN:
+            chosen.update((source.name, source) for source in known.values() if source.open)
+        elif name in known:
+            chosen[name] = known[name]
+        else:
+            raise UnknownNameError(f"unknown source {name!r}; known: {OPEN}, {', '.join(known)}")
+    return list(chosen.values())

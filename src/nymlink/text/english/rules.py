@@ -1,0 +1,65 @@
+"""The rules of English, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from nymlink.text.english.composite import split_composite
+from nymlink.text.english.forms import american, forms
+from nymlink.text.english.known_words import (
+    clinical_words,
+    common_words,
+    drug_endings,
+    known_words,
+    ordinary_words,
+    product_words,
+)
+from nymlink.text.english.paraphrases import paraphrases
+from nymlink.text.english.recognition import is_english
+from nymlink.text.english.spelling import english_spelling
+from nymlink.text.languages import LanguageRules
+
+
+class EnglishRules(LanguageRules):
+    """Spelling, forms, paraphrases, composite mentions and known words of English."""
+
+    def recognises(self, text: str) -> bool:
+        return is_english(text)
+
+    def spelling(self) -> Mapping[str, str]:
+        return english_spelling()
+
+    def forms(self, text: str) -> Iterator[str]:
+        return forms(text)
+
+    def paraphrases(self, text: str) -> Iterator[str]:
+        for spelt in dict.fromkeys((text, american(text))):
+            yield from paraphrases(spelt)
+
+    def split_composite(self, mention: str) -> tuple[str, ...]:
+        return split_composite(mention)
+
+    def is_known(self, word: str) -> bool:
+        """Whether a word, or another form of it, is listed, or it ends as the names of drugs do."""
+        spelt = (word, *forms(word))
+        return (
+            word.endswith(drug_endings())
+            or not common_words().isdisjoint(spelt)
+            or not known_words().isdisjoint(spelt)
+        )
+
+    def is_product(self, word: str) -> bool:
+        return not product_words().isdisjoint((word, *forms(word)))
+
+    def is_common(self, word: str) -> bool:
+        return word in common_words()
+
+    def is_ordinary(self, word: str) -> bool:
+        return word in ordinary_words()
+
+    def is_clinical(self, word: str) -> bool:
+        return word in clinical_words()
+
+
+RULES: Final = EnglishRules()

@@ -1,0 +1,96 @@
+"""The rules of languages: what linking may do to a query in a language, and what it knows of its words.
+
+A language's rules are in a folder of their own (:mod:`nymlink.text.english`). A package adds a language by a
+subclass of :class:`LanguageRules`, an instance of which it registers under the code of the language (entry-point
+group ``nymlink.language_rules``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from types import MappingProxyType
+from typing import Final
+
+from nymlink.core.registry import Registry
+
+_NO_SPELLING: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+class LanguageRules:
+    """The rules of a language. Those of this class are neutral: they change nothing, and know no words.
+
+    Texts are words with single spaces between them, as :func:`~nymlink.text.normalise.normalise` gives them, but
+    for :meth:`split_composite`.
+    """
+
+    def recognises(self, text: str) -> bool:
+        """Whether a text of unknown language is to be taken for this language."""
+        return False
+
+    def spelling(self) -> Mapping[str, str]:
+        """The table of misspelt words: wrong word → right word, or words."""
+        return _NO_SPELLING
+
+    def forms(self, text: str) -> Iterable[str]:
+        """Other regular forms of a text, the likeliest first; those that are no names are passed over."""
+        return ()
+
+    def paraphrases(self, text: str) -> Iterable[str]:
+        """A text in other words, the likeliest first; those that are no names are passed over."""
+        return ()
+
+    def split_composite(self, mention: str) -> tuple[str, ...]:
+        """The single names in a composite mention as it was written; the mention alone for any other."""
+        return (mention,)
+
+    def is_known(self, word: str) -> bool:
+        """Whether a word may be right, so that no other word is guessed for it.
+
+        Without a list of a language's words nothing tells a misspelt word from a right one: neutral rules take
+        every word to be right.
+        """
+        return True
+
+    def is_product(self, word: str) -> bool:
+        """Whether a word names a chemical, drug, gene or other product, whose names are often one letter apart."""
+        return False
+
+    def is_common(self, word: str) -> bool:
+        """Whether a word is among the common words of the language, names and abbreviations included."""
+        return False
+
+    def is_ordinary(self, word: str) -> bool:
+        """Whether a word is of general language."""
+        return False
+
+    def is_clinical(self, word: str) -> bool:
+        """Whether a word by itself names a disease, a symptom or a finding."""
+        return False
+
+
+NEUTRAL: Final = LanguageRules()
+"""The rules of a language that has none."""
+
+LANGUAGES: Final[Registry[LanguageRules]] = Registry("nymlink.language_rules", noun="language")
+
+
+def rules_for(text: str, language: str | None = None) -> LanguageRules:
+    """Find the rules for a text: those of its language, or neutral ones where that has none.
+
+    A text of unknown language is taken for the first language, in the order of their codes, that recognises it.
+
+    Args:
+        text: normalised.
+        language: its code; regions have the rules of the language (``en-GB`` those of ``en``). ``None`` where it
+            is unknown.
+    """
+    rules = _rules()
+    if language is not None:
+        return rules.get(language.replace("_", "-").split("-")[0].lower(), NEUTRAL)
+    return next((own for own in rules.values() if own.recognises(text)), NEUTRAL)
+
+
+@cache
+def _rules() -> dict[str, LanguageRules]:
+    return dict(LANGUAGES)

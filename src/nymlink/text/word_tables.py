@@ -1,0 +1,21 @@
+"""Read word lists that are made to be reviewed: tab-separated tables with a header and a column for why."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Final
+
+SEPARATOR: Final = "|"
+"""Between the words, or the groups of words, of a cell."""
+
+
+def read_rows(path: Path) -> list[dict[str, str]]:
+    """Read a table: a dictionary a row, header → cell. Quotation marks are characters like any other."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def split_cell(cell: str) -> tuple[str, ...]:
+    """Split the words of a cell at :data:`SEPARATOR`."""
+    return tuple(word.strip() for word in cell.split(SEPARATOR))

@@ -1,0 +1,161 @@
+"""Encode a batch, and propagate the gradient of a loss over the whole batch back to the weights in little memory.
+
+Inputs are encoded in pieces of similar length, so that little padding is computed. Where the computation graph of
+the whole batch does not fit into memory, gradients are cached as in GradCache (Gao et al., "Scaling Deep
+Contrastive Learning Batch Size under Memory Limited Setup", RepL4NLP 2021): all inputs are encoded without a
+graph, the gradient of the loss to their vectors is computed, then each piece is encoded again with a graph and the
+same dropout, and its part of that gradient is propagated back. Loss and gradients are those of the whole batch.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from nymlink.core.errors import NymlinkError
+from nymlink.encode.model.tokens import Rows, Tokens, plan_batches, tokenise
+from nymlink.encode.model.torch_model import TorchModel
+from nymlink.train.engine.dropout import fast_dropout
+from nymlink.train.engine.precision import Precision
+
+_PADDING: Final = 0.25
+_PIECE_TOKENS: Final = {"cpu": 1024, "cuda": 8192}
+"""Tokens of a piece, by device; few on a CPU, so that a layer's output is still in its cache for the next
+layer."""
+
+
+class EncodedBatch:
+    """The vectors of a batch of inputs, with their backward pass.
+
+    Args:
+        model: the encoder, in training or evaluation mode.
+        tokens: N inputs.
+        precision: the precision to compute in.
+        graph_tokens: hold the computation graph of at most this many tokens, padding included.
+
+    Attributes:
+        vectors: float32 (N, D), without a graph, not of unit length.
+        cached: whether the inputs are encoded again in the backward pass.
+    """
+
+    def __init__(self, model: TorchModel, tokens: Tokens, precision: Precision, *, graph_tokens: int) -> None:
+        self._model = model
+        self._tokens = tokens
+        self._precision = precision
+        self._pieces = _pieces(tokens, precision.device, graph_tokens)
+        self.cached = sum(len(rows) * int(tokens.lengths[rows].max()) for rows in self._pieces) > graph_tokens
+        self._states: list[Sequence[Tensor]] = []
+        self._outputs: list[Tensor] = []
+        with precision.autocast(), torch.set_grad_enabled(not self.cached):
+            for rows in self._pieces:
+                if self.cached:
+                    self._states.append(_random_state(precision.device))
+                self._outputs.append(_run(model, tokens, rows, precision.device))
+        self.vectors = torch.zeros(len(tokens), model.width, device=precision.device)
+        for rows, output in zip(self._pieces, self._outputs, strict=True):
+            self.vectors[torch.from_numpy(rows)] = output.detach()
+
+    def backward(self, gradient: Tensor) -> None:
+        """Add the loss's gradients to those of the weights. Call it once: graphs are freed.
+
+        Args:
+            gradient: (N, D): the gradient of the loss to :attr:`vectors`.
+        """
+        parts = [gradient[torch.from_numpy(rows)] for rows in self._pieces]
+        if not self.cached:
+            if parts:
+                torch.autograd.backward(self._outputs, parts)
+            return
+        with _preserved_random_state(self._precision.device):
+            for rows, state, part in zip(self._pieces, self._states, parts, strict=True):
+                _set_random_state(self._precision.device, state)
+                with self._precision.autocast():
+                    output = _run(self._model, self._tokens, rows, self._precision.device)
+                torch.autograd.backward(output, part)
+
+
+def encode(model: TorchModel, tokens: Tokens, precision: Precision, *, at_once: int | None = None) -> Tensor:
+    """Encode N inputs in evaluation mode, without gradients.
+
+    Args:
+        model: the encoder.
+        tokens: N inputs.
+        precision: the precision to compute in.
+        at_once: encode at most this many tokens at a time, padding included; by default what is fast on the
+            device.
+
+    Returns:
+        float32 (N, D), not of unit length.
+    """
+    vectors = torch.zeros(len(tokens), model.width, device=precision.device)
+    with evaluation_mode(model), torch.no_grad(), precision.autocast():
+        for rows in _pieces(tokens, precision.device, at_once):
+            vectors[torch.from_numpy(rows)] = _run(model, tokens, rows, precision.device)
+    return vectors
+
+
+def encode_names(model: TorchModel, names: Sequence[str], precision: Precision, *, at_once: int) -> Tensor:
+    """Tokenise and encode N names, as :func:`encode` does.
+
+    Raises:
+        NymlinkError: a vector is not of finite numbers: the weights have diverged.
+    """
+    vectors = encode(model, tokenise(model.tokenizer, names), precision, at_once=at_once)
+    if not torch.isfinite(vectors).all():
+        raise NymlinkError("the encoder's vectors are no longer finite numbers")
+    return vectors
+
+
+def _pieces(tokens: Tokens, device: torch.device, limit: int | None = None) -> list[Rows]:
+    budget = _PIECE_TOKENS[device.type]
+    return list(
+        plan_batches(tokens.lengths, budget=budget if limit is None else min(budget, limit), padding=_PADDING)
+    )
+
+
+def _run(model: TorchModel, tokens: Tokens, rows: Rows, device: torch.device) -> Tensor:
+    ids, real = tokens.padded(rows, pad_id=model.pad_id)
+    # Without padding there is no need of an attention mask, which costs time.
+    mask = None if np.all(real) else torch.from_numpy(real).to(device)
+    with fast_dropout(device):
+        output: Tensor = model(torch.from_numpy(ids).to(device), mask)
+    return output
+
+
+@contextlib.contextmanager
+def evaluation_mode(model: nn.Module) -> Iterator[None]:
+    """Put a model into evaluation mode until the block ends."""
+    training = model.training
+    model.eval()
+    try:
+        yield
+    finally:
+        model.train(training)
+
+
+def _random_state(device: torch.device) -> Sequence[Tensor]:
+    state = [torch.get_rng_state()]
+    if device.type == "cuda":
+        state.append(torch.cuda.get_rng_state(device))
+    return state
+
+
+def _set_random_state(device: torch.device, state: Sequence[Tensor]) -> None:
+    torch.set_rng_state(state[0])
+    if device.type == "cuda":
+        torch.cuda.set_rng_state(state[1], device)
+
+
+@contextlib.contextmanager
+def _preserved_random_state(device: torch.device) -> Iterator[None]:
+    """Restore the state of the random number generators when the block ends."""
+    state = _random_state(device)
+    try:
+        yield
+    finally:
+        _set_random_state(device, state)

@@ -1,0 +1,106 @@
+"""Running a training in its folder: all steps of the loop, the best weights, and the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from torch import nn
+from torch.optim import Optimizer
+
+from nymlink.train.engine import checkpoint
+from nymlink.train.engine.distributed import SINGLE, Processes
+from nymlink.train.engine.loop import Loop
+from nymlink.train.engine.metrics_log import MetricsLog
+from nymlink.train.engine.precision import Precision
+from nymlink.train.engine.reporting import Reporter
+from nymlink.train.engine.run_folder import RunFolder
+from nymlink.train.engine.task import Figures, State, Task
+from nymlink.train.settings.common import RunSettings
+
+B = TypeVar("B")
+
+
+def run_training(
+    task: Task[B],
+    weights: nn.Module,
+    optimiser: Optimizer,
+    *,
+    settings: RunSettings,
+    precision: Precision,
+    folder: RunFolder,
+    start: int,
+    evaluate: Callable[[], Figures],
+    processes: Processes = SINGLE,
+    progress: bool = False,
+) -> State:
+    """Make the remaining steps of a training.
+
+    Args:
+        task: makes the recipe's batches and gradients.
+        weights: the module that holds all trained weights.
+        optimiser: the optimiser of these weights.
+        settings: number of steps, learning rate, and how often to evaluate and write.
+        precision: the precision and device that the task computes in.
+        folder: the folder of the training, opened.
+        start: the step of the checkpoint to resume from; 0 for none.
+        evaluate: evaluates the weights on all held-out corpora.
+        processes: the processes that make each step together.
+        progress: whether to show progress when standard error is a terminal.
+
+    Raises:
+        StoreError, StoppedError, OutputError, NymlinkError: as in :class:`~nymlink.train.engine.loop.Loop`.
+    """
+    loop = Loop(
+        task,
+        weights,
+        optimiser,
+        settings=settings,
+        precision=precision,
+        folder=folder.checkpoints,
+        reporter=Reporter(
+            MetricsLog(folder.metrics, step=start or None) if processes.first else None,
+            every=settings.log_every,
+            batches=len(task),
+            unit=task.unit,
+            progress=progress,
+        ),
+        evaluate=evaluate,
+        identity=folder.identity,
+        processes=processes,
+    )
+    if start:
+        with processes.fail_together(precision.device):
+            loop.resume(start)
+    return loop.run()
+
+
+def restore_best(folder: RunFolder, weights: nn.Module, state: State) -> None:
+    """Load the weights of the best evaluation, where the settings ask for them; else keep the last weights."""
+    if state.best is not None and state.best.step != state.step:
+        checkpoint.restore(checkpoint.checkpoints(folder.checkpoints)[state.best.step], weights)
+
+
+def finish_training(
+    folder: RunFolder, write: Callable[[Path], None], state: State, result: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """Write the trained model and the result of the training.
+
+    Args:
+        folder: the folder of the training.
+        write: writes the model's files into a directory.
+        state: the state of the training after its last step.
+        result: the recipe's part of the result, as JSON values.
+
+    Returns:
+        The whole result.
+
+    Raises:
+        OutputError: it cannot be written.
+    """
+    kept = state.best or state.last
+    step = state.best.step if state.best else state.step
+    common = {"steps": state.step, "weights_of_step": step, "figures": kept and kept.figures}
+    folder.finish(write, {**common, **result})
+    return folder.result

@@ -1,0 +1,179 @@
+"""The prototype-based triplet loss and soft-radius neighbours, for contextual re-ranking.
+
+Le & Nguyen, "A metric learning-based method for biomedical entity linking" (Frontiers in Research Metrics and
+Analytics 2023), sections 3.2.2 and 3.2.3. The mentions of one concept in one document are a cluster. A cluster's
+*prototype*, the mean of its mentions' vectors, is compared with concepts. With clusters of one mention this is the
+plain triplet loss.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import torch
+from torch import Tensor, nn
+
+Preset = Literal["paper", "release"]
+
+
+@dataclass(frozen=True, slots=True)
+class LossConstants:
+    """The constants of a preset, in the lengths of the paper's encoder.
+
+    Attributes:
+        margin: margin of the triplet loss.
+        radius: initial radius λ.
+        radius_learning_rate: learning rate of the radius.
+        epsilon: ε: a neighbour may be this much farther away than the radius.
+        learned_spread: 0 for a constant ε. Otherwise ε is this factor times the learned spread of largest
+            distances about the radius, and ``epsilon`` is its initial value.
+        singletons: whether clusters of one mention, whose largest distance is 0, count for the radius.
+    """
+
+    margin: float
+    radius: float
+    radius_learning_rate: float
+    epsilon: float
+    learned_spread: float
+    singletons: bool
+
+
+PRESETS: Final[dict[Preset, LossConstants]] = {
+    "paper": LossConstants(1.6, 11.0, 0.01, 1.0, 0.0, True),
+    "release": LossConstants(1.15, 10.0, 0.01, 1.0, 1.5, False),
+}
+"""The constants of the paper for BC5CDR (for MedMentions: margin 1.2, radius learning rate 0.005), and those of
+the authors' code."""
+
+
+def triplet_loss(queries: Tensor, positives: Tensor, negatives: Tensor, *, margin: float) -> Tensor:
+    """Compute the triplet hinge loss max(0, d⁺ − d⁻ + margin); Le & Nguyen (2023), equation 3.
+
+    Args:
+        queries: float (B, D): prototypes, or single mentions.
+        positives: float (B, D): the vector of the gold concept of each, at the Euclidean distance d⁺.
+        negatives: float (B, D): the vector of a wrong concept of each, at the Euclidean distance d⁻.
+        margin: how much nearer the positive should be.
+
+    Returns:
+        (): the mean over B; 0 where B is 0.
+    """
+    rows = (row_distances(queries, positives) - row_distances(queries, negatives) + margin).relu()
+    return rows.sum() / max(len(rows), 1)
+
+
+def row_distances(first: Tensor, second: Tensor) -> Tensor:
+    """Compute the Euclidean distances of rows: float (…, D) twice → (…); the gradient of equal rows is 0."""
+    norms: Tensor = torch.linalg.vector_norm(first - second, dim=-1)
+    return norms
+
+
+def prototypes(vectors: Tensor, groups: Tensor, members: Tensor, count: int) -> Tensor:
+    """Compute the mean vector of the members of each group.
+
+    Args:
+        vectors: float (M, D).
+        groups: int64 (M): the group of each vector.
+        members: bool (M): the vectors that count; at least one of each group.
+        count: B, the number of groups.
+
+    Returns:
+        float (B, D).
+    """
+    member_groups = groups[members]
+    sums = vectors.new_zeros(count, vectors.shape[1]).index_add(0, member_groups, vectors[members])
+    return sums / torch.bincount(member_groups, minlength=count).unsqueeze(1)
+
+
+def group_maxima(values: Tensor, groups: Tensor, members: Tensor, count: int) -> Tensor:
+    """Compute the largest value of the members of each group: float (M) → (B), at least 0."""
+    return values.new_zeros(count).scatter_reduce(0, groups[members], values[members], "amax")
+
+
+def central_members(vectors: Tensor, groups: Tensor, count: int) -> Tensor:
+    """Find the member of each group that is nearest to its prototype, the first of equals: int64 (B)."""
+    everyone = torch.ones_like(groups, dtype=torch.bool)
+    distances = row_distances(vectors, prototypes(vectors, groups, everyone, count)[groups])
+    order = torch.argsort(distances, stable=True)
+    order = order[torch.argsort(groups[order], stable=True)]
+    sizes = torch.bincount(groups, minlength=count)
+    return order[sizes.cumsum(0) - sizes]
+
+
+def nearest_candidates(
+    anchors: Tensor, concepts: Tensor, candidates: Tensor, allowed: Tensor, *, count: int
+) -> Tensor:
+    """Find the nearest allowed candidates of each anchor.
+
+    Args:
+        anchors: float (B, D).
+        concepts: float (C, D).
+        candidates: int64 (B, k): rows of concepts.
+        allowed: bool (B, k): the candidates that may be chosen.
+        count: how many to find, at most k.
+
+    Returns:
+        int64 (B, min(count, k)): rows of concepts, the nearest first; −1 after the last.
+    """
+    distances = row_distances(anchors.unsqueeze(1), concepts[candidates].float()).masked_fill(~allowed, math.inf)
+    places = torch.argsort(distances, dim=1, stable=True)[:, :count]
+    return candidates.gather(1, places).masked_fill(~allowed.gather(1, places), -1)
+
+
+def nearest_concept(anchors: Tensor, concepts: Tensor, allowed: Tensor) -> Tensor:
+    """Find the nearest allowed concept of each anchor, among concepts that are candidates of all anchors.
+
+    Args:
+        anchors: float (B, D).
+        concepts: float (P, D), at least one.
+        allowed: bool (B, P): the concepts that may be chosen.
+
+    Returns:
+        int64 (B): rows of concepts, the first of equals; −1 for none.
+    """
+    # cdist does not hold the B × P × D differences; its matrix products are off, since their rounding changes
+    # orders.
+    distances = torch.cdist(anchors, concepts.float(), compute_mode="donot_use_mm_for_euclid_dist")
+    rows = distances.masked_fill(~allowed, math.inf).argmin(1)
+    return rows.masked_fill(~allowed.any(1), -1)
+
+
+class SoftRadius(nn.Module):
+    """The learned radius within which mentions are neighbours of an anchor; Le & Nguyen (2023), algorithm 1.
+
+    Attributes:
+        lengths: (2): the radius λ, and the spread of largest distances about it, which is trained only by presets
+            with a learned spread.
+    """
+
+    def __init__(self, constants: LossConstants, *, radius: float, device: torch.device) -> None:
+        super().__init__()
+        self._constants = constants
+        spread = constants.epsilon / (constants.learned_spread or 1.0)
+        self.lengths = nn.Parameter(torch.tensor([radius, spread], device=device))
+
+    @property
+    def threshold(self) -> float:
+        """The largest distance of a neighbour from its anchor: λ + ε."""
+        radius, spread = self.lengths.tolist()
+        return float(radius + spread * (self._constants.learned_spread or 1.0))
+
+    def loss(self, farthest: Tensor, sizes: Tensor) -> Tensor:
+        """Compute the loss of the radius, (λ − r)², and of the spread where it is learned; algorithm 1, line 13.
+
+        Args:
+            farthest: float (B): r, the largest distance of a neighbour of each anchor.
+            sizes: int64 (B): the number of mentions of each cluster.
+
+        Returns:
+            (): the mean over the clusters that count; 0 where none does.
+        """
+        farthest = farthest.detach() if self._constants.singletons else farthest.detach()[sizes > 1]
+        radius, spread = self.lengths
+        rows = (radius - farthest).square()
+        if self._constants.learned_spread:
+            rows = rows + (spread - (radius.detach() - farthest).abs()).square()
+        total: Tensor = rows.sum()
+        return total / max(len(rows), 1)

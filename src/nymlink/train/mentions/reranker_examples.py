@@ -1,0 +1,170 @@
+"""Training examples of re-rankers: annotated mentions in context, with the candidates that an index retrieves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+import numpy.typing as npt
+
+from nymlink.core.errors import InputError
+from nymlink.core.store.arrays import Ints
+from nymlink.corpus.model import Corpus
+from nymlink.evaluation.gold import GoldResolver
+from nymlink.index.fusion.hits import NONE, Rows
+from nymlink.index.index import Index
+from nymlink.linking.queries import queries
+from nymlink.rerank.passages import DEFAULT_MAX_LENGTH, Passage, passages
+
+
+@dataclass(frozen=True, slots=True)
+class ContextMention:
+    """A mention as queries for the index and as a passage for the re-ranker, with its gold concepts.
+
+    Attributes:
+        document: the number of its document.
+        parts: its queries: one, or one for each part of a composite mention.
+        passage: the mention in its context; ``None`` where it has no context or is composite.
+        concept_ids: the gold ids, as the corpus writes them.
+        gold: the rows of the gold concepts in the vocabulary.
+    """
+
+    document: int
+    parts: tuple[str, ...]
+    passage: Passage | None
+    concept_ids: tuple[str, ...]
+    gold: frozenset[int]
+
+
+def mentions_in_context(
+    index: Index, corpora: Iterable[Corpus], *, types: Collection[str] = (), max_length: int = DEFAULT_MAX_LENGTH
+) -> Iterator[ContextMention]:
+    """Prepare all mentions that have gold ids, in their order.
+
+    Args:
+        index: the index to search them in.
+        corpora: the corpora of the mentions.
+        types: mentions of these types only; all if empty.
+        max_length: tokens that a model reads of a mention with its context: passages have at least as much text.
+    """
+    resolver = GoldResolver(index.vocabulary)
+    numbers = count()
+    for document in (document for corpus in corpora for document in corpus.documents):
+        number = next(numbers)
+        prepared = queries(document, index.entries)
+        contexts = passages(document, max_length=max_length)
+        for mention, part_queries, passage in zip(document.mentions, prepared, contexts, strict=True):
+            if mention.concept_ids and (not types or mention.type in types):
+                gold = resolver.rows(mention.concept_ids)
+                parts = tuple(part.text for part in part_queries)
+                usable = passage if len(parts) == 1 else None
+                yield ContextMention(number, parts, usable, mention.concept_ids, gold)
+
+
+def retrieve_concepts(index: Index, texts: Iterable[str], k: int) -> dict[str, Rows]:
+    """Search the k best concepts of each query.
+
+    Returns:
+        Query → int32 (k): concept rows, :data:`~nymlink.index.fusion.hits.NONE` after the last.
+    """
+    distinct = list(dict.fromkeys(texts))
+    return dict(zip(distinct, index.match(distinct, k).concepts, strict=True))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Examples:
+    """M training mentions of a re-ranker, and the C concepts that they are compared with.
+
+    Attributes:
+        passages: the mentions in context.
+        order: int64 (M): the mentions, cluster by cluster.
+        offsets: int64 (G + 1): cluster g, one concept in one document, is ``order[offsets[g]:offsets[g + 1]]``.
+        concepts: int32 (C), ascending: concept rows of the vocabulary.
+        golds: the gold concept rows of each mention: several where its gold id was split into several concepts.
+        positives: int64 (M): the gold concept of each mention, as a position in ``concepts``.
+        candidates: int64 (M, k): the candidates of each mention, as positions in ``concepts``; any position where
+            it has fewer than k.
+        allowed: bool (M, k): whether the candidate is a wrong one, and so can be a negative.
+        with_gold: the share of the mentions with their gold concept among their candidates.
+        left_out: reason → the number of mentions left out for it.
+    """
+
+    passages: tuple[Passage, ...]
+    order: Ints
+    offsets: Ints
+    concepts: Rows
+    golds: tuple[frozenset[int], ...]
+    positives: Ints
+    candidates: Ints
+    allowed: npt.NDArray[np.bool_]
+    with_gold: float
+    left_out: Mapping[str, int]
+
+    @classmethod
+    def of(cls, index: Index, given: Iterable[ContextMention], *, k: int) -> Examples:
+        """Make examples of the mentions that have a context and one gold id, which is in the vocabulary.
+
+        Args:
+            index: the index that retrieves the candidates.
+            given: the mentions.
+            k: the number of candidates of a mention.
+
+        Raises:
+            InputError: there are no such mentions.
+        """
+        usable: list[tuple[ContextMention, Passage]] = []
+        left_out: Counter[str] = Counter()
+        for mention in given:
+            if len(mention.concept_ids) > 1 or len(mention.parts) > 1:
+                left_out["composite"] += 1
+            elif not mention.gold:
+                left_out["unknown id"] += 1
+            elif mention.passage is None:
+                left_out["no context"] += 1
+            else:
+                usable.append((mention, mention.passage))
+        mentions = [mention for mention, _ in usable]
+        if not mentions:
+            raise InputError(
+                "no mention has both a context and a gold id that is in the index: check that the corpus has "
+                "texts, "
+                f"and is annotated with ids of this index's vocabulary. Left out: {dict(left_out)}"
+            )
+        retrieved = retrieve_concepts(index, (mention.parts[0] for mention in mentions), k)
+        rows = np.stack([retrieved[mention.parts[0]] for mention in mentions])
+        correct = np.array(
+            [[row in mention.gold for row in line.tolist()] for mention, line in zip(mentions, rows, strict=True)]
+        )
+        # Of several concepts that a gold id was split into, the first stands for all.
+        gold = np.array([min(mention.gold) for mention in mentions], np.int32)
+        concepts = np.unique(np.concatenate([rows[rows != NONE], gold]))
+        documents = np.array([mention.document for mention in mentions])
+        _, clusters = np.unique(np.column_stack([documents, gold]), axis=0, return_inverse=True)
+        return cls(
+            passages=tuple(passage for _, passage in usable),
+            order=np.argsort(clusters, kind="stable"),
+            offsets=np.concatenate([[0], np.cumsum(np.bincount(clusters))]),
+            concepts=concepts,
+            golds=tuple(mention.gold for mention in mentions),
+            positives=np.searchsorted(concepts, gold),
+            candidates=np.searchsorted(concepts, np.where(rows == NONE, gold[:, None], rows)),
+            allowed=(rows != NONE) & ~correct,
+            with_gold=float(correct.any(1).mean()),
+            left_out=dict(left_out),
+        )
+
+    def __len__(self) -> int:
+        """M, the number of mentions."""
+        return len(self.passages)
+
+    @property
+    def clusters(self) -> int:
+        """G, the number of clusters."""
+        return len(self.offsets) - 1
+
+    def cluster(self, number: int) -> Ints:
+        """Return the numbers of the mentions of a cluster."""
+        return self.order[self.offsets[number] : self.offsets[number + 1]]

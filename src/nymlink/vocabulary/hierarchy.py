@@ -1,0 +1,88 @@
+"""Graph searches over a vocabulary: descendants of concepts, and the old ids that lead to concepts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order
+
+from nymlink.core.store.arrays import Array, Bools
+from nymlink.vocabulary.columns import Columns
+from nymlink.vocabulary.vocabulary import Vocabulary
+
+
+def descendants(vocabulary: Vocabulary, roots: Collection[str]) -> Bools:
+    """Find concepts and all their descendants; cycles among parents are allowed.
+
+    Args:
+        vocabulary: a vocabulary of C concepts.
+        roots: ids of concepts, or of parents that are not themselves concepts of the vocabulary.
+
+    Returns:
+        bool (C): whether a concept is one of the roots or a descendant of one.
+
+    Raises:
+        UnknownNameError: an id is neither.
+    """
+    concepts = vocabulary.columns.concepts
+    children, parents = flatten_lists(concepts["parents"])
+    ids, (parent_numbers,) = _number_ids(concepts["id"].combine_chunks(), parents)
+    # Arrow cannot encode a lone surrogate (from a broken argument), which is in no id.
+    requested = pa.array([root.encode(errors="replace") for root in roots], pa.binary()).cast(pa.string())
+    starts = pc.index_in(requested, value_set=ids)
+    for root, start in zip(roots, starts.to_pylist(), strict=True):
+        if start is None:
+            vocabulary.names(root)  # raises an error that also gives the current id of an old one
+    return _reachable(starts.to_numpy(), parent_numbers, children, count=len(ids))[: len(vocabulary)]
+
+
+def find_superseded(columns: Columns, concepts: Bools) -> tuple[Bools, Bools]:
+    """Find the obsolete concepts and alternate ids that lead, in one or several steps, to some concepts.
+
+    Args:
+        columns: a vocabulary of C concepts and R redirects.
+        concepts: bool (C): the concepts.
+
+    Returns:
+        bool (C): whether a concept is obsolete and leads to one of them; bool (R): whether a redirect does.
+    """
+    obsolete = columns.concepts["obsolete"].to_numpy()
+    rows = np.flatnonzero(obsolete)
+    owners, replacements = flatten_lists(columns.concepts["replaced_by"].take(pa.array(rows)))
+    old, new = (columns.redirects[end].combine_chunks() for end in ("old", "new"))
+    ids, (olds, news, replacing) = _number_ids(columns.concepts["id"].combine_chunks(), old, new, replacements)
+    tails, heads = np.concatenate([news, replacing]), np.concatenate([olds, rows[owners]])
+    reached = _reachable(np.flatnonzero(concepts), tails, heads, count=len(ids))
+    return obsolete & reached[: len(concepts)], reached[news]
+
+
+def flatten_lists(column: pa.ChunkedArray) -> tuple[Array, pa.Array]:
+    """Flatten a column of lists.
+
+    Returns:
+        The row of each element, and the elements.
+    """
+    lists = column.combine_chunks()
+    return pc.list_parent_indices(lists).to_numpy(), pc.list_flatten(lists)
+
+
+def _number_ids(concepts: pa.Array, *others: pa.Array) -> tuple[pa.Array, list[Array]]:
+    """Number all ids, concepts first in the order of their rows; return the ids, and the numbers of ``others``."""
+    encoded = pa.concat_arrays([concepts, *others]).dictionary_encode()
+    lengths = [len(concepts), *map(len, others)]
+    return encoded.dictionary, np.split(encoded.indices.to_numpy(), np.cumsum(lengths)[:-1])[1:]
+
+
+def _reachable(starts: Array, tails: Array, heads: Array, *, count: int) -> Bools:
+    """Find the nodes among 0 … count − 1 reachable from the starts along edges tail → head, with the starts."""
+    # An extra node with an edge to each start makes it a single search.
+    tails = np.concatenate([np.full(len(starts), count), tails])
+    heads = np.concatenate([starts, heads])
+    edges = csr_array((np.ones(len(tails)), (tails, heads)), shape=(count + 1, count + 1))
+    reached = np.zeros(count + 1, bool)
+    reached[breadth_first_order(edges, count, return_predecessors=False)] = True
+    return reached[:count]

@@ -1,0 +1,59 @@
+"""Forms of names in which those of different vocabularies are compared."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nymlink.text.english.spelling import english_spelling
+from nymlink.vocabulary.keys import normalise_all
+
+# Shorter names are mostly abbreviations with many meanings.
+_SHORTEST: Final = 4
+_STOP_WORDS: Final = frozenset("and by due for in of or s the to type with".split())
+_ACCENTS: Final = re.compile("[\u0300-\u036f]")
+"""Accents of Latin, Greek and Cyrillic. Marks of other scripts change words: Thai "fever" is "egg" without."""
+
+_EQUIVALENT_WORDS: Final = {
+    **{"disorder": "disease", "neoplasm": "tumor"},
+    # Without ``x``, which is more often a chromosome than a ten.
+    **dict(zip("i ii iii iv v vi vii viii ix".split(), map(str, range(1, 10)), strict=True)),
+}
+
+
+def exact_names(names: pa.Table) -> pa.Table:
+    """Select the rows of preferred and exact names."""
+    return names.filter(pc.is_in(names["kind"].cast(pa.string()), pa.array(["preferred", "exact"])))
+
+
+def sorted_words(texts: pa.ChunkedArray) -> list[str]:
+    """Normalise names and sort their words: MeSH writes ``Diabetes Mellitus, Type 2``."""
+    return [" ".join(sorted(name.split())) for name in normalise_all(texts).to_pylist()]
+
+
+def is_specific(name: str) -> bool:
+    """Whether a name is long enough to be unambiguous."""
+    return len(name) >= _SHORTEST
+
+
+def loose_form(name: str) -> str:
+    """Reduce a normalised name to a form shared by its variants, with sorted words.
+
+    Variants differ in plurals, accents, American or British spelling, Roman numerals, ``disorder`` or ``disease``,
+    ``neoplasm`` or ``tumor``, and stop words.
+    """
+    if not name.isascii():
+        name = unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", name)))
+    content_words = sorted(_loose_word(word) for word in name.split() if word not in _STOP_WORDS)
+    return " ".join(content_words) or name
+
+
+def _loose_word(word: str) -> str:
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-3] + "y" if word.endswith("ies") and len(word) > 5 else word[:-1]
+    word = english_spelling().get(word, word)
+    return _EQUIVALENT_WORDS.get(word, word)

@@ -1,0 +1,172 @@
+"""What the files beside MRCONSO say of the concepts: types, definitions, parents, trade names, retired ids."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nymlink.core.problems import Problems
+from nymlink.core.store.arrays import Array, Ints
+from nymlink.vocabulary.model import KINDS
+from nymlink.vocabulary.options import ReadOptions
+from nymlink.vocabulary.readers.columns.groups import Numbering, distinct_pairs, group_lists, map_distinct
+from nymlink.vocabulary.readers.umls.atoms import SUPPRESSED
+from nymlink.vocabulary.readers.umls.blocks import read_rrf
+from nymlink.vocabulary.readers.umls.names import InheritedNames
+from nymlink.vocabulary.readers.umls.release import Release
+from nymlink.vocabulary.tables import REDIRECT_SCHEMA
+
+_FIRST_DEFINERS: Final = ("MSH", "NCI")
+_RELEASE: Final = re.compile(r"\d{4}[A-Z]{2}")
+
+# What a row of MRREL says of (CUI1, CUI2). "REL is the relationship of the second concept to the first", and RELA
+# reads "CUI2 RELA CUI1".
+_NOTHING, _PARENT_IS_2, _PARENT_IS_1, _BRAND_IS_2, _BRAND_IS_1 = range(5)
+_REL: Final = {"PAR": _PARENT_IS_2, "CHD": _PARENT_IS_1}
+_RELA: Final = {
+    "inverse_isa": _PARENT_IS_2,
+    "isa": _PARENT_IS_1,
+    "tradename_of": _BRAND_IS_2,
+    "has_tradename": _BRAND_IS_1,
+}
+
+
+class ConceptAttributes:
+    """Reads the files beside MRCONSO; one that is not there says nothing.
+
+    Args:
+        release: the release.
+        ids: concept ids; what is said of other concepts is passed over.
+        options: ``sources`` and ``suppressed`` hold for definitions and relations as for names.
+        problems: told of broken rows.
+    """
+
+    def __init__(self, release: Release, ids: pa.StringArray, options: ReadOptions, problems: Problems) -> None:
+        self._release, self._ids, self._options, self._problems = release, ids, options, problems
+
+    def semantic_types(self) -> pa.ListArray:
+        """MRSTY: one list of type names for each concept."""
+        types, cuis, codes = Numbering(), _no_strings(), [np.array([], np.int32)]
+        for block in self._read("MRSTY", strings=("CUI",), codes=("STY",), required=("CUI", "STY")):
+            cuis.extend(block["CUI"].chunks)
+            codes.append(map_distinct(block["STY"], types.__getitem__, np.int32))
+        concept, known = self._places(cuis)
+        owner, value = distinct_pairs(concept, np.concatenate(codes)[known])
+        return group_lists(owner, pa.array(types, pa.string()).take(pa.array(value)), len(self._ids))
+
+    def definitions(self) -> pa.Array:
+        """MRDEF: one definition or null for each concept; MeSH's, else that of NCI, else the first."""
+        cuis, texts, ranks = _no_strings(), _no_strings(), [np.array([], np.int8)]
+        order = {source: rank for rank, source in enumerate(_FIRST_DEFINERS)}
+        for block in self._read(
+            "MRDEF", strings=("CUI", "DEF"), codes=("SAB", "SUPPRESS"), required=("CUI", "DEF")
+        ):
+            block = self._selected(block)
+            if len(block):
+                cuis.extend(block["CUI"].chunks)
+                texts.extend(block["DEF"].chunks)
+                ranks.append(map_distinct(block["SAB"], lambda sab: order.get(sab, len(order)), np.int8))
+        concept, known = self._places(cuis)
+        best = np.lexsort((np.concatenate(ranks)[known], concept))
+        concepts, first = np.unique(concept[best], return_index=True)
+        chosen = np.full(len(self._ids), -1)
+        chosen[concepts] = known[best[first]]
+        text = pa.chunked_array(texts).combine_chunks()
+        return pc.utf8_trim_whitespace(text.take(pa.array(chosen, mask=chosen < 0)))
+
+    def relations(self) -> tuple[pa.ListArray, InheritedNames]:
+        """MRREL: one list of parents for each concept, and whose names drugs take from each other.
+
+        A generic drug takes the names of its brands as ``tradename``; a brand those of what it is a brand of as
+        ``related``, for a generic name is not a trade name.
+        """
+        first, second, says = _no_strings(), _no_strings(), [np.array([], np.int8)]
+        for block in self._read(
+            "MRREL", strings=("CUI1", "CUI2"), codes=("REL", "RELA", "SAB", "SUPPRESS"), required=("CUI1", "CUI2")
+        ):
+            says_rela = map_distinct(block["RELA"], lambda rela: _RELA.get(rela, _NOTHING), np.int8)
+            says_rel = map_distinct(block["REL"], lambda rel: _REL.get(rel, _NOTHING), np.int8)
+            says_both = np.where((says_rel == _NOTHING) | (says_rela >= _BRAND_IS_2), says_rela, says_rel)
+            block = self._selected(block.append_column("says", pa.array(says_both)))
+            block = block.filter(pc.not_equal(block["says"], pa.scalar(_NOTHING, pa.int8())))
+            first.extend(block["CUI1"].chunks)
+            second.extend(block["CUI2"].chunks)
+            says.append(block["says"].to_numpy())
+        says_all = np.concatenate(says)
+        # One look-up for both columns: it builds a table of all ids each time.
+        place, _ = self._all_places(first + second)
+        one, other = place[: len(says_all)], place[len(says_all) :]
+        usable = (one >= 0) & (other >= 0) & (one != other)
+        one, other, says_all = one[usable], other[usable], says_all[usable]
+        turned = (says_all == _PARENT_IS_1) | (says_all == _BRAND_IS_1)
+        one, other = np.where(turned, other, one), np.where(turned, one, other)
+        is_parent = says_all < _BRAND_IS_2
+        child, parent = distinct_pairs(one[is_parent], other[is_parent])
+        parents = group_lists(child, self._ids.take(pa.array(parent)), len(self._ids))
+        return parents, _borrowing(one[~is_parent], other[~is_parent])
+
+    def redirects(self) -> pa.Table:
+        """MRCUI: retired ids that are synonymous (REL ``SY``) with a concept of ours."""
+        old, new = _no_strings(), _no_strings()
+        for block in self._read("MRCUI", strings=("CUI1", "CUI2"), codes=("REL",), required=("CUI1",)):
+            block = block.filter(pa.array(map_distinct(block["REL"], "SY".__eq__, bool)))
+            old.extend(block["CUI1"].chunks)
+            new.extend(block["CUI2"].chunks)
+        table = pa.table({"old": pa.chunked_array(old), "new": pa.chunked_array(new)}, schema=REDIRECT_SCHEMA)
+        live, retired = pc.is_in(table["new"], self._ids), pc.invert(pc.is_in(table["old"], self._ids))
+        return table.filter(pc.and_(live, retired)).group_by(["old", "new"], use_threads=False).aggregate([])
+
+    def version(self) -> str | None:
+        """MRSAB: the newest release (``2020AA``) that brought in a source now in use; every release does."""
+        releases = [
+            release
+            for block in self._read("MRSAB", strings=("IMETA", "CURVER"), required=())
+            for release in block.filter(pc.equal(block["CURVER"], pa.scalar("Y")))["IMETA"].to_pylist()
+            if _RELEASE.fullmatch(release)
+        ]
+        return max(releases, default=None)
+
+    def _read(
+        self, name: str, *, strings: tuple[str, ...], codes: tuple[str, ...] = (), required: tuple[str, ...]
+    ) -> Iterator[pa.Table]:
+        return read_rrf(
+            self._release, name, strings=strings, codes=codes, required=required, problems=self._problems
+        )
+
+    def _selected(self, block: pa.Table) -> pa.Table:
+        keep = np.ones(len(block), bool)
+        if not self._options.suppressed:
+            keep &= map_distinct(block["SUPPRESS"], lambda flag: flag not in SUPPRESSED, bool)
+        if self._options.sources is not None:
+            keep &= map_distinct(block["SAB"], self._options.sources.__contains__, bool)
+        return block if keep.all() else block.filter(pa.array(keep))
+
+    def _all_places(self, cuis: list[pa.Array]) -> tuple[Array, Ints]:
+        """The concept of each row, -1 where there is none of that id, and the rows that have one."""
+        place = pc.index_in(pa.chunked_array(cuis), self._ids).combine_chunks().fill_null(-1).to_numpy()
+        return place, np.flatnonzero(place >= 0)
+
+    def _places(self, cuis: list[pa.Array]) -> tuple[Array, Ints]:
+        """The concept of each row that has one, and which rows those are."""
+        place, known = self._all_places(cuis)
+        return place[known], known
+
+
+def _no_strings() -> list[pa.Array]:
+    """Chunks of a string column to add to; one empty chunk lets a file that is not there need no care."""
+    return [pa.array([], pa.string())]
+
+
+def _borrowing(generic: Ints, brand: Ints) -> InheritedNames:
+    of_brands, of_generics = distinct_pairs(generic, brand), distinct_pairs(brand, generic)
+    tradename, related = KINDS.index("tradename"), KINDS.index("related")
+    return InheritedNames(
+        taker=np.concatenate([of_brands[0], of_generics[0]]),
+        giver=np.concatenate([of_brands[1], of_generics[1]]),
+        kind=np.repeat([tradename, related], len(of_brands[0])),
+    )

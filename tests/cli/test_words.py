@@ -1,0 +1,91 @@
+"""On the command line one word means one thing, and each command has examples that can be run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import defaultdict
+from collections.abc import Iterator
+
+import click
+import pytest
+
+from nymlink.cli import nymlink
+
+
+def leaves(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
+    if not isinstance(command, click.Group):
+        yield " ".join(path), command
+        return
+    context = click.Context(command)
+    for name in command.list_commands(context):
+        inner = command.get_command(context, name)
+        assert inner is not None
+        yield from leaves(inner, (*path, name))
+
+
+COMMANDS = dict(leaves(nymlink))
+
+OPTIONS = [
+    (name, option)
+    for name, command in COMMANDS.items()
+    for option in command.params
+    if isinstance(option, click.Option)
+]
+
+
+def kind(option: click.Option) -> str:
+    """What is given to an option: a number, a word of a list, or a text (paths are texts)."""
+    if option.is_flag:
+        return "nothing"
+    if isinstance(option.type, click.Choice):
+        return "choice"
+    number = isinstance(option.type, (click.IntRange, click.FloatRange)) or option.type in (click.INT, click.FLOAT)
+    return "number" if number else "text"
+
+
+def examples(command: click.Command) -> list[list[str]]:
+    """The examples in a command's help, as arguments, without the end of a pipe or a redirection."""
+    text = re.sub(r" \\\\?\n\s*", " ", command.help or "")
+    lines = [
+        line[line.index("nymlink ") :] for line in text.splitlines() if re.match(r"\s*(?:\w.* )?nymlink \w", line)
+    ]
+    return [shlex.split(re.split(r" [|>] ", line)[0])[1:] for line in lines if "`" not in line]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_has_examples_that_it_would_take(name: str) -> None:
+    words = name.split()
+    own = [each for each in examples(COMMANDS[name]) if each[: len(words)] == words]
+    assert own, "an example of the command itself"
+    for example in examples(COMMANDS[name]):
+        other = next((each for each in COMMANDS if example[: len(each.split())] == each.split()), None)
+        assert other is not None, example
+        # No file is opened by that, and none need be there.
+        COMMANDS[other].make_context(other, example[len(other.split()) :], resilient_parsing=False)
+
+
+def test_an_option_is_of_one_kind() -> None:
+    kinds = defaultdict(set)
+    for _, option in OPTIONS:
+        for flag in option.opts:
+            kinds[flag].add(kind(option))
+    several = {flag: found for flag, found in kinds.items() if len(found) > 1}
+    # Losses may come from other packages; a weight is that of a search, by name, or of a model.
+    assert set(several) <= {"--device", "--kind", "--loss", "--weight"}, several
+
+
+def test_formats_and_columns_are_those_of_the_input_or_the_output() -> None:
+    flags = defaultdict(set)
+    for name, option in OPTIONS:
+        for flag in option.opts:
+            flags[flag].add(name)
+    assert flags["--format"] == {"link"}
+    assert flags["--column"] == {"link"}
+    assert (
+        flags["--input-format"]
+        == flags["--map-column"]
+        == {"calibrate", "evaluate", "index fit", "link", "rerank evaluate", "rerank fit", "vocab build"}
+    )
+    assert flags["-o"] == flags["--output"]
+    assert not {"--columns", "--corpus-column", "--corpus-format", "--json", "--lang", "--method"} & set(flags)

@@ -1,0 +1,220 @@
+"""What every writer of links promises, checked on each that is registered with readers that are not ours."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nymlink.core.delimited import Record
+from nymlink.core.errors import InputError, UnknownFormatError, UnknownNameError
+from nymlink.corpus.model import Document, Mention
+from nymlink.linking.links import Links
+from nymlink.linking.model import Candidate, Link
+from nymlink.linking.writers import LINK_FORMATS
+from nymlink.linking.writers.files import format_of, open_writer
+from nymlink.linking.writers.writer import LinksInfo, UserTable
+from nymlink.vocabulary.model import Name
+
+
+def candidate(concept_id: str, name: str, score: float = 1.0) -> Candidate:
+    return Candidate(concept_id, name, Name(name, concept_id), score, {"exact": score})
+
+
+BROKEN = "three\nlines"
+AWKWARD = 'a\t"b",\n c\r\u2028\x1b[2J心'
+"""Text with all that could be taken for the end of a cell, of a line, or for a command."""
+
+PLAIN = Link(Mention("heart attack"), "heart attack", (candidate("X:1", "MI", 0.98765), candidate("X:2", "AMI")))
+NIL = Link(Mention("qqqq"), "qqqq", (candidate("X:1", "rejected"),), nil=True)
+COMPOSITE = Link(
+    Mention("breast and ovarian cancer"),
+    "breast cancer | ovarian cancer",
+    parts=(
+        Link(Mention("breast cancer"), "breast cancer", (candidate("X:3", "breast cancer"),)),
+        Link(Mention("ovarian cancer"), "ovarian cancer", (candidate("X:4", "ovarian cancer"),), guessed=True),
+    ),
+)
+HALF_NIL = replace(COMPOSITE, parts=(COMPOSITE.parts[0], NIL), nil=True)
+LINKS = (
+    PLAIN,
+    NIL,
+    COMPOSITE,
+    HALF_NIL,
+    Link(Mention(""), "", nil=True),
+    Link(Mention(AWKWARD), "a", (candidate(AWKWARD, AWKWARD),)),
+    Link(Mention("a"), "a", (candidate(BROKEN, BROKEN),)),
+    Link(Mention("=cmd|'/c calc'!A1"), "cmd", (candidate("X:1", "\ud800"),)),
+)
+FIRST_IDS = ["X:1", "", "X:3", "", "", AWKWARD, BROKEN, "X:1"]
+"""The concept in the first row of each link."""
+
+CALIBRATED = tuple(replace(link, confidence=0.5) for link in LINKS)
+DOCUMENT = Document("7", "MI", (Mention("MI", 0, 2),))
+LOCATED = tuple(replace(link, document_id="7", mention=replace(link.mention, start=0, end=2)) for link in LINKS)
+HEADER = Record(1, ["term", 'the "note"', "score"], 'term,"the ""note""",score')
+TABLE = UserTable(HEADER, ",")
+CELLS = ["a, b", "two\nlines", "7"]
+ROW = Record(2, CELLS, '"a, b","two\nlines",7')
+
+
+def text_of(name: str, links: tuple[Link, ...], info: LinksInfo) -> str:
+    out = io.StringIO(newline="")
+    writer = open_writer(name, out, info)
+    for link in links:
+        if info.has_documents:
+            writer.begin_document(DOCUMENT)
+        writer.write(link, ROW if info.table is not None else None)
+    writer.close()
+    assert not out.closed
+    return out.getvalue()
+
+
+def info_for(name: str, **known: bool) -> LinksInfo:
+    """What is given to a format: no more than it needs."""
+    needs = LINK_FORMATS.get(name).needs
+    return LinksInfo(table=TABLE if "table" in needs else None, has_documents="documents" in needs, **known)
+
+
+def table_of(text: str, delimiter: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter))
+
+
+@pytest.fixture(params=LINK_FORMATS.names())
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def test_a_format_says_what_it_is(name: str) -> None:
+    format = LINK_FORMATS.get(name)
+    assert format.name == name
+    assert format.description
+    assert [format_of(Path(f"links{ending}")) for ending in format.endings] == [name] * len(format.endings)
+
+
+def test_whatever_comes_is_written(name: str) -> None:
+    for links, known in (
+        (LINKS, {}),
+        (CALIBRATED, {"calibrated": True}),
+        (LOCATED, {"located": True}),
+        ((), {}),
+    ):
+        text = text_of(name, links, info_for(name, **known))
+        assert text == "" or text.endswith("\n")
+        assert all(link.candidates[0].concept_id in text for link in links[:1])
+
+
+def test_a_table_is_written_by_each_that_says_so(name: str, recwarn: pytest.WarningsRecorder) -> None:
+    format = LINK_FORMATS.get(name)
+    if "documents" in format.needs:
+        pytest.skip("a table has no documents")
+    text = text_of(name, LINKS, LinksInfo(table=TABLE))
+    assert ("two" in text) == format.keeps_table
+    assert [str(each.message) for each in recwarn] == (
+        []
+        if format.keeps_table
+        else [f"--format {name} leaves out the columns of your table; csv, jsonl, tsv keep them"]
+    )
+
+
+def test_what_is_needed_and_not_there_is_said(name: str) -> None:
+    format = LINK_FORMATS.get(name)
+    if not format.needs:
+        assert open_writer(name, io.StringIO(), LinksInfo())
+        return
+    with pytest.raises(InputError, match=rf"{name} needs .*: give .*; or choose another format \(jsonl, "):
+        open_writer(name, io.StringIO(), LinksInfo())
+
+
+def test_an_option_that_is_ignored_is_said(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    format = replace(LINK_FORMATS.get(name), ignores=frozenset({"--top-k", "--guess"}))
+    monkeypatch.setattr(LINK_FORMATS, "get", lambda _: format)
+    with pytest.warns(UserWarning, match=rf"^--top-k is ignored by --format {name}$") as said:
+        open_writer(name, io.StringIO(), replace(info_for(name), options=frozenset({"--top-k", "--index"})))
+    assert len(said) == 1
+
+
+def test_json_lines_are_links() -> None:
+    lines = text_of("jsonl", LOCATED, LinksInfo(located=True)).split("\n")[:-1]
+    # A lone half of a character is no JSON of everybody's, but comes back.
+    assert [json.loads(line) for line in lines] == [link.to_dict() for link in LOCATED]
+    assert json.loads(lines[0])["document_id"] == "7"
+    nil = json.loads(lines[1])
+    assert (nil["nil"], nil["candidates"][0]["concept_name"]) == (True, "rejected")
+    assert [part["candidates"][0]["concept_id"] for part in json.loads(lines[2])["parts"]] == ["X:3", "X:4"]
+    with_row = json.loads(text_of("jsonl", LINKS[:1], LinksInfo(table=TABLE)))
+    assert with_row == {**LINKS[0].to_dict(), "row": dict(zip(HEADER.fields, CELLS, strict=True))}
+
+
+def test_tsv_has_a_line_for_each_candidate() -> None:
+    text = text_of("tsv", LINKS, LinksInfo())
+    rows = table_of(text, "\t")
+    assert len(rows) == sum(len(Links([link]).to_dicts()) for link in LINKS)
+    firsts = [row for row in rows if row["rank"] in ("", "1")]
+    assert [row["concept_id"] for row in firsts] == [*FIRST_IDS[:3], "X:4", *FIRST_IDS[3:]]
+    assert firsts[0]["score"] == "0.9877"
+    # Not an id: one line for each candidate, whatever reads it.
+    assert firsts[-3]["mention"] == " ".join(AWKWARD.split())
+    located = table_of(text_of("tsv", LOCATED[:1], LinksInfo(located=True)), "\t")
+    assert list(located[0].values())[:4] == ["7", "0", "2", "heart attack"]
+
+
+@pytest.mark.parametrize(("name", "delimiter"), [("csv", ","), ("tsv", "\t")])
+def test_a_table_comes_back_with_columns(name: str, delimiter: str) -> None:
+    rows = table_of(text_of(name, CALIBRATED, LinksInfo(table=TABLE, calibrated=True)), delimiter)
+    assert [[row[column] for column in HEADER.fields] for row in rows] == [CELLS] * len(rows)
+    added = Links(CALIBRATED).to_dicts()
+    assert [row["concept_name"] for row in rows] == [values["concept_name"] or "" for values in added]
+    assert [row["confidence"] for row in rows] == [
+        "" if values["confidence"] is None else "0.5000" for values in added
+    ]
+    assert rows[0]["nymlink_score"] == "0.9877"
+
+
+def test_csv_keeps_what_it_can_of_a_table() -> None:
+    semicolons = UserTable(Record(1, ["a", "b"], "\ufeffa;b"), ";")
+    out = io.StringIO()
+    open_writer("csv", out, LinksInfo(table=semicolons)).write(PLAIN, Record(2, ["1", "2"], "1;2"))
+    assert out.getvalue().startswith("\ufeffa;b;rank;")
+    tabs = UserTable(Record(1, ["a", "b"], "\ufeffa\tb"), "\t")
+    out = io.StringIO()
+    open_writer("csv", out, LinksInfo(table=tabs)).write(PLAIN, Record(2, ["1,0", "2"], "1,0\t2"))
+    assert out.getvalue().startswith("\ufeffa,b,rank,")
+    assert '\n"1,0",2,1,X:1,' in out.getvalue()
+
+
+def test_links_write_themselves(tmp_path: Path) -> None:
+    links = Links(LINKS[:4])
+    links.write(tmp_path / "links.jsonl")
+    assert [json.loads(line) for line in (tmp_path / "links.jsonl").read_text().splitlines()] == [
+        link.to_dict() for link in links
+    ]
+    stream = io.StringIO()
+    links.write(stream)
+    links.write(str(tmp_path / "links"), format="tsv")
+    assert stream.getvalue() == (tmp_path / "links").read_text()
+    with pytest.raises(UnknownFormatError, match=r"links\.xlsx: the ending \.xlsx tells no format of links"):
+        links.write(tmp_path / "links.xlsx")
+    with pytest.raises(UnknownNameError, match="unknown format of links 'xlsx'; known: csv, jsonl"):
+        links.write(tmp_path / "links.xlsx", format="xlsx")
+    with pytest.raises(InputError, match="csv needs a table as input"):
+        links.write(tmp_path / "links.tsv", format="csv")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["links", "links.jsonl"]
+
+
+def test_rows_have_places_where_there_are_some() -> None:
+    assert "start" not in Links(LINKS).to_dicts()[0]
+    assert list(Links(LOCATED).to_dicts()[0])[:4] == ["document_id", "start", "end", "mention"]
+    second = Links(CALIBRATED).to_dicts()[1]
+    # The confidence is that of the first candidate alone.
+    assert (second["rank"], second["confidence"]) == (2, None)
+
+
+def test_a_composite_mention_has_a_best_concept_for_each_part() -> None:
+    assert (COMPOSITE.best, COMPOSITE.notes[0]) == (None, "composite: 2 parts")
+    assert [part.best and part.best.concept_id for part in COMPOSITE.singles] == ["X:3", "X:4"]
+    assert (NIL.best, NIL.candidates[0].concept_id) == (None, "X:1")

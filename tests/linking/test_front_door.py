@@ -1,0 +1,100 @@
+"""What people who use Python find at the door."""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import nymlink
+from nymlink.cli import nymlink as commands
+from nymlink.cli.link import link
+from nymlink.linking.links import Links
+from tests.linking.toy import LINKER
+
+OBO = """format-version: 1.2
+[Term]
+id: X:1
+name: myocardial infarction
+synonym: "heart attack" EXACT []
+[Term]
+id: X:2
+name: short stature
+"""
+
+
+def test_everything_that_is_exported_is_there() -> None:
+    assert nymlink.__version__
+    assert set(nymlink.__all__) < set(dir(nymlink))
+    for name in nymlink.__all__:
+        assert getattr(nymlink, name).__name__ == name
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = nymlink.nothing
+
+
+def test_a_linker_is_built_from_any_source(tmp_path: Path) -> None:
+    (tmp_path / "x.obo").write_text(OBO)
+    linker = nymlink.Linker.build(tmp_path / "x.obo", encoder=None)
+    assert linker.link("Heart attack").best.concept_id == "X:1"
+    nymlink.read_vocabulary(tmp_path / "x.obo").save(tmp_path / "x")
+    assert nymlink.Linker.build(tmp_path / "x", encoder=None).link("short stature").best.concept_id == "X:2"
+    with pytest.raises(nymlink.InputError, match="no source"):
+        nymlink.Linker.build(encoder=None)
+
+
+def test_a_linker_is_measured_by_a_corpus(tmp_path: Path) -> None:
+    (tmp_path / "x.obo").write_text(OBO)
+    mentions = "1|t|Heart attack, unlike short stature\n1\t0\t12\tHeart attack\tDisease\tX:1\n"
+    mentions += "1\t21\t34\tshort stature\tPhenotype\tX:1\n"
+    (tmp_path / "x.PubTator.txt").write_text(mentions)
+    corpus = nymlink.read_corpus(tmp_path / "x.PubTator.txt")
+    linker = nymlink.Linker.build(tmp_path / "x.obo", encoder=None)
+    evaluation = nymlink.evaluate(linker, corpus, types=["Disease"])
+    assert (evaluation.counts.scored, evaluation.figures["concept_acc@1"]) == (1, 1)
+    assert nymlink.evaluate(linker.index, corpus).figures["concept_acc@1"] == 0.5
+    corrected = nymlink.Linker(linker.index, spelling={"short": "tall"}, guesses=False)
+    assert nymlink.evaluate(corrected, corpus).figures == nymlink.evaluate(linker, corpus).figures
+
+
+def test_python_and_the_command_line_have_the_same_defaults(tmp_path: Path) -> None:
+    (tmp_path / "x.obo").write_text(OBO)
+    vocabulary = nymlink.read_vocabulary(tmp_path / "x.obo")
+    CliRunner().invoke(commands, ["index", "build", str(tmp_path / "x.obo"), "-o", str(tmp_path / "x")])
+    index = nymlink.Index.build(vocabulary)
+    opened = nymlink.Index.load(tmp_path / "x")
+    assert (index.settings, index.calibration) == (opened.settings, opened.calibration)
+    assert index.settings["encoder"]["name"] == "nymlink-mini"
+    options = {option.name: option.default for option in link.params}
+    settings = {name: setting.default for name, setting in inspect.signature(nymlink.Linker).parameters.items()}
+    assert (options["top_k"], options["guess"]) == (settings["top_k"], settings["guesses"])
+
+
+def test_links_are_rows_of_a_table() -> None:
+    links = LINKER.link(
+        ["heart attack", "qqqq", nymlink.Mention("x", parts=("ovarian cancer", "no heart attack"))]
+    )
+    assert isinstance(links, Links)
+    rows = links.to_dicts()
+    first = next(row for row in rows if row["mention"] == "heart attack")
+    assert (first["rank"], first["concept_id"], first["matched_name"]) == (1, "D:3", "heart attack")
+    assert [row["concept_id"] for row in rows if row["mention"] == "qqqq"] == [None]
+    parts = [row for row in rows if row["mention"] == "x" and row["rank"] == 1]
+    assert [row["concept_id"] for row in parts] == ["D:2", "D:3"]
+    assert parts[1]["note"] == "contradicts: no ≠ –"
+
+
+def test_without_pandas_there_is_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    imported = builtins.__import__
+
+    def missing(name: str, *arguments: Any, **named: Any) -> Any:
+        if name == "pandas":
+            raise ImportError(name)
+        return imported(name, *arguments, **named)
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+    with pytest.raises(nymlink.MissingExtraError, match=r"pip install 'nymlink\[frame\]'"):
+        LINKER.link(["heart attack"]).to_frame()

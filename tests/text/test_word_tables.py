@@ -1,0 +1,36 @@
+"""Word lists as tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import nymlink.text
+from nymlink.text.normalise import normalise
+from nymlink.text.word_tables import read_rows, split_cell
+
+TABLES = sorted(Path(nymlink.text.__file__).parent.rglob("*.tsv"))
+
+
+def test_a_table_is_read_row_by_row(tmp_path: Path) -> None:
+    path = tmp_path / "words.tsv"
+    path.write_text('words\twhy\na | b c\tsays "so"\n', encoding="utf-8")
+    assert read_rows(path) == [{"words": "a | b c", "why": 'says "so"'}]
+    assert split_cell("a | b c") == ("a", "b c")
+
+
+@pytest.mark.parametrize("path", TABLES, ids=lambda path: path.name)
+def test_every_row_says_why(path: Path) -> None:
+    rows = read_rows(path)
+    assert rows
+    assert all(row["why"].strip() and None not in row for row in rows)
+
+
+@pytest.mark.parametrize("path", TABLES, ids=lambda path: path.name)
+def test_words_are_in_normal_form(path: Path) -> None:
+    for row in read_rows(path):
+        words = [
+            word for column in row.keys() & {"word", "words", "wrong", "right"} for word in split_cell(row[column])
+        ]
+        assert words == [normalise(word) for word in words]
