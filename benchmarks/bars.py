@@ -24,18 +24,22 @@ import statistics
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import apart
 import report
 from inputs import data_root
 from nymlink.core.store.atomic import atomic_file
 from nymlink.core.store.manifest import MANIFEST
+from nymlink.corpus.model import Corpus
 from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.embedded import MINI
-from nymlink.evaluate.breakdown import UNSEEN
-from nymlink.evaluate.evaluation import evaluate
+from nymlink.evaluation.breakdown import UNSEEN
+from nymlink.evaluation.evaluation import evaluate
+from nymlink.evaluation.gold import GoldResolver
+from nymlink.evaluation.metrics import accuracy, as_array
+from nymlink.evaluation.outcomes import outcomes
 from nymlink.index.fusion.fusion import DENSE, EXACT, METHODS, WEIGHTED, Fusion
 from nymlink.index.index import Index
 from nymlink.index.sparse.presets import DEFAULT_PRESET, preset
@@ -44,6 +48,8 @@ from train_step import base
 
 Figures = Mapping[str, Any]
 """An evaluation as JSON values."""
+
+_HYBRID: Final = "hybrid"
 
 
 def measure(
@@ -86,8 +92,7 @@ def measure(
         cache = EmbeddingCache(Path(folder) / "vectors")
         index = Index.build(vocabulary, encoder=loaded, languages=chosen.languages, cache=cache, progress=True)
         lines = {
-            label: [_kept(evaluate(one, corpus).to_dict()) for corpus in corpora]
-            for label, one in _lines(index, joined).items()
+            label: [readings(one, corpus) for corpus in corpora] for label, one in _lines(index, joined).items()
         }
         file.parent.mkdir(parents=True, exist_ok=True)
         with atomic_file(file) as partial:
@@ -101,12 +106,27 @@ def _lines(index: Index, joined: Fusion) -> dict[str, Index]:
     if DENSE not in index.search.parts:
         return {"": index}
     alone = Fusion.of(index.search.parts, weights={DENSE: 1})
-    return {"vectors alone": index.with_fusion(alone), "hybrid": index.with_fusion(joined)}
+    return {"vectors alone": index.with_fusion(alone), _HYBRID: index.with_fusion(joined)}
 
 
-def _kept(evaluation: Figures) -> dict[str, Any]:
-    """All but the ranks of the mentions."""
-    return {name: value for name, value in evaluation.items() if name != "mentions"}
+def readings(index: Index, corpus: Corpus) -> dict[str, Any]:
+    """Evaluate an index on a corpus, and count its names in the published ways, too.
+
+    Returns:
+        All figures of the evaluation but the ranks of the mentions; ``apart``, accuracies by name of the same
+        queries with a place for each order of the words of a name; and ``published``, accuracies by name of the
+        published queries, counted so.
+    """
+    default = evaluate(index, corpus)
+    queries = [outcome.query for outcome in default.outcomes]
+    counted_apart = outcomes(index, queries, GoldResolver(index.vocabulary), as_published=True)
+    ranks = as_array([outcome.name_rank for outcome in counted_apart])
+    published = evaluate(index, corpus, as_published=True).figures
+    return {
+        **{name: value for name, value in default.to_dict().items() if name != "mentions"},
+        "apart": {f"acc@{k}": accuracy(ranks, k) for k in (1, 5)},
+        "published": {f"acc@{k}": published[f"acc@{k}"] for k in (1, 5)},
+    }
 
 
 def _stamp(path: Path) -> list[Any]:
@@ -143,6 +163,41 @@ def rows(task: str, bar: Sequence[float] | None, contenders: Mapping[str, Sequen
     return found
 
 
+def tables(result: Mapping[str, Mapping[str, Sequence[Figures]]]) -> dict[str, list[dict[str, Any]]]:
+    """Make the tables of the documentation: a row for each task, columns for the linkers.
+
+    Args:
+        result: task → label → what :func:`measure` gave of each of its encoders.
+
+    Returns:
+        ``by_concept``; ``by_name``, in three ways of counting; ``unseen``, of names that no dictionary has, by
+        name. Linkers with an encoder are in the hybrid.
+    """
+    found: dict[str, list[dict[str, Any]]] = {"by_concept": [], "by_name": [], "unseen": []}
+    for task, contenders in result.items():
+        folds = {
+            label: [fold for one in ones for fold in one["lines"][_HYBRID if _HYBRID in one["lines"] else ""]]
+            for label, ones in contenders.items()
+        }
+        unseen = {
+            label: [row for fold in of for row in fold["breakdown"] if row["label"] == UNSEEN]
+            for label, of in folds.items()
+        }
+        first_of = next(iter(contenders))
+        seeds = len(contenders[first_of])
+        mentions = {"data, dictionary": task, "n": sum(fold["n"] for fold in folds[first_of]) // seeds}
+        unseen_mentions = mentions | {"n": sum(row["n"] for row in unseen[first_of]) // seeds}
+        counted = {
+            f"{label}, {way}": _cell([fold[key] for fold in of] if key else of, "acc")
+            for label, of in folds.items()
+            for way, key in (("once", ""), ("apart", "apart"), ("as published", "published"))
+        }
+        found["by_concept"].append(mentions | {label: _cell(of, "concept_acc") for label, of in folds.items()})
+        found["by_name"].append(mentions | counted)
+        found["unseen"].append(unseen_mentions | {label: _cell(of, "acc") for label, of in unseen.items()})
+    return found
+
+
 def _cell(ones: Sequence[Figures], figure: str) -> str:
     """A figure at 1 and 5: mean and standard deviation in percent."""
     values = [[100 * one[f"{figure}@{k}"] for one in ones] for k in (1, 5)]
@@ -173,7 +228,7 @@ def main() -> None:
     )
     parser.add_argument("--limit", type=int, help="only so many mentions of each corpus, to try it")
     parser.add_argument("--test", action="store_true", help="the test splits, for a last run")
-    parser.add_argument("--json", type=Path, help="also write all figures to this file")
+    parser.add_argument("--json", type=Path, help="also write the tables to this file")
     arguments = parser.parse_args()
     paths = {"enriched": arguments.enriched, "metathesaurus": arguments.meta}
     which = {"test": arguments.test} | {
@@ -200,7 +255,14 @@ def main() -> None:
         }
         lines += rows(name, task.bar, result[name])
     print(text(lines))
-    report.save(arguments.json, result)
+    about = report.about(
+        data="as the row says; nothing is learned from it",
+        split="test" if arguments.test else "dev (AskAPatient: validation)",
+        dictionary="as the row says",
+        counting="Acc@1/@5 by concept; by name where the section says so",
+        seed=0,
+    )
+    report.save(arguments.json, {"about": about, **tables(result)})
 
 
 if __name__ == "__main__":

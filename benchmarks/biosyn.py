@@ -78,7 +78,7 @@ def measure(corpus: str, dictionary: str, encoder: str, cache: str, fusion: Mapp
     from nymlink.corpus.read import read_corpus
     from nymlink.encode.cache.embedding_cache import EmbeddingCache
     from nymlink.encode.encoder import Encoder
-    from nymlink.evaluate.evaluation import evaluate
+    from nymlink.evaluation.evaluation import evaluate
     from nymlink.index.fusion.fusion import Fusion
     from nymlink.index.index import Index
     from nymlink.vocabulary.read import read_vocabulary

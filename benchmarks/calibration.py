@@ -1,6 +1,6 @@
 """How confidence was made: ways to get it from the scores of a search, side by side on mentions not fitted to.
 
-    python benchmarks/calibration.py [--encoder MODEL]
+    python benchmarks/calibration.py [--encoder MODEL] [--json FILE]
 
 Expected calibration error, Brier score and AUROC of an answer on the prepared development queries of NCBI and
 BC5CDR disease, bare dictionary, by first concept, and on mentions that have no answer, in the shares that are
@@ -13,22 +13,23 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 from scipy.optimize import isotonic_regression
 
+import report
 from inputs import data_root
-from nymlink.evaluate.calibrate import fit_weights, with_unanswerable
-from nymlink.evaluate.calibration import Reliability
-from nymlink.evaluate.judged import Judged, judge
+from nymlink.evaluation.calibration_data import LabelledMentions, label_mentions
+from nymlink.evaluation.calibration_metrics import Reliability
+from nymlink.evaluation.fit_calibration import fit_weights, with_unanswerable
 from nymlink.index.index import Index
-from nymlink.link.calibration import Calibration, Confidences
-from nymlink.link.evidence import FEATURES
-from report import table
+from nymlink.linking.calibration import Calibration, Confidences
+from nymlink.linking.evidence import FEATURES
 from tasks import MEDIC, bc5cdr, load, ncbi
 
-Way = Callable[[Judged, Judged], Confidences]
+Way = Callable[[LabelledMentions, LabelledMentions], Confidences]
 
 _BC5CDR: Final = bc5cdr("bare", MEDIC)
 SPLITS: Final = {
@@ -45,51 +46,51 @@ FITTED: Final = (
 )
 
 
-def raw(_: Judged, other: Judged) -> Confidences:
+def raw(_: LabelledMentions, other: LabelledMentions) -> Confidences:
     """The score as if it were a confidence."""
     return np.nan_to_num(other.features[:, 0])
 
 
-def fitted_to(judged: Judged) -> Calibration:
-    return fit_weights(judged.features, judged.right, doubted=judged.factors < 1)
+def fitted_to(labelled: LabelledMentions) -> Calibration:
+    return fit_weights(labelled.features, labelled.right, doubted=labelled.factors < 1)
 
 
 def logistic(*features: str) -> Way:
     """The logistic regression on some of the features: one that is always 0 has no weight."""
     used = np.isin(FEATURES, features)
 
-    def way(fitted: Judged, other: Judged) -> Confidences:
+    def way(fitted: LabelledMentions, other: LabelledMentions) -> Confidences:
         calibration = fitted_to(replace(fitted, features=fitted.features * used))
         return calibration.confidence(other.features * used) * other.factors
 
     return way
 
 
-def undoubted(fitted: Judged, other: Judged) -> Confidences:
+def undoubted(fitted: LabelledMentions, other: LabelledMentions) -> Confidences:
     """The logistic regression alone, whatever there is to doubt."""
     return fitted_to(replace(fitted, factors=np.ones_like(fitted.factors))).confidence(other.features)
 
 
-def answered(fitted: Judged, other: Judged) -> Confidences:
+def answered(fitted: LabelledMentions, other: LabelledMentions) -> Confidences:
     """Fitted to mentions that have an answer alone."""
     own = np.array([bool(gold) for gold in fitted.gold])
     calibration = fit_weights(fitted.features[own], fitted.right[own], doubted=fitted.factors[own] < 1)
     return calibration.confidence(other.features) * other.factors
 
 
-def as_it_is(fitted: Judged, other: Judged) -> Confidences:
+def as_it_is(fitted: LabelledMentions, other: LabelledMentions) -> Confidences:
     """The lead over the next score in place of how clear it is."""
 
-    def changed(judged: Judged) -> Judged:
-        features = judged.features.copy()
+    def changed(labelled: LabelledMentions) -> LabelledMentions:
+        features = labelled.features.copy()
         # A lead of 1 at most: an equal name is as clear as that.
         features[:, 1] = np.minimum(-0.1 * np.log(np.maximum(1 - features[:, 1], 1e-9)), 1)
-        return replace(judged, features=features)
+        return replace(labelled, features=features)
 
     return logistic(*FEATURES)(changed(fitted), changed(other))
 
 
-def isotonic(fitted: Judged, other: Judged) -> Confidences:
+def isotonic(fitted: LabelledMentions, other: LabelledMentions) -> Confidences:
     """What the logistic regression gives, bent to the shares of the mentions that it was fitted to.
 
     It makes steps. A hundredth of the regression tells mentions on one step apart: those that are equally sure are
@@ -135,18 +136,27 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--encoder", help="dense search with this encoder too")
+    parser.add_argument("--json", type=Path, help="also write the table to this file")
     arguments = parser.parse_args()
     data = data_root()
     corpora = {name: load(task, data) for name, task in SPLITS.items()}
     index = Index.build(corpora["NCBI dev"][0], encoder=arguments.encoder)
-    judged = {name: with_unanswerable(index, judge(index, corpus)) for name, (_, [corpus]) in corpora.items()}
+    labelled = {
+        name: with_unanswerable(index, label_mentions(index, corpus)) for name, (_, [corpus]) in corpora.items()
+    }
     rows = []
     for label, way in WAYS.items():
-        measured = [judged[other].reliability(way(judged[fitted], judged[other])) for fitted, other in FITTED]
+        measured = [
+            labelled[other].reliability(way(labelled[fitted], labelled[other])) for fitted, other in FITTED
+        ]
         rows.append([label, *map(_figures, measured)])
         if label == OURS:
             rows.append(["the same, if all were deserved", *map(_by_chance, measured)])
-    print(table(("error · Brier score · AUROC", *(f"{fitted} → {other}" for fitted, other in FITTED)), rows))
+    header = ("error · Brier score · AUROC", *(f"{fitted} → {other}" for fitted, other in FITTED))
+    print(report.table(header, rows))
+    of = {"data": "NCBI disease, BC5CDR disease", "split": "train, dev", "dictionary": "MEDIC 2012, bare"}
+    about = report.about(**of, counting="by concept", encoder=arguments.encoder, seed=0)
+    report.save(arguments.json, {"about": about, "ways": [dict(zip(header, row, strict=True)) for row in rows]})
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ def hybrid(index: str, queries: str, *, count: int, k: int, repeats: int) -> dic
 
 def link(index: str, queries: str, *, count: int, k: int, repeats: int) -> dict[str, Any]:
     """nymlink, the whole way: preparation, search, k distinct concepts, candidates as Python objects."""
-    from nymlink.link.linker import Linker
+    from nymlink.linking.linker import Linker
 
     return _timed(Linker.load(index, top_k=k).link, read_queries(queries, count), repeats)
 
@@ -139,7 +139,7 @@ def recall(index: str, queries: str, *, count: int, k: int) -> dict[str, Any]:
     search = opened.search.parts["sparse"]
     texts = opened.entries.texts.to_pylist()
     # A name is asked for in the order of its words that is searched.
-    asked = [opened.entries.searched(query) for query in read_queries(queries, count)]
+    asked = [opened.entries.searched_order(query) for query in read_queries(queries, count)]
     weights = TfIdf.fit(texts, _settings(index))
     names = weights.transform(texts).T.tocsc()
     shares, firsts = [], []

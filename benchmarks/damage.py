@@ -37,12 +37,12 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import version
 from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import report
 from inputs import data_root
 from nymlink.cli import main as command_line
 from nymlink.encode.cache.embedding_cache import EmbeddingCache
@@ -69,6 +69,9 @@ _NEEDED: Final = {
 }
 
 OUTCOMES: Final = ("crash", "traceback", "silent", "noticed", "harmless")
+SHOWN: Final = {"silent": "another output, nothing said", "harmless": "no difference"}
+"""What tables call some of the outcomes."""
+
 _STARTS: Final = 15
 """Processes started with files checked, and as many without."""
 
@@ -139,7 +142,7 @@ def _make_reranker(folder: Path, base: Path) -> None:
     import torch
     from transformers import BertConfig, BertModel
 
-    from nymlink.rerank.cross_encoder import CrossEncoder, CrossSettings
+    from nymlink.rerank.cross_encoder import CrossEncoder, CrossEncoderConfig
 
     torch.manual_seed(0)
     shape = BertConfig(
@@ -150,7 +153,7 @@ def _make_reranker(folder: Path, base: Path) -> None:
     assert shipped is not None
     for name in ("tokenizer.json", "tokenizer_config.json"):
         shutil.copy(shipped / name, base)
-    CrossEncoder.begin(base, CrossSettings()).save(folder)
+    CrossEncoder.from_encoder(base, CrossEncoderConfig()).save(folder)
 
 
 def run(arguments: list[str], out: Path) -> Result:
@@ -268,13 +271,16 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         os.environ["NYMLINK_CACHE"] = str(Path(place) / "own-cache")
         make_apart(Path(place) / "made", data_root())
-        report = measure(Path(place) / "made", options)
-    text = json.dumps(report, indent=1, ensure_ascii=False)
-    if options.json is not None:
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        options.json.write_text(text + "\n", encoding="utf-8")
+        measured = measure(Path(place) / "made", options)
+    rows = [
+        {"read": part, "flips": sum(counts.values())}
+        | {SHOWN.get(outcome, outcome): counts[outcome] for outcome in OUTCOMES}
+        for part, counts in measured["outcomes"].items()
+    ]
+    about = report.about(data="one flipped bit a run", seed=options.seed)
+    report.save(options.json, {"about": about, "rows": rows, "bad": measured["bad"]})
     print(f"{'':12}" + "".join(f"{outcome:>11}" for outcome in OUTCOMES))
-    for part, counts in report["outcomes"].items():
+    for part, counts in measured["outcomes"].items():
         print(f"{part:12}" + "".join(f"{counts[outcome]:11,}" for outcome in OUTCOMES))
 
 
@@ -315,7 +321,7 @@ def _apart(work: Callable[..., None], *given: Path) -> None:
         raise SystemExit("the parts could not be made")
 
 
-def measure(made: Path, options: argparse.Namespace) -> dict[str, object]:
+def measure(made: Path, options: argparse.Namespace) -> dict[str, Any]:
     """Flip the bits and count what came of it."""
     parts = {part: round(options.flips * share / sum(SHARES.values())) for part, share in SHARES.items()}
     pieces = [(part, piece) for part, piece in product(parts, range(options.workers))]
@@ -332,9 +338,6 @@ def measure(made: Path, options: argparse.Namespace) -> dict[str, object]:
             if one["outcome"] in ("crash", "traceback", "silent"):
                 bad.append({"part": part, **one})
     return {
-        "flips": sum(counts),
-        "seed": options.seed,
-        "nymlink": version("nymlink"),
         "outcomes": {part: dict(found) for part, found in outcomes.items()},
         "bad": bad,
     }

@@ -55,7 +55,7 @@ def encode(source: str, queries: str, model: str, folder: str) -> dict[str, Any]
 
     from nymlink.core.store.arrays import map_array, save_array
     from nymlink.encode.encoder import Encoder
-    from nymlink.index.dense.int8_codes import Codes
+    from nymlink.index.dense.int8_codes import Int8Codes
     from nymlink.index.entries.entries import Entries
     from nymlink.vocabulary.read import read_vocabulary
 
@@ -64,7 +64,7 @@ def encode(source: str, queries: str, model: str, folder: str) -> dict[str, Any]
         encoder = Encoder.load(model)
         entries = Entries.of(read_vocabulary(source))
         save_array(target, "names", encoder.encode(entries.texts.to_pylist(), progress=True).astype(np.float16))
-        Codes.write(target, map_array(target, "names"))
+        Int8Codes.write(target, map_array(target, "names"))
         save_array(target, "queries", encoder.encode(inputs.read_queries(queries)))
     return {"names": len(map_array(target, "names")), "width": map_array(target, "names").shape[1]}
 
@@ -114,17 +114,17 @@ def ours(folder: str, *, count: int, k: int, kind: str, batch: int = 0, codes: b
     import numpy as np
 
     from nymlink.core.store.arrays import map_array
-    from nymlink.index.dense.approximate import Neighbours
+    from nymlink.index.dense.approximate import FaissIndex
     from nymlink.index.dense.nearest import nearest
 
     names = map_array(Path(folder), "names")
     queries = np.array(map_array(Path(folder), "queries")[:count])
     start = time.perf_counter()
-    neighbours = None if kind == "exact" else Neighbours.build(names, kind)
+    faiss_index = None if kind == "exact" else FaissIndex.build(names, kind)
     built = time.perf_counter() - start
-    search = _search(names, neighbours, Path(folder) if codes and neighbours is None else None)
+    search = _search(names, faiss_index, Path(folder) if codes and faiss_index is None else None)
     found = _timed(lambda vectors: search.nearest(vectors, k), queries, batch or len(queries))
-    if neighbours is not None:
+    if faiss_index is not None:
         exact, given = nearest(queries, names, k).rows, search.nearest(queries, k).rows
         share = (exact[:, :, None] == given[:, None, :]).any(axis=2).mean()
         found |= {"build_seconds": built, "recall": float(share)}
@@ -136,7 +136,7 @@ def write_million(folder: str, *, count: int, width: int) -> dict[str, Any]:
     import numpy as np
 
     from nymlink.core.store.arrays import map_array, save_blocks
-    from nymlink.index.dense.int8_codes import Codes
+    from nymlink.index.dense.int8_codes import Int8Codes
 
     draw = np.random.default_rng(0)
 
@@ -147,7 +147,7 @@ def write_million(folder: str, *, count: int, width: int) -> dict[str, Any]:
             yield block.astype(np.float16)
 
     save_blocks(Path(folder), "million", blocks(), dtype=np.float16, shape=(count, width))
-    Codes.write(Path(folder), map_array(Path(folder), "million"))
+    Int8Codes.write(Path(folder), map_array(Path(folder), "million"))
     return {"count": count, "width": width}
 
 
@@ -171,12 +171,12 @@ def million(folder: str, *, queries: int, k: int) -> dict[str, Any]:
     return {**found, "single_ms": statistics.median(milliseconds), "file_mb": names.nbytes / 1e6}
 
 
-def _search(vectors: np.ndarray, neighbours: Any, codes: Path | None) -> DenseSearch:
+def _search(vectors: np.ndarray, faiss_index: Any, codes: Path | None) -> DenseSearch:
     import numpy as np
     import pyarrow as pa
 
     from nymlink.index.dense.dense_search import DenseSearch
-    from nymlink.index.dense.int8_codes import Codes
+    from nymlink.index.dense.int8_codes import Int8Codes
     from nymlink.index.entries.entries import Entries
 
     class Nothing:
@@ -187,7 +187,7 @@ def _search(vectors: np.ndarray, neighbours: Any, codes: Path | None) -> DenseSe
 
     # Their texts are only asked for what need not be encoded.
     texts = Entries(pa.array([], pa.large_string()), np.zeros(1, np.int64), np.zeros(0, np.int32))
-    return DenseSearch(texts, Nothing(), vectors, neighbours, codes=codes and Codes.load(codes, vectors))
+    return DenseSearch(texts, Nothing(), vectors, faiss_index, int8_codes=codes and Int8Codes.load(codes, vectors))
 
 
 def _timed(search: Callable[[Any], object], queries: np.ndarray, batch: int) -> dict[str, Any]:
@@ -280,7 +280,17 @@ def main() -> None:
             rounds=arguments.rounds,
         )
     print(text(result))
-    report.save(arguments.json, result)
+    report.publish(
+        arguments.json,
+        text(result),
+        ["ways"],
+        data="prepared queries of NCBI disease and BC5CDR disease",
+        split="train and dev",
+        dictionary="MEDIC 2012, bare",
+        encoder="all-MiniLM-L6-v2",
+        seed=0,
+        figures=result,
+    )
 
 
 if __name__ == "__main__":

@@ -3,8 +3,9 @@
     python benchmarks/docs_tables.py [--check]
 
 A table stands between ``<!-- table: FILE.json#PART -->`` and ``<!-- end -->``; FILE is one of
-``benchmarks/results``, and PART is a list of rows in it. With ``--check`` nothing is written, and the exit status
-is 1 where a table is not what it would be.
+``benchmarks/results``, and PART is a list of rows in it. Below the table stands how it was measured: ``about`` of
+the same file and, where parts differ in that, ``about.parts.PART``. With ``--check`` nothing is written, and the
+exit status is 1 where a table is not what it would be.
 """
 
 from __future__ import annotations
@@ -14,23 +15,32 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from report import table
 
 ROOT: Final = Path(__file__).parents[1]
 RESULTS: Final = ROOT / "benchmarks" / "results"
+PAGES: Final = (ROOT / "README.md", ROOT / "docs", ROOT / "src" / "nymlink" / "models")
 PLACE: Final = re.compile(r"(<!-- table: (\S+)#(\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+NAMED: Final = ("data", "split", "dictionary", "counting", "encoder", "seed", "commit", "date", "machine", "note")
+"""What is said of a measurement below its table, in this order, after its command."""
+
+
+def pages() -> list[Path]:
+    """List the Markdown files that may have tables."""
+    return [path for page in PAGES for path in ([page] if page.is_file() else sorted(page.rglob("*.md")))]
 
 
 def filled(text: str) -> str:
-    """A page with its tables as the results have them."""
+    """Return a page with its tables as the results have them."""
 
     def made(match: re.Match[str]) -> str:
-        rows = json.loads((RESULTS / match[2]).read_text(encoding="utf-8"))[match[3]]
+        result = json.loads((RESULTS / match[2]).read_text(encoding="utf-8"))
+        rows = result[match[3]]
         header = list(dict.fromkeys(key for row in rows for key in row))
         cells = [[_cell(row.get(key, "")) for key in header] for row in rows]
-        return f"{match[1]}\n{table(header, cells)}\n\n{match[4]}"
+        return f"{match[1]}\n{table(header, cells)}\n\n{_caption(result['about'], match[3])}\n\n{match[4]}"
 
     return PLACE.sub(made, text)
 
@@ -41,13 +51,25 @@ def _cell(value: object) -> str:
     return str(value)
 
 
+def _caption(about: dict[str, Any], part: str) -> str:
+    """Say in a line how a table was measured."""
+    own = {**about, **about.get("parts", {}).get(part, {})}
+    said = [f"`{own['command']}`"] if "command" in own else []
+    said += [
+        f"{name} {own[name]}" if name in {"seed", "commit"} else str(own[name])
+        for name in NAMED
+        if own.get(name) is not None
+    ]
+    return f"<small>{' · '.join(said)}</small>"
+
+
 def main() -> None:
     """Write or check all pages."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; fail where a table is another")
     check: bool = parser.parse_args().check
     changed = []
-    for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+    for page in pages():
         text = page.read_text(encoding="utf-8")
         if filled(text) != text:
             changed.append(page.name)

@@ -211,7 +211,15 @@ def main() -> None:
             source, model, folder, count=arguments.names, rounds=arguments.rounds, seed=arguments.seed
         )
     print(text(result))
-    report.save(arguments.json, result)
+    report.publish(
+        arguments.json,
+        text(result),
+        ["ways"],
+        data="names of MEDIC 2012, drawn",
+        encoder="all-MiniLM-L6-v2",
+        seed=0,
+        figures=result,
+    )
 
 
 if __name__ == "__main__":

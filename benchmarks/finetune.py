@@ -84,7 +84,7 @@ def write_dictionaries(labels: str, corpora: Mapping[str, str], folder: str) -> 
         folder: where they are written.
     """
     from nymlink.corpus.read import read_corpus
-    from nymlink.evaluate.augment import augment
+    from nymlink.evaluation.augmented_dictionary import augment
 
     bare = tasks.label_ontology(Path(labels))
     if not (Path(folder) / "bare").exists():
@@ -124,7 +124,7 @@ def measure(corpus: str, dictionaries: Mapping[str, str], encoder: str, cache: s
     from nymlink.corpus.read import read_corpus
     from nymlink.encode.cache.embedding_cache import EmbeddingCache
     from nymlink.encode.encoder import Encoder
-    from nymlink.evaluate.evaluation import evaluate
+    from nymlink.evaluation.evaluation import evaluate
     from nymlink.index.fusion.fusion import DENSE, Fusion
     from nymlink.index.index import Index
     from nymlink.vocabulary.read import open_vocabulary

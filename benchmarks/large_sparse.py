@@ -57,7 +57,7 @@ def build(source: str, output: str) -> dict[str, Any]:
     from nymlink.vocabulary.vocabulary import Vocabulary
 
     start = time.perf_counter()
-    built = Index.build(Vocabulary.load(source), directory=output, languages=["en"])
+    built = Index.build(Vocabulary.load(source), directory=output, languages=["en"], encoder=None)
     seconds = time.perf_counter() - start
     return {"names": len(built.entries.names), "entries": len(built.entries), "seconds": seconds}
 
@@ -107,7 +107,7 @@ def exact(index: str, queries: str, output: str, *, k: int) -> dict[str, Any]:
     weights, texts = opened.search.parts["sparse"].weights, opened.entries.texts
     written = json.loads(Path(queries).read_text(encoding="utf-8"))
     # A name is asked for in the order of its words that is searched.
-    asked = weights.transform([opened.entries.searched(query) for query in written])
+    asked = weights.transform([opened.entries.searched_order(query) for query in written])
     table = np.ascontiguousarray(asked.T.toarray())
     highest = np.zeros((asked.shape[0], k), np.float32)
     for start in range(0, len(texts), _BLOCK):
@@ -217,7 +217,9 @@ def main() -> None:
         folder.mkdir(parents=True, exist_ok=True)
         result = measure(folder, sizes=sizes, queries=arguments.queries, k=arguments.k, seed=arguments.seed)
     print(text(result))
-    report.save(arguments.json, result)
+    report.publish(
+        arguments.json, text(result), ["measured"], data="invented names", seed=arguments.seed, figures=result
+    )
 
 
 if __name__ == "__main__":

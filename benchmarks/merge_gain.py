@@ -29,7 +29,7 @@ ORDER: Final = (
 def gain(data: str, directory: str, *, mapped: bool, sample: int, seed: int) -> dict[str, Any]:
     """Merge all tables; the figures before and after, and how long it took."""
     from nymlink.vocabulary.mappings import read_mappings
-    from nymlink.vocabulary.merge.counts import Counts
+    from nymlink.vocabulary.merge.counts import VocabularyCounts
     from nymlink.vocabulary.merge.merge import merge
     from nymlink.vocabulary.merge.report import summary, write_report
     from nymlink.vocabulary.read import read_vocabulary
@@ -44,7 +44,7 @@ def gain(data: str, directory: str, *, mapped: bool, sample: int, seed: int) -> 
     done = time.perf_counter()
     if directory:
         write_report(merged, Path(directory), sample=sample, seed=seed)
-    best = max(zip((Counts.of(one).cuis for one in vocabularies), ORDER, strict=True))
+    best = max(zip((VocabularyCounts.of(one).cuis for one in vocabularies), ORDER, strict=True))
     return {
         **summary(merged),
         "best_table": {"name": best[1], "cuis": best[0]},
@@ -57,9 +57,9 @@ def gain(data: str, directory: str, *, mapped: bool, sample: int, seed: int) -> 
 
 def members_with_cui(merged: Any) -> dict[str, int]:
     """How many concepts of the sources a CUI can be reached from, alone and through what they are merged with."""
-    from nymlink.vocabulary.merge.counts import cuis_of
+    from nymlink.vocabulary.merge.counts import count_cuis
 
-    before, after = cuis_of(merged.unmerged)[1], cuis_of(merged.vocabulary)[1]
+    before, after = count_cuis(merged.unmerged)[1], count_cuis(merged.vocabulary)[1]
     merged_id = {row: id_ for rows, id_ in zip(merged.clusters.members, merged.ids, strict=True) for row in rows}
     reached = sum(bool(after[merged.vocabulary.row(id_)]) for id_ in merged_id.values())
     alone = sum(bool(found) for row, found in enumerate(before) if row not in merged_id)
@@ -162,7 +162,14 @@ def main() -> None:
         "merged": apart.run("merge_gain:gain", directory=str(arguments.report or ""), mapped=True, **common),
     }
     print(text(results))
-    report.save(arguments.json, results)
+    report.publish(
+        arguments.json,
+        text(results),
+        ["counts"],
+        data="53 open vocabularies",
+        seed=arguments.seed,
+        figures=results,
+    )
 
 
 if __name__ == "__main__":

@@ -148,7 +148,14 @@ def main() -> None:
             Path(folder), concepts=arguments.concepts, english=arguments.english, other=arguments.other
         )
     print(text(result))
-    report.save(arguments.json, result)
+    report.publish(
+        arguments.json,
+        text(result),
+        ["steps"],
+        data="invented name rows in the shape of UMLS",
+        seed=0,
+        figures=result,
+    )
 
 
 if __name__ == "__main__":

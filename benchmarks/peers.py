@@ -68,12 +68,11 @@ def prepare(
         limit: only so many mentions.
     """
     from nymlink.encode.cache.embedding_cache import EmbeddingCache
-    from nymlink.evaluate.gold import GoldResolver
+    from nymlink.evaluation.gold import GoldResolver
     from nymlink.index.entries.entries import Entries
     from nymlink.index.index import Index
     from nymlink.index.sparse.presets import DEFAULT_PRESET
-    from nymlink.link.queries import queries
-    from nymlink.text.english.spelling import DEFAULT_SPELLING
+    from nymlink.linking.queries import queries
     from tasks import DEVELOPMENT, TEST, first, load
 
     [chosen] = [one for one in (*DEVELOPMENT, *TEST) if one.name == task]
@@ -99,7 +98,7 @@ def prepare(
         for document in (corpus if limit is None else first(corpus, limit)).documents
         for mention, asked in zip(
             document.mentions,
-            queries(document, entries, spelling=DEFAULT_SPELLING, composites="gold", as_published=True),
+            queries(document, entries, composites="gold", as_published=True),
             strict=True,
         )
         if mention.concept_ids

@@ -25,9 +25,9 @@ from nymlink.core.files import read_lines
 from nymlink.core.problems import Problems
 from nymlink.corpus import read_documents
 from nymlink.corpus.model import Document, Mention
-from nymlink.text.english.spelling import DEFAULT_SPELLING, read_table
 from nymlink.text.normalise import normalise
 from nymlink.text.prepare import prepare_document
+from nymlink.text.spelling import read_table
 
 _NCBI: Final = "corpora/ncbi_disease/original-data/NCBI{}set_corpus.txt.gz"
 _BC5CDR: Final = "corpora/bc5cdr/CDR_{}Set.PubTator.txt.gz"
@@ -157,7 +157,7 @@ def exact(split: Split, data: Path) -> dict[str, float]:
         "published": published,
         "as published": _prepared(documents, spelling=table, as_published=True),
         "default": _prepared(documents, spelling=table),
-        "built-in table": _prepared(documents, spelling=DEFAULT_SPELLING),
+        "built-in table": _prepared(documents),
     }
     return {
         way: 100

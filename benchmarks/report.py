@@ -1,20 +1,95 @@
-"""Results as a Markdown table, and as a file."""
+"""Results as a Markdown table, and as a file that says how they were measured."""
 
 from __future__ import annotations
 
 import json
+import os
+import platform
+import re
+import subprocess
+import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+from nymlink import __version__
+
+_NUMBER: Final = re.compile(r"[-+±]?\d.*|[–-]?")
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table; the first column to the left, the others to the right."""
-    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    """Return a Markdown table; columns of numbers, other than the first, are aligned to the right."""
+    numbers = [all(_NUMBER.fullmatch(row[place]) for row in rows) for place in range(len(header))]
+    rule = ["---:" if number and place else "---" for place, number in enumerate(numbers)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in [header, rule, *rows])
+
+
+def about(**measured: Any) -> dict[str, Any]:
+    """Say where a result comes from.
+
+    Args:
+        measured: what only the benchmark knows: ``data``, ``split``, ``dictionary`` (bare, augmented or enriched),
+            ``counting``, ``encoder``, ``seed``; what is ``None`` is left out.
+
+    Returns:
+        That, and the command, commit (with a ``+`` where files differ from it), version, date and machine.
+    """
+    return {
+        "command": f"python benchmarks/{Path(sys.argv[0]).name} {' '.join(sys.argv[1:])}".strip(),
+        **{name: value for name, value in measured.items() if value is not None},
+        "commit": _commit(),
+        "nymlink": __version__,
+        "date": datetime.now(UTC).date().isoformat(),
+        "machine": f"{os.cpu_count()} cores, {_processor()}; Python {platform.python_version()}",
+    }
+
+
+def _commit() -> str | None:
+    """Name the commit of the working tree; ``None`` outside of a repository."""
+    found = subprocess.run(
+        ["git", "describe", "--always", "--abbrev=7", "--exclude=*", "--dirty=+"],
+        cwd=Path(__file__).parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return found.stdout.strip() or None
+
+
+def _processor() -> str:
+    """Name the processor."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    return next(
+        (line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine()
+    )
+
+
+def rows(text: str) -> list[list[dict[str, str]]]:
+    """Read the Markdown tables in a text: of each its rows, cells by header."""
+    blocks = re.findall(r"(?:^\|.*\|$\n?)+", text, re.MULTILINE)
+    cells = [[[cell.strip() for cell in line.split("|")[1:-1]] for line in block.splitlines()] for block in blocks]
+    return [[dict(zip(header, line, strict=True)) for line in lines] for header, _, *lines in cells]
+
+
+def publish(path: Path | None, text: str, parts: Sequence[str], **measured: Any) -> None:
+    """Write the tables of a printed result for the documentation where a file is named.
+
+    Args:
+        path: the file to write; ``None`` for none.
+        text: the result as it is printed.
+        parts: names of its tables, in their order.
+        measured: see :func:`about`; ``figures``, if given, are kept beside the tables.
+    """
+    figures = measured.pop("figures", None)
+    tables = dict(zip(parts, rows(text), strict=True))
+    save(path, {"about": about(**measured), **tables, **({} if figures is None else {"figures": figures})})
 
 
 def save(path: Path | None, result: dict[str, Any]) -> None:
     """Write the result as JSON where a file is named."""
     if path is not None:
-        path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

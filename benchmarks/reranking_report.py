@@ -183,7 +183,7 @@ def _shares(mentions: Sequence[Mention], right: Callable[[Mention], bool]) -> di
 def _test(first: Iterable[bool], second: Iterable[bool]) -> dict[str, Any]:
     import numpy as np
 
-    from nymlink.evaluate.significance import mcnemar
+    from nymlink.evaluation.significance import mcnemar
 
     return mcnemar(np.array(list(first), bool), np.array(list(second), bool)).to_dict()
 

@@ -16,8 +16,8 @@ from nymlink.core.store.atomic import atomic_file
 
 if TYPE_CHECKING:
     from nymlink.corpus.model import Corpus
-    from nymlink.evaluate.fit_reranking import RerankingFit
-    from nymlink.evaluate.outcomes import Rank
+    from nymlink.evaluation.fit_reranking import RerankingFit
+    from nymlink.evaluation.outcomes import Rank
     from nymlink.index.fusion.hits import Scores
     from nymlink.index.index import Index
     from nymlink.rerank.passages import Passage
@@ -48,7 +48,7 @@ def build(dictionary: str, output: str, cache: str, *, names: str | None, encode
     from nymlink.corpus.read import read_corpus
     from nymlink.encode.cache.embedding_cache import EmbeddingCache
     from nymlink.encode.encoder import Encoder
-    from nymlink.evaluate.augment import augment
+    from nymlink.evaluation.augmented_dictionary import augment
     from nymlink.index.fusion.fusion import Fusion
     from nymlink.index.index import Index
     from nymlink.vocabulary.read import read_vocabulary
@@ -57,7 +57,7 @@ def build(dictionary: str, output: str, cache: str, *, names: str | None, encode
     if names is not None:
         vocabulary = augment(vocabulary, [read_corpus(Path(names))])
     if encoder is None:
-        index = Index.build(vocabulary, sparse="le-nguyen", progress=True)
+        index = Index.build(vocabulary, sparse="le-nguyen", progress=True, encoder=None)
     else:
         loaded, kept = Encoder.load(encoder, backend="torch"), EmbeddingCache(Path(cache))
         index = Index.build(vocabulary, sparse="none", encoder=loaded, cache=kept, progress=True)
@@ -113,13 +113,13 @@ def measure(
     what of the time went into encoding concepts.
     """
     from nymlink.corpus.read import read_corpus
-    from nymlink.evaluate.reranking import evaluate_reranking
+    from nymlink.evaluation.reranking import evaluate_reranking
     from nymlink.index.index import Index
-    from nymlink.link.linker import Linker
+    from nymlink.linking.linker import Linker
     from nymlink.rerank.dual_scorer import DualScorer
     from nymlink.rerank.reranker import Reranker
 
-    opened, read = remembering(Index.load(index)), read_corpus(Path(corpus))
+    opened, read = memoised(Index.load(index)), read_corpus(Path(corpus))
     loaded = Reranker.load(reranker, opened.vocabulary)
     own = loaded.scorer
     if isinstance(own, DualScorer):
@@ -157,7 +157,7 @@ def measure(
     }
 
 
-def remembering(index: Index) -> Index:
+def memoised(index: Index) -> Index:
     """The index, which looks for the same mentions once: a corpus is gone through several times."""
     match = cache(index.match)
     index.match = lambda queries, k: match(tuple(queries), k)  # type: ignore[method-assign]
@@ -191,7 +191,7 @@ class Remembering:
 
 def fits(index: Index, model: Reranker, halves: Sequence[Corpus]) -> list[RerankingFit]:
     """The weights for each half of a corpus, fitted on the other."""
-    from nymlink.evaluate.fit_reranking import fit_reranking
+    from nymlink.evaluation.fit_reranking import fit_reranking
 
     return [fit_reranking(index, model, half, progress=True) for half in reversed(halves)]
 
@@ -215,7 +215,7 @@ def held_out(
     index: Index, model: Reranker, halves: Sequence[Corpus], fitted: Sequence[RerankingFit]
 ) -> Sequence[Iterator[Rank]]:
     """The ranks of the mentions of each half of a corpus, re-ranked by its weights."""
-    from nymlink.evaluate.reranking import evaluate_reranking
+    from nymlink.evaluation.reranking import evaluate_reranking
     from nymlink.rerank.reranker import Reranker
 
     found = []
@@ -234,7 +234,7 @@ def held_out(
 def examples(corpus: str, index: str, chosen: list[dict[str, Any]]) -> dict[str, Any]:
     """Mentions with the sentence that each begins in, itself marked, and concepts with their names."""
     from nymlink.corpus.read import read_corpus
-    from nymlink.evaluate.gold import GoldResolver
+    from nymlink.evaluation.gold import GoldResolver
     from nymlink.index.index import Index
     from nymlink.rerank.sentences import sentence_starts
 

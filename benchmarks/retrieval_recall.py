@@ -1,6 +1,6 @@
 """How often candidate retrieval has the right concept among the first k: what bounds every re-ranker.
 
-    python benchmarks/retrieval_recall.py [--encoder MODEL] [--first N]
+    python benchmarks/retrieval_recall.py [--encoder MODEL] [--first N] [--json FILE]
 
 Le & Nguyen (2023), table 2: BC5CDR training and development sets, both types, against MeSH, 64 distinct concepts.
 Sparse are two TF-IDF searches (preset ``le-nguyen``), what either finds ordered by the mean of both scores, equal
@@ -14,16 +14,17 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
+import report
 from inputs import data_root
 from nymlink.corpus.model import Corpus
 from nymlink.corpus.read import read_corpus
-from nymlink.evaluate.evaluation import RECALL_AT, evaluate
+from nymlink.evaluation.evaluation import RECALL_AT, evaluate
 from nymlink.index.fusion.fusion import Fusion
 from nymlink.index.index import Index
 from nymlink.vocabulary.read import read_vocabulary
-from report import table
 from tasks import first
 
 SPLITS: Final = ("Training", "Development")
@@ -44,10 +45,11 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--encoder", help="also measure dense search with this encoder")
+    parser.add_argument("--json", type=Path, help="also write the table to this file")
     parser.add_argument("--first", type=int, help="only so many mentions of each split, for trying")
     arguments = parser.parse_args()
     vocabulary = read_vocabulary(data_root() / MESH)
-    indexes = {"sparse": Index.build(vocabulary, sparse="le-nguyen", progress=True)}
+    indexes = {"sparse": Index.build(vocabulary, sparse="le-nguyen", progress=True, encoder=None)}
     if arguments.encoder is not None:
         dense = Index.build(vocabulary, sparse="none", encoder=arguments.encoder, progress=True)
         indexes["dense"] = dense.with_fusion(Fusion.of(["exact", "dense"], weights={"dense": 1.0}))
@@ -58,7 +60,18 @@ def main() -> None:
         for name, index in indexes.items():
             mentions, *shares = recall(index, corpus).values()
             rows.append((f"{split}, {name}", f"{mentions:,}", *(f"{100 * share:.1f}" for share in shares)))
-    print(table(("split, search", "mentions", "coverage", *(f"@{k}" for k in RECALL_AT)), rows))
+    text = report.table(("split, search", "mentions", "coverage", *(f"@{k}" for k in RECALL_AT)), rows)
+    print(text)
+    report.publish(
+        arguments.json,
+        text,
+        ["recall"],
+        data="BC5CDR, diseases and chemicals",
+        split="train, dev",
+        dictionary="MeSH (open table), bare",
+        counting="by concept",
+        encoder=arguments.encoder,
+    )
 
 
 if __name__ == "__main__":

@@ -129,14 +129,14 @@ def measure(encoder: str, folder: str, dictionary: str) -> dict[str, Any]:
     """The figures of an encoder on each corpus."""
     from nymlink.core.problems import Problems
     from nymlink.encode.encoder import Encoder
-    from nymlink.train.names.encoder_evaluation import open_evaluations, remembering
-    from nymlink.train.settings.common import HeldOut
+    from nymlink.train.names.encoder_evaluation import memoised, open_evaluations
+    from nymlink.train.settings.common import HeldOutCorpus
 
     held_out = {
-        name: HeldOut(corpus=str(Path(folder) / "corpora" / split), dictionary=dictionary)
+        name: HeldOutCorpus(corpus=str(Path(folder) / "corpora" / split), dictionary=dictionary)
         for name, (_, split) in CORPORA.items()
     }
-    encode = remembering(Encoder.load(encoder, backend="torch").encode)
+    encode = memoised(Encoder.load(encoder, backend="torch").encode)
     return {name: one(encode) for name, one in open_evaluations(held_out, problems=Problems()).items()}
 
 

@@ -104,7 +104,16 @@ def main() -> None:
         apart.run("inputs:write_queries", data=str(data), output=queries, seed=arguments.seed)
         result = measure(str(data / inputs.MEDIC), queries, folder, count=arguments.queries, k=arguments.k)
     print(text(result))
-    report.save(arguments.json, result)
+    report.publish(
+        arguments.json,
+        text(result),
+        ["contenders"],
+        data="prepared queries of NCBI disease and BC5CDR disease",
+        split="train and dev",
+        dictionary="MEDIC 2012, bare",
+        seed=0,
+        figures=result,
+    )
 
 
 if __name__ == "__main__":

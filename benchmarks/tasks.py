@@ -23,9 +23,9 @@ from nymlink.corpus.model import Corpus, Mention
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
 from nymlink.vocabulary.enrich.enrich import enrich
+from nymlink.vocabulary.hierarchy import flatten_lists
 from nymlink.vocabulary.merge.identifiers import canonical
 from nymlink.vocabulary.model import Source
-from nymlink.vocabulary.reach import flat
 from nymlink.vocabulary.read import open_vocabulary
 from nymlink.vocabulary.tables import REDIRECT_SCHEMA, TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -40,7 +40,7 @@ def reached_by_cui(path: Path) -> Vocabulary:
     """A vocabulary in which a UMLS CUI is an old id of each concept that refers to it; others are not searched."""
     vocabulary = open_vocabulary(path)
     concepts = vocabulary.columns.concepts
-    owners, xrefs = flat(concepts["xrefs"])
+    owners, xrefs = flatten_lists(concepts["xrefs"])
     matching = pc.match_substring_regex(xrefs, _CUI)
     found = [
         (local, owner)

@@ -158,7 +158,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         result = measure(str(inputs.data_root()), folder, base(), rounds=arguments.rounds, steps=arguments.steps)
     print(text(result))
-    report.save(arguments.json, result)
+    report.publish(
+        arguments.json,
+        text(result),
+        ["ways"],
+        data="pairs of MONDO, DOID and HPO",
+        encoder="all-MiniLM-L6-v2",
+        seed=0,
+        figures=result,
+    )
 
 
 if __name__ == "__main__":

@@ -14,44 +14,46 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import random
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
+import report
 from inputs import data_root
 from nymlink.corpus.model import Corpus
 from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.encode.model.embedded import MINI
-from nymlink.evaluate.calibrate import LACKING, LEFT_OUT, reliability_of
-from nymlink.evaluate.gold import GoldResolver
-from nymlink.evaluate.judged import Judged, judge, judge_lacking, judge_left_out
-from nymlink.evaluate.unanswerable import lacking_names
+from nymlink.evaluation.absent_names import draw_absent_names
+from nymlink.evaluation.calibration_data import (
+    LabelledMentions,
+    label_absent_names,
+    label_left_out,
+    label_mentions,
+)
+from nymlink.evaluation.fit_calibration import ABSENT, LEFT_OUT, reliability_of
+from nymlink.evaluation.gold import GoldResolver
 from nymlink.index.index import Index
 from nymlink.index.plan import Plan
-from nymlink.link.calibration import Calibration
-from nymlink.link.linker import Linker
+from nymlink.linking.calibration import Calibration
+from nymlink.linking.linker import Linker
 from nymlink.text.normalise import normalise
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
-from report import save, table
 from tasks import MEDIC, Task, askapatient, bc5cdr, gsc, label_ontology, load, mondo, ncbi
 from trust_sets import JUNK, names_of, turned_names
 
 TURNED: Final = ("hpo", "mondo", "mesh", "chebi", "cmo")
 PRODUCTS: Final = ("drugcentral", "chebi", "pubchem_subset", "hgnc")
-LACKING_TABLES: Final = ("drugcentral", "pharmgkb_drug", "cl", "bto", "so", "obi")
-LACKING_MESH: Final = ("so", "obi", "eco", "psimod")
+ABSENT_TABLES: Final = ("drugcentral", "pharmgkb_drug", "cl", "bto", "so", "obi")
+ABSENT_MESH: Final = ("so", "obi", "eco", "psimod")
 """Tables of which no vocabulary of diseases has the concepts, and of which MeSH, which has drugs and cells, has
 few. No
 name of them is fitted to."""
@@ -210,41 +212,41 @@ def answers(indexes: Indexes) -> list[dict[str, Any]]:
 def measured(index: Index, corpus: Corpus, indexes: Indexes, *, types: set[str] | None = None) -> dict[str, Any]:
     """What the calibration of an index is worth on a corpus, and on mentions that have no answer."""
     calibration = Calibration.of(index)
-    judged = judge(index, corpus, types=types)
-    left_out = judge_left_out(index, judged, len(judged.starts))
+    labelled = label_mentions(index, corpus, types=types)
+    left_out = label_left_out(index, labelled, len(labelled.starts))
     lacking = lacking_of(index, indexes)
-    annotated = reliability_of(calibration, judged)
+    annotated = reliability_of(calibration, labelled)
 
-    def mixed(share: float) -> Judged:
+    def mixed(share: float) -> LabelledMentions:
         """As many without an answer as are this share of all; a quarter of them left out, as was fitted to."""
-        count = round(share / (1 - share) * len(judged.starts))
-        left = judge_left_out(index, judged, round(count * LEFT_OUT / (LEFT_OUT + LACKING)))
+        count = round(share / (1 - share) * len(labelled.starts))
+        left = label_left_out(index, labelled, round(count * LEFT_OUT / (LEFT_OUT + ABSENT)))
         other = random.Random(0).sample(lacking, min(count - len(left.right), len(lacking)))
-        return Judged.joined([judged, left, judge_lacking(index, other)])
+        return LabelledMentions.joined([labelled, left, label_absent_names(index, other)])
 
-    third, half = (reliability_of(calibration, mixed(share)) for share in (LEFT_OUT + LACKING, 0.5))
+    third, half = (reliability_of(calibration, mixed(share)) for share in (LEFT_OUT + ABSENT, 0.5))
     return {
-        "mentions": len(judged.starts),
+        "mentions": len(labelled.starts),
         "right": percent(annotated.right.sum(), len(annotated.right)),
         "error": round(annotated.expected_error, 3),
         "error, 30 % without an answer": round(third.expected_error, 3),
         "error, 50 %": round(half.expected_error, 3),
         "AUROC of an answer": round(half.answerable_auroc, 3),
-        "lacking above 0.5": above(calibration, judge_lacking(index, lacking)),
+        "lacking above 0.5": above(calibration, label_absent_names(index, lacking)),
         "left out above 0.5": above(calibration, left_out),
     }
 
 
 def lacking_of(index: Index, indexes: Indexes) -> list[str]:
     """Names of other vocabularies, words and codes, none of which was fitted to, that an index lacks."""
-    tables = LACKING_MESH if index.vocabulary.row("MESH:D003920") is not None else LACKING_TABLES
+    tables = ABSENT_MESH if index.vocabulary.row("MESH:D003920") is not None else ABSENT_TABLES
     names = [text for one in tables for text, _ in names_of(indexes.table(one), EACH, seed=1)]
     kept = [name for name in names if index.entries.find(normalise(name)) is None]
-    return kept + lacking_names(index, len(kept) // 2, seed=1)
+    return kept + draw_absent_names(index, len(kept) // 2, seed=1)
 
 
-def above(calibration: Calibration, judged: Judged) -> float:
-    confidences = reliability_of(calibration, judged).confidences
+def above(calibration: Calibration, labelled: LabelledMentions) -> float:
+    confidences = reliability_of(calibration, labelled).confidences
     return percent((confidences > 0.5).sum(), len(confidences))
 
 
@@ -264,16 +266,16 @@ def small(indexes: Indexes, size: int, seed: int) -> dict[str, Any]:
     few = Vocabulary.of((Source("few", "made"), builder.build()))
     index = Index.build(few, encoder=MINI, cache=EmbeddingCache.of_user())
     calibration = Calibration.of(index)
-    judged = judge(index, corpus)
-    told = reliability_of(calibration, judged)
+    labelled = label_mentions(index, corpus)
+    told = reliability_of(calibration, labelled)
     there = told.answerable
     return {
         "corpus": f"{size} concepts of HPO, GSC+ dev (seed {seed})",
-        "mentions": len(judged.starts),
+        "mentions": len(labelled.starts),
         "right": percent(told.right.sum(), len(told.right)),
         "error": round(told.expected_error, 3),
         "AUROC of an answer": round(told.answerable_auroc, 3),
-        "lacking above 0.5": above(calibration, judge_lacking(index, lacking_of(index, indexes))),
+        "lacking above 0.5": above(calibration, label_absent_names(index, lacking_of(index, indexes))),
         "left out above 0.5": percent((told.confidences[~there] > 0.5).sum(), int((~there).sum())),
         "right above 0.5": percent((told.confidences[told.right] > 0.5).sum(), int(told.right.sum())),
     }
@@ -316,20 +318,17 @@ def main() -> None:
     output: Path | None = arguments.output
     # Parts that were measured before stay.
     result = json.loads(output.read_text(encoding="utf-8")) if output is not None and output.is_file() else {}
-    result["about"] = {
-        "data": "development parts; dictionaries as they are (bare), English names; counted by concept",
-        "seed": 0,
-        "encoder": MINI,
-        "nymlink": version("nymlink"),
-        "machine": f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}",
-    }
+    result["about"] = report.about(
+        data="development parts", dictionary="bare, English names", counting="by concept", encoder=MINI, seed=0
+    )
     for name in arguments.part or PARTS:
         rows = result[name] = PARTS[name](indexes)
         header = list(dict.fromkeys(key for row in rows for key in row))
         print(
-            f"\n{name}\n" + table(header, [[str(row.get(key, "")) for key in header] for row in rows]), flush=True
+            f"\n{name}\n" + report.table(header, [[str(row.get(key, "")) for key in header] for row in rows]),
+            flush=True,
         )
-    save(output, result)
+    report.save(output, result)
 
 
 if __name__ == "__main__":
