@@ -1,0 +1,69 @@
+"""The folder in which pages run, and the cache with the embedded default."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nymlink.sources.source import PublishedSource
+from nymlink.sources.table import TABLE
+from tests.docs import world
+from tests.docs.runner import Runner
+from tests.sources.site import Site
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The world, made once."""
+    folder = tmp_path_factory.mktemp("world")
+    world.make(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def published() -> Iterator[dict[str, PublishedSource]]:
+    """The table of published sources, of which some are served from this machine and no other is there."""
+    site = Site()
+    stop = site.start()
+    known = world.diseases()
+    mappings = "".join(f"{one.id}\tskos:exactMatch\tDOID:{n}\n" for n, one in enumerate(known, 1))
+    diseases = (world.EXAMPLES / "diseases.obo").read_text(encoding="utf-8")
+    files = {
+        "mondo": diseases,
+        "hpo": world.HPO,
+        "doid": diseases.replace("MONDO:", "DOID:"),
+        "ordo": diseases.replace("MONDO:", "Orphanet:"),
+        "hpo-translations": world.TRANSLATIONS,
+        "mondo-mappings": "subject_id\tpredicate_id\tobject_id\n" + mappings,
+    }
+    served = {}
+    for source in TABLE:
+        if source.name in files:
+            own = site.source(f"/{source.name}", files[source.name])
+            form = "obo" if source.name == "ordo" else source.format
+            served[source.name] = replace(source, url=own.url, format=form, prefix="", member="", sha256="")
+    yield served
+    stop()
+
+
+@pytest.fixture
+def runner(
+    template: Path,
+    published: dict[str, PublishedSource],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Runner:
+    """Runs pages in a copy of the world."""
+    folder = tmp_path / "page"
+    shutil.copytree(template, folder)
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("nymlink.cli.vocab.get.known_sources", lambda: published)
+    monkeypatch.setattr("nymlink.sources.catalogue.known_sources", lambda: published)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("TERM", os.environ.get("TERM", "dumb"))
+    return Runner(folder)
