@@ -108,7 +108,7 @@ def test_errors_come_back_from_another_process(error: NymlinkError) -> None:
 def test_a_re_ranker_says_what_to_do(folder: Path) -> None:
     index = Index.load(folder)
     linker = Linker(index, rerank=Reranker(NoScorer(), index.vocabulary))
-    with pytest.raises(InputError, match=r"a re-ranker cannot be handed .*Reranker\.load"):
+    with pytest.raises(InputError, match=r"a re-ranker cannot be passed .*Reranker\.load"):
         pickle.dumps(linker)
 
 
