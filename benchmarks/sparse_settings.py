@@ -16,9 +16,11 @@ import report
 from inputs import data_root
 from nymlink.evaluation.evaluation import evaluate
 from nymlink.index.entries.entries import Entries
+from nymlink.index.fusion.fusion import Fusion
 from nymlink.index.index import Index
 from nymlink.index.sparse.settings import SparseSettings
 from nymlink.index.sparse.sparse_search import SparseSearch
+from nymlink.index.store import IndexContents
 from tasks import DEVELOPMENT, load
 
 CANDIDATES: Final = {
@@ -46,7 +48,9 @@ def main() -> None:
         vocabulary, [corpus] = load(task, data_root())
         entries = Entries.of(vocabulary, any_order=True)
         for name, settings in CANDIDATES.items():
-            index = Index(vocabulary, entries, {"sparse": SparseSearch.build(entries, settings)}, {})
+            searches = {"sparse": SparseSearch.build(entries, settings)}
+            fusion = Fusion.of(("exact", "sparse"))
+            index = Index(IndexContents(vocabulary, entries, searches, {"fusion": fusion.to_dict()}))
             shares[name].append(100 * evaluate(index, corpus, as_published=True).figures["acc@1"])
     rows = [
         (name, *(f"{share:.1f}" for share in found), f"{sum(found) / len(found):.1f}")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nymlink.index.index import VERSION
+from nymlink.index.store import VERSION
 from tests.cli.conftest import Run
 
 

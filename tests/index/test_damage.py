@@ -16,7 +16,7 @@ from nymlink.core.store import verification
 from nymlink.core.store.manifest import find_damage
 from nymlink.index.fusion.fusion import Fusion
 from nymlink.index.index import Index
-from nymlink.index.stored import store_calibration, store_fusion
+from nymlink.index.store import store_calibration, store_fusion
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.encode import tiny
 from tests.index.small import many_names, vocabulary

@@ -125,7 +125,7 @@ def test_orders_of_words_are_one_entry_but_in_published_settings(sparse: str) ->
     np.testing.assert_allclose(matches.scores, 1, atol=1e-6)
     for scores in matches.parts.values():
         np.testing.assert_allclose(scores, 1, atol=1e-6)
-    assert index.named("attack heart") == index.named("heart attack") != frozenset()
+    assert index.concepts_named("attack heart") == index.concepts_named("heart attack") != frozenset()
 
 
 def test_a_vocabulary_of_a_few_names_is_searched_too() -> None:

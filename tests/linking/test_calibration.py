@@ -19,7 +19,7 @@ from nymlink.core.store.manifest import write_manifest
 from nymlink.corpus.model import Document, Mention
 from nymlink.index.fusion.fusion import Fusion
 from nymlink.index.index import Index
-from nymlink.index.stored import store_calibration, store_fusion
+from nymlink.index.store import store_calibration, store_fusion
 from nymlink.linking.calibration import Calibration
 from nymlink.linking.evidence import DEPTH, FEATURES, features_of
 from nymlink.linking.linker import Linker

@@ -23,7 +23,7 @@ from nymlink.corpus.read import read_corpus
 from nymlink.evaluation.calibration_metrics import BINS, COVERAGES, Reliability
 from nymlink.evaluation.fit_calibration import fit_calibration, measure_calibration
 from nymlink.index.index import Index
-from nymlink.index.stored import store_calibration
+from nymlink.index.store import store_calibration
 from nymlink.plot.figure import picture_format, save_figure
 from nymlink.plot.reliability import draw_reliability
 

@@ -15,10 +15,10 @@ from nymlink.corpus.read import read_corpus
 from nymlink.encode.model.embedded import MINI
 from nymlink.index.dense.approximate import EXACTLY, KINDS
 from nymlink.index.fusion.fusion import METHODS, WEIGHTED, Fusion
-from nymlink.index.index import KIND, Index
+from nymlink.index.index import Index
 from nymlink.index.plan import Plan
 from nymlink.index.sparse.presets import DEFAULT_PRESET, PRESETS
-from nymlink.index.stored import store_fusion
+from nymlink.index.store import KIND, store_fusion
 from nymlink.linking.calibration import Calibration
 from nymlink.vocabulary.read import open_vocabulary
 

@@ -14,8 +14,8 @@ from nymlink.core.store.manifest import find_damage
 from nymlink.core.store.ownership import MANIFEST, foreign_files, is_training
 from nymlink.encode.cache.blocks import check_block
 from nymlink.encode.cache.encoder_cache import is_encoder_cache
-from nymlink.index.index import KIND as INDEX
 from nymlink.index.index import Index
+from nymlink.index.store import KIND as INDEX
 from nymlink.vocabulary.store import KIND as VOCABULARY
 from nymlink.vocabulary.vocabulary import Vocabulary
 

@@ -119,7 +119,7 @@ def letter_pairs(text: str) -> frozenset[str]:
 
 def _forms(index: Index, outcomes: Sequence[Outcome]) -> dict[str, Sequence[str | None]]:
     """Label each mention by whether its form is a name, and if so by whether several concepts share it."""
-    named = cache(index.named)
+    named = cache(index.concepts_named)
     concepts = [[len(named(part)) for part in outcome.query.prepared] for outcome in outcomes]
     return {
         FORM: [SEEN if all(counts) else UNSEEN for counts in concepts],

@@ -262,7 +262,7 @@ def _ambiguous(index: Index, link: Link) -> bool:
 
     def ambiguous(part: Link) -> bool:
         scores = [candidate.score for candidate in part.candidates[:2]]
-        return len(index.named(part.query)) > 1 or (len(scores) == 2 and scores[0] == scores[1])
+        return len(index.concepts_named(part.query)) > 1 or (len(scores) == 2 and scores[0] == scores[1])
 
     return any(map(ambiguous, link.singles))
 

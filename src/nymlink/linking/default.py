@@ -17,8 +17,9 @@ from nymlink.core.files import sha256
 from nymlink.core.user_cache import CACHE_HINT, user_cache
 from nymlink.corpus.model import Document, Mention
 from nymlink.encode.model.embedded import MINI, embedded_digest
-from nymlink.index.index import VERSION, Index
+from nymlink.index.index import Index
 from nymlink.index.sparse.presets import DEFAULT_PRESET
+from nymlink.index.store import VERSION
 from nymlink.linking.linker import Linker
 from nymlink.linking.links import Links
 from nymlink.linking.model import Link

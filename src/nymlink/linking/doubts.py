@@ -93,7 +93,7 @@ def _meanings(index: Index, letters: str) -> set[int]:
     """The concepts that have an abbreviation for a name, or a name with these initials."""
     entries = index.entries
     spelt = (concept for row in entries.initials.find(letters).tolist() for concept in index.concepts_of(row))
-    return {*index.named(letters), *spelt}
+    return {*index.concepts_named(letters), *spelt}
 
 
 def _is_abbreviation(index: Index, candidate: Candidate) -> bool:

@@ -1,0 +1,243 @@
+"""The directory of an index: its layout, writing and opening it, changing its fusion or calibration in place."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+from nymlink.core.errors import InputError, NymlinkError, StoreError, UnknownNameError
+from nymlink.core.json_objects import member
+from nymlink.core.store.manifest import read_manifest, require_files, write_directory, write_manifest
+from nymlink.core.store.ownership import MANIFEST
+from nymlink.core.store.verification import Verification
+from nymlink.index.dense.dense_search import DenseSearch
+from nymlink.index.entries.entries import Entries
+from nymlink.index.fusion.fusion import DENSE, EXACT, Fusion
+from nymlink.index.plan import Plan
+from nymlink.index.sparse.sparse_search import SparseSearch
+from nymlink.vocabulary.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from nymlink.encode.encoder import Encoder
+
+KIND: Final = "index"
+VERSION: Final = 8
+
+_VOCABULARY: Final = "vocabulary"
+"""The folder of the vocabulary. Every search has a folder of its name; the entries are beside the manifest."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IndexContents:
+    """What an index consists of, in memory or mapped from its directory.
+
+    Attributes:
+        vocabulary: what is searched.
+        entries: its distinct prepared names.
+        searches: name → search, those that have files.
+        settings: how it was built: the plan as JSON values, and the recall of an approximate search.
+        calibration: JSON values, see :mod:`nymlink.linking.calibration`; ``None`` where it is not calibrated.
+        directory: where it was opened; ``None`` where it is in memory only.
+        verification: of the files of its searches, which goes on in the background.
+    """
+
+    vocabulary: Vocabulary
+    entries: Entries
+    searches: Mapping[str, SparseSearch | DenseSearch]
+    settings: Mapping[str, Any]
+    calibration: Mapping[str, Any] | None = None
+    directory: Path | None = None
+    verification: Verification | None = None
+
+
+def save_index(contents: IndexContents, directory: Path) -> None:
+    """Write an index to a directory, atomically.
+
+    Raises:
+        OutputError: it cannot be written; nothing is left behind.
+    """
+    with new_index_directory(
+        directory,
+        contents.vocabulary,
+        contents.entries,
+        contents.searches,
+        settings=dict(contents.settings),
+        calibration=contents.calibration,
+    ) as partial:
+        for name, search in contents.searches.items():
+            search.save(partial / name)
+
+
+@contextmanager
+def new_index_directory(
+    directory: Path,
+    vocabulary: Vocabulary,
+    entries: Entries,
+    searches: Collection[str],
+    *,
+    settings: dict[str, Any],
+    calibration: Mapping[str, Any] | None,
+) -> Iterator[Path]:
+    """Write an index directory without its searches, which the caller adds.
+
+    Args:
+        directory: where the index will be.
+        vocabulary: what is searched.
+        entries: its entries.
+        searches: names of the searches; the caller writes each into the folder of its name.
+        settings: written last, with what the caller adds to them meanwhile.
+        calibration: JSON values; ``None`` for none.
+
+    Yields:
+        The temporary directory that is renamed in the end.
+
+    Raises:
+        OutputError: it cannot be written; nothing is left behind.
+    """
+    body = {
+        "concepts": len(vocabulary),
+        "names": vocabulary.name_count,
+        "entries": len(entries),
+        "searches": list(searches),
+        "settings": settings,
+    }
+    if calibration is not None:
+        body["calibration"] = dict(calibration)
+    with write_directory(directory, kind=KIND, version=VERSION, body=body) as partial:
+        vocabulary.save(partial / _VOCABULARY)
+        entries.save(partial)
+        yield partial
+
+
+def load_index(directory: Path, encoder: Encoder | str | Path | None) -> IndexContents:
+    """Open an index directory: check names and concepts now, the files of the searches in the background.
+
+    Raises:
+        StoreError: the index is missing, damaged, or of another format version; or this is another encoder.
+        InputError: an encoder is given, but the index has no dense search.
+    """
+    manifest = read_manifest(directory, kind=KIND, version=VERSION, later=_is_checked_later)
+    vocabulary = Vocabulary.load(directory / _VOCABULARY)
+    verification = Verification(directory, manifest, filter(_is_of_a_search, manifest["files"]))
+    try:
+        return _map_contents(directory, manifest, vocabulary, verification, encoder)
+    except Exception as error:
+        if isinstance(error, NymlinkError) and not isinstance(error, UnknownNameError):
+            raise
+        # A damaged file may end in any error: the check of the files knows which file it is.
+        verification.wait()
+        if not isinstance(error, (OSError, ValueError, UnknownNameError, pa.ArrowException)):
+            raise
+        raise StoreError(f"the index is damaged ({error}): build it again", path=directory) from error
+
+
+def _map_contents(
+    directory: Path,
+    manifest: dict[str, Any],
+    vocabulary: Vocabulary,
+    verification: Verification,
+    encoder: Encoder | str | Path | None,
+) -> IndexContents:
+    """Map the entries and searches of an index directory into memory.
+
+    Raises:
+        OSError, ValueError, UnknownNameError, pyarrow.ArrowException: something is missing or damaged.
+    """
+    settings = member(manifest, "settings", dict)
+    plan = Plan.from_dict(settings, encoder, index=directory)
+    if (names := member(manifest, "searches", list)) != plan.searches:
+        raise ValueError(f"its searches are {names}, its settings say {plan.searches}")
+    require_files(manifest, Entries.FILES)
+    entries = Entries.load(directory)
+    rows = entries.names
+    if len(rows) and not 0 <= rows.min() <= rows.max() < vocabulary.name_count:
+        raise ValueError("its entries have names that the vocabulary does not")
+    searches: dict[str, SparseSearch | DenseSearch] = {
+        name: SparseSearch.load(directory / name, entries) for name in plan.sparse_settings
+    }
+    if plan.encoder is not None:
+        width = plan.encoder.record.width
+        searches[DENSE] = DenseSearch.load(directory / DENSE, entries, plan.encoder, width=width, kind=plan.dense)
+    require_files(manifest, [f"{name}/{file}" for name, search in searches.items() for file in search.files])
+    calibration = manifest.get("calibration")
+    if not isinstance(calibration, dict | None):
+        raise ValueError("its calibration is none")
+    return IndexContents(
+        vocabulary, entries, searches, settings, calibration, directory.absolute(), verification=verification
+    )
+
+
+def _is_of_a_search(file: str) -> bool:
+    """Tell whether a file of an index belongs to a search."""
+    folder, slash, _ = file.partition("/")
+    return bool(slash) and folder != _VOCABULARY
+
+
+def _is_checked_later(file: str) -> bool:
+    """Tell whether a file is checked in the background, or with the vocabulary, whose manifest is checked here."""
+    return "/" in file and file != f"{_VOCABULARY}/{MANIFEST}"
+
+
+def store_fusion(directory: str | Path, fusion: Fusion) -> None:
+    """Change how the searches of an index directory are joined, in one step.
+
+    Where that changes, so do all scores: a calibration is removed, with a warning.
+
+    Raises:
+        InputError: the fusion is not of the searches that the index has.
+        StoreError: the index is missing, damaged, or of another format version.
+        OutputError: it cannot be written; nothing was changed.
+    """
+    with _changed_manifest(Path(directory)) as manifest:
+        try:
+            # As the index will be read: what that would refuse is not to be written.
+            Fusion.from_dict(fusion.to_dict(), [EXACT, *manifest["searches"]])
+        except ValueError as error:
+            raise InputError(
+                f"its searches cannot be joined so ({error}): make the fusion with "
+                "Fusion.of(index.search.parts, ...)",
+                path=directory,
+            ) from error
+        changes = manifest["settings"]["fusion"] != fusion.to_dict()
+        manifest["settings"]["fusion"] = fusion.to_dict()
+        removed = changes and manifest.pop("calibration", None) is not None
+    if removed:
+        warnings.warn(
+            f"{directory}: its calibration was of other scores and is removed: run `nymlink calibrate` again",
+            stacklevel=2,
+        )
+
+
+def store_calibration(directory: str | Path, calibration: Mapping[str, Any], *, fusion: Fusion) -> None:
+    """Calibrate an index directory, or calibrate it anew, in one step.
+
+    Args:
+        directory: the index.
+        calibration: JSON values, :meth:`nymlink.linking.calibration.Calibration.to_dict`.
+        fusion: how the searches were joined that it was fitted to.
+
+    Raises:
+        StoreError: the index is missing, damaged, or of another format version; or its searches are now joined in
+            another way.
+        OutputError: it cannot be written; nothing was changed.
+    """
+    with _changed_manifest(Path(directory)) as manifest:
+        if manifest["settings"]["fusion"] != fusion.to_dict():
+            raise StoreError(
+                "its searches have been joined in another way meanwhile: run `nymlink calibrate` again",
+                path=directory,
+            )
+        manifest["calibration"] = dict(calibration)
+
+
+@contextmanager
+def _changed_manifest(directory: Path) -> Iterator[dict[str, Any]]:
+    manifest = read_manifest(directory, kind=KIND, version=VERSION)
+    yield manifest
+    write_manifest(directory, manifest)
