@@ -182,6 +182,8 @@ def _search(vectors: np.ndarray, faiss_index: Any, codes: Path | None) -> DenseS
     class Nothing:
         """No query is encoded here."""
 
+        width = vectors.shape[1]
+
         def encode(self, names: Sequence[str], *, cache: object = None) -> np.ndarray:
             raise NotImplementedError
 

@@ -90,13 +90,15 @@ class _WithCodes:
 class _Trigrams:
     """An encoder that knows three letters at a time."""
 
+    width = 64
+
     def encode(self, names: Sequence[str], *, cache: object = None) -> np.ndarray:
-        vectors = np.zeros((len(names), 64), np.float32)
+        vectors = np.zeros((len(names), self.width), np.float32)
         for row, name in enumerate(names):
             padded = f"  {name} ".encode("utf-8", "surrogatepass")
             for start in range(len(padded) - 2):
                 draw = np.random.default_rng(list(padded[start : start + 3]))
-                vectors[row] += draw.standard_normal(64)
+                vectors[row] += draw.standard_normal(self.width)
         return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
 
 
@@ -104,10 +106,10 @@ def _searches() -> dict[str, Searcher]:
     exact = ExactSearch(ENTRIES)
     searches: dict[str, Searcher] = {"exact": exact}
     for kind in ("exact", *(KINDS if find_spec("faiss") else ())):
-        searches[f"dense {kind}"] = DenseSearch.build(ENTRIES, _Trigrams(), width=64, kind=kind)
+        searches[f"dense {kind}"] = DenseSearch.build(ENTRIES, _Trigrams(), kind=kind)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(int8_codes, "_ENTRIES", 64)
-        searches["dense codes"] = _WithCodes(DenseSearch.build(ENTRIES, _Trigrams(), width=64))
+        searches["dense codes"] = _WithCodes(DenseSearch.build(ENTRIES, _Trigrams()))
     for preset, settings in PRESETS.items():
         parts: dict[str, Searcher] = {name: SparseSearch.build(ENTRIES, own) for name, own in settings.items()}
         searches |= {f"{preset} {name}": part for name, part in parts.items()}

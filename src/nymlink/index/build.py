@@ -66,7 +66,6 @@ def _build_searches(
         yield DenseSearch.build(
             entries,
             plan.encoder,
-            width=plan.encoder.record.width,
             directory=folders[DENSE],
             kind=plan.dense,
             cache=cache,

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from nymlink.core.errors import InputError, StoreError
 from nymlink.core.store.output_checks import require_replaceable
 from nymlink.encode.cache.embedding_cache import EmbeddingCache
-from nymlink.encode.model.embedded import MINI
 from nymlink.index.build import build_in_directory, build_in_memory
-from nymlink.index.dense.approximate import EXACTLY
 from nymlink.index.dense.query_encoder import QueryEncoder
 from nymlink.index.fusion.exact import ExactSearch
-from nymlink.index.fusion.fusion import DENSE, EXACT, WEIGHTED, Fusion
+from nymlink.index.fusion.fusion import DENSE, EXACT, Fusion
 from nymlink.index.fusion.hits import Searcher
 from nymlink.index.fusion.hybrid import HybridSearch
-from nymlink.index.plan import Plan
-from nymlink.index.sparse.presets import DEFAULT_PRESET
+from nymlink.index.plan import IndexSettings, Plan
 from nymlink.index.store import KIND, IndexContents, load_index, save_index
 from nymlink.index.walk import Matches, match
 from nymlink.text.normalise import normalise
@@ -69,13 +66,9 @@ class Index:
         vocabulary: Vocabulary,
         *,
         directory: str | Path | None = None,
-        sparse: str = DEFAULT_PRESET,
-        encoder: Encoder | str | Path | None = MINI,
-        dense: str = EXACTLY,
-        fusion: str = WEIGHTED,
-        languages: Collection[str] | None = None,
         cache: EmbeddingCache | None = None,
         progress: bool = False,
+        **settings: Unpack[IndexSettings],
     ) -> Index:
         """Make a vocabulary searchable, in memory or straight in a directory.
 
@@ -84,14 +77,10 @@ class Index:
             directory: where the index is written, atomically, and opened: the same as :meth:`save` makes, but
                 memory holds only a part of it at a time. A build that was stopped does not encode again what it
                 had encoded. If ``None``, the index is in memory.
-            sparse: one of :data:`~nymlink.index.sparse.presets.PRESETS`.
-            encoder: of the dense search: an encoder, or the folder or hub name that it is loaded from; ``None``
-                for no dense search.
-            dense: how dense search looks for vectors: ``"exact"``, ``"hnsw"`` or ``"ivf-pq"``.
-            fusion: one of :data:`~nymlink.index.fusion.fusion.METHODS`, with its default weights.
-            languages: search names in these languages only.
             cache: of vectors that were encoded before, which new ones are added to; ``None`` for the user's.
             progress: whether to show progress when standard error is a terminal.
+            settings: ``sparse``, ``encoder``, ``dense``, ``fusion`` and ``languages``, see
+                :class:`~nymlink.index.plan.IndexSettings`.
 
         Raises:
             UnknownNameError: there is no such preset, kind of dense search or fusion.
@@ -101,7 +90,7 @@ class Index:
         """
         if directory is not None:
             require_replaceable(Path(directory), kind=KIND)
-        plan = Plan.of(sparse=sparse, encoder=encoder, dense=dense, fusion=fusion, languages=languages)
+        plan = Plan.of(**settings)
         cache = cache or EmbeddingCache.of_user()
         if directory is None:
             return cls(build_in_memory(vocabulary, plan, cache=cache, progress=progress))
@@ -159,7 +148,7 @@ class Index:
 
     @property
     def search(self) -> HybridSearch:
-        """The hybrid of all searches; of an index that was opened, once its files are known to be whole.
+        """Hybrid of all searches; of an index that was opened, once its files are known to be whole.
 
         Raises:
             StoreError: one of them is damaged.
@@ -215,18 +204,18 @@ class Index:
         return _reopen, (self.directory, encoder, dict(self.settings), calibration)
 
     def concepts_named(self, query: str) -> frozenset[int]:
-        """The concepts that have exactly this prepared name."""
+        """Find the concepts that have exactly this prepared name, by their rows."""
         row = self.entries.find(query)
         return frozenset() if row is None else self.concepts_of(row)
 
     def concepts_of(self, row: int) -> frozenset[int]:
-        """The concepts that have the name of an entry."""
+        """Find the concepts that have the name of an entry, by their rows."""
         return self.entries.concepts(row, self._concept_of_name)
 
     def match(self, queries: Sequence[str], k: int) -> Matches:
-        """The k best distinct concepts of each query; see :func:`nymlink.index.walk.match`.
+        """Find the k best distinct concepts of each query; see :func:`nymlink.index.walk.match`.
 
-        The name that matched a query that is a name itself is that one, in whatever order its words are searched.
+        A query that is a name itself has matched that name, though its words are searched in another order.
         """
         matches = match(self.search, self.entries, self._concept_of_name, queries, k)
         for place, query in enumerate(queries):
@@ -238,7 +227,7 @@ class Index:
         return matches
 
     def _equal_names(self, row: int, query: str) -> dict[int, int]:
-        """The concepts that have a query for a name, each with the surest name row, of those of an entry."""
+        """Map each concept of an entry that has the query for a name to the row of its surest such name."""
         names = self.entries.names_of(row).tolist()
         equal = [name for name in names if normalise(self.vocabulary.name(name).text) == query]
         return {int(self._concept_of_name[name]): name for name in reversed(equal)}

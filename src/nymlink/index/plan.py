@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from nymlink.core.errors import InputError
 from nymlink.core.json_objects import member
-from nymlink.encode.model.embedded import embedded_calibration
+from nymlink.encode.model.embedded import MINI, embedded_calibration
 from nymlink.index.dense.approximate import EXACTLY, check_kind
 from nymlink.index.dense.query_encoder import EncoderRecord, QueryEncoder
 from nymlink.index.entries.entries import Entries
-from nymlink.index.fusion.fusion import DENSE, EXACT, Fusion
+from nymlink.index.fusion.fusion import DENSE, EXACT, WEIGHTED, Fusion
 from nymlink.index.sparse.presets import DEFAULT_PRESET, preset
 from nymlink.index.sparse.settings import SparseSettings
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -22,9 +22,31 @@ if TYPE_CHECKING:
     from nymlink.encode.encoder import Encoder
 
 
+class IndexSettings(TypedDict, total=False):
+    """The settings of an :class:`~nymlink.index.index.Index`, by keyword.
+
+    Attributes:
+        sparse: sparse search, by spelling: one of :data:`~nymlink.index.sparse.presets.PRESETS`; ``"nymlink"``
+            where it is not given.
+        encoder: encoder of the dense search, by meaning, or the folder or hub name that it is loaded from;
+            ``None`` for no dense search; ``"nymlink-mini"`` where it is not given.
+        dense: how dense search looks for vectors: ``"exact"`` (where it is not given), ``"hnsw"`` or
+            ``"ivf-pq"``.
+        fusion: how the searches are joined: ``"weighted"`` (where it is not given) or ``"reciprocal-rank"``, with
+            its default weights.
+        languages: search names in these languages only; ``None``, or not given, for all.
+    """
+
+    sparse: str
+    encoder: Encoder | str | Path | None
+    dense: str
+    fusion: str
+    languages: Collection[str] | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What an index is made of.
+    """Checked settings of an index, with what they stand for: the encoder loaded, the weights of the fusion.
 
     Attributes:
         sparse: one of :data:`~nymlink.index.sparse.presets.PRESETS`.
@@ -44,13 +66,13 @@ class Plan:
     def of(
         cls,
         *,
-        sparse: str,
-        encoder: Encoder | str | Path | None,
-        dense: str,
-        fusion: str,
-        languages: Collection[str] | None,
+        sparse: str = DEFAULT_PRESET,
+        encoder: Encoder | str | Path | None = MINI,
+        dense: str = EXACTLY,
+        fusion: str = WEIGHTED,
+        languages: Collection[str] | None = None,
     ) -> Plan:
-        """A plan from what a user says to :meth:`nymlink.index.index.Index.build`; the encoder is loaded.
+        """Check :class:`IndexSettings` and load the encoder; the defaults are those of every index.
 
         Raises:
             UnknownNameError: there is no such preset, kind or fusion.
@@ -60,27 +82,27 @@ class Plan:
         check_kind(dense)
         if encoder is None and dense != EXACTLY:
             raise InputError(f"{dense} is a kind of dense search, and that needs an encoder")
-        method = Fusion.of(_names(sparse, dense=encoder is not None), fusion)
+        joined = Fusion.of(_search_names(sparse, dense=encoder is not None), fusion)
         return cls(
             sparse=sparse,
             encoder=None if encoder is None else _loaded(encoder),
             dense=dense,
-            fusion=method,
+            fusion=joined,
             languages=None if languages is None else tuple(sorted(set(languages))),
         )
 
     @property
     def searches(self) -> list[str]:
-        """The names of the searches that have files."""
-        return _names(self.sparse, dense=self.encoder is not None)[1:]
+        """Names of the searches that have files."""
+        return _search_names(self.sparse, dense=self.encoder is not None)[1:]
 
     @property
     def sparse_settings(self) -> Mapping[str, SparseSettings]:
-        """The settings of the sparse searches."""
+        """Settings of each sparse search."""
         return preset(self.sparse)
 
     def entries(self, vocabulary: Vocabulary, *, progress: bool) -> Entries:
-        """The entries of a vocabulary that are to be searched.
+        """Make the entries of a vocabulary, of its names in the languages that are searched.
 
         Raises:
             InputError: there are none, or too few for the kind of dense search.
@@ -93,26 +115,26 @@ class Plan:
             progress=progress,
         )
         if not len(entries):
-            held = ", ".join(vocabulary.counts("lang")) or "none"
-            which = "" if self.languages is None else f" in {', '.join(self.languages)}; its languages: {held}"
-            raise InputError(f"the vocabulary has no names to search{which}")
+            known = ", ".join(vocabulary.counts("lang")) or "none"
+            wanted = "" if self.languages is None else f" in {', '.join(self.languages)}; its languages: {known}"
+            raise InputError(f"the vocabulary has no names to search{wanted}")
         check_kind(self.dense, count=len(entries))
         return entries
 
     @property
     def calibration(self) -> Mapping[str, Any] | None:
-        """The calibration that comes with the encoder, where its scores are joined as when that was made."""
+        """Calibration that comes with the encoder; ``None`` where it was fitted to other scores."""
         if self.encoder is None or self.sparse != DEFAULT_PRESET or self.fusion != Fusion.of(self.fusion.weights):
             return None
         return embedded_calibration(self.encoder.record.fingerprint)
 
     def to_dict(self) -> dict[str, Any]:
-        encoder = {} if self.encoder is None else {"dense": self.dense}
+        dense = {} if self.encoder is None else {"dense": self.dense}
         languages = {} if self.languages is None else {"languages": list(self.languages)}
         return {
             "sparse": self.sparse,
             "encoder": None if self.encoder is None else self.encoder.record.to_dict(),
-            **encoder,
+            **dense,
             **languages,
             "fusion": self.fusion.to_dict(),
         }
@@ -121,21 +143,21 @@ class Plan:
     def from_dict(
         cls, value: Mapping[str, Any], encoder: Encoder | str | Path | None = None, *, index: Path | None = None
     ) -> Plan:
-        """What :meth:`to_dict` gave.
+        """Read the result of :meth:`to_dict`.
 
         Args:
             value: the plan as it was saved.
             encoder: the encoder, or where it is now; ``None`` for where it was.
-            index: the directory that it is from, for messages.
+            index: the directory of the index, for messages.
 
         Raises:
             InputError: an encoder is given, but none is needed.
             StoreError: a loaded encoder is given, and it is another than the one recorded.
             ValueError: the value is damaged.
-            UnknownNameError: it is of a preset that there is not.
+            UnknownNameError: there is no such preset.
         """
         sparse, recorded = member(value, "sparse", str), value.get("encoder")
-        names = _names(sparse, dense=recorded is not None)
+        names = _search_names(sparse, dense=recorded is not None)
         if recorded is None and encoder is not None:
             raise InputError("the index has no dense search: it needs no encoder", path=index)
         record = None if recorded is None else EncoderRecord.from_dict(recorded)
@@ -148,11 +170,17 @@ class Plan:
         )
 
 
-def _names(sparse: str, *, dense: bool) -> list[str]:
+def _search_names(sparse: str, *, dense: bool) -> list[str]:
+    """List the searches of an index, in the order in which their scores are added."""
     return [EXACT, *preset(sparse), *([DENSE] if dense else [])]
 
 
 def _loaded(encoder: Encoder | str | Path) -> QueryEncoder:
+    """Load an encoder, unless it is one, and record it.
+
+    Raises:
+        InputError: it cannot be loaded.
+    """
     if not isinstance(encoder, str | Path):
         return QueryEncoder(EncoderRecord.of(encoder), encoder)
     from nymlink.encode.encoder import Encoder

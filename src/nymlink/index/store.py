@@ -162,8 +162,7 @@ def _map_contents(
         name: SparseSearch.load(directory / name, entries) for name in plan.sparse_settings
     }
     if plan.encoder is not None:
-        width = plan.encoder.record.width
-        searches[DENSE] = DenseSearch.load(directory / DENSE, entries, plan.encoder, width=width, kind=plan.dense)
+        searches[DENSE] = DenseSearch.load(directory / DENSE, entries, plan.encoder, kind=plan.dense)
     require_files(manifest, [f"{name}/{file}" for name, search in searches.items() for file in search.files])
     calibration = manifest.get("calibration")
     if not isinstance(calibration, dict | None):

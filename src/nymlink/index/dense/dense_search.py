@@ -35,7 +35,14 @@ _FILE: Final = "vectors"
 
 
 class NameEncoder(Protocol):
-    """The part of an encoder that dense search needs."""
+    """The part of an encoder that dense search needs.
+
+    Attributes:
+        width: length D of its vectors.
+    """
+
+    @property
+    def width(self) -> int: ...
 
     def encode(self, names: Sequence[str], *, cache: EmbeddingCache | None = None) -> Vectors:
         """Encode N names as unit vectors, float32 (N, D), by way of the cache if there is one."""
@@ -75,7 +82,6 @@ class DenseSearch:
         entries: Entries,
         encoder: NameEncoder,
         *,
-        width: int,
         directory: Path | None = None,
         kind: str = EXACTLY,
         cache: EmbeddingCache | None = None,
@@ -86,7 +92,6 @@ class DenseSearch:
         Args:
             entries: E entries.
             encoder: encodes them and, later, queries.
-            width: the length D of its vectors.
             directory: a new directory, to which the search is written as by :meth:`save`, but with one block of
                 vectors in memory at a time. If ``None``, all is in memory.
             kind: ``"exact"``, or one of :data:`~nymlink.index.dense.approximate.KINDS`.
@@ -97,12 +102,12 @@ class DenseSearch:
             MissingExtraError: the kind needs faiss, which is not installed.
             ValueError: the encoder's vectors have another width.
         """
-        blocks = _encode_blocks(entries, encoder, width, cache, progress=progress)
+        blocks = _encode_blocks(entries, encoder, cache, progress=progress)
         if directory is None:
-            vectors: HalfVectors = np.concatenate([np.zeros((0, width), np.float16), *blocks])
+            vectors: HalfVectors = np.concatenate([np.zeros((0, encoder.width), np.float16), *blocks])
         else:
             directory.mkdir()
-            save_blocks(directory, _FILE, blocks, dtype=np.float16, shape=(len(entries), width))
+            save_blocks(directory, _FILE, blocks, dtype=np.float16, shape=(len(entries), encoder.width))
             vectors = map_array(directory, _FILE)
         if kind == EXACTLY:
             int8_codes = Int8Codes.of(vectors) if directory is None else Int8Codes.write(directory, vectors)
@@ -226,9 +231,7 @@ class DenseSearch:
         return [f"{_FILE}.npy", *chain(*parts)]
 
     @classmethod
-    def load(
-        cls, directory: Path, entries: Entries, encoder: NameEncoder, *, width: int, kind: str = EXACTLY
-    ) -> DenseSearch:
+    def load(cls, directory: Path, entries: Entries, encoder: NameEncoder, *, kind: str = EXACTLY) -> DenseSearch:
         """Map the search of a directory into memory.
 
         Raises:
@@ -236,9 +239,9 @@ class DenseSearch:
             ValueError: the vectors do not fit the entries or the encoder, or there is no such kind.
         """
         vectors = map_array(directory, _FILE)
-        if vectors.dtype != np.float16 or vectors.shape != (len(entries), width):
+        if vectors.dtype != np.float16 or vectors.shape != (len(entries), encoder.width):
             raise ValueError(
-                f"its vectors are {vectors.dtype} {vectors.shape}, not {len(entries)} of width {width}"
+                f"its vectors are {vectors.dtype} {vectors.shape}, not {len(entries)} of width {encoder.width}"
             )
         if kind != EXACTLY:
             return cls(entries, encoder, vectors, FaissIndex.load(directory, kind, len(entries)))
@@ -252,7 +255,7 @@ def _unit(vector: Vectors) -> Vectors:
 
 
 def _encode_blocks(
-    entries: Entries, encoder: NameEncoder, width: int, cache: EmbeddingCache | None, *, progress: bool
+    entries: Entries, encoder: NameEncoder, cache: EmbeddingCache | None, *, progress: bool
 ) -> Iterator[HalfVectors]:
     """Encode all entries, yielding float16 vectors block by block; warn once of names that were cut."""
     truncation = TruncationCounts()
@@ -260,9 +263,9 @@ def _encode_blocks(
         names = entries.texts[start : start + _ENCODED].to_pylist()
         with truncation.collected():
             vectors = encoder.encode(names) if cache is None else encoder.encode(names, cache=cache)
-        if vectors.shape != (len(names), width):
+        if vectors.shape != (len(names), encoder.width):
             raise ValueError(
-                f"the encoder made vectors {vectors.shape} of {len(names)} names, not of width {width}"
+                f"the encoder made vectors {vectors.shape} of {len(names)} names, not of width {encoder.width}"
             )
         yield np.ascontiguousarray(vectors.astype(np.float16))
     truncation.warn(stacklevel=1)

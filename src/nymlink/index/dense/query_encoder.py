@@ -173,6 +173,11 @@ class QueryEncoder:
         if given is not None and not isinstance(given, str | Path):
             record.check(given, index)
 
+    @property
+    def width(self) -> int:
+        """Length of its vectors, known without loading it."""
+        return self.record.width
+
     def encode(self, names: Sequence[str], *, cache: EmbeddingCache | None = None) -> Vectors:
         """Encode N names: float32 (N, D); the first call loads the encoder.
 
