@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import inspect
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,22 @@ def test_links_are_rows_of_a_table() -> None:
     parts = [row for row in rows if row["mention"] == "x" and row["rank"] == 1]
     assert [row["concept_id"] for row in parts] == ["D:2", "D:3"]
     assert parts[1]["note"] == "contradicts: no ≠ –"
+
+
+def test_links_print_as_lines() -> None:
+    links = LINKER.link(["Heart attack", "\x1b\n—", nymlink.Mention("x", parts=("BC", "no  MI"))])
+    assert str(links).splitlines() == [
+        "Heart attack → D:3 myocardial infarction (heart attack), score 1.000",
+        r"\u001b — → NIL",
+        "x → D:1 breast cancer (BC), score 1.000; D:5 myotonia (mi), score 0.504"
+        " [composite: 2 parts; an ordinary word; contradicts: no ≠ –]",
+    ]
+    assert str(links[0].best) == "D:3 myocardial infarction (heart attack), score 1.000"
+    sure = replace(links[0], confidence=0.9)
+    assert str(sure) == f"Heart attack → {sure.best}, confidence 0.900"
+    assert str(replace(sure, nil=True)) == f"Heart attack → NIL (nearest: {sure.best}, confidence 0.900)"
+    *shown, rest = str(LINKER.link(["BC"] * 25)).splitlines()
+    assert (set(shown), rest) == ({"BC → D:1 breast cancer (BC), score 1.000"}, f"… and {25 - len(shown)} more")
 
 
 def test_without_pandas_there_is_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:

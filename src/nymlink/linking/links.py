@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from nymlink.core.errors import MissingExtraError
 from nymlink.linking.model import Link
@@ -14,9 +14,19 @@ from nymlink.linking.writers.writer import LinksInfo
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+_SHOWN: Final = 20
+"""How many links are printed of a longer list."""
+
 
 class Links(list[Link]):
     """The links of mentions, one for each, in order."""
+
+    def __str__(self) -> str:
+        """Write a line for each link; of a long list, for the first ones, and how many more there are."""
+        lines = [str(link) for link in self[:_SHOWN]]
+        if len(self) > _SHOWN:
+            lines.append(f"… and {len(self) - _SHOWN} more")
+        return "\n".join(lines)
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """List the rows of a table: one for each candidate; one for a mention that means none of the concepts.

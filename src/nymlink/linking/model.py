@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from nymlink.core.control_characters import escape_controls
 from nymlink.corpus.model import Mention
 from nymlink.vocabulary.model import Name
 
@@ -30,6 +31,11 @@ class Candidate:
     score: float
     parts: Mapping[str, float]
     contradiction: str | None = None
+
+    def __str__(self) -> str:
+        """Write the concept, the name that matched and the score in one line."""
+        matched = "" if self.matched.text == self.concept_name else f" ({_one_line(self.matched.text)})"
+        return f"{_one_line(f'{self.concept_id} {self.concept_name}')}{matched}, score {self.score:.3f}"
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -74,6 +80,16 @@ class Link:
     guessed: bool = False
     meanings: int = 0
     ordinary: bool = False
+
+    def __str__(self) -> str:
+        """Write the mention, what it means, the confidence and the notes in one line."""
+        meaning = "; ".join(str(part.candidates[0]) for part in self.singles if part.candidates)
+        if self.confidence is not None and meaning:
+            meaning += f", confidence {self.confidence:.3f}"
+        if self.nil:
+            meaning = f"NIL (nearest: {meaning})" if meaning else "NIL"
+        notes = f" [{_one_line('; '.join(self.notes))}]" if self.notes else ""
+        return f"{_one_line(self.mention.text)} → {meaning}{notes}"
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -125,3 +141,7 @@ class Link:
             "candidates": [candidate.to_dict() for candidate in self.candidates],
             "parts": [part.to_dict() for part in self.parts],
         }
+
+
+def _one_line(text: str) -> str:
+    return escape_controls(" ".join(text.split()))
