@@ -76,11 +76,7 @@ class Runner:
             line = recipe[1].strip().removeprefix("@$(BIN)/")
         if name == "python":
             return _script(line, place)
-        import time
-
-        t0 = time.time()
         status, output = self.in_process(line) if _SIMPLE.fullmatch(line) else self.in_shell(line)
-        print(f"TIME {time.time() - t0:.1f} {line[:100]}")
         if status not in (0, 1) or (status and not command.output):
             pytest.fail(f"{place}: {line!r} ended with {status}:\n{output}", pytrace=False)
         expected = re.sub(r"^…$", "...", command.output, flags=re.MULTILINE)
