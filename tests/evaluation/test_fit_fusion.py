@@ -15,8 +15,8 @@ from nymlink.index.fusion.fusion import Fusion
 from nymlink.index.index import Index
 from tests.index.small import many_names, vocabulary
 
-NAMES = many_names(240, seed=3)
-VOCABULARY = vocabulary({f"X:{number}": NAMES[4 * number : 4 * number + 4] for number in range(60)})
+NAMES = many_names(80, seed=3)
+VOCABULARY = vocabulary({f"X:{number}": NAMES[4 * number : 4 * number + 4] for number in range(20)})
 # Misspelt, shortened and turned round; composites; and gold that is unknown.
 MENTIONS = [
     *(Mention(name[: len(name) // 2 + 2], concept_ids=(f"X:{at // 4}",)) for at, name in enumerate(NAMES[::3])),

@@ -33,7 +33,7 @@ def use(vocabulary):
     vocabulary.counts("kind"), vocabulary.semantic_types()
     Pairs.of(vocabulary).batch(0, 5)
     subset(vocabulary, languages=["en"]).save(folder.parent / "part")
-    Index.build(vocabulary).match(["name 4", "nam"], 3)
+    Index.build(vocabulary, encoder=None).match(["name 4", "nam"], 3)
 
 folder, file, flips = Path(sys.argv[1]), Path(sys.argv[1]) / sys.argv[2], int(sys.argv[3])
 manifest, whole, drawn = json.loads((folder / "manifest.json").read_text()), file.read_bytes(), random.Random(0)

@@ -149,7 +149,7 @@ def check_resolved(vocabulary: Vocabulary, twin: Twin, concept_id: str) -> None:
         assert set(resolved) <= known
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(some_tables(), min_size=1, max_size=3))
 def test_every_look_up_is_that_of_the_naive_twin(tables: list[Tables]) -> None:
     parts = [(f"s{number}", part) for number, part in enumerate(tables)]
