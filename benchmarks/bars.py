@@ -40,7 +40,7 @@ from nymlink.evaluation.evaluation import evaluate
 from nymlink.evaluation.gold import GoldResolver
 from nymlink.evaluation.metrics import accuracy, as_array
 from nymlink.evaluation.outcomes import outcomes
-from nymlink.index.fusion.fusion import DENSE, EXACT, METHODS, WEIGHTED, Fusion
+from nymlink.index.fusion.fusion import DENSE, EXACT_MATCH, METHODS, WEIGHTED, Fusion
 from nymlink.index.index import Index
 from nymlink.index.sparse.presets import DEFAULT_PRESET, preset
 from tasks import bars, first, load
@@ -75,7 +75,7 @@ def measure(
     """
     chosen = bars(**which)[task]
     loaded = None if encoder is None else Encoder.load(encoder)
-    joined = Fusion.of((EXACT, *preset(DEFAULT_PRESET), DENSE), fusion, weights or None)
+    joined = Fusion.of((EXACT_MATCH, *preset(DEFAULT_PRESET), DENSE), fusion, weights or None)
     made_of = {
         "task": task,
         "dictionary": _stamp(data_root() / chosen.dictionary),

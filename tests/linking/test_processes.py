@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from nymlink.core.errors import InputError, MissingExtraError, NymlinkError, StoreError
-from nymlink.index.fusion.fusion import EXACT, Fusion
+from nymlink.index.fusion.fusion import EXACT_MATCH, Fusion
 from nymlink.index.index import Index
 from nymlink.linking.calibration import FEATURES, Calibration
 from nymlink.linking.linker import Linker
@@ -58,7 +58,7 @@ def test_all_its_settings_go_with_it(folder: Path) -> None:
 
 def test_what_was_changed_since_it_was_loaded_goes_with_it(folder: Path) -> None:
     index = Index.load(folder)
-    joined = index.with_fusion(Fusion.of(index.search.parts, weights={EXACT: 0.7, "sparse": 0.3}))
+    joined = index.with_fusion(Fusion.of(index.search.parts, weights={EXACT_MATCH: 0.7, "sparse": 0.3}))
     for changed in (joined, joined.with_calibration(CALIBRATION)):
         linker = Linker(changed)
         assert linker.link("hart attack") != Linker(index).link("hart attack")

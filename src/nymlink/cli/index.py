@@ -13,7 +13,7 @@ from nymlink.core.store.output_checks import require_changeable, require_directo
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
 from nymlink.encode.model.embedded import MINI
-from nymlink.index.dense.approximate import EXACTLY, KINDS
+from nymlink.index.dense.approximate import EXACT_NEIGHBOURS, KINDS
 from nymlink.index.fusion.fusion import METHODS, WEIGHTED, Fusion
 from nymlink.index.index import Index
 from nymlink.index.plan import Plan
@@ -49,8 +49,8 @@ def index() -> None:
 )
 @click.option(
     "--dense",
-    type=click.Choice([EXACTLY, *KINDS]),
-    default=EXACTLY,
+    type=click.Choice([EXACT_NEIGHBOURS, *KINDS]),
+    default=EXACT_NEIGHBOURS,
     show_default=True,
     help="Dense search: exact, or approximate with faiss.",
 )
@@ -93,7 +93,7 @@ def build(
     nymlink index build mondo -o mondo-index
     nymlink index build mondo -o mondo-index --encoder my-encoder
     """
-    if encoder == "none" and (dense != EXACTLY or device is not None or cache is not None):
+    if encoder == "none" and (dense != EXACT_NEIGHBOURS or device is not None or cache is not None):
         raise click.UsageError("--dense, --device and --cache are for dense search: give an --encoder too")
     require_directory(output, kind=KIND, inputs=[vocabulary])
     if cache is not None and cache.resolve().is_relative_to(output.resolve()):

@@ -14,7 +14,7 @@ from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.index.build import build_in_directory, build_in_memory
 from nymlink.index.dense.query_encoder import QueryEncoder
 from nymlink.index.fusion.exact import ExactSearch
-from nymlink.index.fusion.fusion import DENSE, EXACT, Fusion
+from nymlink.index.fusion.fusion import DENSE, EXACT_MATCH, Fusion
 from nymlink.index.fusion.hits import Searcher
 from nymlink.index.fusion.hybrid import HybridSearch
 from nymlink.index.plan import IndexSettings, Plan
@@ -55,7 +55,7 @@ class Index:
         calibration = contents.calibration
         self.calibration = None if calibration is None else MappingProxyType(dict(calibration))
         self.directory = contents.directory
-        parts: dict[str, Searcher] = {EXACT: ExactSearch(self.entries), **contents.searches}
+        parts: dict[str, Searcher] = {EXACT_MATCH: ExactSearch(self.entries), **contents.searches}
         self.fusion = Fusion.from_dict(self.settings["fusion"], parts)
         self._search = self.fusion.join(parts)
         self._concept_of_name = self.vocabulary.columns.names["concept"].to_numpy()

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from nymlink.core.errors import InputError
 from nymlink.core.json_objects import member
 from nymlink.encode.model.embedded import MINI, embedded_calibration
-from nymlink.index.dense.approximate import EXACTLY, check_kind
+from nymlink.index.dense.approximate import EXACT_NEIGHBOURS, check_kind
 from nymlink.index.dense.query_encoder import EncoderRecord, QueryEncoder
 from nymlink.index.entries.entries import Entries
-from nymlink.index.fusion.fusion import DENSE, EXACT, WEIGHTED, Fusion
+from nymlink.index.fusion.fusion import DENSE, EXACT_MATCH, WEIGHTED, Fusion
 from nymlink.index.sparse.presets import DEFAULT_PRESET, preset
 from nymlink.index.sparse.settings import SparseSettings
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -68,7 +68,7 @@ class Plan:
         *,
         sparse: str = DEFAULT_PRESET,
         encoder: Encoder | str | Path | None = MINI,
-        dense: str = EXACTLY,
+        dense: str = EXACT_NEIGHBOURS,
         fusion: str = WEIGHTED,
         languages: Collection[str] | None = None,
     ) -> Plan:
@@ -80,7 +80,7 @@ class Plan:
             InputError: the encoder cannot be loaded, or is missing.
         """
         check_kind(dense)
-        if encoder is None and dense != EXACTLY:
+        if encoder is None and dense != EXACT_NEIGHBOURS:
             raise InputError(f"{dense} is a kind of dense search, and that needs an encoder")
         joined = Fusion.of(_search_names(sparse, dense=encoder is not None), fusion)
         return cls(
@@ -164,7 +164,7 @@ class Plan:
         return cls(
             sparse=sparse,
             encoder=None if record is None else QueryEncoder(record, encoder, index=index),
-            dense=EXACTLY if record is None else member(value, "dense", str),
+            dense=EXACT_NEIGHBOURS if record is None else member(value, "dense", str),
             fusion=Fusion.from_dict(member(value, "fusion", dict), names),
             languages=tuple(member(value, "languages", list)) if "languages" in value else None,
         )
@@ -172,7 +172,7 @@ class Plan:
 
 def _search_names(sparse: str, *, dense: bool) -> list[str]:
     """List the searches of an index, in the order in which their scores are added."""
-    return [EXACT, *preset(sparse), *([DENSE] if dense else [])]
+    return [EXACT_MATCH, *preset(sparse), *([DENSE] if dense else [])]
 
 
 def _loaded(encoder: Encoder | str | Path) -> QueryEncoder:

@@ -18,7 +18,7 @@ from nymlink.core.store.ownership import MANIFEST
 from nymlink.core.store.verification import Verification
 from nymlink.index.dense.dense_search import DenseSearch
 from nymlink.index.entries.entries import Entries
-from nymlink.index.fusion.fusion import DENSE, EXACT, Fusion
+from nymlink.index.fusion.fusion import DENSE, EXACT_MATCH, Fusion
 from nymlink.index.plan import Plan
 from nymlink.index.sparse.sparse_search import SparseSearch
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -196,7 +196,7 @@ def store_fusion(directory: str | Path, fusion: Fusion) -> None:
     with _changed_manifest(Path(directory)) as manifest:
         try:
             # As the index will be read: what that would refuse is not to be written.
-            Fusion.from_dict(fusion.to_dict(), [EXACT, *manifest["searches"]])
+            Fusion.from_dict(fusion.to_dict(), [EXACT_MATCH, *manifest["searches"]])
         except ValueError as error:
             raise InputError(
                 f"its searches cannot be joined so ({error}): make the fusion with "

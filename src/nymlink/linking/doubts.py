@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from nymlink.corpus.model import Mention
-from nymlink.index.fusion.fusion import EXACT
+from nymlink.index.fusion.fusion import EXACT_MATCH
 from nymlink.index.index import Index
 from nymlink.linking.evidence import is_alike, is_form
 from nymlink.linking.model import Candidate
@@ -69,7 +69,7 @@ def doubts_about(
         contradiction: what contradicts it, see :func:`contradicts`.
     """
     factor = CONTRADICTED if contradiction is not None else 1.0
-    exact = first.parts.get(EXACT) == 1
+    exact = first.parts.get(EXACT_MATCH) == 1
     if exact and query.prepared == normalise(first.concept_name):
         # The concept's own name is what it says, be it short and in capitals.
         return Doubts(factor)

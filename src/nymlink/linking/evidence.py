@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from nymlink.index.fusion.fusion import EXACT
+from nymlink.index.fusion.fusion import EXACT_MATCH
 from nymlink.index.fusion.hits import NONE
 from nymlink.index.index import Index
 from nymlink.index.walk import Matches
@@ -49,7 +49,7 @@ def features_of(matches: Matches, queries: Sequence[str], index: Index) -> Featu
     # Scores are told apart to six decimals, as where they are sorted.
     first, second = np.round(matches.scores[:, :DEPTH].astype(np.float64), 6).T
     lead = first - second
-    exact = np.round(matches.parts[EXACT][:, 0].astype(np.float64), 6)
+    exact = np.round(matches.parts[EXACT_MATCH][:, 0].astype(np.float64), 6)
     alone = lead > 0
     # What equals one name is not the surer for the others being far away.
     ahead = np.where(alone & (exact == 1), 1.0, 1 - np.exp(-lead / _CLEAR))

@@ -20,8 +20,8 @@ from nymlink.core.progress import track
 from nymlink.core.store.arrays import HalfVectors, Vectors
 from nymlink.index.fusion.hits import Rows
 
-EXACTLY: Final = "exact"
-"""The kind of dense search without faiss: it always finds the nearest entries."""
+EXACT_NEIGHBOURS: Final = "exact"
+"""Kind of dense search that always finds the nearest entries, without faiss."""
 
 _LINKS: Final = 32
 """HNSW: links of each entry (M)."""
@@ -158,10 +158,10 @@ def check_kind(kind: str, *, count: int | None = None) -> None:
         MissingExtraError: it needs faiss, which is not installed.
         InputError: there are too few entries to train it.
     """
-    if kind == EXACTLY:
+    if kind == EXACT_NEIGHBOURS:
         return
     if kind not in KINDS:
-        raise UnknownNameError(f"unknown dense search {kind!r}; known: {', '.join([EXACTLY, *KINDS])}")
+        raise UnknownNameError(f"unknown dense search {kind!r}; known: {', '.join([EXACT_NEIGHBOURS, *KINDS])}")
     _faiss()
     if kind == "ivf-pq" and count is not None and count < _CODES:
         raise InputError(f"ivf-pq needs at least {_CODES} names to train, and there are {count}: choose exact")

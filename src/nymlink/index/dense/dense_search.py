@@ -12,7 +12,7 @@ import numpy as np
 from nymlink.core.progress import track
 from nymlink.core.store.arrays import HalfVectors, Vectors, as_float32, map_array, save_array, save_blocks
 from nymlink.encode.truncation import TruncationCounts
-from nymlink.index.dense.approximate import EXACTLY, FaissIndex
+from nymlink.index.dense.approximate import EXACT_NEIGHBOURS, FaissIndex
 from nymlink.index.dense.int8_codes import QUERIES, Int8Codes, QueryNumbers
 from nymlink.index.dense.nearest import nearest
 from nymlink.index.entries.entries import Entries
@@ -83,7 +83,7 @@ class DenseSearch:
         encoder: NameEncoder,
         *,
         directory: Path | None = None,
-        kind: str = EXACTLY,
+        kind: str = EXACT_NEIGHBOURS,
         cache: EmbeddingCache | None = None,
         progress: bool = False,
     ) -> DenseSearch:
@@ -109,7 +109,7 @@ class DenseSearch:
             directory.mkdir()
             save_blocks(directory, _FILE, blocks, dtype=np.float16, shape=(len(entries), encoder.width))
             vectors = map_array(directory, _FILE)
-        if kind == EXACTLY:
+        if kind == EXACT_NEIGHBOURS:
             int8_codes = Int8Codes.of(vectors) if directory is None else Int8Codes.write(directory, vectors)
             return cls(entries, encoder, vectors, int8_codes=int8_codes)
         faiss_index = FaissIndex.build(vectors, kind, progress=progress)
@@ -231,7 +231,9 @@ class DenseSearch:
         return [f"{_FILE}.npy", *chain(*parts)]
 
     @classmethod
-    def load(cls, directory: Path, entries: Entries, encoder: NameEncoder, *, kind: str = EXACTLY) -> DenseSearch:
+    def load(
+        cls, directory: Path, entries: Entries, encoder: NameEncoder, *, kind: str = EXACT_NEIGHBOURS
+    ) -> DenseSearch:
         """Map the search of a directory into memory.
 
         Raises:
@@ -243,7 +245,7 @@ class DenseSearch:
             raise ValueError(
                 f"its vectors are {vectors.dtype} {vectors.shape}, not {len(entries)} of width {encoder.width}"
             )
-        if kind != EXACTLY:
+        if kind != EXACT_NEIGHBOURS:
             return cls(entries, encoder, vectors, FaissIndex.load(directory, kind, len(entries)))
         return cls(entries, encoder, vectors, int8_codes=Int8Codes.load(directory, vectors))
 

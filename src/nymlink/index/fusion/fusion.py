@@ -13,9 +13,11 @@ from nymlink.index.fusion.hits import Searcher
 from nymlink.index.fusion.hybrid import HybridSearch, normalise_weights
 from nymlink.index.fusion.reciprocal_rank import ReciprocalRankSearch
 
-EXACT: Final = "exact"
+EXACT_MATCH: Final = "exact"
+"""Name of the search for the entry that equals the query."""
+
 DENSE: Final = "dense"
-"""Names of these searches; all others are sparse."""
+"""Name of dense search. Searches of other names are sparse."""
 
 WEIGHTED: Final = "weighted"
 
@@ -95,7 +97,7 @@ class Fusion:
 
 
 def _default_weights(parts: Collection[str]) -> dict[str, float]:
-    sparse = [name for name in parts if name not in (EXACT, DENSE)]
+    sparse = [name for name in parts if name not in (EXACT_MATCH, DENSE)]
     sparse_weight = _SPARSE_WEIGHT if DENSE in parts else 1 - _EXACT_WEIGHT
-    weights = {EXACT: _EXACT_WEIGHT} | {name: sparse_weight / len(sparse) for name in sparse}
+    weights = {EXACT_MATCH: _EXACT_WEIGHT} | {name: sparse_weight / len(sparse) for name in sparse}
     return weights | ({DENSE: 1 - sum(weights.values())} if DENSE in parts else {})
