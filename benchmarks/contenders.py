@@ -133,14 +133,15 @@ def recall(index: str, queries: str, *, count: int, k: int) -> dict[str, Any]:
     import numpy as np
 
     from nymlink.index.index import Index
-    from nymlink.index.sparse.tfidf import TfIdf
+    from nymlink.index.sparse.tfidf import TfIdf, invert
 
     opened = Index.load(index)
     search = opened.search.parts["sparse"]
     texts = opened.entries.texts.to_pylist()
     # A name is asked for in the order of its words that is searched.
     asked = [opened.entries.searched_order(query) for query in read_queries(queries, count)]
-    weights = TfIdf.fit(texts, _settings(index))
+    settings = _settings(index)
+    weights = TfIdf.fit(invert(texts, settings), settings)
     names = weights.transform(texts).T.tocsc()
     shares, firsts = [], []
     for start in range(0, len(asked), _BLOCK):

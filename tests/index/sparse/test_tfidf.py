@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.index.sparse.settings import SparseSettings
-from nymlink.index.sparse.tfidf import TfIdf
+from nymlink.index.sparse.tfidf import TfIdf, invert
 from tests.index import naive
 from tests.index.small import many_names
 
@@ -22,6 +23,10 @@ SETTINGS = [
     SparseSettings(words=True, shortest_word=2, stop_words=False),
     SparseSettings(chars=(1, 2), word_chars=(3, 4), words=True, sublinear=True),
 ]
+
+
+def fitted(texts: Sequence[str], settings: SparseSettings) -> TfIdf:
+    return TfIdf.fit(invert(texts, settings), settings)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +48,7 @@ def test_agrees_with_scikit_learn(settings: SparseSettings, theirs: dict[str, An
     theirs["sublinear_tf"] = bool(theirs.get("sublinear_tf"))
     vectorizer = sklearn.TfidfVectorizer(lowercase=False, **theirs)
     expected = vectorizer.fit_transform(NAMES)
-    weights = TfIdf.fit(NAMES, settings)
+    weights = fitted(NAMES, settings)
     idf = weights.idf(weights.frequencies)
     np.testing.assert_allclose(np.sort(idf), np.sort(vectorizer.idf_), rtol=1e-6)
     vectors = weights.transform(NAMES)
@@ -67,13 +72,13 @@ def test_agrees_with_scikit_learn(settings: SparseSettings, theirs: dict[str, An
     queries=st.lists(st.text("abc é", max_size=8).map(lambda text: " ".join(text.split())), max_size=4),
 )
 def test_cosines_are_those_of_a_plain_loop(settings: SparseSettings, names: list[str], queries: list[str]) -> None:
-    weights = TfIdf.fit(names, settings)
+    weights = fitted(names, settings)
     found = (weights.transform(queries) @ weights.transform(names).T).toarray()
     np.testing.assert_allclose(found, naive.cosines(queries, names, settings), atol=1e-6)
 
 
 def test_what_no_fitted_text_has_makes_a_query_less_similar() -> None:
-    weights = TfIdf.fit(["heart attack", "stroke"], SparseSettings(words=True))
+    weights = fitted(["heart attack", "stroke"], SparseSettings(words=True))
     known, half = (
         weights.transform(["heart attack", "heart xyz"]) @ weights.transform(["heart attack"]).T
     ).toarray()
@@ -84,7 +89,7 @@ def test_what_no_fitted_text_has_makes_a_query_less_similar() -> None:
 
 
 def test_vectors_have_unit_length_or_none() -> None:
-    weights = TfIdf.fit(NAMES, SparseSettings(chars=(1, 2), word_chars=(3, 4)))
+    weights = fitted(NAMES, SparseSettings(chars=(1, 2), word_chars=(3, 4)))
     vectors = weights.transform([*NAMES, "", " "])
     lengths = np.sqrt(vectors.multiply(vectors).sum(axis=1)).ravel()
     np.testing.assert_allclose(lengths[:-2], 1, rtol=1e-6)
@@ -96,17 +101,17 @@ def test_long_texts_are_weighed_like_short_ones() -> None:
     """Texts are taken in stretches of some million characters: where one ends must not show."""
     settings = SparseSettings(chars=(1, 2))
     long = [" ".join(NAMES) * (1_000_000 // len(" ".join(NAMES)) + 1), *NAMES[:5], "ba" * 600_000, "", NAMES[5]]
-    together = TfIdf.fit(NAMES, settings).transform(long)
-    alone = [TfIdf.fit(NAMES, settings).transform([text]) for text in long]
+    together = fitted(NAMES, settings).transform(long)
+    alone = [fitted(NAMES, settings).transform([text]) for text in long]
     assert all((together[row] != vector).nnz == 0 for row, vector in enumerate(alone))
-    counted = TfIdf.fit(long, settings)
+    counted = fitted(long, settings)
     assert counted.documents == len(long)
     frequencies = (counted.transform(long) > 0).sum(axis=0)
     assert counted.frequencies.tolist() == np.asarray(frequencies).ravel().tolist()
 
 
 def test_fitted_on_nothing() -> None:
-    weights = TfIdf.fit([], SparseSettings(chars=(1, 2)))
+    weights = fitted([], SparseSettings(chars=(1, 2)))
     assert weights.transform(["heart"]).shape == (1, 0)
 
 

@@ -18,7 +18,7 @@ from nymlink.encode.model.torch_model import TorchModel
 from nymlink.index.entries.entries import Entries
 from nymlink.index.fusion.hits import NONE, Rows
 from nymlink.index.sparse.presets import preset
-from nymlink.index.sparse.tfidf import TfIdf
+from nymlink.index.sparse.tfidf import TfIdf, invert
 from nymlink.pairs.permutation import permute, seeded_keys
 from nymlink.train.annotated_queries import AnnotatedQuery
 from nymlink.train.engine.optimiser import adam
@@ -189,7 +189,8 @@ def test_candidates_are_those_of_whole_matrices(names: int) -> None:
     assert (lists.rows == NONE).all()
     lists.refresh(encode)
     texts = entries.texts.to_pylist()
-    fitted = TfIdf.fit(texts, preset("biosyn")["sparse"])
+    settings = preset("biosyn")["sparse"]
+    fitted = TfIdf.fit(invert(texts, settings), settings)
     said = [one.query for one in asked]
     cosines = (fitted.transform(said) @ fitted.transform(texts).T).toarray()
     products = encode(said) @ encode(texts).T

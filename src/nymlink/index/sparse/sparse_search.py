@@ -104,7 +104,7 @@ class SparseSearch:
         """
         built = _build_shards(entries, settings, progress=progress)
         shards = list(built) if directory is None else _SavedShards.of(built, directory)
-        weights = TfIdf.of(shards, settings)
+        weights = TfIdf.fit(shards, settings)
         search = cls(entries, weights, list(shards), _scales(shards, weights))
         if directory is not None:
             search._save_weights(directory)

@@ -41,8 +41,8 @@ class TfIdf:
             raise ValueError("the frequencies do not fit the features")
 
     @classmethod
-    def of(cls, postings: Iterable[Postings], settings: SparseSettings) -> TfIdf:
-        """Fit weights on the texts of postings, one after the other."""
+    def fit(cls, postings: Iterable[Postings], settings: SparseSettings) -> TfIdf:
+        """Count the document frequencies of features in the texts of postings, one after the other."""
         hashes, frequencies, documents = [np.zeros(0, np.uint64)], [np.zeros(0, np.int64)], 0
         for part in postings:
             hashes.append(part.features)
@@ -52,11 +52,6 @@ class TfIdf:
         totals = np.bincount(places, np.concatenate(frequencies), minlength=len(distinct))
         return cls(settings, documents, distinct, totals.astype(np.int64))
 
-    @classmethod
-    def fit(cls, texts: Sequence[str], settings: SparseSettings) -> TfIdf:
-        """Fit weights on texts."""
-        return cls.of(_invert(texts, settings), settings)
-
     def idf(self, frequencies: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
         """Compute the inverse document frequencies of features with these document frequencies: float32."""
         idf: npt.NDArray[np.float32] = (np.log((1 + self.documents) / (1 + frequencies)) + 1).astype(np.float32)
@@ -64,7 +59,7 @@ class TfIdf:
 
     def transform(self, texts: Sequence[str]) -> csr_matrix:
         """Compute the unit vectors of T texts, sparse float32 (T, F); zeros for a text without features."""
-        parts = [self._transform(postings) for postings in _invert(texts, self.settings)]
+        parts = [self._transform(postings) for postings in invert(texts, self.settings)]
         return vstack(parts, format="csr") if parts else csr_matrix((0, len(self.hashes)), dtype=np.float32)
 
     def _transform(self, postings: Postings) -> csr_matrix:
@@ -85,7 +80,8 @@ class TfIdf:
         return vectors
 
 
-def _invert(texts: Sequence[str], settings: SparseSettings) -> Iterator[Postings]:
+def invert(texts: Sequence[str], settings: SparseSettings) -> Iterator[Postings]:
+    """Invert texts, in blocks that bound memory."""
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     for start, stop in chunks(lengths):
         yield Postings.of(settings.features(texts[start:stop]), stop - start)
