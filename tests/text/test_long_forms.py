@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.text.long_forms import best_fit, inverted_fit, letters_of
+from nymlink.text.long_forms import best_long_form, inverted_long_form, letters_of
 
 ALPHABET = "abAB αβ-1(),"
 
 
 def long_form(short: str, candidate: str) -> str | None:
-    fit = best_fit(short, candidate)
-    return None if fit is None else candidate[fit.start : fit.end]
+    long_form = best_long_form(short, candidate)
+    return None if long_form is None else candidate[long_form.start : long_form.end]
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def long_form(short: str, candidate: str) -> str | None:
         ("AB", "", None),
     ],
 )
-def test_best_fit(short: str, candidate: str, long: str | None) -> None:
+def test_best_long_form(short: str, candidate: str, long: str | None) -> None:
     assert long_form(short, candidate) == long
 
 
@@ -54,9 +54,9 @@ def test_letters_are_folded() -> None:
         ("DM", "dystrophy", None),
     ],
 )
-def test_inverted_fit(short: str, candidate: str, long: str | None) -> None:
-    fit = inverted_fit(short, candidate)
-    assert (None if fit is None else " ".join(candidate[fit.start : fit.end].split())) == long
+def test_inverted_long_form(short: str, candidate: str, long: str | None) -> None:
+    long_form = inverted_long_form(short, candidate)
+    assert (None if long_form is None else " ".join(candidate[long_form.start : long_form.end].split())) == long
 
 
 @given(st.text(ALPHABET, min_size=2, max_size=6).filter(letters_of), st.text(ALPHABET, max_size=60))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from nymlink.text.brackets import Bracket, brackets
-from nymlink.text.long_forms import best_fit, inverted_fit
+from nymlink.text.long_forms import best_long_form, inverted_long_form
 
 _WINDOW: Final = 300  # characters, before a bracket or in it, in which a long form is looked for
 _CLAUSE: Final = re.compile(r"\s*[\"'“‘]?(.*?)[\"'”’]?\s*(?:[;,]|$)", re.DOTALL)
@@ -82,16 +82,16 @@ def _definition(text: str, bracket: Bracket, inverted: bool) -> tuple[bool, Defi
 def _spelled_out(
     short: str, short_start: int, candidate: str, start: int, inverted: bool
 ) -> tuple[bool, Definition] | None:
-    fit = best_fit(short, candidate)
-    if fit is None and short[-1] == "s" and short[-2:-1].isupper():
-        fit = best_fit(short[:-1], candidate)
-    if fit is None and inverted:
-        fit = inverted_fit(short, candidate)
-    if fit is None or (short.islower() and fit.skipped_words):
+    long_form = best_long_form(short, candidate)
+    if long_form is None and short[-1] == "s" and short[-2:-1].isupper():
+        long_form = best_long_form(short[:-1], candidate)
+    if long_form is None and inverted:
+        long_form = inverted_long_form(short, candidate)
+    if long_form is None or (short.islower() and long_form.skipped_words):
         return None
-    long = candidate[fit.start : fit.end]
-    long_start = start + fit.start
-    return fit.skipped_words == 0, Definition(
+    long = candidate[long_form.start : long_form.end]
+    long_start = start + long_form.start
+    return long_form.skipped_words == 0, Definition(
         short, long, short_start, short_start + len(short), long_start, long_start + len(long)
     )
 

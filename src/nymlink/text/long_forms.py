@@ -1,4 +1,4 @@
-"""Whether a stretch of text spells out a short form, and from which word on.
+"""Find the long form of an abbreviation in the text before it.
 
 The idea is that of Schwartz & Hearst, "A simple algorithm for identifying abbreviation definitions in biomedical
 text", Pacific Symposium on Biocomputing 2003: every character of the short form occurs in the long form in order,
@@ -57,8 +57,8 @@ _GREEK: Final = str.maketrans("αβγδεζηθικλμνξοπρσςτυφχψ�
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Fit:
-    """How well a long form explains a short form; the smallest is the best.
+class LongForm:
+    """A long form of a short form, and what speaks against it; the smallest is the best.
 
     Attributes:
         skipped_tokens: tokens between white space that give no letter, function words aside.
@@ -78,22 +78,21 @@ class Fit:
 
 
 def letters_of(short: str) -> str:
-    """The characters of a short form that its long form must account for, lower-cased, Greek ones as Latin."""
+    """List the characters that a long form must account for, in lower case, Greek letters as Latin ones."""
     return "".join(char for char in _fold(short) if char.isalnum())
 
 
-def best_fit(short: str, candidate: str) -> Fit | None:
-    """The best long form of ``short`` that ends where ``candidate`` ends, or ``None``."""
+def best_long_form(short: str, candidate: str) -> LongForm | None:
+    """Find the best long form of ``short`` that ends where ``candidate`` ends; ``None`` if there is none."""
     letters = letters_of(short)
     ends = {len(candidate.rstrip())}
     if carrier := _CARRIER.search(candidate):
         ends.add(carrier.start())
-    fits = [fit for end in ends for fit in _fits(letters, candidate[:end])]
-    return min(fits, default=None)
+    return min((form for end in ends for form in _long_forms(letters, candidate[:end])), default=None)
 
 
-def inverted_fit(short: str, candidate: str) -> Fit | None:
-    """The two words right before, when their initials spell a two-letter short form backwards.
+def inverted_long_form(short: str, candidate: str) -> LongForm | None:
+    """Find the last two words, if their initials spell a two-letter short form backwards.
 
     Some short forms keep the word order of another language: "myotonic dystrophy (DM)" is *dystrophia myotonica*.
     """
@@ -102,10 +101,11 @@ def inverted_fit(short: str, candidate: str) -> Fit | None:
         return None
     if letters_of(match[1][0] + match[2][0]) != letters_of(short)[::-1]:
         return None
-    return Fit(0, 0, -2, 2, match.start(1), match.end(2))
+    return LongForm(0, 0, -2, 2, match.start(1), match.end(2))
 
 
-def _fits(letters: str, candidate: str) -> Iterator[Fit]:
+def _long_forms(letters: str, candidate: str) -> Iterator[LongForm]:
+    """Find all plausible long forms that end where a text ends."""
     folded = _fold(candidate)
     words = list(_WORD.finditer(folded))
     reach = min(len(letters) + 5, 2 * len(letters))
@@ -119,17 +119,17 @@ def _fits(letters: str, candidate: str) -> Iterator[Fit]:
             continue
         cost = _explain(letters, [word[0] for word in phrase], [_starts_token(folded, word) for word in phrase])
         if cost is not None and _plausible(cost, long, phrase):
-            yield Fit(*cost, words=count, start=start, end=len(candidate))
+            yield LongForm(*cost, words=count, start=start, end=len(candidate))
 
 
 def _explain(letters: str, words: Sequence[str], starts: Sequence[bool]) -> tuple[int, int, int] | None:
-    """The cheapest way to take the letters, in order, from the words: of each the initial first.
+    """Take the letters, in order, from the words in the cheapest way: of each word the initial first.
 
     The tail of a word may give letters without its initial ("alanine aminotransferase", ALT), which counts as a
     skipped word though not as a skipped token.
 
     Returns:
-        ``(skipped tokens, skipped words, unmatched)`` as in :class:`Fit`, or ``None`` when letters are left over.
+        ``(skipped tokens, skipped words, unmatched)``, see :class:`LongForm`; ``None`` when letters are left over.
     """
     best = {0: (0, 0, 0)}
     for place, (word, starts_token) in enumerate(zip(words, starts, strict=True)):
@@ -152,7 +152,7 @@ def _explain(letters: str, words: Sequence[str], starts: Sequence[bool]) -> tupl
 
 
 def _taken(letters: str, word: str) -> int:
-    """How many of the letters the word holds in order."""
+    """Count the letters, from the first on, that the word holds in order."""
     taken, place = 0, 0
     for letter in letters:
         place = word.find(letter, place) + 1
@@ -178,6 +178,6 @@ def _starts_token(text: str, word: re.Match[str]) -> bool:
 
 
 def _fold(text: str) -> str:
-    """Lower-cased character by character, so that offsets stay."""
+    """Lower-case character by character, so that offsets stay."""
     lowered = "".join(low if len(low := char.lower()) == 1 else char for char in text)
     return lowered.translate(_GREEK)
