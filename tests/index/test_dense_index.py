@@ -48,6 +48,17 @@ def test_scores_are_cosines_of_the_encoder(encoder: Encoder, saved: Path) -> Non
         np.testing.assert_allclose(scores, np.sort(cosines)[::-1][:3], atol=2e-3)
 
 
+@pytest.mark.parametrize("sparse", ["nymlink", "none"])
+def test_what_equals_a_name_scores_1_and_nothing_else_does(encoder: Encoder, sparse: str) -> None:
+    index = Index.build(VOCABULARY, sparse=sparse, encoder=encoder)
+    matches = index.match(NAMES, 3)
+    assert matches.parts["dense"][:, 0].round(6).tolist() == [1] * len(NAMES)
+    scores = matches.scores.round(6)
+    assert scores[:, 0].tolist() == [1] * len(NAMES)
+    assert scores[:, 1:].max() < 1
+    assert index.match([f"{name} x" for name in NAMES], 1).scores.round(6).max() < 1
+
+
 def test_a_query_without_a_token_finds_nothing(saved: Path) -> None:
     assert (Index.load(saved).search.parts["dense"].search(["", " ", "\0"], 3).rows == -1).all()
 

@@ -210,10 +210,10 @@ class DenseSearch:
         return np.array([known[query] for query in queries], np.float32).reshape(-1, width)
 
     def _encode_distinct(self, distinct: Sequence[str]) -> dict[str, Vectors]:
-        """Encode distinct texts; the name of an entry, in any order of its words, gets the vector of that."""
+        """Encode distinct texts; names of entries, in any order of their words, get the vectors of these."""
         rows = {text: self._entries.find(text) for text in distinct}
         new = [text for text, row in rows.items() if row is None]
-        known = {text: _unit(as_float32(self.vectors[row])) for text, row in rows.items() if row is not None}
+        known = {text: _inverse(as_float32(self.vectors[row])) for text, row in rows.items() if row is not None}
         return known | dict(zip(new, self.encoder.encode(new), strict=True))
 
     def save(self, directory: Path) -> None:
@@ -250,10 +250,14 @@ class DenseSearch:
         return cls(entries, encoder, vectors, int8_codes=Int8Codes.load(directory, vectors))
 
 
-def _unit(vector: Vectors) -> Vectors:
-    """Scale a vector to length 1 again, after float16 changed it a little; zeros stay."""
-    length = float(np.linalg.norm(vector))
-    return vector / np.float32(length) if length else vector
+def _inverse(vector: Vectors) -> Vectors:
+    """Scale a vector so that its product with the unscaled one is 1; zeros stay.
+
+    Rounding to float16 changed the length of a stored vector a little: only so has its entry score 1 for its own
+    name. The order of all entries is the same.
+    """
+    square = float(np.dot(vector, vector))
+    return vector / np.float32(square) if square else vector
 
 
 def _encode_blocks(

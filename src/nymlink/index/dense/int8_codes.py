@@ -37,9 +37,9 @@ _SHARE: Final = 64
 
 _LARGEST: Final = 127
 
-_ROUNDING: Final = 3e-4
-"""Bound of the rounding errors of products of unit vectors, and of differences that count as equal: cosines above
-1 count as 1, and a unit vector stored as float16 is longer by a 2,048th at most."""
+_ROUNDING: Final = 6e-4
+"""Bound of half of the differences that count as equal, and of rounding errors: cosines above 1 count as 1, and
+the vector of an entry and that of a query for it may each be longer than 1 by a 2,048th."""
 
 _LOWEST: Final = np.iinfo(np.int32).min
 
@@ -93,7 +93,7 @@ class Int8Codes:
         """Select all entries that may be among the k of largest inner product with a query, ties included.
 
         Args:
-            queries: float32 (Q, D), of unit length; at most :data:`QUERIES` at a time, to bound memory.
+            queries: float32 (Q, D), about of unit length; at most :data:`QUERIES` at a time, to bound memory.
             k: how many, at least 1.
 
         Returns:
