@@ -17,7 +17,7 @@ from nymlink.evaluation.gold import GoldResolver
 from nymlink.index.index import Index
 from nymlink.linking.calibration import Confidences
 from nymlink.linking.candidates import candidates_of
-from nymlink.linking.doubts import contradicts, doubts_about
+from nymlink.linking.doubts import doubts_about
 from nymlink.linking.evidence import DEPTH, Features, features_of
 from nymlink.linking.queries import MentionQuery, queries
 
@@ -190,8 +190,7 @@ def _label(
     factors = np.ones(len(texts))
     for place, candidates in enumerate(candidates_of(index, matches, 1)):
         for first in candidates:
-            why = contradicts(index, asked[place], first)
-            factors[place] = doubts_about(index, asked[place], mentions[place], first, why).factor
+            factors[place] = doubts_about(index, asked[place], mentions[place], first).factor
     return LabelledMentions(
         mentions=mentions,
         asked=asked,

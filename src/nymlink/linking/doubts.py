@@ -32,12 +32,14 @@ class Doubts(NamedTuple):
 
     Attributes:
         factor: the share of its confidence that is left, above 0, at most 1.
+        contradiction: what in the mention contradicts the first candidate, see :func:`contradicts`.
         meanings: how many concepts of the index an abbreviation may stand for; 0 for what is none.
         ordinary: whether an ordinary word was linked to a part of a name, or to an abbreviation that is spelt like
             it.
     """
 
     factor: float = 1.0
+    contradiction: str | None = None
     meanings: int = 0
     ordinary: bool = False
 
@@ -47,8 +49,8 @@ def contradicts(index: Index, query: MentionQuery, candidate: Candidate) -> str 
     name = normalise(candidate.matched.text)
     if name == query.prepared:
         return None
-    found = find_contradiction(query.prepared, name, _names(index, candidate))
-    return None if found is None else str(found)
+    contradiction = find_contradiction(query.prepared, name, _names(index, candidate))
+    return None if contradiction is None else str(contradiction)
 
 
 def _names(index: Index, candidate: Candidate) -> Iterator[str]:
@@ -56,9 +58,7 @@ def _names(index: Index, candidate: Candidate) -> Iterator[str]:
     yield from (normalise(name.text) for name in index.vocabulary.names(candidate.concept_id))
 
 
-def doubts_about(
-    index: Index, query: MentionQuery, mention: Mention, first: Candidate, contradiction: str | None
-) -> Doubts:
+def doubts_about(index: Index, query: MentionQuery, mention: Mention, first: Candidate) -> Doubts:
     """Find the doubts about linking a mention to its first candidate.
 
     Args:
@@ -66,13 +66,13 @@ def doubts_about(
         query: the query for the mention.
         mention: the mention; of one that is prepared the case is not known.
         first: the first candidate.
-        contradiction: what contradicts it, see :func:`contradicts`.
     """
+    contradiction = contradicts(index, query, first)
     factor = CONTRADICTED if contradiction is not None else 1.0
     exact = first.parts.get(EXACT_MATCH) == 1
     if exact and query.prepared == normalise(first.concept_name):
         # The concept's own name is what it says, be it short and in capitals.
-        return Doubts(factor)
+        return Doubts(factor, contradiction)
     abbreviation = exact and _is_abbreviation(index, first)
     meanings = 0
     if query.acronym or abbreviation:
@@ -86,7 +86,7 @@ def doubts_about(
         ordinary = _is_odd(query, first)
     elif ordinary:
         ordinary = _is_part(query, normalise(first.matched.text))
-    return Doubts(factor * ORDINARY if ordinary else factor, meanings, ordinary)
+    return Doubts(factor * ORDINARY if ordinary else factor, contradiction, meanings, ordinary)
 
 
 def _meanings(index: Index, letters: str) -> set[int]:

@@ -18,7 +18,7 @@ from nymlink.linking.doubts import GUESSED, contradicts, doubts_about
 from nymlink.linking.evidence import DEPTH, features_of
 from nymlink.linking.inputs import as_document, checked, is_missing
 from nymlink.linking.links import Links
-from nymlink.linking.model import Candidate, Link
+from nymlink.linking.model import Link
 from nymlink.linking.queries import MentionQuery, queries
 from nymlink.text.prepare import Composites
 from nymlink.vocabulary.languages import normalise_language
@@ -280,7 +280,7 @@ class Linker:
         found = dict(zip(distinct, self._found(distinct), strict=True))
         for document, mentions in zip(documents, prepared, strict=True):
             links = [
-                self._composite([self._judged(found, query, mention) for query in parts])
+                self._composite([self._lower_confidence(found, query, mention) for query in parts])
                 for mention, parts in zip(document.mentions, mentions, strict=True)
             ]
             yield [
@@ -302,17 +302,17 @@ class Linker:
             for text, candidates, confidence in zip(texts, found, confidences, strict=True)
         ]
 
-    def _judged(self, found: Mapping[str, Link], query: MentionQuery, mention: Mention) -> Link:
-        """The link of a query with what there is to doubt.
+    def _lower_confidence(self, found: Mapping[str, Link], query: MentionQuery, mention: Mention) -> Link:
+        """Lower the confidence of the link of a query by what there is to doubt, and say what that is.
 
         A guess is half as sure, or as sure as without it if that finds the same concept.
         """
         link = found[query.text]
         if not link.candidates:
             return replace(link, nil=True)
-        candidates = tuple(self._contradicted(query, candidate) for candidate in link.candidates)
-        first = candidates[0]
-        doubts = doubts_about(self.index, query, mention, first, first.contradiction)
+        first, *others = link.candidates
+        doubts = doubts_about(self.index, query, mention, first)
+        contradictions = [doubts.contradiction, *(contradicts(self.index, query, other) for other in others)]
         confidence = link.confidence
         if confidence is not None:
             if query.fallback is not None:
@@ -322,18 +322,16 @@ class Linker:
             confidence = round(confidence * doubts.factor, 6)
         return replace(
             link,
-            candidates=candidates,
+            candidates=tuple(
+                candidate if contradiction is None else replace(candidate, contradiction=contradiction)
+                for candidate, contradiction in zip(link.candidates, contradictions, strict=True)
+            ),
             confidence=confidence,
             nil=self._doubtful(confidence),
             guessed=query.fallback is not None,
             meanings=doubts.meanings,
             ordinary=doubts.ordinary,
         )
-
-    def _contradicted(self, query: MentionQuery, candidate: Candidate) -> Candidate:
-        """The same candidate with what contradicts it."""
-        why = contradicts(self.index, query, candidate)
-        return candidate if why is None else replace(candidate, contradiction=why)
 
     def _composite(self, parts: Sequence[Link]) -> Link:
         """The link of a mention with these parts: of one, itself."""
