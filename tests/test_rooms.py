@@ -23,7 +23,8 @@ KNOWS = {
     "evaluation": "core corpus text vocabulary encode index linking rerank",
     "train": "core corpus text vocabulary pairs encode index linking rerank evaluation",
     "plot": "core corpus text vocabulary pairs encode index linking rerank evaluation train",
-    "cli": "core corpus text vocabulary sources pairs encode index linking rerank evaluation train plot",
+    "xlbel": "core corpus vocabulary index linking rerank evaluation",
+    "cli": "core corpus text vocabulary sources pairs encode index linking rerank evaluation train plot xlbel",
 }
 """Each room, and those that it may import from."""
 

@@ -44,7 +44,7 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
         InputError: the file is missing, is a directory, may not be read, is compressed in another way, or its
             compression is damaged.
     """
-    with _open_buffered(path) as raw:
+    with open_buffered(path) as raw:
         # Peek instead of seek: a pipe cannot seek.
         head = raw.peek(10)
         if _UNSUPPORTED_MAGIC.match(head):
@@ -63,7 +63,12 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
             raise InputError(f"the compressed file is damaged ({error}): download it again", path=path) from error
 
 
-def _open_buffered(path: Path) -> io.BufferedReader:
+def open_buffered(path: Path) -> io.BufferedReader:
+    """Open a file for reading its bytes as they are.
+
+    Raises:
+        InputError: the file is missing, is a directory, or may not be read.
+    """
     try:
         return io.BufferedReader(open_raw(path))
     except FileNotFoundError as error:

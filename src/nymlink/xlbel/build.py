@@ -1,0 +1,297 @@
+"""Build a cross-lingual benchmark from the hyperlinks of a Wikipedia, as Liu et al. (ACL 2021) built XL-BEL."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+import xxhash
+
+from nymlink.core.errors import InputError
+from nymlink.core.files import sha256
+from nymlink.core.problems import Problems
+from nymlink.core.store.atomic import atomic_file
+from nymlink.core.store.output_checks import require_file
+from nymlink.vocabulary.languages import normalise_language
+from nymlink.xlbel.concepts import PageConcepts, read_page_concepts
+from nymlink.xlbel.dump import DumpReader, Page, Site, read_site
+from nymlink.xlbel.sample import Sample
+from nymlink.xlbel.sentences import Sentences
+from nymlink.xlbel.state import State
+from nymlink.xlbel.titles import normalise_title
+from nymlink.xlbel.wikitext import Line, link_targets, parse_lines
+
+STATE_ENDING: Final = ".state"
+"""What the name of the state has after that of the output."""
+
+LONGEST_MENTION: Final = 100
+"""Characters of a mention at most: a longer one is a sentence."""
+
+_SECONDS: Final = 2.0
+"""After how many seconds the state is stored again."""
+
+_TAIL: Final = 1 << 16
+"""Bytes before a place in a dump that must be the same when reading goes on there."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuildCounts:
+    """What was read of a dump.
+
+    Attributes:
+        pages: articles, without redirects.
+        parsed: articles that have a link to a page with a concept.
+        mentions: links to pages with concepts, in sentences.
+        unlike_titles: those of them that are not the title of their page.
+        examples: lines written.
+        complete: whether the dump was read to its end.
+    """
+
+    pages: int = 0
+    parsed: int = 0
+    mentions: int = 0
+    unlike_titles: int = 0
+    examples: int = 0
+    complete: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def build_benchmark(
+    dump: str | Path,
+    concepts: str | Path,
+    output: str | Path,
+    *,
+    items: str | Path | None = None,
+    language: str | None = None,
+    sample: int = 1000,
+    seed: int = 0,
+    problems: Problems | None = None,
+) -> BuildCounts:
+    """Build a benchmark from the links of a Wikipedia dump to pages whose concepts are known.
+
+    A line of the output is ``concept||mention||sentence`` with the mention in ``<tgt>`` tags, as in XL-BEL. Every
+    surface form occurs once, none is the title of its page. The dump is read twice: for redirects, then for links;
+    memory holds the table, the redirects to its pages, and the sample. Beside the output is a state, from which a
+    build that was stopped goes on; it is deleted in the end.
+
+    Args:
+        dump: a dump of the pages of a Wikipedia (``pages-articles-multistream.xml.bz2``; gzip or plain, too).
+        concepts: a table of two columns, page title → concept id, or Wikidata id → concept id.
+        output: the file to write.
+        items: a table of two columns, page title → Wikidata id, where ``concepts`` has Wikidata ids.
+        language: code of the Wikipedia's language; ``None`` for what the dump says.
+        sample: how many surface forms are drawn.
+        seed: of the drawing. The same seed draws the same, wherever the build was stopped.
+        problems: receives what is wrong in the input. A dump that breaks off is one: what is before is kept, and
+            the next call goes on there, if the dump is whole by then.
+
+    Raises:
+        InputError: the dump or a table cannot be used, or no link leads to a page of the table.
+        StoreError: the state beside the output is of a build with other settings.
+        OutputError: the output cannot be written.
+    """
+    dump, concepts, output = Path(dump), Path(concepts), Path(output)
+    items = None if items is None else Path(items)
+    problems = Problems() if problems is None else problems
+    state_path = output.with_name(output.name + STATE_ENDING)
+    for path in (output, state_path):
+        require_file(path, inputs=(dump, concepts, items))
+    site = read_site(dump)
+    code = normalise_language(language or site.language)
+    if code is None:
+        raise InputError(f"{language!r} is no code of a language, such as de" if language else "give the language")
+    site = replace(site, language=code)
+    pages = read_page_concepts(concepts, items=items, language=code, problems=problems)
+    settings = {
+        "language": code,
+        "sample": sample,
+        "seed": seed,
+        "table of concepts": sha256(concepts),
+        "table of Wikidata ids": None if items is None else sha256(items),
+    }
+    state = State(state_path, settings)
+    try:
+        builder = _Builder(dump, site, pages, state, Sample(sample, seed), problems)
+        damage = builder.read_redirects()
+        # Links that were read while redirects were missing are read again.
+        damage = builder.read_links(keep=damage is None) or damage
+        if damage is not None:
+            problems.reject(
+                dump,
+                None,
+                damage.message,
+                outcome="what is before it was used; run this again with the whole dump to go on from there",
+            )
+        return _write(builder, output, state, concepts, complete=damage is None)
+    finally:
+        state.close()
+
+
+def _write(builder: _Builder, output: Path, state: State, concepts: Path, *, complete: bool) -> BuildCounts:
+    examples = builder.sample.examples()
+    if not examples:
+        if complete:
+            state.remove()
+        raise InputError(
+            "no link of the dump leads to a page of this table under another name than its title: does the table "
+            "have the titles of this Wikipedia?",
+            path=concepts,
+        )
+    with atomic_file(output) as partial:
+        partial.write_text("".join(f"{example}\n" for _, example in examples), encoding="utf-8", newline="\n")
+    if complete:
+        state.remove()
+    return replace(builder.counts, examples=len(examples), complete=complete)
+
+
+class _Builder:
+    """Reads a dump from where a state says to its end, or to where it breaks off."""
+
+    def __init__(
+        self, dump: Path, site: Site, pages: PageConcepts, state: State, sample: Sample, problems: Problems
+    ) -> None:
+        self.sample = sample
+        self.counts = BuildCounts()
+        self._dump = dump
+        self._site = site
+        self._pages = pages
+        self._state = state
+        self._problems = problems
+        self._redirects: dict[str, str] = {}
+
+    def read_redirects(self) -> InputError | None:
+        """Read which titles lead to pages that have concepts; return what is wrong with the dump, if anything."""
+        new: list[tuple[str, str]] = []
+        place = _Place(self._dump, self._state, "redirects")
+        reader = DumpReader(self._dump, place.start)
+        damage = None
+        try:
+            for page in () if place.is_done else reader:
+                if place.is_due(reader.place):
+                    self._state.put(place.reached(reader.place), redirects=new)
+                    new.clear()
+                if page.redirect is not None and page.namespace == 0:
+                    target = self._title(page.redirect)
+                    if target in self._pages:
+                        new.append((self._title(page.title), target))
+        except InputError as error:
+            damage = error
+        self._state.put(place.reached(reader.place, done=damage is None), redirects=new)
+        self._redirects = self._state.redirects()
+        return damage
+
+    def read_links(self, *, keep: bool) -> InputError | None:
+        """Read the links to pages that have concepts; return what is wrong with the dump, if anything is.
+
+        Args:
+            keep: whether the next build may go on from where this one ends.
+        """
+        place = _Place(self._dump, self._state, "links")
+        for form, example in self._state.examples():
+            self.sample.offer(form, example)
+        self.counts = BuildCounts(**self._state.get("counts", {}))
+        # Pages of a stream that is read in part are counted when it is read again.
+        at_place = self.counts
+        reader = DumpReader(self._dump, place.start, problems=self._problems)
+        latest = place.start
+        try:
+            for page in () if place.is_done else reader:
+                if reader.place != latest:
+                    latest, at_place = reader.place, self.counts
+                if keep and place.is_due(latest):
+                    self._put(place.reached(latest), at_place)
+                if page.namespace == 0 and page.redirect is None:
+                    self._read_page(page)
+        except InputError as error:
+            if keep:
+                self._put(place.reached(latest), at_place)
+            return error
+        if keep:
+            self._put(place.reached(latest, done=True), self.counts)
+        return None
+
+    def _put(self, values: Mapping[str, Any], counts: BuildCounts) -> None:
+        self._state.put({**values, "counts": counts.to_dict()}, examples=self.sample.examples())
+
+    def _title(self, target: str) -> str:
+        return normalise_title(target, self._site.language)
+
+    def _page_of(self, target: str) -> str | None:
+        """Return the title of the page with concepts that a link leads to, if it does."""
+        title = self._title(target)
+        title = title if title in self._pages else self._redirects.get(title, "")
+        return title or None
+
+    def _read_page(self, page: Page) -> None:
+        text = page.text
+        leads = {target: title for target in link_targets(text) if (title := self._page_of(target)) is not None}
+        mentions = unlike = 0
+        for line in parse_lines(text, self._site, leads) if leads else ():
+            for title, mention, sentence in _mentions(line, leads):
+                mentions += 1
+                if self._title(mention).casefold() != title.casefold():
+                    unlike += 1
+                    ids = "|".join(self._pages[title])
+                    self.sample.offer(mention.casefold(), f"{ids}||{mention}||{sentence}")
+        counts = self.counts
+        self.counts = replace(
+            counts,
+            pages=counts.pages + 1,
+            parsed=counts.parsed + bool(leads),
+            mentions=counts.mentions + mentions,
+            unlike_titles=counts.unlike_titles + unlike,
+        )
+
+
+def _mentions(line: Line, leads: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Yield page title, mention and tagged sentence of each link of a line that leads to a page with concepts."""
+    sentences: Sentences | None = None
+    for link in line.links:
+        title = leads.get(link.target)
+        mention = line.text[link.start : link.end]
+        if title is None or "|" in mention or len(mention) > LONGEST_MENTION or not any(map(str.isalpha, mention)):
+            continue
+        sentences = sentences or Sentences(line.text)
+        left, right = sentences.around(link.start, link.end)
+        before, after = line.text[left : link.start], line.text[link.end : right]
+        if "<tgt>" not in before + after and "</tgt>" not in before + after:
+            yield title, mention, f"{before}<tgt>{mention}</tgt>{after}"
+
+
+class _Place:
+    """How far one reading of a dump has come."""
+
+    def __init__(self, dump: Path, state: State, name: str) -> None:
+        self._dump, self._name = dump, name
+        stored = state.get(name, {"place": 0, "tail": _tail(dump, 0), "done": False})
+        self.start: int = stored["place"]
+        self.is_done: bool = stored["done"]
+        if _tail(dump, self.start) != stored["tail"]:
+            raise InputError(
+                "this is another dump than the one that the build began with: delete the state beside the output "
+                "to begin again",
+                path=dump,
+            )
+        self._stored = self.start
+        self._time = time.monotonic()
+
+    def is_due(self, place: int) -> bool:
+        """Whether the state should be stored: reading can go on from a later place, and some time has passed."""
+        return place != self._stored and time.monotonic() - self._time >= _SECONDS
+
+    def reached(self, place: int, *, done: bool = False) -> dict[str, Any]:
+        """The values of the state that say how far reading has come."""
+        self._stored, self._time = place, time.monotonic()
+        return {self._name: {"place": place, "tail": _tail(self._dump, place), "done": done}}
+
+
+def _tail(dump: Path, place: int) -> str:
+    """Compute a digest of what stands before a place in a dump."""
+    with open(dump, "rb") as file:
+        file.seek(max(place - _TAIL, 0))
+        return xxhash.xxh3_64_hexdigest(file.read(min(place, _TAIL)))

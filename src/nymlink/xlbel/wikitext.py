@@ -1,0 +1,210 @@
+"""Turn wikitext into lines of plain text that know where their links are.
+
+What is not running text is left out: templates, tables, references, files, formulas, headings. It is done by
+scanning, in time linear in the text: a full parser is a tenth as fast (``benchmarks/xlbel.py``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Container, Iterator
+from dataclasses import dataclass
+from html import unescape
+from typing import Final
+
+from nymlink.xlbel.dump import Site
+
+MEDIA: Final = frozenset({"file", "image", "category"})
+"""Namespaces whose links are pictures or categories, by the names that every Wikipedia knows."""
+
+_TARGET: Final = re.compile(r"\[\[([^\[\]|\n]{1,300})")
+_COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.S)
+_VERBATIM: Final = frozenset(
+    "ce chem code gallery graph hiero imagemap indicator mapframe maplink math nowiki poem pre score source "
+    "syntaxhighlight templatedata timeline".split()
+)
+"""Elements in which nothing but their own end is markup, or nothing is running text."""
+_BLOCK: Final = re.compile(
+    r"\{\{|\}\}|^[ \t:]*\{\||^[ \t]*\|\}(?!\})|^==.*==[ \t]*$"
+    rf"|<(/?)({'|'.join(['ref', *sorted(_VERBATIM)])})\b([^<>]*)>",
+    re.M | re.I,
+)
+_HEADING: Final = "heading"
+_CLOSES: Final = {"}}": "{{", "|}": "{|"}
+
+_BRACKETS: Final = re.compile(r"\[\[|\]\]")
+_LINK: Final = re.compile(r"\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]")
+_INTERLANGUAGE: Final = re.compile(r"[a-z]{2,3}(?:-[a-z]+)*:\S")
+
+_VARIANTS: Final = re.compile(r"-\{(?:[^{}|]*\|)?(?:[^{}:;]*:)?([^{};]*)(?:;[^{}]*)?\}-")
+"""Chinese in several scripts, of which the first is taken."""
+# Possessive: no address is tried again in parts, which would take time quadratic in its length.
+_EXTERNAL: Final = re.compile(r"(?<!\[)\[(?:(?:https?|ftp):)?//[^\s\[\]]++ ?([^\[\]]*+)\](?!\])", re.I)
+_LINE_BREAK: Final = re.compile(r"<br\b[^<>]*>", re.I)
+_MARKUP: Final = re.compile(r"'{2,}|</?[a-z][^<>]*>|__[A-Z]+__", re.I)
+_EMPTY_BRACKETS: Final = re.compile(r" ?[(（][\s,;:，、；]*[)）]")
+_INVISIBLE: Final = dict.fromkeys(map(ord, "\u00ad\u200b\u200e\u200f\u2060\ufeff"))
+_SPACES: Final = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class TextLink:
+    """A link in a plain text.
+
+    Attributes:
+        start: offset of its first character.
+        end: offset one past its last character.
+        target: the page that it leads to, as it is written.
+    """
+
+    start: int
+    end: int
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of plain text (in wikitext mostly a paragraph), with its links in order."""
+
+    text: str
+    links: tuple[TextLink, ...]
+
+
+def link_targets(wikitext: str) -> set[str]:
+    """Find all that may be targets of links, as they are written: a quick look at a text before it is parsed."""
+    return set(_TARGET.findall(wikitext))
+
+
+def parse_lines(wikitext: str, site: Site, targets: Container[str]) -> Iterator[Line]:
+    """Parse the lines of running text that link to one of some targets.
+
+    The text of a link includes letters that follow it at once ("[[tumour]]s"), as MediaWiki shows it.
+
+    Args:
+        wikitext: the text of a page.
+        site: its Wikipedia.
+        targets: of those that :func:`link_targets` finds.
+    """
+    for line in _running_text(wikitext).split("\n"):
+        if line[:1] not in ("=", "|", "!") and any(target in targets for target in _TARGET.findall(line)):
+            yield _parse_line(line.lstrip("*#:; \t"), site)
+
+
+def _running_text(wikitext: str) -> str:
+    """Leave out comments, templates, tables, references and what is verbatim.
+
+    What is not closed ends at the next heading, so that a mistake does not swallow the page.
+    """
+    text = _COMMENT.sub("", wikitext)
+    kept: list[str] = []
+    open_blocks: list[str] = []
+    numbers: Counter[str] = Counter()
+    position = 0
+    for token in _BLOCK.finditer(text):
+        block, opens = _block(token)
+        verbatim = bool(open_blocks) and open_blocks[-1] in _VERBATIM
+        if block == _HEADING:
+            if open_blocks:
+                open_blocks.clear()
+                numbers.clear()
+                position = token.start()
+        elif opens and not verbatim:
+            if not open_blocks:
+                kept.append(text[position : token.start()])
+            open_blocks.append(block)
+            numbers[block] += 1
+        elif not opens and (block == open_blocks[-1] if verbatim else numbers[block]):
+            closed = ""
+            while closed != block:
+                closed = open_blocks.pop()
+                numbers[closed] -= 1
+            if not open_blocks:
+                position = token.end()
+        elif not open_blocks:
+            # A tag that closes itself, or closes nothing.
+            kept.append(text[position : token.start()] if token[2] else text[position : token.end()])
+            position = token.end()
+    if not open_blocks:
+        kept.append(text[position:])
+    return "".join(kept)
+
+
+def _block(token: re.Match[str]) -> tuple[str, bool]:
+    """Return the kind of block that a token is of, and whether it opens one."""
+    if token[2]:
+        return token[2].lower(), not token[1] and not token[3].endswith("/")
+    mark = token[0].strip(" \t:")
+    if mark.startswith("="):
+        return _HEADING, False
+    return _CLOSES.get(mark, mark), mark not in _CLOSES
+
+
+def _parse_line(line: str, site: Site) -> Line:
+    line = _without_media(line, site)
+    line = _MARKUP.sub("", _LINE_BREAK.sub(" ", _EXTERNAL.sub(r"\1", _VARIANTS.sub(r"\1", line))))
+    line = _EMPTY_BRACKETS.sub("", line)
+    pieces: list[str] = []
+    links: list[TextLink] = []
+    length = 0
+
+    def add(text: str) -> None:
+        nonlocal length
+        if not length or pieces[-1].endswith(" "):
+            text = text.lstrip(" ")
+        if text:
+            pieces.append(text)
+            length += len(text)
+
+    position = 0
+    for match in _LINK.finditer(line):
+        add(_plain(line[position : match.start()]))
+        target, anchor = match[1], match[2]
+        shown = _plain(target.strip().removeprefix(":") if anchor is None else anchor)
+        position = trail = match.end()
+        while not shown.endswith(" ") and line[position : position + 1].islower():
+            position += 1
+        if shown.startswith(" "):
+            add(" ")
+        start = length
+        add(shown.strip() + line[trail:position])
+        if length > start:
+            links.append(TextLink(start, length, target))
+        if shown.endswith(" "):
+            add(" ")
+    add(_plain(line[position:]))
+    return Line("".join(pieces).rstrip(" "), tuple(links))
+
+
+def _plain(markup: str) -> str:
+    """Resolve entities, drop what shows nothing, and fold white space."""
+    return _SPACES.sub(" ", unescape(markup).translate(_INVISIBLE))
+
+
+def _without_media(line: str, site: Site) -> str:
+    """Leave out files, with the links in their captions, categories and links to other languages."""
+    kept: list[str] = []
+    position = depth = begin = 0
+    nested = False
+    for token in _BRACKETS.finditer(line):
+        if token[0] == "[[":
+            begin = begin if depth else token.start()
+            nested = depth > 0
+            depth += 1
+        elif depth:
+            depth -= 1
+            if depth == 0 and (nested or _is_media(line[begin + 2 : token.start()], site)):
+                kept.append(line[position:begin])
+                position = token.end()
+    if depth:
+        # A file whose caption goes on in the next line, or brackets that nobody closed.
+        kept.append(line[position:begin])
+        position = begin + 2 if not _is_media(line[begin + 2 :], site) else len(line)
+    return "".join(kept) + line[position:]
+
+
+def _is_media(inner: str, site: Site) -> bool:
+    prefix = inner.partition(":")[0].strip().lower()
+    if inner.count("|") > 1 or prefix in MEDIA:
+        return True
+    return prefix in site.namespaces or ("|" not in inner and _INTERLANGUAGE.match(inner) is not None)
