@@ -47,7 +47,8 @@ from inputs import data_root
 from nymlink.cli import main as command_line
 from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.embedded import MINI, embedded
+from nymlink.encode.model.embedded import MINI
+from nymlink.encode.model.installed import installed
 from nymlink.index.index import Index
 from nymlink.vocabulary.read import open_vocabulary
 
@@ -149,7 +150,7 @@ def _make_reranker(folder: Path, base: Path) -> None:
         vocab_size=30522, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32
     )
     BertModel(shape).save_pretrained(base)
-    shipped = embedded(MINI)
+    shipped = installed(MINI)
     assert shipped is not None
     for name in ("tokenizer.json", "tokenizer_config.json"):
         shutil.copy(shipped / name, base)

@@ -24,7 +24,8 @@ from nymlink.corpus.model import Corpus
 from nymlink.corpus.read import read_corpus
 from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.embedded import MINI, calibration_file
+from nymlink.encode.model.embedded import MINI
+from nymlink.encode.model.installed import calibration_file
 from nymlink.evaluation.absent_names import draw_absent_names
 from nymlink.evaluation.calibration_metrics import COVERAGES, Reliability
 from nymlink.evaluation.fit_calibration import fit_calibration

@@ -21,7 +21,8 @@ from nymlink.core.files import sha256
 from nymlink.core.store.atomic import atomic_file
 from nymlink.encode.export.onnx_export import export
 from nymlink.encode.model.average import average
-from nymlink.encode.model.embedded import MINI, embedded
+from nymlink.encode.model.embedded import MINI
+from nymlink.encode.model.installed import installed
 from nymlink.train.names.sap import train_sap
 from nymlink.train.settings.recipes import SapSettings
 from nymlink.vocabulary.read import read_vocabulary
@@ -60,7 +61,7 @@ def main() -> None:
     settings = SapSettings(pairs=str(pairs), base=arguments.base, output=str(trained), seed=seed, **SETTINGS)
     train_sap(settings, progress=True)
     average([trained, arguments.base], weights=[SHARE, 1 - SHARE]).save(folder / MINI)
-    target = embedded(MINI)
+    target = installed(MINI)
     if arguments.ship and target is not None:
         checked_with = read_vocabulary(arguments.data / "vocabularies" / "doid.tsv.gz")
         card = target / "README.md"

@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Final
 
 from nymlink.core.store.atomic import atomic_file
-from nymlink.encode.model.embedded import MINI, embedded
+from nymlink.encode.model.embedded import MINI
+from nymlink.encode.model.installed import installed
 from nymlink.text.english.known_words import CLINICAL, COMMON, FOLDER, ORDINARY, PRODUCTS, SHORTEST, WORDS
 from nymlink.text.normalise import normalise
 
@@ -51,7 +52,7 @@ def main() -> None:
     parser.add_argument(
         "--tokenizer",
         type=Path,
-        default=embedded(MINI) / "tokenizer.json",
+        default=installed(MINI) / "tokenizer.json",
         help="tokenizer.json of a model with BERT's uncased vocabulary; by default that of nymlink-mini",
     )
     given = parser.parse_args()

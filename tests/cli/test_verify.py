@@ -11,7 +11,8 @@ import torch
 
 from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.embedded import MINI, embedded
+from nymlink.encode.model.embedded import MINI
+from nymlink.encode.model.installed import installed
 from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.cli.conftest import Run
@@ -31,7 +32,7 @@ def folder(built: Path, tmp_path: Path) -> Path:
     torch.manual_seed(0)
     base = tiny.folder(tmp_path / "base")
     DualEncoder.from_encoder(base, DualEncoderConfig(max_length=64)).save(folder / "reranker")
-    shutil.copytree(str(embedded(MINI)), folder / "encoder")
+    shutil.copytree(str(installed(MINI)), folder / "encoder")
     Encoder.load(MINI).encode(["fever", "cough"], cache=EmbeddingCache(folder / "cache"))
     return folder
 

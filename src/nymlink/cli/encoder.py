@@ -19,7 +19,7 @@ from nymlink.core.store.output_checks import require_directory
 from nymlink.encode.backends import Precision
 from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.embedded import embedded
+from nymlink.encode.model.installed import installed
 from nymlink.encode.model.saved import KIND, export_notes
 from nymlink.encode.model.settings import Pooling
 from nymlink.linking.default import default_index
@@ -167,7 +167,7 @@ def info(model: str, **options: Any) -> None:
         click.echo(f"{name:12} {value}")
     click.echo(f"precision    {loaded.network.precision} on {loaded.network.device}")
     click.echo(f"fingerprint  {loaded.fingerprint}")
-    for name, value in export_notes(embedded(model) or Path(model)).items():
+    for name, value in export_notes(installed(model) or Path(model)).items():
         click.echo(f"export       {name}: {value}")
 
 

@@ -44,8 +44,8 @@ def index() -> None:
     metavar="MODEL",
     default=MINI,
     show_default=True,
-    help="Dense search (by meaning) with this encoder: the one that comes with nymlink, a folder, or a model on "
-    "the Hugging Face hub; none: no dense search.",
+    help="Dense search (by meaning) with this encoder: that of an installed package, as nymlink-mini, a folder, "
+    "or a model on the Hugging Face hub; none: no dense search.",
 )
 @click.option(
     "--dense",

