@@ -14,6 +14,7 @@ import pytest
 from nymlink.core.errors import OutputError, StoreError
 from nymlink.core.store import verification
 from nymlink.core.store.manifest import find_damage
+from nymlink.encode.encoder import Encoder
 from nymlink.index.fusion.fusion import Fusion
 from nymlink.index.index import Index
 from nymlink.index.store import store_calibration, store_fusion
@@ -25,10 +26,15 @@ VOCABULARY = vocabulary({f"X:{number}": [name] for number, name in enumerate(man
 
 
 @pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("damage")
-    Index.build(VOCABULARY, directory=folder / "index", encoder=tiny.folder(folder / "model"))
-    return folder / "index"
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Encoder:
+    return Encoder.load(tiny.folder(tmp_path_factory.mktemp("damage") / "model"))
+
+
+@pytest.fixture(scope="module")
+def saved(encoder: Encoder, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("damage") / "index"
+    Index.build(VOCABULARY, directory=directory, encoder=encoder)
+    return directory
 
 
 def flip(path: Path, bit: int) -> None:
@@ -37,24 +43,24 @@ def flip(path: Path, bit: int) -> None:
     path.write_bytes(data)
 
 
-def found(directory: Path) -> list[list[int]]:
-    return Index.load(directory).match(["qqq", "name"], 3).concepts.tolist()
+def found(directory: Path, encoder: Encoder) -> list[list[int]]:
+    return Index.load(directory, encoder=encoder).match(["qqq", "name"], 3).concepts.tolist()
 
 
-def test_a_flipped_bit_of_any_file_is_noticed(saved: Path, tmp_path: Path) -> None:
+def test_a_flipped_bit_of_any_file_is_noticed(saved: Path, encoder: Encoder, tmp_path: Path) -> None:
     directory = shutil.copytree(saved, tmp_path / "copy")
     files = sorted(path for path in directory.rglob("*") if path.is_file())
     assert len(files) > 15
-    found(directory)
+    found(directory, encoder)
     for number, file in enumerate(files):
         size = 8 * file.stat().st_size
         # Not in the last line of a manifest, where a blank may become another.
         for bit in (size // 2 + number, size - 50 - number):
             flip(file, bit)
             with pytest.raises(StoreError):
-                found(directory)
+                found(directory, encoder)
             flip(file, bit)
-    found(directory)
+    found(directory, encoder)
 
 
 def test_an_error_of_our_own_is_not_said_to_be_damage(
@@ -143,7 +149,7 @@ def test_a_vocabulary_of_another_index_is_noticed(saved: Path, tmp_path: Path) -
         Index.load(directory)
 
 
-def test_foreign_files_are_refused_before_anything_is_built(saved: Path, tmp_path: Path) -> None:
+def test_foreign_files_are_refused_before_anything_is_built(saved: Path, encoder: Encoder, tmp_path: Path) -> None:
     directory = shutil.copytree(saved, tmp_path / "copy")
     (directory / "notes.txt").write_text("mine")
 
@@ -153,5 +159,5 @@ def test_foreign_files_are_refused_before_anything_is_built(saved: Path, tmp_pat
 
     with pytest.raises(OutputError, match=r"would be lost: notes\.txt: move them"):
         Index.build(Nothing(), directory=directory, encoder=None)  # type: ignore[arg-type]
-    assert np.array_equal(found(saved), found(directory))
+    assert np.array_equal(found(saved, encoder), found(directory, encoder))
     assert json.loads((directory / "manifest.json").read_text())

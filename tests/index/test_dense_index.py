@@ -38,7 +38,7 @@ def test_it_is_the_same_in_memory_saved_and_written(encoder: Encoder, tmp_path: 
 
 
 def test_scores_are_cosines_of_the_encoder(encoder: Encoder, saved: Path) -> None:
-    index = Index.load(saved)
+    index = Index.load(saved, encoder=encoder)
     hits = index.search.parts["dense"].search(QUERIES[:8], 3)
     texts = index.entries.texts.to_pylist()
     entries, queries = encoder.encode(texts), encoder.encode(QUERIES[:8])
@@ -59,8 +59,9 @@ def test_what_equals_a_name_scores_1_and_nothing_else_does(encoder: Encoder, spa
     assert index.match([f"{name} x" for name in NAMES], 1).scores.round(6).max() < 1
 
 
-def test_a_query_without_a_token_finds_nothing(saved: Path) -> None:
-    assert (Index.load(saved).search.parts["dense"].search(["", " ", "\0"], 3).rows == -1).all()
+def test_a_query_without_a_token_finds_nothing(encoder: Encoder, saved: Path) -> None:
+    dense = Index.load(saved, encoder=encoder).search.parts["dense"]
+    assert (dense.search(["", " ", "\0"], 3).rows == -1).all()
 
 
 def test_a_build_that_was_stopped_goes_on(
@@ -105,8 +106,8 @@ def test_names_that_are_cut_are_told_of_once(model: Path, monkeypatch: pytest.Mo
     assert [str(one.message) for one in caught] == [str(one.message) for one in expected]
 
 
-def test_searches_of_several_threads_do_not_disturb_each_other(saved: Path) -> None:
-    index = Index.load(saved)
+def test_searches_of_several_threads_do_not_disturb_each_other(encoder: Encoder, saved: Path) -> None:
+    index = Index.load(saved, encoder=encoder)
     part = index.search.parts["dense"]
     assert isinstance(part, DenseSearch)
 
@@ -119,9 +120,11 @@ def test_searches_of_several_threads_do_not_disturb_each_other(saved: Path) -> N
     assert np.array_equal(found.rows, part.search(QUERIES, 3).rows)
 
 
-def test_codes_find_what_the_vectors_say(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    Index.build(VOCABULARY, encoder=model).save(tmp_path / "saved")
-    Index.build(VOCABULARY, directory=tmp_path / "written", encoder=model)
+def test_codes_find_what_the_vectors_say(
+    encoder: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Index.build(VOCABULARY, encoder=encoder).save(tmp_path / "saved")
+    Index.build(VOCABULARY, directory=tmp_path / "written", encoder=encoder)
     counted: list[bool] = []
     original = Int8Codes.candidates
 
@@ -133,7 +136,7 @@ def test_codes_find_what_the_vectors_say(model: Path, tmp_path: Path, monkeypatc
     monkeypatch.setattr(Int8Codes, "candidates", candidates)
     for name in ("saved", "written"):
         assert {path.name for path in (tmp_path / name / "dense").iterdir()} == {"vectors.npy", *Int8Codes.FILES}
-        dense = Index.load(tmp_path / name).search.parts["dense"]
+        dense = Index.load(tmp_path / name, encoder=encoder).search.parts["dense"]
         monkeypatch.setattr(codes_module, "_SHARE", 320)
         expected = dense.search(QUERIES, 9)
         monkeypatch.setattr(codes_module, "_SHARE", 1)
@@ -211,14 +214,14 @@ def test_settings_that_make_no_sense_are_an_error(saved: Path, tmp_path: Path, c
         Index.load(directory)
 
 
-def test_fusion_is_changed_in_place(saved: Path, tmp_path: Path) -> None:
+def test_fusion_is_changed_in_place(encoder: Encoder, saved: Path, tmp_path: Path) -> None:
     directory = shutil.copytree(saved, tmp_path / "copy")
     fusion = Fusion.of(["exact", "sparse", "dense"], "reciprocal-rank", {"sparse": 1, "dense": 3})
     store_fusion(directory, fusion)
-    loaded = Index.load(directory)
+    loaded = Index.load(directory, encoder=encoder)
     assert loaded.fusion == fusion
     assert dict(loaded.search.weights) == {"exact": 0, "sparse": 0.25, "dense": 0.75}
-    assert_same(loaded, Index.load(saved).with_fusion(fusion))
+    assert_same(loaded, Index.load(saved, encoder=encoder).with_fusion(fusion))
 
 
 @pytest.mark.parametrize(
@@ -253,9 +256,11 @@ def test_a_rebuilt_index_searches_added_names_of_no_language() -> None:
 
 
 @pytest.mark.parametrize("kind", ["hnsw", "ivf-pq"])
-def test_approximate_search_says_how_much_it_finds(model: Path, saved: Path, tmp_path: Path, kind: str) -> None:
-    Index.build(VOCABULARY, directory=tmp_path / "i", encoder=model, dense=kind)
-    index, exact = Index.load(tmp_path / "i"), Index.load(saved)
+def test_approximate_search_says_how_much_it_finds(
+    encoder: Encoder, saved: Path, tmp_path: Path, kind: str
+) -> None:
+    Index.build(VOCABULARY, directory=tmp_path / "i", encoder=encoder, dense=kind)
+    index, exact = (Index.load(directory, encoder=encoder) for directory in (tmp_path / "i", saved))
     assert index.settings["dense"] == kind
     assert 0.8 < index.settings["recall@20"] <= 1
     some, all_ = (each.search.parts["dense"].search(QUERIES, 10) for each in (index, exact))
@@ -265,15 +270,15 @@ def test_approximate_search_says_how_much_it_finds(model: Path, saved: Path, tmp
     np.testing.assert_allclose(some.scores, exact.search.parts["dense"].score(QUERIES, some.rows), atol=1e-6)
 
 
-def test_a_damaged_approximate_search_is_an_error(model: Path, tmp_path: Path) -> None:
-    Index.build(VOCABULARY, directory=tmp_path / "i", encoder=model, dense="hnsw")
+def test_a_damaged_approximate_search_is_an_error(encoder: Encoder, tmp_path: Path) -> None:
+    Index.build(VOCABULARY, directory=tmp_path / "i", encoder=encoder, dense="hnsw")
     path = tmp_path / "i/dense/neighbours.faiss"
     path.write_bytes(b"\0" * path.stat().st_size)
     with pytest.raises(StoreError, match=r"neighbours\.faiss is damaged"):
-        Index.load(tmp_path / "i").match(["heart"], 1)
+        Index.load(tmp_path / "i", encoder=encoder).match(["heart"], 1)
     seal(tmp_path / "i", json.loads((tmp_path / "i" / "manifest.json").read_text()))
     with pytest.raises(StoreError, match=r"neighbours\.faiss: cannot be read"):
-        Index.load(tmp_path / "i").match(["heart"], 1)
+        Index.load(tmp_path / "i", encoder=encoder).match(["heart"], 1)
 
 
 def test_kinds_are_refused_before_anything_is_encoded(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
