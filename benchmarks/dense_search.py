@@ -123,9 +123,9 @@ def ours(folder: str, *, count: int, k: int, kind: str, batch: int = 0, codes: b
     faiss_index = None if kind == "exact" else FaissIndex.build(names, kind)
     built = time.perf_counter() - start
     search = _search(names, faiss_index, Path(folder) if codes and faiss_index is None else None)
-    found = _timed(lambda vectors: search.nearest(vectors, k), queries, batch or len(queries))
+    found = _timed(lambda vectors: search.search_vectors(vectors, k), queries, batch or len(queries))
     if faiss_index is not None:
-        exact, given = nearest(queries, names, k).rows, search.nearest(queries, k).rows
+        exact, given = nearest(queries, names, k).rows, search.search_vectors(queries, k).rows
         share = (exact[:, :, None] == given[:, None, :]).any(axis=2).mean()
         found |= {"build_seconds": built, "recall": float(share)}
     return found
@@ -162,11 +162,11 @@ def million(folder: str, *, queries: int, k: int) -> dict[str, Any]:
     vectors = draw.standard_normal((queries, names.shape[1]), np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     search = _search(names, None, Path(folder))
-    found = _timed(lambda some: search.nearest(some, k), vectors, queries)
+    found = _timed(lambda some: search.search_vectors(some, k), vectors, queries)
     milliseconds = []
     for vector in vectors[:10]:
         start = time.perf_counter()
-        search.nearest(vector[None], k)
+        search.search_vectors(vector[None], k)
         milliseconds.append(1000 * (time.perf_counter() - start))
     return {**found, "single_ms": statistics.median(milliseconds), "file_mb": names.nbytes / 1e6}
 

@@ -164,7 +164,7 @@ def test_vectors_that_rounding_made_too_long_are_no_better_than_the_best(
     )
     codes = search._int8_codes
     assert (codes is not None and codes.candidates(asked, 4) is not None) is coded
-    hits = search.nearest(asked, 4)
+    hits = search.search_vectors(asked, 4)
     assert (hits.rows.tolist(), hits.scores.tolist()) == ([[20, 21, 22, 23]], [[1, 1, 1, 1]])
 
 

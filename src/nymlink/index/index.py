@@ -167,6 +167,7 @@ class Index:
 
     @property
     def _encoder(self) -> QueryEncoder | None:
+        """Encoder of the dense search; ``None`` without one."""
         encoder = getattr(self._contents.searches.get(DENSE), "encoder", None)
         return encoder if isinstance(encoder, QueryEncoder) else None
 
@@ -174,8 +175,8 @@ class Index:
         """Load the encoder of a dense search now, not at the first query; without dense search do nothing.
 
         Raises:
-            StoreError: it is not to be found, or is another one than the index was built with.
-            InputError: there is no encoder where it was said to be now.
+            StoreError: it was not found, or is another one than the index was built with.
+            InputError: there is no encoder at the given place.
         """
         if self._encoder is not None:
             _ = self._encoder.loaded
@@ -221,15 +222,16 @@ class Index:
         for place, query in enumerate(queries):
             row = self.entries.find_reordered(query)
             if row is not None:
-                equal = self._equal_names(row, query)
+                name_of = self._equal_names(row, query)
                 for rank, concept in enumerate(matches.concepts[place].tolist()):
-                    matches.names[place, rank] = equal.get(concept, matches.names[place, rank])
+                    matches.names[place, rank] = name_of.get(concept, matches.names[place, rank])
         return matches
 
     def _equal_names(self, row: int, query: str) -> dict[int, int]:
-        """Map each concept of an entry that has the query for a name to the row of its surest such name."""
+        """Find the concepts that have the query for a name: concept row → row of its surest such name."""
         names = self.entries.names_of(row).tolist()
         equal = [name for name in names if normalise(self.vocabulary.name(name).text) == query]
+        # The surest name is the first, and overwrites others of its concept.
         return {int(self._concept_of_name[name]): name for name in reversed(equal)}
 
 

@@ -1,4 +1,4 @@
-"""What an index is made of: which searches, with which settings, joined how."""
+"""Settings of an index: its searches, their encoder, their fusion and the languages that are searched."""
 
 from __future__ import annotations
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 KIND: Final = "index"
 VERSION: Final = 8
+"""Kind and format version of the directory, in its manifest."""
 
 _VOCABULARY: Final = "vocabulary"
 """The folder of the vocabulary. Every search has a folder of its name; the entries are beside the manifest."""
@@ -237,6 +238,7 @@ def store_calibration(directory: str | Path, calibration: Mapping[str, Any], *, 
 
 @contextmanager
 def _changed_manifest(directory: Path) -> Iterator[dict[str, Any]]:
+    """Yield the manifest of an index, and write it as the caller has changed it."""
     manifest = read_manifest(directory, kind=KIND, version=VERSION)
     yield manifest
     write_manifest(directory, manifest)

@@ -1,4 +1,4 @@
-"""From entries to concepts: walking hits by descending score until k distinct concepts are found."""
+"""From entries to concepts: walk the hits of a query by descending score to k distinct concepts."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ class Matches:
         """
         removed = np.array(
             [
-                [concept in out for concept in line]
-                for line, out in zip(self.concepts.tolist(), excluded, strict=True)
+                [row in excluded_rows for row in rows]
+                for rows, excluded_rows in zip(self.concepts.tolist(), excluded, strict=True)
             ]
         )
         order = np.argsort(removed, axis=1, kind="stable")

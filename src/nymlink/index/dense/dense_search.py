@@ -1,4 +1,4 @@
-"""Dense search: the entries whose vectors have the highest cosine with the query's."""
+"""Dense search: find the entries whose vectors have the highest cosine with that of the query."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ class NameEncoder(Protocol):
 
 
 class DenseSearch:
-    """Search by the cosine of vectors: exact, or among the entries that a faiss index finds.
+    """Search by the cosine of vectors, exactly or with a faiss index.
 
     Args:
         entries: E entries.
-        encoder: encodes queries; the one that encoded the entries.
+        encoder: encodes queries; it has encoded the entries.
         vectors: float16 (E, D): the unit vectors of the entries.
         faiss_index: finds entries near a vector; if ``None``, the search is exact.
         int8_codes: of the vectors; they make an exact search faster.
@@ -70,10 +70,10 @@ class DenseSearch:
         int8_codes: Int8Codes | None = None,
     ) -> None:
         self._entries = entries
+        self.encoder = encoder
         self.vectors = vectors
         self.faiss_index = faiss_index
         self._int8_codes = int8_codes
-        self.encoder = encoder
         self._last: dict[str, Vectors] = {}
 
     @classmethod
@@ -122,35 +122,38 @@ class DenseSearch:
 
         A query that is blank, or of which the encoder knows no token, finds no entry.
         """
-        hits = self.nearest(self._encode(queries), k)
+        hits = self.search_vectors(self._encode(queries), k)
         blank = [place for place, query in enumerate(queries) if not query.strip()]
         hits.rows[blank], hits.scores[blank] = NONE, 0
         return hits
 
-    def nearest(self, vectors: Vectors, k: int) -> Hits:
+    def search_vectors(self, vectors: Vectors, k: int) -> Hits:
         """Find the k entries of highest cosine with each vector; none for a vector of zeros.
 
         Args:
             vectors: float32 (Q, D).
             k: how many.
         """
-        blocks = [self._nearest(vectors[start : start + QUERIES], k) for start in range(0, len(vectors), QUERIES)]
+        blocks = [
+            self._search_block(vectors[start : start + QUERIES], k) for start in range(0, len(vectors), QUERIES)
+        ]
         return Hits(
             np.concatenate([np.zeros((0, k), np.int32), *(hits.rows for hits in blocks)]),
             np.concatenate([np.zeros((0, k), np.float32), *(hits.scores for hits in blocks)]),
         )
 
-    def _nearest(self, vectors: Vectors, k: int) -> Hits:
+    def _search_block(self, vectors: Vectors, k: int) -> Hits:
+        """Find the k entries of highest cosine with each vector, for at most :data:`QUERIES` vectors."""
         nonzero = np.flatnonzero(vectors.any(axis=1))
-        query_numbers, rows = self._near(vectors[nonzero], k)
+        query_numbers, rows = self._candidates(vectors[nonzero], k)
         query_numbers = nonzero[query_numbers]
         return best_of(query_numbers, rows, self._cosines(vectors, query_numbers, rows), queries=len(vectors), k=k)
 
-    def _near(self, vectors: Vectors, k: int) -> tuple[QueryNumbers, Rows]:
+    def _candidates(self, vectors: Vectors, k: int) -> tuple[QueryNumbers, Rows]:
         """Select entries that may be among the k nearest of each vector: numbers of vectors, rows of entries."""
-        near = None if self._int8_codes is None else self._int8_codes.candidates(vectors, k)
-        if near is not None:
-            return near
+        candidates = None if self._int8_codes is None else self._int8_codes.candidates(vectors, k)
+        if candidates is not None:
+            return candidates
         if self.faiss_index is not None:
             rows = self.faiss_index.search(vectors, k + _MARGIN)
         else:
@@ -159,21 +162,21 @@ class DenseSearch:
         return query_numbers, rows[query_numbers, places]
 
     def recall(self, k: int, *, names: int = 1000, seed: int = 0) -> float:
-        """Measure recall@k: the share of the k entries nearest to a name of the index, but itself, that are found.
+        """Measure recall@k on names of the index: the share of their true k nearest neighbours that are found.
 
         Args:
-            k: how many.
-            names: how many names are searched, drawn with the seed.
+            k: how many neighbours, without the name itself.
+            names: how many names are drawn.
             seed: of the draw.
         """
         count = len(self.vectors)
         drawn = np.random.default_rng(seed).choice(count, min(names, count), replace=False).astype(np.int32)
         vectors = as_float32(self.vectors[drawn])
-        exact = nearest(vectors, self.vectors, k + 1).rows
-        wanted = (exact != NONE) & (exact != drawn[:, None])
-        hits = self.nearest(vectors, k + 1).rows
-        found = (exact[:, :, None] == hits[:, None, :]).any(axis=2) & wanted
-        return float(found.sum() / max(wanted.sum(), 1))
+        true_rows = nearest(vectors, self.vectors, k + 1).rows
+        relevant = (true_rows != NONE) & (true_rows != drawn[:, None])
+        rows = self.search_vectors(vectors, k + 1).rows
+        retrieved = (true_rows[:, :, None] == rows[:, None, :]).any(axis=2) & relevant
+        return float(retrieved.sum() / max(relevant.sum(), 1))
 
     def score(self, queries: Sequence[str], rows: Rows) -> Scores:
         """Compute the cosines of given entries; see :class:`~nymlink.index.fusion.hits.Searcher`."""
@@ -185,7 +188,7 @@ class DenseSearch:
         return scores
 
     def _cosines(self, vectors: Vectors, query_numbers: QueryNumbers, rows: Rows) -> Scores:
-        """Compute the cosine of each row with the vector of its number; the numbers ascend: float32 (n)."""
+        """Compute the cosine of each entry with the vector of its number; numbers ascend: float32 (n)."""
         scores = np.zeros(len(rows), np.float32)
         bounds = np.searchsorted(query_numbers, np.arange(len(vectors) + 1)).tolist()
         for vector, (start, end) in zip(vectors, pairwise(bounds), strict=True):
@@ -202,19 +205,19 @@ class DenseSearch:
         The vectors of the last search are kept, because what other searches found is scored right after it.
         """
         # Read once: another thread may search at the same time.
-        known = self._last
-        if any(query not in known for query in queries):
-            known = self._encode_distinct(list(dict.fromkeys(queries)))
-            self._last = known
+        vector_of = self._last
+        if any(query not in vector_of for query in queries):
+            vector_of = self._encode_distinct(list(dict.fromkeys(queries)))
+            self._last = vector_of
         width = self.vectors.shape[1]
-        return np.array([known[query] for query in queries], np.float32).reshape(-1, width)
+        return np.array([vector_of[query] for query in queries], np.float32).reshape(-1, width)
 
     def _encode_distinct(self, distinct: Sequence[str]) -> dict[str, Vectors]:
-        """Encode distinct texts; names of entries, in any order of their words, get the vectors of these."""
+        """Encode distinct texts; names of entries, in any order of their words, have vectors already."""
         rows = {text: self._entries.find(text) for text in distinct}
         new = [text for text, row in rows.items() if row is None]
-        known = {text: _inverse(as_float32(self.vectors[row])) for text, row in rows.items() if row is not None}
-        return known | dict(zip(new, self.encoder.encode(new), strict=True))
+        stored = {text: _inverse(as_float32(self.vectors[row])) for text, row in rows.items() if row is not None}
+        return stored | dict(zip(new, self.encoder.encode(new), strict=True))
 
     def save(self, directory: Path) -> None:
         """Write the search into a new directory."""
