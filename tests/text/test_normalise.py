@@ -26,6 +26,11 @@ from nymlink.text.normalise import normalise
         ("мигрень «с аурой»", "мигрень с аурой"),
         ("مرض السكري، النوع ٢", "مرض السكري النوع ٢"),
         ("neuro\u00adpathy", "neuropathy"),
+        ("İNSÜLİN DİRENCİ", "insülin direnci"),
+        ("i\u0307nsülin", "insülin"),
+        ("\u202bמחלה\u202c\u200f", "מחלה"),
+        ("القـلـب", "القلب"),
+        ("ﾊﾟｰｷﾝｿﾝ病", "パーキンソン病"),
         ("\ufeffasthma", "asthma"),
         ("Zetia®", "zetia"),
         ("Lipitor™ 10 mg", "lipitor 10 mg"),
@@ -76,6 +81,7 @@ def test_ascii_is_lower_case_with_punctuation_turned_to_spaces(text: str) -> Non
 
 @given(st.text(st.characters(categories=["Mn", "Mc", "Lo", "Nd"]), min_size=1))
 def test_letters_marks_and_digits_stay(text: str) -> None:
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("i\u0307", "i")
+    folded = unicodedata.normalize("NFKC", folded)
     if not any(unicodedata.category(char)[0] == "P" for char in folded):
         assert normalise(text) == " ".join(folded.split())
