@@ -76,13 +76,13 @@ def test_python_and_the_command_line_have_the_same_defaults(tmp_path: Path) -> N
 
 def test_links_are_rows_of_a_table() -> None:
     links = LINKER.link(
-        ["heart attack", "qqqq", nymlink.Mention("x", parts=("ovarian cancer", "no heart attack"))]
+        ["heart attack", "7777", nymlink.Mention("x", parts=("ovarian cancer", "no heart attack"))]
     )
     assert isinstance(links, Links)
     rows = links.to_dicts()
     first = next(row for row in rows if row["mention"] == "heart attack")
     assert (first["rank"], first["concept_id"], first["matched_name"]) == (1, "D:3", "heart attack")
-    assert [row["concept_id"] for row in rows if row["mention"] == "qqqq"] == [None]
+    assert [row["concept_id"] for row in rows if row["mention"] == "7777"] == [None]
     parts = [row for row in rows if row["mention"] == "x" and row["rank"] == 1]
     assert [row["concept_id"] for row in parts] == ["D:2", "D:3"]
     assert parts[1]["note"] == "contradicts: no ≠ –"

@@ -131,6 +131,12 @@ class CodePoints:
         return pairs[inside]
 
 
+def renumber(pairs: Pairs, numbers: Sequence[int]) -> Pairs:
+    """Give the texts of pairs other numbers: text i becomes text ``numbers[i]``."""
+    renumbered: Pairs = pairs & _UPPER | np.array(numbers, np.uint64)[pairs & ~_UPPER]
+    return renumbered
+
+
 def _powers(base: int, count: int) -> Hashes:
     """Compute 1, base, base², … modulo 2⁶⁴."""
     factors = np.full(count, base, np.uint64)

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from nymlink.core.json_objects import to_dataclass
-from nymlink.index.sparse.features import CodePoints, Pairs
+from nymlink.index.sparse.features import CodePoints, Pairs, renumber
 from nymlink.text.english.stop_words import stop_words
+from nymlink.text.romanise import romanise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +25,8 @@ class SparseSettings:
         words: whether words are features.
         shortest_word: shorter words are not features.
         stop_words: whether English function words are features.
+        romanised: whether texts that are not ASCII have the features of their romanised form, too: names of drugs
+            and diseases in other scripts are mostly transliterated.
         sublinear: take 1 + ln n instead of n for the frequency of a feature that occurs n times.
         search_share: find entries only by the features that at most this share of the entries have (where a query
             has such). Commoner features make a search slow and change little; they still count in the scores of
@@ -35,6 +38,7 @@ class SparseSettings:
     words: bool = False
     shortest_word: int = 1
     stop_words: bool = True
+    romanised: bool = False
     sublinear: bool = False
     search_share: float = 1.0
 
@@ -51,6 +55,14 @@ class SparseSettings:
 
     def features(self, texts: Sequence[str]) -> Pairs:
         """Collect the features of at most 65,536 texts whose words are separated by single spaces."""
+        pairs = self._features(texts)
+        others = [number for number, text in enumerate(texts) if not text.isascii()] if self.romanised else []
+        if not others:
+            return pairs
+        romanised = renumber(self._features([romanise(texts[number]) for number in others]), others)
+        return np.concatenate([pairs, romanised])
+
+    def _features(self, texts: Sequence[str]) -> Pairs:
         points = CodePoints(texts)
         pairs = []
         if self.chars is not None:
