@@ -8,11 +8,16 @@ from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
+import hypothesis
 import pytest
 
 # Before torch, NumPy and faiss are imported. Tests run in as many processes as there are cores, on tiny models:
 # threads would spend three times as much processor time waiting for each other. Sums are in one order, too.
 os.environ["OMP_NUM_THREADS"] = "1"
+
+# How long an example takes says more about what else the machine does.
+hypothesis.settings.register_profile("nymlink", deadline=None)
+hypothesis.settings.load_profile("nymlink")
 
 _NO_DATA = "real data not found"
 
