@@ -81,7 +81,7 @@ def outcomes(
     owners = index.vocabulary.columns.names["concept"].to_numpy()
     places = np.ones(len(index.entries), np.int64)
     if as_published:
-        places += np.bincount(index.entries.reordered_rows, minlength=len(places))
+        places += np.bincount(index.entries.reordered.rows, minlength=len(places))
 
     @cache  # Many queries find the same entry: its sets are made once.
     def names_of(entry: int) -> list[frozenset[int]]:

@@ -50,10 +50,11 @@ def queries(
 ) -> tuple[tuple[MentionQuery, ...], ...]:
     """Prepare the mentions of a document, and rewrite those that are no name by the rules of their language.
 
-    :func:`~nymlink.text.prepare.prepare_document` prepares them. One that is no name of the index as it stands is
-    corrected by the spelling table; if then it is none either, but is one in another regular form ("anaemias",
-    "anemia") or in other words ("hepatic failure", "liver failure"), the query is that. In what is still no name,
-    unknown words are guessed ("siezures") where ``guesses`` are allowed, see
+    :func:`~nymlink.text.prepare.prepare_document` prepares them. One that is no name of the index as it stands,
+    but has the folded form of one ("cardiaco", "cardíaco"; see :func:`~nymlink.text.folding.fold`), is that name;
+    else it is corrected by the spelling table. If then it is none either, but is one in another regular form
+    ("anaemias", "anemia") or in other words ("hepatic failure", "liver failure"), the query is that. In what is
+    still no name, unknown words are guessed ("siezures") where ``guesses`` are allowed, see
     :func:`~nymlink.linking.guesses.guess`; then other forms and words are tried again. A vocabulary that has
     "tumour" is right to do so, and "AIDS" is no plural. What was prepared before is not corrected by the table.
 
@@ -85,6 +86,8 @@ def queries(
         rules = rules_for(text, language)
         if entries.find(text) is not None:
             return MentionQuery(text, text, rules, acronym=acronym)
+        if not as_published and (row := entries.find_folded(text)) is not None:
+            return MentionQuery(entries.text(row), text, rules, acronym=acronym)
         table = rules.spelling() if spelling is None else spelling
         corrected = text if mention.prepared else correct(text, table)
         if as_published or acronym:

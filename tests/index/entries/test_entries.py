@@ -12,7 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.index.entries.entries import Entries
+from nymlink.index.entries.other_texts import OtherTexts
 from nymlink.index.fusion.hits import NONE
+from nymlink.text.folding import fold
 from nymlink.text.normalise import normalise
 from nymlink.vocabulary.model import KINDS
 from tests.index.small import entries, vocabulary
@@ -85,7 +87,7 @@ def test_what_is_no_entry_is_not_found(text: str) -> None:
 def test_each_order_of_words_is_an_entry_unless_asked_otherwise() -> None:
     known = entries(["Cancer, Pancreatic", "pancreatic cancer"])
     assert known.texts.to_pylist() == ["cancer pancreatic", "pancreatic cancer"]
-    assert known.reordered.to_pylist() == []
+    assert known.reordered.texts.to_pylist() == []
 
 
 def test_names_of_a_concept_in_any_order_of_their_words_are_one_entry() -> None:
@@ -107,7 +109,7 @@ def test_names_of_a_concept_in_any_order_of_their_words_are_one_entry() -> None:
         "pancreatic cancers",
         "stomach cancer",
     ]
-    assert known.reordered.to_pylist() == ["cancer pancreatic"]
+    assert known.reordered.texts.to_pylist() == ["cancer pancreatic"]
     assert known.find("cancer pancreatic") == known.find("pancreatic cancer") == 4
     assert [built.name(row).text for row in names_of(known, "pancreatic cancer")] == [
         "Pancreatic Cancer",
@@ -124,7 +126,7 @@ def test_of_several_orders_that_of_the_surest_name_is_searched() -> None:
         }
     )
     known = Entries.of(built, any_order=True)
-    assert (known.texts.to_pylist(), known.reordered.to_pylist()) == (["head ache"], ["ache head"])
+    assert (known.texts.to_pylist(), known.reordered.texts.to_pylist()) == (["head ache"], ["ache head"])
     found = [(name.concept_id, name.kind) for name in map(built.name, names_of(known, "ache head"))]
     assert found == [
         ("X:2", "preferred"),
@@ -174,7 +176,8 @@ def test_saved_and_loaded(tmp_path: Path) -> None:
     assert loaded.texts.to_pylist() == known.texts.to_pylist()
     assert np.array_equal(loaded.offsets, known.offsets)
     assert np.array_equal(loaded.names, known.names)
-    assert loaded.reordered.to_pylist() == known.reordered.to_pylist() == ["flu swine"]
+    assert loaded.reordered.texts.to_pylist() == known.reordered.texts.to_pylist() == ["flu swine"]
+    assert loaded.folded.texts.to_pylist() == known.folded.texts.to_pylist()
     assert loaded.find("flu swine") == loaded.find("swine flu") == known.find("swine flu")
     assert loaded.find_all(["flu swine", "swine", "flu"]).tolist() == [2, NONE, 1]
 
@@ -186,8 +189,26 @@ def test_offsets_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="offsets"):
         Entries(known.texts, known.offsets, known.names[:-1])
     others = pa.array(["c o l d"], pa.large_string())
-    with pytest.raises(ValueError, match="other word orders"):
-        Entries(known.texts, known.offsets, known.names, others)
+    with pytest.raises(ValueError, match="other texts"):
+        OtherTexts(others, np.zeros(2, np.int32))
     for row in (-1, 2):
-        with pytest.raises(ValueError, match="other word orders"):
-            Entries(known.texts, known.offsets, known.names, others, np.array([row], np.int32))
+        with pytest.raises(ValueError, match="other texts"):
+            Entries(known.texts, known.offsets, known.names, OtherTexts(others, np.array([row], np.int32)))
+
+
+def test_entries_are_found_by_their_folded_form() -> None:
+    known = entries(["cardíaco", "ёлка", "ウィルス性肝炎", "氣喘", "Diyabet insipıdus", "flu"])
+    latin = ("cardiaco", "cardìaco", "diyabet insipidus")
+    for written in (*latin, "елка", "ウイルス性肝炎", "うぃるす性肝炎", "气喘"):
+        row = known.find_folded(normalise(written))
+        assert known.find(normalise(written)) is None
+        assert row is not None
+        assert fold(known.text(row)) == fold(normalise(written))
+    assert known.find_folded("influenza") is None
+
+
+def test_a_folded_form_of_several_names_finds_none() -> None:
+    known = entries(["año", "añó", "sí", "si"])
+    assert known.find_folded("ano") is None
+    # A name without marks is the one that is meant by others' marks.
+    assert known.find_folded("sì") == known.find("si")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar, Final
 
@@ -15,10 +15,12 @@ from nymlink.core.hashing import mix
 from nymlink.core.progress import track
 from nymlink.core.store.arrays import map_array, save_array
 from nymlink.index.entries.initials import Initials
-from nymlink.index.entries.sorted_texts import SortedTexts
+from nymlink.index.entries.other_texts import OtherTexts
+from nymlink.index.entries.sorted_texts import SortedTexts, map_texts, save_texts
 from nymlink.index.entries.word_order import word_digests
 from nymlink.index.entries.words import Words
 from nymlink.index.fusion.hits import NONE, Rows
+from nymlink.text.folding import fold
 from nymlink.vocabulary.keys import normalise_all
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -36,9 +38,9 @@ class Entries:
         offsets: int64 (E + 1): the names of entry i are ``names[offsets[i]:offsets[i + 1]]``.
         names: int32: name rows of the vocabulary; those of one entry by kind, the most exact first, then in the
             vocabulary's order.
-        reordered: large_string (V): prepared names that are not searched, in code point order: each has the words
-            of its entry's text, in another order.
-        reordered_rows: int32 (V): the entry of each of them.
+        reordered: prepared names that are not searched: each has the words of its entry's text, in another order.
+        folded: folded forms of the texts, where they differ from them and from any other text, and are those of
+            one text alone.
         words: of the texts.
         initials: of the texts.
     """
@@ -47,38 +49,33 @@ class Entries:
         "entries.arrow",
         "entry_offsets.npy",
         "entry_names.npy",
-        "other_orders.arrow",
-        "other_order_rows.npy",
+        *OtherTexts.files("other_orders"),
+        *OtherTexts.files("folded"),
     )
 
     texts: pa.LargeStringArray
     offsets: npt.NDArray[np.int64]
     names: npt.NDArray[np.int32]
-    reordered: pa.LargeStringArray = field(default_factory=lambda: pa.array([], pa.large_string()))
-    reordered_rows: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    reordered: OtherTexts = field(default_factory=OtherTexts.none)
+    folded: OtherTexts = field(default_factory=OtherTexts.none)
     words: Words = field(init=False, repr=False)
     initials: Initials = field(init=False, repr=False)
     _sorted_texts: SortedTexts = field(init=False, repr=False)
-    _sorted_reordered: SortedTexts = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if len(self.offsets) != len(self.texts) + 1 or int(self.offsets[-1]) != len(self.names):
             raise ValueError("the offsets of the entries do not fit their texts and names")
         if self.offsets[0] != 0 or np.any(self.offsets[1:] < self.offsets[:-1]):
             raise ValueError("the offsets of the entries do not ascend from 0")
-        if self.texts.type != pa.large_string() or self.reordered.type != pa.large_string():
+        if self.texts.type != pa.large_string():
             raise ValueError("the texts of the entries are not large strings")
         if self.offsets.dtype != np.int64 or self.names.dtype != np.int32:
             raise ValueError("the offsets of the entries or their names are of another type")
-        rows = self.reordered_rows
-        if rows.dtype != np.int32 or rows.shape != (len(self.reordered),):
-            raise ValueError("the rows of names in other word orders do not fit these names")
-        if len(rows) and not 0 <= rows.min() <= rows.max() < len(self.texts):
-            raise ValueError("there are names in other word orders of entries that do not exist")
+        for others in (self.reordered, self.folded):
+            others.check_rows(len(self.texts))
         object.__setattr__(self, "words", Words(self.texts))
         object.__setattr__(self, "initials", Initials(self.texts))
         object.__setattr__(self, "_sorted_texts", SortedTexts(self.texts))
-        object.__setattr__(self, "_sorted_reordered", SortedTexts(self.reordered))
 
     @classmethod
     def of(
@@ -121,9 +118,20 @@ class Entries:
         ends = runs.run_ends.to_numpy().astype(np.int64)
         names = table["row"].to_numpy().astype(np.int32)
         entries = cls(runs.values, np.concatenate([[0], ends]), names)
-        if not any_order:
-            return entries
-        return entries._merge_word_orders(table["rank"].to_numpy(), table["concept"].to_numpy())
+        if any_order:
+            entries = entries._merge_word_orders(table["rank"].to_numpy(), table["concept"].to_numpy())
+        return replace(entries, folded=entries._fold_texts())
+
+    def _fold_texts(self) -> OtherTexts:
+        """Fold the texts that are not ASCII."""
+        rows = np.flatnonzero(pa.compute.invert(pa.compute.string_is_ascii(self.texts)).to_numpy(False))
+        row_of: dict[str, int] = {}
+        shared = set()
+        for row, text in zip(rows.tolist(), self.texts.take(pa.array(rows)).to_pylist(), strict=True):
+            folded = fold(text)
+            if folded != text and row_of.setdefault(folded, row) != row:
+                shared.add(folded)
+        return OtherTexts.of({t: row for t, row in row_of.items() if t not in shared and self.find(t) is None})
 
     def _merge_word_orders(self, ranks: npt.NDArray[np.int8], concepts: npt.NDArray[np.int32]) -> Entries:
         """Merge entries of the same concepts and the same words in another order.
@@ -155,8 +163,7 @@ class Entries:
             self.texts.take(pa.array(np.sort(searched))),
             np.concatenate([[0], ends]),
             names,
-            self.texts.filter(pa.array(rest)),
-            row[rest],
+            OtherTexts(self.texts.filter(pa.array(rest)), row[rest]),
         )
 
     def __len__(self) -> int:
@@ -165,7 +172,7 @@ class Entries:
     @property
     def distinct_names(self) -> int:
         """Number of distinct prepared names, those in other word orders included."""
-        return len(self.texts) + len(self.reordered)
+        return len(self.texts) + len(self.reordered.texts)
 
     def text(self, row: int) -> str:
         """Prepared name of an entry."""
@@ -191,8 +198,13 @@ class Entries:
 
     def find_reordered(self, text: str) -> int | None:
         """Find the entry of a prepared name that it has in another order of words; ``None`` for other texts."""
-        place = self._sorted_reordered.find(text)
-        return None if place is None else int(self.reordered_rows[place])
+        return self.reordered.find(text)
+
+    def find_folded(self, text: str) -> int | None:
+        """Find the entry whose folded form is that of a prepared text; ``None`` where there is not exactly one."""
+        folded = fold(text)
+        row = self.find(folded)
+        return self.folded.find(folded) if row is None else row
 
     def searched_order(self, text: str) -> str:
         """Replace a name by its entry's text, which has the words in the order that is searched."""
@@ -206,11 +218,11 @@ class Entries:
 
     def save(self, directory: Path) -> None:
         """Write the entries into a directory."""
-        _save_texts(directory / "entries.arrow", self.texts)
-        _save_texts(directory / "other_orders.arrow", self.reordered)
+        save_texts(directory / "entries.arrow", self.texts)
         save_array(directory, "entry_offsets", self.offsets)
         save_array(directory, "entry_names", self.names)
-        save_array(directory, "other_order_rows", self.reordered_rows)
+        self.reordered.save(directory, "other_orders")
+        self.folded.save(directory, "folded")
 
     @classmethod
     def load(cls, directory: Path) -> Entries:
@@ -221,26 +233,9 @@ class Entries:
             ValueError, pyarrow.ArrowException: the files hold something else, or do not fit each other.
         """
         return cls(
-            _map_texts(directory / "entries.arrow"),
+            map_texts(directory / "entries.arrow"),
             map_array(directory, "entry_offsets"),
             map_array(directory, "entry_names"),
-            _map_texts(directory / "other_orders.arrow"),
-            map_array(directory, "other_order_rows"),
+            OtherTexts.load(directory, "other_orders"),
+            OtherTexts.load(directory, "folded"),
         )
-
-
-def _save_texts(path: Path, texts: pa.LargeStringArray) -> None:
-    table = pa.table({"text": texts})
-    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as file:
-        file.write_table(table)
-
-
-def _map_texts(path: Path) -> pa.LargeStringArray:
-    with pa.memory_map(str(path)) as source:
-        table = pa.ipc.open_file(source).read_all()
-    if table.column_names != ["text"]:
-        raise ValueError(f"{path.name} has the columns {', '.join(table.column_names)}")
-    column = table["text"]
-    # In full, because Arrow follows the offsets of texts unchecked.
-    column.validate(full=True)
-    return column.chunk(0) if column.num_chunks else pa.array([], pa.large_string())

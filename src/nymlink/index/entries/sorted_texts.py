@@ -1,9 +1,10 @@
-"""Finding texts in a sorted Arrow array, without a Python object for each."""
+"""Find texts in a sorted Arrow array, without a Python object for each, and keep such arrays in files."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
+from pathlib import Path
 
 import pyarrow as pa
 
@@ -38,3 +39,27 @@ class SortedTexts:
 
     def _encoded(self, row: int) -> bytes:
         return self._bytes[self._ends[row] : self._ends[row + 1]].tobytes()
+
+
+def save_texts(path: Path, texts: pa.LargeStringArray) -> None:
+    """Write texts to an Arrow file."""
+    table = pa.table({"text": texts})
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as file:
+        file.write_table(table)
+
+
+def map_texts(path: Path) -> pa.LargeStringArray:
+    """Map the texts of a file into memory.
+
+    Raises:
+        OSError: the file is missing.
+        ValueError, pyarrow.ArrowException: it holds something else.
+    """
+    with pa.memory_map(str(path)) as source:
+        table = pa.ipc.open_file(source).read_all()
+    if table.column_names != ["text"]:
+        raise ValueError(f"{path.name} has the columns {', '.join(table.column_names)}")
+    column = table["text"]
+    # In full, because Arrow follows the offsets of texts unchecked.
+    column.validate(full=True)
+    return column.chunk(0) if column.num_chunks else pa.array([], pa.large_string())
