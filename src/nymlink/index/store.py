@@ -27,12 +27,8 @@ if TYPE_CHECKING:
     from nymlink.encode.encoder import Encoder
 
 KIND: Final = "index"
-<<<<<<< HEAD
-VERSION: Final = 8
-"""Kind and format version of the directory, in its manifest."""
-=======
 VERSION: Final = 9
->>>>>>> c614144 (Find entries by their folded form)
+"""Kind and format version of the directory, in its manifest."""
 
 _VOCABULARY: Final = "vocabulary"
 """The folder of the vocabulary. Every search has a folder of its name; the entries are beside the manifest."""
