@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
+
+if TYPE_CHECKING:
+    from nymlink.encode.model.torch_model import TorchModel
 
 # Before torch, NumPy and faiss are imported. Tests run in as many processes as there are cores, on tiny models:
 # threads would spend three times as much processor time waiting for each other. Sums are in one order, too.
@@ -41,6 +45,31 @@ def data() -> Path:
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Indexes and vectors go to a cache that is not the user's, and is empty at first."""
     os.environ["NYMLINK_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture(scope="session")
+def export_once() -> Iterator[Callable[..., Any]]:
+    """Exports a model; from its first use on, the graph of one that was exported before is copied.
+
+    Tracing a graph takes seconds.
+    """
+    from nymlink.encode.export import graph
+    from nymlink.encode.export.onnx_export import export
+
+    write_graph, graphs = graph.write_graph, {}
+
+    def write_once(model: TorchModel, path: Path) -> None:
+        weights = {name: value.numpy().tobytes() for name, value in model.state_dict().items()}
+        key = (model.transformer.config.model_type, model.settings.pooling, tuple(weights.items()))
+        if key not in graphs:
+            write_graph(model, path)
+            graphs[key] = path.read_bytes()
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(graphs[key])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(graph, "write_graph", write_once)
+        yield export
 
 
 @pytest.fixture

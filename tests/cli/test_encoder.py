@@ -2,14 +2,15 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from nymlink.core.files import MAX_LINE
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.export.onnx_export import export
 from nymlink.encode.model.torch_model import TorchModel
 from tests.cli.conftest import Run
 from tests.encode import tiny
@@ -25,9 +26,9 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def graph(model: Path) -> Path:
+def graph(model: Path, export_once: Callable[..., Any]) -> Path:
     """The same for ONNX Runtime."""
-    export(model, model.parent / "onnx")
+    export_once(model, model.parent / "onnx")
     return model.parent / "onnx"
 
 
@@ -43,6 +44,7 @@ def test_export(run: Run, model: Path, graph: Path, tmp_path: Path) -> None:
     assert Encoder.load(tmp_path / "onnx").fingerprint == Encoder.load(graph).fingerprint
 
 
+@pytest.mark.usefixtures("export_once")
 def test_export_int8_says_what_it_costs(run: Run, model: Path, tmp_path: Path) -> None:
     names = many_names(300)
     concepts = {f"T:{number}": [f"{name} seizure", name] for number, name in enumerate(names)}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from importlib.util import find_spec
 
 import numpy as np
 import pytest
 from tests.index.small import entries, many_names
 
+from nymlink.core.store.arrays import Vectors
 from nymlink.index.dense import int8_codes
 from nymlink.index.dense.approximate import KINDS
 from nymlink.index.dense.dense_search import DenseSearch
@@ -87,18 +89,25 @@ class _WithCodes:
         return self._search.score(queries, rows)
 
 
+_WIDTH = 64
+
+
+@cache
+def _trigram_vector(letters: bytes) -> Vectors:
+    return np.random.default_rng(list(letters)).standard_normal(_WIDTH)
+
+
 class _Trigrams:
     """An encoder that knows three letters at a time."""
 
-    width = 64
+    width = _WIDTH
 
-    def encode(self, names: Sequence[str], *, cache: object = None) -> np.ndarray:
+    def encode(self, names: Sequence[str], *, cache: object = None) -> Vectors:
         vectors = np.zeros((len(names), self.width), np.float32)
         for row, name in enumerate(names):
             padded = f"  {name} ".encode("utf-8", "surrogatepass")
             for start in range(len(padded) - 2):
-                draw = np.random.default_rng(list(padded[start : start + 3]))
-                vectors[row] += draw.standard_normal(self.width)
+                vectors[row] += _trigram_vector(padded[start : start + 3])
         return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
 
 

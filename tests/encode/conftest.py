@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from nymlink.encode.export.onnx_export import export
 from nymlink.encode.model.torch_model import TorchModel
 from tests.encode import tiny
 
@@ -33,10 +34,10 @@ def saved(bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def exported(saved: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def exported(saved: Path, export_once: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same for ONNX Runtime, in fp32."""
     folder = tmp_path_factory.mktemp("exported") / "bert"
-    export(saved, folder)
+    export_once(saved, folder)
     return folder
 
 

@@ -4,9 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.index.small import many_names
 
 
+@pytest.mark.usefixtures("export_once")
 def test_encoding_is_measured(saved: Path, tmp_path: Path, script: Callable[[str], Any]) -> None:
     benchmark = script("encode")
     source = tmp_path / "names.txt"

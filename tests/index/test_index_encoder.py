@@ -7,6 +7,7 @@ import pickle
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ import pytest
 from nymlink.core.errors import InputError, StoreError
 from nymlink.core.store.manifest import write_manifest
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.export.onnx_export import export
 from nymlink.index.index import Index
 from tests.encode import tiny
 from tests.index.dense_samples import VOCABULARY, assert_same
@@ -108,10 +108,10 @@ def test_settings_of_the_encoder_are_those_it_was_built_with(model: Path, tmp_pa
 
 
 @pytest.fixture(scope="module")
-def mixed(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def mixed(model: Path, export_once: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder as of a model on the hub: weights, and graphs that nothing says to be of these weights."""
     folder = tmp_path_factory.mktemp("mixed") / "tiny"
-    export(model, folder)
+    export_once(model, folder)
     (folder / "manifest.json").unlink()
     shutil.copy(folder / "onnx" / "model.onnx", folder / "onnx" / "model_int8.onnx")
     shutil.copy(model / "model.safetensors", folder)
