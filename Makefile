@@ -3,14 +3,19 @@ PYTHON ?= python3
 BIN := .venv/bin
 # Progress and pip's chatter stay out of the way; errors do not.
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+# Tests go to one process a core, in their order; one that is done takes over tests of another.
+PARALLEL := --numprocesses auto --dist worksteal
 
-.PHONY: demo test lint types docs clean
+.PHONY: demo test test-fast lint types docs clean
 
 demo: .venv/.installed
 	@$(BIN)/nymlink link --file examples/phenotypes.txt --format table
 
 test: .venv/.installed-dev
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+	$(BIN)/python -m pytest $(PARALLEL)
+
+test-fast: .venv/.installed-dev
+	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow'
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff check .

@@ -15,6 +15,7 @@ from tests.docs.runner import Runner
 RUN = [page for page in PAGES if any(block.runs for block in blocks(page))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", RUN)
 def test_page_runs(page: str, runner: Runner) -> None:
     for block in blocks(page):

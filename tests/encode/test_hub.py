@@ -17,6 +17,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 COMMIT = "0" * 39 + "1"
 SCRIPT = """
 import sys

@@ -23,6 +23,8 @@ from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 
+pytestmark = pytest.mark.slow
+
 
 def percent(evaluation: Evaluation, *figures: str) -> list[float]:
     return [round(100 * evaluation.figures[figure], 1) for figure in figures]

@@ -24,7 +24,7 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.encode import tiny
 from tests.index.small import many_names, vocabulary
 
-pytestmark = pytest.mark.usefixtures("export_once")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("export_once")]
 
 
 @pytest.fixture(scope="module")
