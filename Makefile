@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # Tests go to one process a core, in their order; one that is done takes over tests of another.
 PARALLEL := --numprocesses auto --dist worksteal
 
-.PHONY: demo test test-fast lint types docs clean
+.PHONY: demo test test-fast coverage lint types docs clean
 
 demo: .venv/.installed
 	@$(BIN)/nymlink link --file examples/phenotypes.txt --format table
@@ -16,6 +16,11 @@ test: .venv/.installed-dev
 
 test-fast: .venv/.installed-dev
 	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow'
+
+# A test that fails does not keep the table from being shown.
+coverage: .venv/.installed-dev
+	-$(BIN)/python -m pytest $(PARALLEL) --cov --cov-report=html --cov-report=json
+	@$(BIN)/python .ci/coverage_by_room.py
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff check .
@@ -44,4 +49,4 @@ docs: .venv/.installed-docs
 	@touch $@
 
 clean:
-	rm -rf .venv build dist site
+	rm -rf .venv build dist site htmlcov .coverage*
