@@ -73,6 +73,11 @@ class Columns:
             raise ValueError("the names of the concepts do not follow one another")
         for rows, count in ((self.concepts_by_id, concepts), (self.names_by_key, names)):
             _require_rows(rows, count)
+            # As many rows as there are: none is missing where none comes twice.
+            seen = np.zeros(count, np.bool_)
+            seen[rows] = True
+            if not seen.all():
+                raise ValueError("the look-up arrays do not have every row once")
         for chunk in self.names["concept"].chunks:
             _require_rows(chunk.to_numpy(), concepts)
         for chunk in self.names["kind"].chunks:
