@@ -24,7 +24,7 @@ def test_clusters_are_the_mentions_of_a_concept_in_a_document() -> None:
         Document("2", mentions=(parted,)),
     )
     assert cluster_sizes(Corpus("toy", documents)).tolist() == [3, 1, 1, 1]
-    with pytest.raises(InputError, match="no mention of the corpus has a gold id of its own"):
+    with pytest.raises(InputError, match="no mention of the corpus has exactly one gold id"):
         cluster_sizes(Corpus("toy", documents[2:]))
 
 

@@ -1,1 +1,1 @@
-"""Pictures of what training learns from, and of what it does to names and mentions."""
+"""Pictures of training data, and of names and mentions before and after training."""

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 Sizes = npt.NDArray[np.int64]
 
 _LAST: Final = 15
-"""Clusters of so many mentions and more share a bar."""
+"""Clusters of this many mentions and more share a bar."""
 
 
 def cluster_sizes(corpus: Corpus) -> Sizes:
-    """The number of mentions of each concept in each document where it has any: int64, the largest first.
+    """Count the mentions of each concept in each document that has any: int64, the largest first.
 
-    Only mentions of one concept count, as a re-ranker learns from no others; concepts are told by their ids.
+    Only mentions of one concept count, as a re-ranker learns from no others; concepts are distinguished by id.
 
     Raises:
         InputError: no mention has a gold id.
@@ -36,16 +36,16 @@ def cluster_sizes(corpus: Corpus) -> Sizes:
         if len(mention.concept_ids) == 1 and not mention.parts
     )
     if not counts:
-        raise InputError("no mention of the corpus has a gold id of its own")
+        raise InputError("no mention of the corpus has exactly one gold id")
     return np.array(sorted(counts.values(), reverse=True), np.int64)
 
 
 def draw_clusters(sizes: Sizes, *, title: str) -> Figure:
-    """A bar for each size of a cluster: how many there are, and how many mentions these have.
+    """Draw a bar chart of cluster sizes: numbers of clusters of each size, and of their mentions.
 
     Args:
-        sizes: of the clusters.
-        title: where they are from.
+        sizes: sizes of the clusters.
+        title: name of the corpus.
 
     Raises:
         MissingExtraError: matplotlib is not installed.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST: Final = len(COLOURS)
-"""Concepts that can be told apart by their colours."""
+"""Most concepts that colours can distinguish."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +34,7 @@ class ContextSample:
 
     Attributes:
         passages: the mentions; those of a concept follow one another.
-        labels: int32 (M): which concept each means, from 0.
+        labels: int32 (M): the concept that each means, from 0.
         concepts: the C rows of the concepts in the vocabulary.
         names: their preferred names.
     """
@@ -54,24 +54,24 @@ def sample_contexts(
     max_length: int = DEFAULT_MAX_LENGTH,
     seed: int = 0,
 ) -> ContextSample:
-    """Mentions of concepts drawn at random among those that have enough mentions.
+    """Draw mentions of random concepts among those that have enough mentions.
 
     Only mentions that mean one concept and have a context count.
 
     Args:
-        vocabulary: has the concepts.
-        corpus: has the mentions.
-        concepts: how many concepts.
-        mentions: how many mentions of each; where too few concepts have so many, those with most are taken.
+        vocabulary: vocabulary of the concepts.
+        corpus: corpus of the mentions.
+        concepts: number of concepts.
+        mentions: number of mentions of each; where too few concepts have as many, those with most are drawn.
         max_length: tokens that are read of a mention with its context.
-        seed: of the drawing.
+        seed: seed of the drawing.
 
     Raises:
         InputError: fewer concepts than wanted have two mentions.
         MissingExtraError: the sentence splitter is not installed.
     """
-    found = _by_concept(vocabulary, corpus, max_length)
-    rows = np.array(sorted(row for row, own in found.items() if len(own) > 1), np.int64)
+    passages_of = _by_concept(vocabulary, corpus, max_length)
+    rows = np.array(sorted(row for row, group in passages_of.items() if len(group) > 1), np.int64)
     if len(rows) < concepts:
         raise InputError(
             f"only {len(rows)} concepts of the vocabulary have two or more mentions with a context in the corpus, "
@@ -79,16 +79,19 @@ def sample_contexts(
         )
     random = np.random.default_rng(seed)
     shuffled = random.permutation(rows)
-    counts = np.array([min(len(found[row]), mentions) for row in shuffled.tolist()])
+    counts = np.array([min(len(passages_of[row]), mentions) for row in shuffled.tolist()])
     # Stable: concepts with enough mentions stay in random order.
     chosen = np.sort(shuffled[np.argsort(-counts, kind="stable")][:concepts]).tolist()
     drawn = [
-        [found[row][place] for place in np.sort(random.permutation(len(found[row]))[:mentions]).tolist()]
+        [
+            passages_of[row][place]
+            for place in np.sort(random.permutation(len(passages_of[row]))[:mentions]).tolist()
+        ]
         for row in chosen
     ]
     return ContextSample(
-        passages=tuple(passage for own in drawn for passage in own),
-        labels=np.repeat(np.arange(concepts, dtype=np.int32), [len(own) for own in drawn]),
+        passages=tuple(passage for group in drawn for passage in group),
+        labels=np.repeat(np.arange(concepts, dtype=np.int32), [len(group) for group in drawn]),
         concepts=tuple(chosen),
         names=tuple(map(vocabulary.preferred_name, chosen)),
     )
@@ -96,17 +99,17 @@ def sample_contexts(
 
 def _by_concept(vocabulary: Vocabulary, corpus: Corpus, max_length: int) -> dict[int, list[Passage]]:
     resolver = GoldResolver(vocabulary)
-    found: defaultdict[int, list[Passage]] = defaultdict(list)
+    passages_of: defaultdict[int, list[Passage]] = defaultdict(list)
     for document in corpus.documents:
         for mention, passage in zip(document.mentions, passages(document, max_length=max_length), strict=True):
             gold = resolver.rows(mention.concept_ids)
             if passage is not None and len(gold) == 1 and not mention.parts:
-                found[min(gold)].append(passage)
-    return found
+                passages_of[min(gold)].append(passage)
+    return passages_of
 
 
 def draw_contexts(sample: ContextSample, views: Mapping[str, tuple[Vectors, Vectors]]) -> Figure:
-    """One map for each re-ranker: a concept is a colour, its mentions are dots, and it is a star itself.
+    """Draw a map for each re-ranker: a star for each concept, dots of the same colour for its mentions.
 
     Args:
         sample: M mentions of C concepts, at most :data:`MOST`.
@@ -131,9 +134,9 @@ def draw_contexts(sample: ContextSample, views: Mapping[str, tuple[Vectors, Vect
 
 
 def scaled(vectors: Vectors) -> Flat:
-    """Metric multidimensional scaling of Euclidean distances, from principal components: (N, D) → (N, 2).
+    """Scale Euclidean distances to two dimensions (metric MDS), from principal components: (N, D) → (N, 2).
 
-    By SMACOF (de Leeuw 1977); no random numbers are drawn.
+    By SMACOF (de Leeuw 1977), which draws no random numbers here.
 
     Raises:
         MissingExtraError: scikit-learn is not installed.
@@ -143,28 +146,28 @@ def scaled(vectors: Vectors) -> Flat:
     except ImportError as error:
         raise MissingExtraError("plot", purpose="a map of mentions") from error
     centred = (vectors - vectors.mean(0)).astype(np.float64)
-    away = np.linalg.norm(centred[:, None] - centred, axis=2)
+    distances = np.linalg.norm(centred[:, None] - centred, axis=2)
     left, sizes, _ = np.linalg.svd(centred, full_matrices=False)
-    flat = np.asarray(smacof(away, init=left[:, :2] * sizes[:2], n_init=1)[0], np.float64)
-    moved: Flat = flat - flat.mean(0)
-    return moved
+    embedded = np.asarray(smacof(distances, init=left[:, :2] * sizes[:2], n_init=1)[0], np.float64)
+    centred_map: Flat = embedded - embedded.mean(0)
+    return centred_map
 
 
 def meant_nearest(mentions: Vectors, concepts: Vectors, labels: Labels) -> float:
-    """The share of M mentions (M, D) whose nearest of C concepts (C, D) is that of their label (M)."""
-    away = np.linalg.norm(mentions[:, None] - concepts, axis=2)
-    return float(np.mean(away.argmin(1) == labels))
+    """Compute the share of M mentions (M, D) whose nearest of C concepts (C, D) is that of their label (M)."""
+    distances = np.linalg.norm(mentions[:, None] - concepts, axis=2)
+    return float(np.mean(distances.argmin(1) == labels))
 
 
 def _draw_map(axes: Axes, points: Flat, sample: ContextSample) -> None:
     mentions, concepts = points[: len(sample.passages)], points[len(sample.passages) :]
     for concept, (name, colour) in enumerate(zip(sample.names, COLOURS, strict=False)):
-        own = mentions[sample.labels == concept]
-        axes.scatter(own[:, 0], own[:, 1], s=22, c=colour, edgecolors="white", linewidths=0.4)
-        at = concepts[concept]
+        dots = mentions[sample.labels == concept]
+        axes.scatter(dots[:, 0], dots[:, 1], s=22, c=colour, edgecolors="white", linewidths=0.4)
+        star = concepts[concept]
         axes.scatter(
-            at[0],
-            at[1],
+            star[0],
+            star[1],
             s=260,
             c=colour,
             marker="*",
@@ -175,7 +178,7 @@ def _draw_map(axes: Axes, points: Flat, sample: ContextSample) -> None:
         )
     axes.margins(0.1)
     axes.set_aspect("equal", adjustable="datalim")
-    # The unit of distances is the encoders' own.
+    # Distances of different encoders have no common unit.
     axes.set(xticks=[], yticks=[])
     for side in axes.spines.values():
         side.set_color("#bbbbbb")

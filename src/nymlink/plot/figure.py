@@ -1,4 +1,4 @@
-"""What all pictures share: colours, one file in one step, and the extra that they need."""
+"""Create and save figures: colours, formats, and the extra that they need."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-"""Those of Okabe & Ito (2008), which colour-blind people tell apart too, without yellow: it is faint on white."""
+"""Colours of Okabe & Ito (2008), safe for colour-blind readers, without yellow, which is faint on white."""
 
 MARKERS: Final = "osD^vPX"
 
@@ -24,9 +24,9 @@ _DPI: Final = 150
 
 @contextmanager
 def new_figure(width: float, height: float) -> Iterator[Figure]:
-    """An empty figure of so many inches, laid out without overlaps, to be drawn on within the block.
+    """Create an empty figure, in inches, laid out without overlaps, to be drawn on within the block.
 
-    Texts are taken as they are written: the dollar signs of a name enclose no formula.
+    Texts are drawn literally: the dollar signs of a name enclose no formula.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
@@ -44,10 +44,10 @@ def new_figure(width: float, height: float) -> Iterator[Figure]:
 
 
 def picture_format(path: Path) -> str:
-    """The format that the ending of a file's name says, to be looked at before the work that fills the file.
+    """Get the format from the ending of a file name, to be checked before the work that fills the file.
 
     Raises:
-        OutputError: there is no such format.
+        OutputError: the ending is of no known format.
     """
     ending = path.suffix[1:].lower()
     if ending not in _FORMATS:
@@ -58,10 +58,10 @@ def picture_format(path: Path) -> str:
 
 
 def save_figure(figure: Figure, path: Path) -> None:
-    """Write a picture in the format that the ending of its name says.
+    """Write a figure in the format of the ending of the file name.
 
     Raises:
-        OutputError: there is no such format, or the file cannot be written.
+        OutputError: the ending is of no known format, or the file cannot be written.
     """
     ending = picture_format(path)
     with atomic_file(path) as partial:

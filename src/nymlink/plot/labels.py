@@ -1,4 +1,4 @@
-"""Texts beside points, placed so that they hide neither points nor each other as far as there is room."""
+"""Place texts next to points so that they hide as few points and other texts as possible."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ if TYPE_CHECKING:
 Points = npt.NDArray[np.float64]
 
 _GAP: Final = 7
-"""Points (1/72 inch) between a point and its text."""
+"""Distance from a point to its text, in 1/72 inch."""
 
 _SIZE: Final = 8
-"""Pixels from the middle to the edge of a point, and a little more."""
+"""Radius of a point with a margin, in pixels."""
 
 _LONGEST: Final = 32
 
 LONGEST_IN_KEY: Final = 60
-"""Characters of a name below a picture."""
+"""Most characters of a name in a legend."""
 
 _PLACES: Final = tuple(
     (farther * x, farther * y)
     for farther in (1, 3)
     for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
 )
-"""In which direction from its point a text may be, and how far; earlier ones are better."""
+"""Directions and relative distances of a text from its point, the preferred ones first."""
 
 
 def shortened(text: str, longest: int) -> str:
-    """A text of at most so many characters: a longer one is cut."""
+    """Cut a text to a number of characters."""
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
 
 
 def place_labels(axes: Axes, at: Points, texts: Sequence[str], colours: Sequence[str], *, crowd: Points) -> None:
-    """Write a text beside each of some points, one after the other, each where it covers least.
+    """Write a text next to each of some points, in their order, each where it covers least.
 
     Args:
-        axes: whose limits and size are final.
+        axes: axes with final limits and size.
         at: (C, 2): the points.
         texts: C texts; long ones are cut.
         colours: C colours.
@@ -53,7 +53,7 @@ def place_labels(axes: Axes, at: Points, texts: Sequence[str], colours: Sequence
     gap = _GAP * axes.figure.dpi / 72
     shown = axes.transData.transform(crowd)
     inside = np.asarray(axes.get_window_extent().extents)
-    taken: list[Points] = []
+    occupied: list[Points] = []
     for point, text, colour in zip(at, texts, colours, strict=True):
         label = axes.annotate(
             shortened(text, _LONGEST),
@@ -69,18 +69,18 @@ def place_labels(axes: Axes, at: Points, texts: Sequence[str], colours: Sequence
             zorder=5,
         )
         box = np.asarray(label.get_window_extent().extents)
-        reach = (box[2:] - box[:2]) / 2
-        # A text beside its point is pushed out by half of its own size.
-        shifts = [np.sign(place) * reach + gap * np.asarray(place) for place in _PLACES]
+        half_size = (box[2:] - box[:2]) / 2
+        # Half of its own size moves the centred text to the side of its point.
+        shifts = [np.sign(place) * half_size + gap * np.asarray(place) for place in _PLACES]
         boxes = [box + np.tile(shift, 2) for shift in shifts]
-        best = int(np.argmin([_cost(place, inside, shown, taken) for place in boxes]))
+        best = int(np.argmin([_cost(place, inside, shown, occupied) for place in boxes]))
         label.set_position((shifts[best][0], shifts[best][1]))
-        taken.append(boxes[best])
+        occupied.append(boxes[best])
 
 
-def _cost(box: Points, inside: Points, shown: Points, taken: Sequence[Points]) -> float:
-    """How bad it is to write in a box (left, bottom, right, top): about the pixels that are hidden."""
+def _cost(box: Points, inside: Points, shown: Points, occupied: Sequence[Points]) -> float:
+    """Compute the cost of a text in a box (left, bottom, right, top): about the number of pixels hidden."""
     cut = np.maximum(inside[:2] - box[:2], 0).sum() + np.maximum(box[2:] - inside[2:], 0).sum()
     covered = ((shown >= box[:2] - _SIZE) & (shown <= box[2:] + _SIZE)).all(1).sum()
-    sides = [np.minimum(box[2:], other[2:]) - np.maximum(box[:2], other[:2]) for other in taken]
+    sides = [np.minimum(box[2:], other[2:]) - np.maximum(box[:2], other[:2]) for other in occupied]
     return float(100 * cut + _SIZE**2 * covered + sum(np.prod(np.maximum(side, 0)) for side in sides))

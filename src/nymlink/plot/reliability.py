@@ -1,4 +1,4 @@
-"""Whether confidences are deserved, and what precision they buy: reliability diagram and risk–coverage curve."""
+"""Draw the reliability diagram of confidences, and their precision by coverage."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def draw_reliability(measured: Mapping[str, Reliability]) -> Figure:
-    """On the left the share right of mentions of like confidence, on the right precision by coverage.
+    """Draw accuracy by confidence bin on the left and precision by coverage on the right.
 
     Args:
-        measured: title → what was measured; at most seven.
+        measured: title → confidences and outcomes; at most seven.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
@@ -28,14 +28,14 @@ def draw_reliability(measured: Mapping[str, Reliability]) -> Figure:
     with new_figure(11.5, 5 + 0.2 * len(measured)) as figure:
         left, right = figure.subplots(1, 2)
         left.set_title("Reliability", fontsize=11)
-        left.plot([0, 100], [0, 100], color="grey", linestyle="--", linewidth=1, label="as sure as right")
+        left.plot([0, 100], [0, 100], color="grey", linestyle="--", linewidth=1, label="perfectly calibrated")
         left.set_xlabel("mean confidence of a bin (%)")
         left.set_ylabel("right (%)")
         right.set_title("Precision by coverage", fontsize=11)
         right.set_xlabel("mentions linked, the surest first (%)")
         right.set_ylabel("right of these (%)")
-        for (title, one), colour, marker in zip(measured.items(), COLOURS, MARKERS, strict=False):
-            _draw(left, right, title, one, colour, marker)
+        for (title, reliability), colour, marker in zip(measured.items(), COLOURS, MARKERS, strict=False):
+            _draw(left, right, title, reliability, colour, marker)
         for axes in (left, right):
             axes.set_xlim(0, 102)
             axes.set_ylim(top=102)
@@ -49,8 +49,8 @@ def draw_reliability(measured: Mapping[str, Reliability]) -> Figure:
 def _draw(left: Axes, right: Axes, title: str, measured: Reliability, colour: str, marker: str) -> None:
     bins = measured.bins()
     left.plot(
-        [100 * one.confidence for one in bins],
-        [100 * one.right for one in bins],
+        [100 * bin_.confidence for bin_ in bins],
+        [100 * bin_.right for bin_ in bins],
         color=colour,
         marker=marker,
         linewidth=1.4,
@@ -62,7 +62,7 @@ def _draw(left: Axes, right: Axes, title: str, measured: Reliability, colour: st
         100 * np.arange(1, len(precisions) + 1) / len(precisions),
         100 * precisions,
         color=colour,
-        # At the end, so that a curve of a single point is seen too.
+        # A marker at the end makes a curve of a single point visible.
         marker=marker,
         markevery=[-1],
         linewidth=1.4,

@@ -1,4 +1,4 @@
-"""Names to draw: those of a few concepts, and batches of pairs as training sees them."""
+"""Sample names for pictures: those of a few concepts, and batches of pairs as in training."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Sample:
 
     Attributes:
         texts: the names; those of a concept follow one another, its first name first.
-        labels: int32 (N): which concept each belongs to, from 0.
+        labels: int32 (N): the concept of each, from 0.
         concepts: the C preferred names.
     """
 
@@ -30,13 +30,13 @@ class Sample:
 
 
 def sample_names(vocabulary: Vocabulary, *, concepts: int, names: int, seed: int = 0) -> Sample:
-    """Names of concepts drawn at random among those that have enough names.
+    """Draw names of random concepts among those that have enough names.
 
     Args:
-        vocabulary: whose names.
-        concepts: how many concepts.
-        names: how many names of each; where too few concepts have so many, those with most are taken.
-        seed: of the drawing.
+        vocabulary: vocabulary of the names.
+        concepts: number of concepts.
+        names: number of names of each; where too few concepts have as many, those with most are drawn.
+        seed: seed of the drawing.
 
     Raises:
         InputError: fewer concepts than wanted have two names.
@@ -66,7 +66,7 @@ def sample_names(vocabulary: Vocabulary, *, concepts: int, names: int, seed: int
 def sample_batches(
     vocabulary: Vocabulary, *, pairs: int, batches: int, seed: int = 0
 ) -> list[tuple[list[str], Labels]]:
-    """The first batches of a training: the names of each, left names before right ones, and their concepts.
+    """List the first batches of a training: the names of each, left names before right ones, and their concepts.
 
     Raises:
         InputError: the vocabulary has too few pairs.

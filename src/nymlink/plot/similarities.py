@@ -1,4 +1,4 @@
-"""How similar positive and negative pairs are before and after mining, as figure 2 of Liu et al. (2021)."""
+"""Draw similarities of positive and negative pairs before and after mining, as figure 2 of Liu et al. (2021)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Batch = tuple[npt.NDArray[np.float32], npt.NDArray[np.int32]]
 _BIN: Final = 0.04
 
 _ROOM: Final = 1.35
-"""How much higher a panel is than its curves: the numbers stand above them."""
+"""Height of a panel relative to its curves; the numbers stand above them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,8 +30,8 @@ class PairSimilarities:
     """Cosine similarities of pairs of names; each pair counts from both of its names.
 
     Attributes:
-        positives: float32: of pairs of names of one concept.
-        negatives: float32: of pairs of names of two.
+        positives: float32: similarities of pairs of names of one concept.
+        negatives: float32: similarities of pairs of names of two concepts.
     """
 
     positives: Values
@@ -39,11 +39,11 @@ class PairSimilarities:
 
     @classmethod
     def of(cls, batches: Iterable[Batch], *, margin: float | None) -> PairSimilarities:
-        """The similarities of the pairs that mining keeps in some batches.
+        """Compute the similarities of the pairs that mining keeps in some batches.
 
         Args:
-            batches: for each, vectors (B, D) and the concepts (B) of their names.
-            margin: of mining; ``None`` for all pairs.
+            batches: vectors (B, D) and concepts (B) of the names of each batch.
+            margin: margin of mining; ``None`` keeps all pairs.
 
         Raises:
             MissingExtraError: torch, in which mining is written, is not installed.
@@ -58,21 +58,21 @@ class PairSimilarities:
         positives, negatives = [np.zeros(0, np.float32)], [np.zeros(0, np.float32)]
         for vectors, concepts in batches:
             embeddings, labels = torch.from_numpy(vectors), torch.from_numpy(concepts)
-            found = similarities(embeddings, embeddings)
-            masks = mine(distances(found), labels, labels, torch.arange(len(labels)), margin)
-            positives.append(found[masks[0]].numpy())
-            negatives.append(found[masks[1]].numpy())
+            cosines = similarities(embeddings, embeddings)
+            masks = mine(distances(cosines), labels, labels, torch.arange(len(labels)), margin)
+            positives.append(cosines[masks[0]].numpy())
+            negatives.append(cosines[masks[1]].numpy())
         return cls(np.concatenate(positives), np.concatenate(negatives))
 
 
 def draw_similarities(
     measured: Mapping[str, tuple[PairSimilarities, PairSimilarities]], *, margin: float
 ) -> Figure:
-    """A row of two histograms for each encoder.
+    """Draw a row of two histograms for each encoder.
 
     Args:
         measured: title → the similarities of all pairs, and of the mined ones.
-        margin: what they were mined with, for the title.
+        margin: margin of mining, for the title.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
@@ -101,7 +101,7 @@ def draw_similarities(
 def _draw_pairs(
     axes: Axes, pairs: PairSimilarities, bins: npt.NDArray[np.float64], *, of: PairSimilarities | None = None
 ) -> None:
-    """The histograms of both kinds of pairs, with their numbers and the share that they are of others."""
+    """Draw the histograms of both kinds of pairs, with their numbers and their shares of all pairs."""
     kinds = (
         ("positive", pairs.positives, None if of is None else of.positives, COLOURS[0], ""),
         ("negative", pairs.negatives, None if of is None else of.negatives, COLOURS[1], "///"),

@@ -1,4 +1,4 @@
-"""A map of names before and after training, as figure 1 of Liu et al. (2021)."""
+"""Draw maps of names before and after training, as figure 1 of Liu et al. (2021)."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 Flat = npt.NDArray[np.float64]
 
 _SAME: Final = 1e-6
-"""Numbers of unit vectors, and cosines, that are no farther apart differ by rounding alone."""
+"""Rounding error of cosines and of components of unit vectors."""
 
 
 def draw_space(sample: Sample, views: Mapping[str, Vectors], *, seed: int = 0) -> Figure:
-    """One map for each encoder: a concept is a colour and a shape, and its preferred name is written at its point.
+    """Draw a map for each encoder: a concept is a colour and a shape, labelled with its preferred name.
 
     Args:
         sample: the N names.
         views: title → vectors (N, D), of any length, in the order of the sample.
-        seed: of the maps.
+        seed: seed of the maps.
 
     Raises:
         InputError: all names have the same vector.
@@ -50,7 +50,7 @@ def draw_space(sample: Sample, views: Mapping[str, Vectors], *, seed: int = 0) -
             share = 100 * synonyms_nearest(vectors, sample.labels)
             axes.set_title(f"{title}\nnearest other name is a synonym: {share:.0f} % of names", fontsize=11)
             _draw_map(axes, turned(points, like=maps[0]), sample.labels)
-        # Texts can be placed only when everything else has its size, which they must not change again.
+        # Texts are placed last, when the sizes are final, and must not change the layout again.
         figure.draw_without_rendering()
         figure.set_layout_engine("none")
         firsts = np.unique(sample.labels, return_index=True)[1]
@@ -62,7 +62,7 @@ def draw_space(sample: Sample, views: Mapping[str, Vectors], *, seed: int = 0) -
 
 
 def flatten(vectors: Vectors, *, seed: int = 0) -> Flat:
-    """t-SNE (van der Maaten & Hinton 2008) of unit vectors, from their principal components: (N, D) → (N, 2).
+    """Map unit vectors by t-SNE (van der Maaten & Hinton 2008) from principal components: (N, D) → (N, 2).
 
     Raises:
         MissingExtraError: scikit-learn is not installed.
@@ -72,29 +72,29 @@ def flatten(vectors: Vectors, *, seed: int = 0) -> Flat:
     except ImportError as error:
         raise MissingExtraError("plot", purpose="a map of names") from error
     perplexity = min(30.0, (len(vectors) - 1) / 3)
-    # The exact method: for so few points as can be told apart on a map, approximating it is slower.
+    # The exact method, since the approximation is slower for the few points of a map.
     tsne = TSNE(init="pca", method="exact", perplexity=perplexity, random_state=seed)
-    flat = np.asarray(tsne.fit_transform(_units(vectors)), np.float64)
-    centred: Flat = flat - flat.mean(0)
+    embedded = np.asarray(tsne.fit_transform(_units(vectors)), np.float64)
+    centred: Flat = embedded - embedded.mean(0)
     return centred
 
 
 def turned(points: Flat, *, like: Flat) -> Flat:
-    """A map (N, 2), rotated or mirrored so that its points come as near as can be to those of another map."""
+    """Rotate or mirror a map (N, 2) to bring its points as near as possible to those of another (Procrustes)."""
     left, _, right = np.linalg.svd(points.T @ like)
     rotated: Flat = points @ left @ right
     return rotated
 
 
 def synonyms_nearest(vectors: Vectors, labels: Labels) -> float:
-    """The share of names whose nearest other name, by cosine similarity, is of the same concept.
+    """Compute the share of names whose nearest other name, by cosine similarity, is of the same concept.
 
-    Where several are equally near, the share of them that is.
+    Of several equally near names, the share that is counts.
     """
     units = _units(vectors)
-    found = units @ units.T
-    np.fill_diagonal(found, -np.inf)
-    nearest = found >= found.max(1, keepdims=True) - _SAME
+    cosines = units @ units.T
+    np.fill_diagonal(cosines, -np.inf)
+    nearest = cosines >= cosines.max(1, keepdims=True) - _SAME
     synonyms = labels[:, None] == labels
     return float(np.mean((nearest & synonyms).sum(1) / nearest.sum(1)))
 
@@ -102,8 +102,10 @@ def synonyms_nearest(vectors: Vectors, labels: Labels) -> float:
 def _draw_map(axes: Axes, points: Flat, labels: Labels) -> None:
     for concept in range(labels.max() + 1):
         colour, marker = _style(concept)
-        own = points[labels == concept]
-        axes.scatter(own[:, 0], own[:, 1], s=42, c=colour, marker=marker, edgecolors="white", linewidths=0.6)
+        of_concept = points[labels == concept]
+        axes.scatter(
+            of_concept[:, 0], of_concept[:, 1], s=42, c=colour, marker=marker, edgecolors="white", linewidths=0.6
+        )
     axes.margins(0.1)
     # Distances on the map have no unit.
     axes.set(xticks=[], yticks=[])
@@ -112,7 +114,7 @@ def _draw_map(axes: Axes, points: Flat, labels: Labels) -> None:
 
 
 def _style(concept: int) -> tuple[str, str]:
-    """Colour and marker: no two of the first 49 concepts have both in common."""
+    """Choose colour and marker; no two of the first 49 concepts share both."""
     turn, colour = divmod(concept, len(COLOURS))
     return COLOURS[colour], MARKERS[(colour + turn) % len(MARKERS)]
 
