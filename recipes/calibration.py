@@ -1,11 +1,11 @@
-"""Calibrates indexes that are built with nymlink-mini and otherwise as by default.
+"""Calibrate indexes that are built with nymlink-mini and otherwise as by default.
 
     python recipes/calibration.py [--data DATA]
 
 Fits confidences to the training and development mentions of NCBI disease and BC5CDR disease, linked to MEDIC
 without their names, and to mentions that have no answer there: some of the same with their concepts left out, and
-names of other vocabularies. Writes them beside the encoder. What they are worth elsewhere, ``benchmarks/trust.py``
-measures.
+names of other vocabularies. Writes the calibration to the folder of the encoder. ``benchmarks/trust.py`` measures
+it on other data.
 """
 
 from __future__ import annotations
@@ -41,26 +41,26 @@ SPLITS: Final = ("processed_train", "processed_dev")
 MEDIC: Final = "corpora/ncbi_disease/biosyn_form/ncbi-disease_train_dictionary.txt.gz"
 FOREIGN: Final = ("cellosaurus_human", "chebi", "foodon", "go", "hgnc", "icd10pcs", "ncbitaxon", "uberon")
 EACH: Final = 400
-"""Names of each of these tables."""
+"""Names drawn of each of these tables."""
 
 
 def main() -> None:
-    """Fit, write, and say what it is worth."""
+    """Fit and write the calibration, and print its figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="corpora/ and vocabularies/")
     data: Path = parser.parse_args().data
     encoder, cache = Encoder.load(MINI), EmbeddingCache.of_user()
     medic = Index.build(read_vocabulary(data / MEDIC), encoder=encoder, cache=cache, progress=True)
-    found = fit_calibration(medic, annotated(data), absent=foreign_names(medic, data))
-    made = {"fingerprint": encoder.fingerprint, "calibration": found.calibration.to_dict()}
+    fitted = fit_calibration(medic, annotated(data), absent=foreign_names(medic, data))
+    content = {"fingerprint": encoder.fingerprint, "calibration": fitted.calibration.to_dict()}
     with atomic_file(calibration_file(MINI)) as partial:
-        partial.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
-    say("annotated mentions, cross-validated", found.annotated)
-    say("and mentions without an answer", found.reliability)
+        partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    print_metrics("annotated mentions, cross-validated", fitted.annotated)
+    print_metrics("and mentions without an answer", fitted.reliability)
 
 
 def foreign_names(index: Index, data: Path) -> list[str]:
-    """Names of other vocabularies than those of diseases, words and codes that an index lacks."""
+    """Draw names of vocabularies of other things than diseases, words and codes that an index lacks."""
     names: list[str] = []
     for table in FOREIGN:
         vocabulary = read_vocabulary(data / "vocabularies" / f"{table}.tsv.gz")
@@ -71,7 +71,7 @@ def foreign_names(index: Index, data: Path) -> list[str]:
 
 
 def annotated(data: Path) -> Corpus:
-    """The documents of all splits; those of two corpora may have one id."""
+    """Read the documents of all splits; ids of documents may repeat across corpora."""
     documents = []
     with tempfile.TemporaryDirectory() as folder:
         for split in unpacked(data, Path(folder)):
@@ -80,20 +80,20 @@ def annotated(data: Path) -> Corpus:
 
 
 def unpacked(data: Path, folder: Path) -> list[Path]:
-    """The splits of each corpus, each a folder below ``folder``; of the archives nothing else is unpacked."""
+    """Unpack the splits of each corpus, each to a folder below ``folder``, and nothing else of the archives."""
     for archive in ARCHIVES.values():
         with tarfile.open(data / archive) as tar:
-            wanted = [one for one in tar if Path(one.name).parent.name in SPLITS]
-            tar.extractall(folder, wanted, filter="data")
+            members = [member for member in tar if Path(member.name).parent.name in SPLITS]
+            tar.extractall(folder, members, filter="data")
     return [folder / corpus / split for corpus in ARCHIVES for split in SPLITS]
 
 
-def say(title: str, measured: Reliability) -> None:
-    """Print what confidences are worth."""
-    precisions = "/".join(f"{100 * measured.precision(share):.1f}" for share in COVERAGES)
+def print_metrics(title: str, reliability: Reliability) -> None:
+    """Print metrics of confidences."""
+    precisions = "/".join(f"{100 * reliability.precision(share):.1f}" for share in COVERAGES)
     print(
-        f"{title}: {len(measured.right):,} mentions, error {measured.expected_error:.3f}, "
-        f"Brier score {measured.brier:.3f}, AUROC of an answer {measured.answerable_auroc:.3f}, "
+        f"{title}: {len(reliability.right):,} mentions, error {reliability.expected_error:.3f}, "
+        f"Brier score {reliability.brier:.3f}, AUROC of an answer {reliability.answerable_auroc:.3f}, "
         f"precision at 50/80/90/100 % coverage {precisions}"
     )
 

@@ -1,9 +1,9 @@
-"""What single changes of the recipe of nymlink-mini give, on a small budget.
+"""Measure single changes of the recipe of nymlink-mini, on a small budget.
 
     python recipes/choices.py FOLDER [--base MODEL] [--data DATA] [--only NAME ...] [--json FILE]
 
-Each encoder is trained as the recipe has it but for one thing, on 38,400 pairs (larger batches at twice the rate),
-and not averaged with its base. It is measured by its vectors on the training and development mentions of NCBI
+Each encoder is trained by the recipe with one change, on 38,400 pairs (larger batches at twice the rate), and not
+averaged with its base. It is measured by its vectors on the training and development mentions of NCBI
 disease and BC5CDR disease, with bare MEDIC: Acc@1/@5, prepared queries, by name. No test set is read. Each is
 trained with one seed; those of the whole recipe differ by 0.2 points or so. Everything is kept in FOLDER: the same
 command goes on where it was interrupted. Needs ``nymlink[train]``; some minutes for the pairs and five for each
@@ -41,46 +41,46 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 from nymlink_mini import SETTINGS
 
 STEPS: Final = 150
-"""Of :data:`BATCH` pairs."""
+"""Training steps of :data:`BATCH` pairs."""
 
 BATCH: Final = 256
 
 
-def misspelt(place: Workplace) -> pa.Table:
-    """The recipe's pairs, one of their names with a letter too many, too few or in the wrong place, one in ten."""
+def misspelt(workspace: Workspace) -> pa.Table:
+    """Misspell one name in a tenth of the recipe's pairs: a letter doubled, missing, or swapped with the next."""
     draw = random.Random(0)
-    concepts, ones, others = (column.to_pylist() for column in place.pairs("recipe").columns)
-    others = [_misspelt(name, draw) if draw.random() < 0.1 else name for name in others]
-    return pa.table([concepts, ones, others], schema=PAIRS)
+    concepts, left, right = (column.to_pylist() for column in workspace.pairs("recipe").columns)
+    right = [_misspelt(name, draw) if draw.random() < 0.1 else name for name in right]
+    return pa.table([concepts, left, right], schema=PAIRS)
 
 
 def _misspelt(name: str, draw: random.Random) -> str:
     at = draw.randrange(max(len(name) - 1, 1))
-    changed = draw.choice((name[:at] + name[at + 1 :], name[: at + 1] + name[at:], _turned(name, at)))
+    changed = draw.choice((name[:at] + name[at + 1 :], name[: at + 1] + name[at:], _swapped(name, at)))
     return normalise(changed) or name
 
 
-def _turned(name: str, at: int) -> str:
+def _swapped(name: str, at: int) -> str:
     return name[:at] + name[at : at + 2][::-1] + name[at + 2 :]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What is done in another way: the pairs (as in the recipe if ``None``), the settings."""
+    """Change of the recipe: how pairs are made (as in the recipe if ``None``), and settings."""
 
-    make: Callable[[Workplace], pa.Table] | None = None
+    make: Callable[[Workspace], pa.Table] | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
-def in_families(place: Workplace) -> pa.Table:
-    """Of the recipe's pairs, as many as are learned from, siblings in the same batch."""
-    known = siblings.families(place.data, place.vocabulary())
-    return siblings.in_families(place.pairs("recipe"), known, batches=STEPS, size=BATCH)
+def in_families(workspace: Workspace) -> pa.Table:
+    """Select as many of the recipe's pairs as the steps take, siblings in the same batch."""
+    known = siblings.families(workspace.data, workspace.vocabulary())
+    return siblings.in_families(workspace.pairs("recipe"), known, batches=STEPS, size=BATCH)
 
 
-def mixed(**other: Any) -> Choice:
-    """The recipe's way to make pairs, with other arguments."""
-    return Choice(lambda place: mixture.mixture(place.vocabulary(), **other))
+def mixed(**arguments: Any) -> Choice:
+    """Make the recipe's pairs with other arguments."""
+    return Choice(lambda workspace: mixture.mixture(workspace.vocabulary(), **arguments))
 
 
 CHOICES: Final[Mapping[str, Choice]] = {
@@ -102,16 +102,16 @@ CHOICES: Final[Mapping[str, Choice]] = {
 }
 
 
-class Workplace:
-    """The folder that everything is kept in.
+class Workspace:
+    """Folder that keeps all pairs, encoders and figures.
 
     Args:
-        folder: where it is.
-        data: vocabularies and corpora.
-        base: what all begin with.
+        folder: path of the folder.
+        data: folder of vocabularies and corpora.
+        base: the model that every training starts from.
 
     Raises:
-        SystemExit: it holds what came of another base or recipe.
+        SystemExit: the folder holds figures of another base or recipe.
     """
 
     def __init__(self, folder: Path, data: Path, base: str) -> None:
@@ -119,14 +119,14 @@ class Workplace:
         self.data = data
         self._base = base
         folder.mkdir(parents=True, exist_ok=True)
-        asked = {"base": base, "steps": STEPS, "mixture": sha256(Path(mixture.__file__)), "settings": SETTINGS}
-        before = _kept(folder / "made_of.json", lambda: asked)
-        if before != asked:
-            raise SystemExit(f"{folder}: holds figures of {before}, not of {asked}: choose another folder")
+        recipe = {"base": base, "steps": STEPS, "mixture": sha256(Path(mixture.__file__)), "settings": SETTINGS}
+        kept_recipe = _read_or_make(folder / "made_of.json", lambda: recipe)
+        if kept_recipe != recipe:
+            raise SystemExit(f"{folder}: holds figures of {kept_recipe}, not of {recipe}: choose another folder")
         self._splits = unpacked(data, folder / "corpora")
 
     def figures(self, name: str) -> dict[str, Any]:
-        """What an encoder with this change is worth, trained and measured once."""
+        """Get the figures of an encoder with this change, trained and measured once."""
         output = str(self._path(name, ""))
         if not self._path(name, ".json").exists():
             source = name if CHOICES[name].make else "recipe"
@@ -137,7 +137,7 @@ class Workplace:
         return self.measured(name, output)
 
     def measured(self, name: str, encoder: str) -> dict[str, Any]:
-        """The figures of an encoder, measured once."""
+        """Get the figures of an encoder, measured once."""
         dictionary = str(self.data / MEDIC)
         held_out = {
             f"{split.parent.name} {split.name}": HeldOutCorpus(corpus=str(split), dictionary=dictionary)
@@ -146,21 +146,24 @@ class Workplace:
 
         def measure() -> dict[str, Any]:
             encode = memoised(Encoder.load(encoder, backend="torch").encode)
-            return {split: one(encode) for split, one in open_evaluations(held_out, problems=Problems()).items()}
+            return {
+                split: evaluate(encode)
+                for split, evaluate in open_evaluations(held_out, problems=Problems()).items()
+            }
 
-        return _kept(self._path(name, ".json"), measure)
+        return _read_or_make(self._path(name, ".json"), measure)
 
     def pairs(self, name: str) -> pa.Table:
-        """The pairs of a choice, made once."""
+        """Get the pairs of a choice, made once."""
         path, make = self._path(name, ".parquet"), CHOICES[name].make
         if not path.exists() and make is not None:
-            made = make(self)
+            table = make(self)
             with atomic_file(path) as partial:
-                pq.write_table(made, partial)
+                pq.write_table(table, partial)
         return pq.read_table(path, schema=PAIRS)
 
     def vocabulary(self) -> Vocabulary:
-        """All tables as one vocabulary, merged once."""
+        """Get all tables as one vocabulary, merged once."""
         path = self._path("merged", "")
         if not path.exists():
             mixture.merged(self.data).save(path)
@@ -170,45 +173,50 @@ class Workplace:
         return self._folder / f"{name.replace(' ', '-').replace(',', '')}{suffix}"
 
 
-def _kept(file: Path, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """What is in a file, made if it is not there."""
+def _read_or_make(file: Path, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Read a JSON file, which is written first if it is missing."""
     if not file.exists():
-        made = make()
+        content = make()
         with atomic_file(file) as partial:
-            partial.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
-    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    return found
+            partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    kept: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return kept
 
 
 def text(result: Mapping[str, Mapping[str, Mapping[str, float]]]) -> str:
-    """A Markdown table: for each encoder Acc@1/@5 of each corpus, and their mean."""
+    """Format a Markdown table: for each encoder Acc@1/@5 of each corpus, and their mean."""
     corpora = list(next(iter(result.values())))
     lines = [["", *corpora, "mean"], ["---", *["---:"] * (len(corpora) + 1)]]
     for name, kept in result.items():
-        # What was kept by another run may have its corpora in another order.
-        found = {corpus: kept[corpus] for corpus in corpora}
-        mean = {at: statistics.mean(one[at] for one in found.values()) for at in ("acc@1", "acc@5")}
+        # The file of an earlier run may have the corpora in another order.
+        by_corpus = {corpus: kept[corpus] for corpus in corpora}
+        mean = {at: statistics.mean(figures[at] for figures in by_corpus.values()) for at in ("acc@1", "acc@5")}
         lines.append(
-            [name, *("/".join(f"{100 * value:.1f}" for value in one.values()) for one in (*found.values(), mean))]
+            [
+                name,
+                *("/".join(f"{100 * value:.1f}" for value in row.values()) for row in (*by_corpus.values(), mean)),
+            ]
         )
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def main() -> None:
-    """Train and measure what is not there yet, and show it."""
+    """Train and measure the encoders that are missing, and print all figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="where everything is kept")
-    parser.add_argument("--base", default="sentence-transformers/all-MiniLM-L6-v2", help="what all begin with")
+    parser.add_argument("folder", type=Path, help="folder of pairs, encoders and figures")
     parser.add_argument(
-        "--data", type=Path, default=Path("../shared/data"), help="corpora/, vocabularies/, native/"
+        "--base", default="sentence-transformers/all-MiniLM-L6-v2", help="model that every training starts from"
     )
-    parser.add_argument("--only", action="append", choices=list(CHOICES), help="this one; repeatable")
+    parser.add_argument(
+        "--data", type=Path, default=Path("../shared/data"), help="folder with corpora/, vocabularies/ and native/"
+    )
+    parser.add_argument("--only", action="append", choices=list(CHOICES), help="train only this one; repeatable")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     arguments = parser.parse_args()
-    place = Workplace(arguments.folder.resolve(), arguments.data.resolve(), arguments.base)
-    result = {"base": place.measured("base", arguments.base)}
+    workspace = Workspace(arguments.folder.resolve(), arguments.data.resolve(), arguments.base)
+    result = {"base": workspace.measured("base", arguments.base)}
     for name in arguments.only or CHOICES:
-        result[name] = place.figures(name)
+        result[name] = workspace.figures(name)
     print(text(result))
     if arguments.json is not None:
         arguments.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")

@@ -1,11 +1,11 @@
-"""Collect the words of names in other languages that speak against a text being English.
+"""Collect words of names in other languages that are evidence against a text being English.
 
     python recipes/foreign_words.py [--data DATA]
 
 Writes ``foreign_words.txt.gz`` into ``src/nymlink/text/english/data``, a word a line, sorted, without accents:
 
-- words that are no words of English or of its medical names, and occur in several names in other languages, or are
-  one slip away from a word of English ("artritis"), and would be taken for it;
+- words that are neither in English nor in its medical names, and occur in several names in other languages, or are
+  one slip away from an English word ("artritis"), which would be guessed for them;
 - words of the lists of English that are far commoner in other languages ("syndrom", "mano").
 
 Run ``recipes/words.py`` first. Other languages are those of the tables in Latin letters whose licence allows it.
@@ -41,23 +41,23 @@ TABLES: Final = (
 )
 
 SEVERAL: Final = 3
-"""Names that have a word which is not English."""
+"""Least number of names with a word that is not English."""
 
 SHORT: Final = 3
 VERY_MANY: Final = 100
-"""Letters of words that are mostly abbreviations, in any language ("qt", "xy"), and names that have those that are
-not ("de", "und")."""
+"""Most letters of words that are mostly abbreviations, in any language ("qt", "xy"), and least number of names
+with one of the others ("de", "und")."""
 
 MANY: Final = 10
 FAR_COMMONER: Final = 20
-"""Names that have a word of the English lists, and how many times its share of English names that is."""
+"""Least number of foreign names with a word of the English lists, and least ratio to its share in English ones."""
 
 
 def main() -> None:
-    """Collect and write."""
+    """Collect and write the words."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "--data", type=Path, default=Path("../shared/data"), help="vocabularies/ and multilingual/"
+        "--data", type=Path, default=Path("../shared/data"), help="folder with vocabularies/ and multilingual/"
     )
     data: Path = parser.parse_args().data
     english, foreign = counts(data / f"{table}.tsv.gz" for table in TABLES)
@@ -75,7 +75,7 @@ def main() -> None:
 
 
 def counts(tables: Iterable[Path]) -> tuple[Counter[str], Counter[str]]:
-    """In how many English and foreign names words are; those of other letters than Latin ones are left out."""
+    """Count the English and the foreign names with each word; words with letters other than Latin are left out."""
     english: Counter[str] = Counter()
     foreign: Counter[str] = Counter()
     for path in tables:
@@ -90,7 +90,7 @@ def counts(tables: Iterable[Path]) -> tuple[Counter[str], Counter[str]]:
 
 
 def slips_of(words: Iterable[str], candidates: Iterable[str]) -> set[str]:
-    """Those of some candidates that would be taken for misspelt words."""
+    """Select the candidates that would be taken for misspelt words."""
     near: defaultdict[str, list[str]] = defaultdict(list)
     for word in words:
         for shortened in shortened_forms(word):
@@ -104,7 +104,7 @@ def slips_of(words: Iterable[str], candidates: Iterable[str]) -> set[str]:
 
 
 def shortened_forms(word: str) -> set[str]:
-    """A word, and it without any one letter: two words that are one slip apart have one of them in common."""
+    """List a word and the word without each of its letters; words one slip apart have one of these in common."""
     return {word, *(word[:place] + word[place + 1 :] for place in range(len(word)))}
 
 

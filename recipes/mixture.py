@@ -1,4 +1,4 @@
-"""The synonym pairs that nymlink-mini learns from."""
+"""Make the synonym pairs that nymlink-mini learns from."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ TABLES: Final = (
     "complexportal famplex hgnc_genegroup hancestro neuronames mouse_zebrafish_anatomy icd10cm icd10pcs "
     "pubchem_subset wikidata_medical"
 ).split()
-"""Those under CC0, CC BY, the HPO licence or in the public domain; the most authoritative first."""
+"""Tables under CC0, CC BY, the HPO licence or in the public domain; the most authoritative first."""
 
 CAP: Final = 10
-"""Pairs of a concept."""
+"""Most pairs of a concept."""
 
 MODIFIED: Final = 0.15
-"""Of the pairs that clinicians speak of, the share in which one name gets a word that vocabularies do not have
-beside it: what is annotated as "hyperplasia" is called "severe hyperplasia"."""
+"""Share of the pairs of clinical concepts in which one name gets a modifier that vocabularies do not have, as in
+mentions: "severe hyperplasia" is annotated with "hyperplasia"."""
 
 _CLINICAL: Final = frozenset("MONDO DOID MESH NCIT Orphanet GARD HP MF SYMP NANDO Wikidata ICD10CM".split())
-"""The prefixes of concepts of which clinicians speak."""
+"""Prefixes of vocabularies of clinical concepts."""
 
 _MODIFIERS: Final = (
     "severe progressive sporadic familial hereditary inherited mild chronic acute bilateral recurrent primary "
@@ -47,7 +47,7 @@ _MODIFIERS: Final = (
 ).split()
 
 _COLLECTED: Final = "wikidata_medical"
-"""The table in which titles were cut at their commas: "renal" for "hypomagnesemia 6, renal"."""
+"""Table in which titles were cut at their commas: "renal" for "hypomagnesemia 6, renal"."""
 
 _MANY: Final = 3
 
@@ -58,7 +58,7 @@ _BLOCK: Final = 1 << 16
 
 
 def merged(data: Path) -> Vocabulary:
-    """The tables as one vocabulary, merged along all mappings whose licence allows it."""
+    """Merge the tables into one vocabulary, along all mappings whose licence allows it."""
     mappings = [path for path in sorted(data.glob("native/**/*.sssom.tsv.gz")) if "pharmgkb" not in path.name]
     tables = [read_vocabulary(data / "vocabularies" / f"{name}.tsv.gz") for name in TABLES]
     return merge(tables, [read_mappings(path) for path in mappings]).vocabulary
@@ -72,28 +72,28 @@ def mixture(
     kinds: Collection[str] | None = None,
     modified: float = MODIFIED,
 ) -> pa.Table:
-    """Pairs of English names, in the form in which they are searched, with the columns of :data:`PAIRS`.
+    """Make pairs of English names, prepared as for search, with the columns of :data:`PAIRS`.
 
     Args:
-        vocabulary: whose names.
-        seed: of all that is drawn.
+        vocabulary: vocabulary of the names.
+        seed: seed of all that is drawn.
         cap: most pairs of a concept.
         kinds: names of these kinds only; all but narrow and broad if ``None``.
         modified: see :data:`MODIFIED`.
     """
     pairs = Pairs.of(vocabulary, cap=cap, seed=seed, languages=["en"], kinds=kinds)
     seen = dict[tuple[str, str, str], None]()
-    for concept, one, other in _rows(pairs, fragments(vocabulary)):
-        if one and other and one != other and (concept, other, one) not in seen:
-            seen[concept, one, other] = None
+    for concept, left, right in _rows(pairs, fragments(vocabulary)):
+        if left and right and left != right and (concept, right, left) not in seen:
+            seen[concept, left, right] = None
     names = {name for _, *pair in seen for name in pair}
     draw = random.Random(seed)
-    rows = [(concept, one, _modified(concept, other, names, modified, draw)) for concept, one, other in seen]
+    rows = [(concept, left, _modified(concept, right, names, modified, draw)) for concept, left, right in seen]
     return pa.table([list(column) for column in zip(*rows, strict=True)], schema=PAIRS)
 
 
 def _modified(concept: str, name: str, names: Collection[str], share: float, draw: random.Random) -> str:
-    """A name, now and then with a word before it, unless that makes another name."""
+    """Prefix a share of the names with a modifier, unless that makes another name."""
     if concept.partition(":")[0] not in _CLINICAL or draw.random() >= share:
         return name
     modified = f"{draw.choice(_MODIFIERS).replace('-', ' ')} {name}"
@@ -101,34 +101,34 @@ def _modified(concept: str, name: str, names: Collection[str], share: float, dra
 
 
 def fragments(vocabulary: Vocabulary) -> npt.NDArray[np.bool_]:
-    """Which names are but pieces of names, where such pieces were collected as synonyms: bool (name rows).
+    """Find names that are only fragments of names, in the table that has such synonyms: bool (name rows).
 
-    That is a name of which several concepts have one, or all whose words another name of its concept has: a single
-    word, or one of several between commas.
+    A fragment is a name that several concepts share, or whose words all occur in another name of its concept: a
+    single word, or a part between commas.
     """
     columns = vocabulary.columns
     texts = columns.names["text"].to_pylist()
     owners, offsets = columns.names["concept"].to_pylist(), columns.name_offsets.tolist()
     collected = np.flatnonzero(pc.equal(columns.names["source"].cast(pa.string()), _COLLECTED).to_numpy())
     shared = Counter(form for _, form in {(owners[row], normalise(texts[row])) for row in collected.tolist()})
-    found = np.zeros(len(texts), bool)
+    is_fragment = np.zeros(len(texts), bool)
     for row in collected.tolist():
         form = normalise(texts[row])
         words = set(form.split())
         first, last = offsets[owners[row] : owners[row] + 2]
-        found[row] = shared[form] >= _MANY or any(
+        is_fragment[row] = shared[form] >= _MANY or any(
             words < set(normalise(other).split()) and (len(words) == 1 or "," in other)
             for other in texts[first:last]
         )
-    return found
+    return is_fragment
 
 
-def _rows(pairs: Pairs, pieces: npt.NDArray[np.bool_]) -> Iterator[tuple[str, str, str]]:
+def _rows(pairs: Pairs, is_fragment: npt.NDArray[np.bool_]) -> Iterator[tuple[str, str, str]]:
     for start in range(0, len(pairs), _BLOCK):
         stop = min(start + _BLOCK, len(pairs))
-        _, left, right = pairs.rows(start, stop)
-        whole = ~(pieces[left] | pieces[right])
-        batch = pairs.batch(start, stop).filter(pa.array(whole))
+        _, left_rows, right_rows = pairs.rows(start, stop)
+        usable = ~(is_fragment[left_rows] | is_fragment[right_rows])
+        batch = pairs.batch(start, stop).filter(pa.array(usable))
         for concept, *names in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            one, other = (normalise(_TAGS.sub("", name)) for name in names)
-            yield concept, one, other
+            left, right = (normalise(_TAGS.sub("", name)) for name in names)
+            yield concept, left, right

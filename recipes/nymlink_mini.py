@@ -1,4 +1,4 @@
-"""Makes nymlink-mini, the encoder that comes with nymlink.
+"""Make nymlink-mini, the encoder that comes with nymlink.
 
     python recipes/nymlink_mini.py FOLDER [--base MODEL] [--data DATA] [--seed N] [--ship]
 
@@ -36,23 +36,29 @@ SETTINGS: Final = {
 }
 
 SHARE: Final = 0.75
-"""Of the way from the base's weights to the trained ones (WiSE-FT, Wortsman et al. 2022): what is kept of the base
-is the meaning of words that vocabularies do not have."""
+"""Weight of the trained weights in their average with the base's (WiSE-FT, Wortsman et al. 2022), which keeps the
+base's meaning of words that vocabularies do not have."""
 
 
 def main() -> None:
-    """Make the pairs, train, and write the encoder, each unless it is done."""
+    """Make the pairs, train and write the encoder; steps that are done are skipped."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="where everything is kept")
-    parser.add_argument("--base", default="sentence-transformers/all-MiniLM-L6-v2", help="what it starts from")
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="vocabularies/ and native/")
-    parser.add_argument("--seed", type=int, default=0, help="of the pairs and of their order; 0 is shipped")
+    parser.add_argument("folder", type=Path, help="folder of pairs, training and encoder")
+    parser.add_argument(
+        "--base", default="sentence-transformers/all-MiniLM-L6-v2", help="model that the training starts from"
+    )
+    parser.add_argument(
+        "--data", type=Path, default=Path("../shared/data"), help="folder with vocabularies/ and native/"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="seed of the pairs and of their order; the shipped model has 0"
+    )
     parser.add_argument("--ship", action="store_true", help="write the int8 form into the package")
     arguments = parser.parse_args()
     folder: Path = arguments.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     seed: int = arguments.seed
-    # Another mixture makes other pairs.
+    # The digest, since another mixture makes other pairs.
     pairs = folder / f"pairs-{sha256(Path(mixture.__file__))[:8]}-{seed}.parquet"
     if not pairs.exists():
         with atomic_file(pairs) as partial:
@@ -66,7 +72,7 @@ def main() -> None:
         checked_with = read_vocabulary(arguments.data / "vocabularies" / "doid.tsv.gz")
         card = target / "README.md"
         text = card.read_text(encoding="utf-8")
-        # An export replaces only folders that hold nothing else, and the card is no part of the model.
+        # An export replaces only folders without other files, and the model card is one.
         card.unlink()
         try:
             print(export(folder / MINI, target, precision="int8", vocabulary=checked_with))

@@ -1,10 +1,10 @@
-"""Collect the words that are not misspelt, from vocabularies whose licence allows it.
+"""Collect words that are spelt right, from vocabularies whose licence allows it.
 
     python recipes/words.py [--data DATA] [--tokenizer FILE]
 
 Writes into ``src/nymlink/text/english/data``, a word a line, sorted: ``words.txt.gz``, the words of English and
 medical names; ``product_words.txt.gz``, those of them that name chemicals, drugs, genes, proteins, organisms,
-cell lines or other products, which are often a letter apart; ``clinical_words.txt.gz``, those that by themselves
+cell lines or other products, which often differ by a letter; ``clinical_words.txt.gz``, those that by themselves
 name a disease, a symptom or a finding; ``ordinary_words.txt.gz``, those of general language; and
 ``common_words.txt.gz``, common words of English: the whole words among the tokens of BERT's uncased vocabulary.
 """
@@ -26,7 +26,7 @@ from nymlink.text.english.known_words import CLINICAL, COMMON, FOLDER, ORDINARY,
 from nymlink.text.normalise import normalise
 
 SHARE_ALIKE: Final = ("drugcentral", "pharmgkb_drug")
-"""Tables that are left out for their licence; the recipe's own check of drugs it has not seen, too."""
+"""Tables left out for their licence; their drugs, which no list has seen, also check the lists."""
 
 GENERAL: Final = ("agrovoc", "wordnet_bio_open", "yso_fi_sv_en")
 """Tables of general language."""
@@ -44,10 +44,10 @@ CLINICAL_TYPES: Final = frozenset(("Diseases", "Diseases; Psychiatry and Psychol
 
 
 def main() -> None:
-    """Collect and write."""
+    """Collect and write the word lists."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "--data", type=Path, default=Path("../shared/data"), help="vocabularies/ and multilingual/"
+        "--data", type=Path, default=Path("../shared/data"), help="folder with vocabularies/ and multilingual/"
     )
     parser.add_argument(
         "--tokenizer",
@@ -55,40 +55,40 @@ def main() -> None:
         default=installed(MINI) / "tokenizer.json",
         help="tokenizer.json of a model with BERT's uncased vocabulary; by default that of nymlink-mini",
     )
-    given = parser.parse_args()
-    data: Path = given.data
+    arguments = parser.parse_args()
+    data: Path = arguments.data
     tables = [path for path in sorted((data / "vocabularies").glob("*.tsv.gz")) if stem(path) not in SHARE_ALIKE]
     tables += [data / "multilingual" / f"{name}.tsv.gz" for name in GENERAL]
     words: set[str] = set()
-    # Words of other names than products', and names of products that are one word.
+    # Words of names other than products', and products named by one word.
     other: set[str] = set()
-    named: set[str] = set()
+    products: set[str] = set()
     clinical: set[str] = set()
     ordinary: set[str] = set()
     for path in tables:
         for name, kind in names(path):
-            name, written = normalise(name), name
-            found = {word for word in name.split(" ") if is_word(word)}
-            words |= found
-            alone = found if " " not in name else set()
+            name, original = normalise(name), name
+            name_words = {word for word in name.split(" ") if is_word(word)}
+            words |= name_words
+            single_word = name_words if " " not in name else set()
             if kind == "product":
-                named |= alone
+                products |= single_word
             else:
-                other |= found
+                other |= name_words
             if kind == "clinical":
-                clinical |= alone
+                clinical |= single_word
             if stem(path) in GENERAL:
-                # As they are written: names of people and abbreviations are no ordinary words.
-                ordinary.update(filter(is_word, written.split(" ")))
+                # In the case in which they are written: names of people and abbreviations are no ordinary words.
+                ordinary.update(filter(is_word, original.split(" ")))
     write(WORDS, words)
-    write(PRODUCTS, named | words - other)
+    write(PRODUCTS, products | words - other)
     write(CLINICAL, clinical)
     write(ORDINARY, ordinary)
-    write(COMMON, common(given.tokenizer))
+    write(COMMON, common(arguments.tokenizer))
 
 
 def names(path: Path) -> Iterator[tuple[str, str]]:
-    """The English names of a table, and what each is a name of."""
+    """Yield the English names of a table, each with its kind."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
             if row["lang"] in ("en", ""):
@@ -96,13 +96,13 @@ def names(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def common(tokenizer: Path) -> set[str]:
-    """The whole words among the tokens of a tokenizer, which are in the order of how common they are."""
+    """Read the whole words among the tokens of a tokenizer."""
     tokens = json.loads(tokenizer.read_text(encoding="utf-8"))["model"]["vocab"]
     return {token for token in tokens if token.isascii() and token.isalpha()}
 
 
 def kind_of(name: str, table: str, semantic_type: str) -> str:
-    """Whether this is a name of a product, a clinical one, or another."""
+    """Tell names of products, clinical names and others apart."""
     if table in PRODUCT_TABLES or semantic_type in PRODUCT_TYPES:
         return "product"
     clinical = table in CLINICAL_TABLES or semantic_type in CLINICAL_TYPES
@@ -111,17 +111,17 @@ def kind_of(name: str, table: str, semantic_type: str) -> str:
 
 
 def stem(path: Path) -> str:
-    """The name of a table."""
+    """Get the name of a table from its path."""
     return path.name.removesuffix(".tsv.gz")
 
 
 def is_word(word: str) -> bool:
-    """Whether this may be misspelt, or what a misspelt word was to be."""
+    """Whether a word may be misspelt, or be the correction of one."""
     return len(word) >= SHORTEST and word.isascii() and word.isalpha() and word.islower()
 
 
 def write(name: str, words: set[str]) -> None:
-    """Write words, the same bytes for the same words."""
+    """Write words, reproducibly byte for byte."""
     text = "".join(f"{word}\n" for word in sorted(words))
     with atomic_file(FOLDER / name) as partial:
         partial.write_bytes(gzip.compress(text.encode("ascii"), mtime=0))
