@@ -1,4 +1,4 @@
-"""Reading vocabularies: a registry of formats, each in a file of its own, a family in a folder; told by content.
+"""Registry of vocabulary formats, told by content; each is a file, each family of formats a folder.
 
 A format is a :class:`~nymlink.core.formats.Format` under an entry point of ``nymlink.vocabulary_readers``.
 Reading never loses good input to bad: what cannot be used is reported with its line number and left out.
@@ -17,7 +17,7 @@ from nymlink.vocabulary.tables import Tables
 
 
 class ReadVocabulary(Protocol):
-    """Reads one source. Raises :class:`~nymlink.core.errors.InputError` when nothing in it can be used."""
+    """Read one source. Raises :class:`~nymlink.core.errors.InputError` when nothing in it can be used."""
 
     def __call__(self, path: Path, *, options: ReadOptions, problems: Problems) -> Tables: ...
 

@@ -1,4 +1,4 @@
-"""Which language a name is in, and whether that language was asked for."""
+"""Languages of names, and of the names that the caller wants."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TAGGED: Final = re.compile(r"(?P<text>.*\S)@(?P<code>[a-z]{2}(?:-[A-Za-z]{2,4})
 
 
 class Languages:
-    """The languages of one reading.
+    """Default language and wanted languages of one source.
 
     Args:
         options: ``lang`` is the language of names that have none, ``languages`` those to keep. A language asked
@@ -28,17 +28,17 @@ class Languages:
     """
 
     def __init__(self, options: ReadOptions) -> None:
-        self.default = _asked_for(options.lang)
-        self._kept = None if options.languages is None else {_asked_for(code) for code in options.languages}
+        self.default = _checked(options.lang)
+        self._kept = None if options.languages is None else {_checked(code) for code in options.languages}
 
     def normalise(self, code: str, path: Path, line: int, problems: Problems) -> str:
-        """The language that a source states: the usual one where it states none, unknown where that is no code.
+        """Normalise the language code that a source states; a blank one gives the default, an invalid one "und".
 
         Args:
-            code: what it states.
+            code: the code as stated.
             path: the source.
-            line: the line it stands on.
-            problems: told of what is no code.
+            line: its line number.
+            problems: receives a report where the code is invalid.
         """
         if not code.strip():
             return self.default
@@ -53,19 +53,19 @@ class Languages:
         return self._kept is None or bool(matching_languages(self._kept, [lang]))
 
     def missing(self, seen: Iterable[str]) -> list[str]:
-        """Those asked for that no language seen is or is a region of, in order."""
-        there = list(seen)
-        return sorted(code for code in self._kept or () if not matching_languages([code], there))
+        """List the wanted languages of which no language seen is one or a region, in order."""
+        present = list(seen)
+        return sorted(code for code in self._kept or () if not matching_languages([code], present))
 
 
 def split_language_tag(text: str) -> tuple[str, str | None]:
-    """Part a name from the language some writers hang on it: ``bordeaux@fr`` → ``("bordeaux", "fr")``."""
-    # The test spares nearly all names the regular expression.
+    """Split a trailing language tag off a name: ``bordeaux@fr`` → ``("bordeaux", "fr")``."""
+    # Looking for "@" first is far faster: nearly all names have none.
     match = _TAGGED.fullmatch(text) if "@" in text else None
     return (match["text"], normalise_language(match["code"])) if match else (text, None)
 
 
-def _asked_for(code: str) -> str:
+def _checked(code: str) -> str:
     lang = normalise_language(code)
     if lang is None:
         raise InputError(

@@ -1,4 +1,4 @@
-"""Text in blocks of bounded size, for formats whose lines may be of any length."""
+"""Read text in blocks of bounded size, for formats whose lines may be of any length."""
 
 from __future__ import annotations
 
@@ -33,27 +33,27 @@ def read_text_blocks(path: Path, problems: Problems) -> Iterator[str]:
                 yield block.decode("utf-8")
             except UnicodeDecodeError:
                 lines = enumerate(block.split(b"\n"), number)
-                yield "\n".join(_mended(line, path, at, problems) for at, line in lines)
+                yield "\n".join(_decoded(line, path, at, problems) for at, line in lines)
             number += block.count(b"\n")
 
 
 def _blocks(file: IO[bytes]) -> Iterator[bytes]:
-    begun = b""
+    carried = b""
     while block := file.read(_BLOCK_BYTES):
-        block = begun + block + file.readline(_LINE_BYTES)
-        begun = b""
+        block = carried + block + file.readline(_LINE_BYTES)
+        carried = b""
         if not block.endswith(b"\n"):
             # A line of a megabyte may be cut within a character, which then goes with what follows.
             for place in range(len(block) - 1, max(len(block) - 4, 0), -1):
                 if block[place] >= _FIRST_OF_A_CHARACTER:
-                    block, begun = block[:place], block[place:]
+                    block, carried = block[:place], block[place:]
                     break
         yield block
-    if begun:
-        yield begun
+    if carried:
+        yield carried
 
 
-def _mended(raw: bytes, path: Path, number: int, problems: Problems) -> str:
+def _decoded(raw: bytes, path: Path, number: int, problems: Problems) -> str:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError:

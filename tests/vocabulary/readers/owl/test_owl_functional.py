@@ -131,7 +131,7 @@ def test_a_truncated_file_keeps_what_is_there_and_says_so(tmp_path: Path) -> Non
     tables = read(tmp_path, body, end="", problems=problems)
     assert [name for _, name, _, _ in names(tables)] == ["one"]
     assert problems.rejected == 2
-    assert "is all of it there" in problems.first[1].message
+    assert "is it complete" in problems.first[1].message
 
 
 def test_a_text_of_fifty_megabytes_is_left_out(tmp_path: Path) -> None:

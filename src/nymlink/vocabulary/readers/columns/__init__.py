@@ -1,1 +1,1 @@
-"""Reading whole columns, for releases of millions of rows."""
+"""Readers of whole columns, for releases of millions of rows."""

@@ -1,7 +1,7 @@
-"""Chosen columns of large files of rows: by Arrow where a block is whole, by line where not.
+"""Read chosen columns of large files of rows: with Arrow where a block has no fault, line by line where it has.
 
-Nothing is quoted in these files (UMLS RRF, SNOMED RF2, OMOP). Arrow stops at a broken row without saying where it
-stands, so a block it cannot take is gone through line by line: broken rows are reported, the good ones given to it
+Nothing is quoted in these files (UMLS RRF, SNOMED RF2, OMOP). Arrow stops at a broken row without its line number,
+so the lines of a block that Arrow rejects are checked one by one: broken rows are reported, the others parsed
 again.
 """
 
@@ -24,28 +24,28 @@ from nymlink.core.problems import Problems
 NUMBER: Final = pa.int64()
 TEXT: Final = pa.string()
 CODE: Final = pa.dictionary(pa.int32(), pa.string())
-"""For columns of few distinct values."""
+"""Type of columns that hold few distinct values."""
 
 _BLOCK_BYTES: Final = 32 << 20
-# Arrow takes no row of more than two of its own blocks; what it takes must not be too long a line.
+# Arrow rejects rows longer than two of its own blocks, so this size also limits the length of a line.
 _PARSE_BYTES: Final = MAX_LINE // 2
 _NUMBER: Final = re.compile(r"\d{1,18}")
 _TOO_LARGE: Final = 10**18
-# A bar at the end of rows makes one more column (called as no other can be, for names stand between bars). Of type
-# null, it makes Arrow refuse what is not empty.
-_END: Final = "|"
+# A bar at the end of rows makes one more column; no other can have this name, since bars separate names. Its type
+# is null, so that Arrow rejects rows with text in it.
+_LAST_COLUMN: Final = "|"
 
 
 @dataclass(frozen=True, slots=True)
 class RowFormat:
-    """How the rows of a file are made.
+    """Columns and delimiter of a file.
 
     Attributes:
-        columns: what they hold, in order.
-        wanted: columns wanted, and what they hold: :data:`NUMBER` (never blank), :data:`TEXT` or :data:`CODE`.
+        columns: names of the columns, in order.
+        wanted: columns to read, with their types: :data:`NUMBER` (never blank), :data:`TEXT` or :data:`CODE`.
         required: columns of text that may not be blank.
-        delimiter: what stands between fields.
-        is_closed: whether it ends each row too.
+        delimiter: character between fields.
+        is_closed: whether the delimiter also ends each row.
     """
 
     columns: tuple[str, ...]
@@ -65,7 +65,7 @@ class Block:
 
 
 def read_blocks(file: IO[bytes], path: Path) -> Iterator[Block]:
-    """Cut an open file at line ends.
+    """Cut an open file into blocks of whole lines.
 
     Raises:
         InputError: see :func:`nymlink.core.files.whole_lines`.
@@ -81,21 +81,21 @@ def read_columns(blocks: Iterable[Block], layout: RowFormat, problems: Problems)
 
     Args:
         blocks: the rows.
-        layout: how they are made.
-        problems: told of each row that is rejected (wrong number of fields, a NUL, a required column blank) or
+        layout: their columns and delimiter.
+        problems: receives each row that is rejected (wrong number of fields, a NUL, a required column blank) or
             repaired (not UTF-8, a carriage return within the row), with its line number.
     """
     for block in blocks:
         table = _parse(block.data, layout) if _is_text(block.data) else None
         if table is None:
-            mended = b"".join(_good_rows(block, layout, problems))
-            table = _parse(mended, layout, parse_bytes=len(mended) + 1)
+            repaired = b"".join(_good_rows(block, layout, problems))
+            table = _parse(repaired, layout, parse_bytes=len(repaired) + 1)
         if table is not None:
             yield table
 
 
 def _is_text(data: bytes) -> bool:
-    """Whether there is neither a NUL nor a byte that is not UTF-8."""
+    """Whether data are valid UTF-8 without a NUL."""
     if b"\0" in data:
         return False
     offsets = pa.array([0, len(data)], pa.int64()).buffers()[1]
@@ -107,10 +107,10 @@ def _is_text(data: bytes) -> bool:
 
 
 def _parse(data: bytes, layout: RowFormat, *, parse_bytes: int = _PARSE_BYTES) -> pa.Table | None:
-    """The wanted columns; ``None`` when there are no rows or not all of them are good."""
+    """Parse the wanted columns; ``None`` when there are no rows or any is broken."""
     if not data or data.isspace():
         return None
-    end = {_END: pa.null()} if layout.is_closed else {}
+    end = {_LAST_COLUMN: pa.null()} if layout.is_closed else {}
     types = {**layout.wanted, **end}
     try:
         table = csv.read_csv(
@@ -130,7 +130,7 @@ def _parse(data: bytes, layout: RowFormat, *, parse_bytes: int = _PARSE_BYTES) -
 
 
 def _is_natural(column: pa.ChunkedArray) -> bool:
-    """Whether all are numbers as :data:`_NUMBER` has them; Arrow also takes negative and longer ones."""
+    """Whether all match :data:`_NUMBER`; Arrow also accepts negative and longer numbers."""
     least, most = pc.min_max(column).values()
     return bool(column.null_count == 0 and least.as_py() >= 0 and most.as_py() < _TOO_LARGE)
 
@@ -172,8 +172,8 @@ def _fault(row: str, layout: RowFormat) -> str | None:
     fields = row.split(layout.delimiter)
     after = fields.pop() if layout.is_closed else ""
     if len(fields) != len(layout.columns):
-        ended = f" ended by {layout.delimiter}" if layout.is_closed else ""
-        return f"{len(fields)} columns{ended} instead of {len(layout.columns)}"
+        ending = f" ending by {layout.delimiter}" if layout.is_closed else ""
+        return f"{len(fields)} columns{ending} instead of {len(layout.columns)}"
     if after:
         return f"text after the last {layout.delimiter}"
     for name, value in zip(layout.columns, fields, strict=True):

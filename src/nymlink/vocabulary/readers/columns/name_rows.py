@@ -1,4 +1,4 @@
-"""From rows of names to tables, in columns: for sources of one name a row and millions of rows."""
+"""Turn rows of names into tables column by column: for sources of millions of rows with a name each."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _TO_FOLD: Final = r"^ | $|  |[^ \PZ]|[\x09-\x0d\x1c-\x1f\x{85}]"
 
 
 def tables_from_rows(rows: pa.Table, languages: Languages) -> Tables:
-    """Make tables as :class:`~nymlink.vocabulary.tables.TableBuilder` does from one call a row.
+    """Build the tables that :class:`~nymlink.vocabulary.tables.TableBuilder` would, called once for each row.
 
     Args:
         rows: :data:`ROWS`, one name a row; ids and names not blank, languages and kinds valid. ``semantic_type``
             is one string, ``xrefs`` are joined by ``|``; both may be empty.
-        languages: which names are kept.
+        languages: languages of which names are kept.
     """
     rows = rows.combine_chunks()
     ids = rows["concept_id"].combine_chunks().dictionary_encode()
@@ -50,7 +50,7 @@ def tables_from_rows(rows: pa.Table, languages: Languages) -> Tables:
 
 
 def name_table(rows: pa.Table, languages: Languages) -> pa.Table:
-    """The names among rows (``concept_id name lang kind`` of :data:`ROWS`), each once, with its surest kind."""
+    """Deduplicate names (``concept_id name lang kind`` of :data:`ROWS`), each with its surest kind."""
     wanted = [lang for lang in pc.unique(rows["lang"]).to_pylist() if languages.wants(lang)]
     rows = rows.filter(pc.is_in(rows["lang"], pa.array(wanted, pa.string())))
     ranks = pc.index_in(rows["kind"], pa.array(KINDS))
@@ -85,7 +85,7 @@ def _split_lists(codes: pa.Array, joined: pa.ChunkedArray, count: int) -> pa.Lis
 
 
 def _lists(codes: pa.Array, values: pa.Array | pa.ChunkedArray, count: int) -> pa.ListArray:
-    """The distinct non-blank values of each code, 0 to ``count - 1``, in their order."""
+    """List the distinct non-blank values of each code, 0 to ``count - 1``, in their order."""
     pairs = pa.table({"code": codes, "value": pc.utf8_trim_whitespace(values), "row": np.arange(len(codes))})
     pairs = pairs.filter(pc.not_equal(pairs["value"], ""))
     pairs = pairs.group_by(["code", "value"]).aggregate([("row", "min")])

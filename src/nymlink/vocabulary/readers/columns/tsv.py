@@ -1,4 +1,4 @@
-"""Chosen columns of a large tab-separated file whose first line names its columns."""
+"""Read chosen columns of a large tab-separated file whose first line names its columns."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def read_tsv(
     """Yield the good rows, some hundred thousand at a time, each column in one chunk.
 
     Args:
-        path: a plain or gzip file; its first line names its columns (in whatever case).
-        wanted: columns wanted, lower case, and what they hold: see
+        path: a plain or gzip file; its first line names its columns, in any case.
+        wanted: columns to read, lower case, with their types: see
             :class:`~nymlink.vocabulary.readers.columns.delimited.RowFormat`.
         required: columns of text that may not be blank.
-        problems: told of each row that is rejected or repaired, with its line number.
+        problems: receives each row that is rejected or repaired, with its line number.
 
     Raises:
-        InputError: a column is not there, or the file cannot be read (:func:`nymlink.core.files.open_bytes`).
+        InputError: a column is missing, or the file cannot be read (:func:`nymlink.core.files.open_bytes`).
     """
     with open_bytes(path) as file:
         blocks = read_blocks(file, path)
@@ -45,7 +45,7 @@ def read_tsv(
 
 
 def _without_blank_lines(block: Block) -> Block | None:
-    """What follows the blank lines that a block begins with, if anything does."""
+    """Strip leading blank lines from a block; ``None`` if nothing is left."""
     data = block.data.lstrip(b"\r\n")
     blank = block.data.count(b"\n") - data.count(b"\n")
     return Block(block.path, block.line + blank, data) if data else None

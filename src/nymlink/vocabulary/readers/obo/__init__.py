@@ -1,1 +1,1 @@
-"""Ontologies as the OBO world writes them: OBO files and OBO Graphs."""
+"""Ontologies of the OBO Foundry: OBO files and OBO Graphs."""

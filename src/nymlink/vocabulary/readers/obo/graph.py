@@ -1,4 +1,4 @@
-"""One graph of an OBO Graphs file: its nodes and edges read into terms."""
+"""Read the nodes and edges of a graph in an OBO Graphs file into terms."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class Graph:
     """One graph of a file.
 
     Args:
-        content: the graph as JSON has it.
+        content: the parsed JSON of the graph.
         where: its place in the file, for reports.
         path: the file.
-        problems: told of what cannot be used; lines mean nothing in JSON, so places are given by index.
+        problems: receives what cannot be used, with its index in the JSON in place of a line number.
     """
 
     def __init__(self, content: Mapping[str, Any], where: str, path: Path, problems: Problems) -> None:
@@ -49,12 +49,12 @@ class Graph:
                 self.version = self.version or value
             elif pred == _DEFAULT_NAMESPACE:
                 self._namespace = value
-        # The version IRI says the same at more length.
+        # The version IRI contains the version, so it is only used without one.
         iri = meta.get("version")
         self.version = self.version or (iri if isinstance(iri, str) else None)
 
     def collect(self, terms: dict[str, Term], synonym_types: dict[str, str]) -> None:
-        """Add the graph's classes, and what its properties say of synonym types."""
+        """Add the graph's classes to the terms, and the labels of its properties to the synonym types."""
         nodes = _list(self._content.get("nodes"))
         typed = all("type" in node for node in nodes if isinstance(node, dict))
         properties = set() if typed else set(self._properties())
@@ -81,7 +81,7 @@ class Graph:
                 self._describe(term, _mapping(node.get("meta")), where)
 
     def connect(self, terms: Mapping[str, Term]) -> None:
-        """Give the terms their parents."""
+        """Add the parents of terms and the references between equivalent ones."""
         for child, relation, parent in self._edges(report=True):
             term = terms.get(curie(child, own_prefix=self._own_prefix))
             if term and _PARENT.fullmatch(relation) and not parent.startswith(_OWL):
@@ -97,7 +97,7 @@ class Graph:
                     terms[id_].xrefs.extend(other for other in equal if other != id_)
 
     def _properties(self) -> Iterator[str]:
-        """Ids that are used as relations: graphs of 2018 do not always say which nodes are classes."""
+        """Yield the ids used as relations: in graphs of 2018 not all nodes have a type that says so."""
         for child, relation, parent in self._edges():
             yield relation
             if _PROPERTY_PARENT.fullmatch(relation):

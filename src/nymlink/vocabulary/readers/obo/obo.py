@@ -1,4 +1,4 @@
-"""OBO 1.0 to 1.4: the line-based ontology format, read by hand because real files seldom keep to the letter.
+"""OBO 1.0 to 1.4, the line-based ontology format; its parser tolerates the common errors of published files.
 
 A line that cannot be read is left out and reported; the rest of its stanza stays. Only ``[Term]`` stanzas are
 read. Source: https://owlcollab.github.io/oboformat/doc/obo-syntax.html.
@@ -47,11 +47,11 @@ _VALUES: Final[Mapping[str, tuple[str, Callable[[str], str]]]] = {
     "xref_unk": ("xrefs", reference),
     "equivalent_to": ("xrefs", _id),
 }
-"""Tags of simple values: the field of a term they go to, and how they are read."""
+"""Tags of simple values: field of a term, and function that parses the value."""
 
 
 class _Parser:
-    """Takes the lines of one file; holds the header's tags and the terms met so far."""
+    """Parser of the lines of one file, with the header's tags and the terms so far."""
 
     def __init__(self, path: Path, problems: Problems) -> None:
         self.terms: dict[str, Term] = {}
@@ -76,11 +76,11 @@ class _Parser:
             self._problems.reject(self._path, number, _NO_TAG)
         elif self._stanza == "header":
             self._header_tag(tag.rstrip(), value.strip())
-        elif complaint := self._term_tag(number, tag.rstrip(), value.strip()):
-            self._problems.reject(self._path, number, complaint)
+        elif fault := self._term_tag(number, tag.rstrip(), value.strip()):
+            self._problems.reject(self._path, number, fault)
 
     def close(self) -> None:
-        """End the stanza that is open."""
+        """End the open stanza."""
         if self._stanza == "Term" and not self._term.id:
             self._problems.reject(self._path, self._start, "a [Term] without an id")
 
@@ -123,7 +123,7 @@ class _Parser:
             self.terms[id_] = self._term = collected
             return
         self._problems.repair(self._path, number, f"a second [Term] of {id_[:40]}: merged with the first")
-        # Tags may stand before the id; what they said goes to the term that was known.
+        # Tags may stand before the id; their values go to the earlier term.
         for field in ("labels", "synonyms", "namespaces", "alternate_ids", "xrefs", "parents", "replaced_by"):
             getattr(known, field).extend(getattr(collected, field))
         known.definition = known.definition or collected.definition
@@ -131,7 +131,7 @@ class _Parser:
         self._term = known
 
     def _term_tag(self, number: int, tag: str, value: str) -> str | None:
-        """Add what a line says to the open term. Returns what is wrong with it, if anything is."""
+        """Add the value of a line to the open term; returns the reason if the line is rejected."""
         term = self._term
         if tag in _VALUES:
             field, read = _VALUES[tag]

@@ -1,4 +1,4 @@
-"""OBO Graphs JSON: an ontology as nodes and edges, in its present shape and in that of 2018.
+"""OBO Graphs JSON: an ontology as nodes and edges, in its present form and in that of 2018.
 
 Every graph of a file is read, imports included. A node with neither label nor metadata is a reference to another
 ontology, and no concept. Source: https://github.com/geneontology/obographs.
@@ -23,7 +23,7 @@ from nymlink.vocabulary.readers.obo.oboinowl import SynonymTypes, Term, build_ta
 from nymlink.vocabulary.tables import Tables
 
 _MAX_BYTES: Final = 512 << 20
-"""Memory holds some ten times as much; ontologies that are larger are published in other forms too."""
+"""Parsed JSON takes some ten times as much memory; larger ontologies are published in other formats too."""
 _PIECE_BYTES: Final = 1 << 20
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _ESCAPE: Final = re.compile(
@@ -42,34 +42,32 @@ def _load(path: Path, problems: Problems) -> list[Any]:
     except json.JSONDecodeError as error:
         raise InputError(f"malformed JSON ({error.msg}): fetch it again", path=path, line=error.lineno) from error
     except RecursionError as error:
-        raise InputError("JSON of too many brackets within each other", path=path) from error
+        raise InputError("JSON with too many levels of nested brackets", path=path) from error
     except ValueError as error:
         raise InputError(f"JSON that cannot be read ({error})", path=path) from error
     graphs = document.get("graphs") if isinstance(document, dict) else None
     if not isinstance(graphs, list):
-        raise InputError("no list 'graphs' in it: is this OBO Graphs JSON?", path=path)
+        raise InputError("the file has no list 'graphs': is this OBO Graphs JSON?", path=path)
     return graphs
 
 
 def _check_size(path: Path) -> None:
-    """See that a file, unpacked, is not too large to be held in memory.
+    """Refuse a file that, unpacked, is too large for memory.
 
     Raises:
-        InputError: it is; see also :func:`nymlink.core.files.open_bytes`.
+        InputError: it is too large; see also :func:`nymlink.core.files.open_bytes`.
     """
     size = 0
     with open_bytes(path) as file:
         while piece := file.read(_PIECE_BYTES):
             size += len(piece)
             if size > _MAX_BYTES:
-                message = (
-                    f"more than {_MAX_BYTES >> 20} MB of JSON, which is read as a whole: take it as OBO or OWL"
-                )
+                message = f"more than {_MAX_BYTES >> 20} MB of JSON, too large for memory: use the OBO or OWL file"
                 raise InputError(message, path=path)
 
 
 def _whole_characters(text: str, path: Path, problems: Problems) -> str:
-    """Replace escapes that hold half a surrogate pair: JSON allows them, but no text can hold them."""
+    """Replace escapes of half a surrogate pair, which JSON allows but no Unicode text can contain."""
     line, counted = 1, 0
 
     def replacement(match: re.Match[str]) -> str:
@@ -78,7 +76,7 @@ def _whole_characters(text: str, path: Path, problems: Problems) -> str:
             return match[0]
         line += text.count("\n", counted, match.start())
         counted = match.start()
-        problems.repair(path, line, f"{match[0]} is half a character; replaced")
+        problems.repair(path, line, f"{match[0]} is half a surrogate pair; replaced")
         return r"\ufffd"
 
     return _ESCAPE.sub(replacement, text) if _SURROGATE.search(text) else text
@@ -102,7 +100,7 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     for graph in graphs:
         graph.connect(terms)
     if not terms:
-        raise InputError("no node in it is a class with a label", path=path)
+        raise InputError("no node in the file is a class with a label", path=path)
     return build_tables(
         terms,
         SynonymTypes(synonym_types),

@@ -1,7 +1,7 @@
-"""What OBO files and OBO Graphs share: terms in the model of oboInOwl, and how they become tables.
+"""Terms in the model of oboInOwl, shared by OBO, OBO Graphs and RDF, and their conversion to tables.
 
-Ids are written as CURIEs, synonym types say which synonyms are abbreviations, trade names or in a foreign
-language (https://owlcollab.github.io/oboformat/doc/obo-syntax.html; OBO Metadata Ontology for ``OMO:`` types).
+Ids are written as CURIEs; synonym types tell abbreviations, trade names and names in other languages
+ (https://owlcollab.github.io/oboformat/doc/obo-syntax.html; OBO Metadata Ontology for ``OMO:`` types).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _KIND_OF_SCOPE: Final = {
     "NARROW": "narrow",
     "BROAD": "broad",
 }
-# Synonym types whose id says nothing and that files often use without describing them.
+# Synonym types with numbers for ids, which files often use without describing them.
 _KNOWN_TYPES: Final = {
     "OMO:0003000": "abbreviation",
     "OMO:0003011": "latin term",
@@ -46,9 +46,9 @@ _UNDERSCORED_SEGMENT: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Synonym:
-    """A synonym as the source has it: its scope (``EXACT`` …), its type's id, its language where it says one.
+    """Synonym as in the source: its scope (``EXACT`` …), the id of its type, its language where one is stated.
 
-    A label that says its language is one too, of the scope ``PREFERRED``.
+    A label with a language is also a synonym, of the scope ``PREFERRED``.
     """
 
     text: str
@@ -59,7 +59,7 @@ class Synonym:
 
 @dataclass(slots=True)
 class Term:
-    """One class of an ontology, collected line by line or key by key. Ids are CURIEs."""
+    """Class of an ontology. Ids are CURIEs."""
 
     id: str
     labels: list[str] = field(default_factory=list)
@@ -74,10 +74,10 @@ class Term:
 
 
 class SynonymTypes:
-    """What the types of synonyms mean.
+    """Kinds and languages that types of synonyms stand for.
 
     Args:
-        descriptions: type id → what the source says of it, for example ``{"FR": "LANGUAGE FRENCH"}``.
+        descriptions: type id → its description in the source, for example ``{"FR": "LANGUAGE FRENCH"}``.
     """
 
     def __init__(self, descriptions: Mapping[str, str]) -> None:
@@ -85,16 +85,16 @@ class SynonymTypes:
         self._meanings: dict[str, tuple[str | None, str | None]] = {}
 
     def kind(self, synonym: Synonym) -> str:
-        """The kind of name it is. The scope stays where it says that this abbreviation means more or less."""
+        """Get the kind of a synonym: that of its type where its scope is exact or related, else its scope."""
         kind = _KIND_OF_SCOPE[synonym.scope]
         return self._meaning(synonym.type)[0] or kind if kind in ("exact", "related") else kind
 
     def lang(self, synonym: Synonym) -> str | None:
-        """The language its type says it is in, or ``None``."""
+        """Get the language that the type of a synonym stands for, or ``None``."""
         return self._meaning(synonym.type)[1]
 
     def _meaning(self, type_id: str | None) -> tuple[str | None, str | None]:
-        """The kind and the language that a type stands for, each ``None`` where it says nothing of it."""
+        """Get kind and language that a type stands for, each ``None`` where its id and description name none."""
         if type_id is None:
             return None, None
         if type_id not in self._meanings:
@@ -121,11 +121,11 @@ def build_tables(
 ) -> Tables:
     """Turn terms into concepts, names and redirects.
 
-    The first label is the preferred name, further ones are exact synonyms. Terms that stand there without a name,
-    only to say that they are alternate ids of others now, are redirects and no concepts.
+    The first label is the preferred name, further ones are exact synonyms. Obsolete terms without a name that are
+    alternate ids of others are redirects, not concepts.
 
     Raises:
-        InputError: the options hold something that is no language code.
+        InputError: a language in the options is no language code.
     """
     builder = TableBuilder()
     builder.version = version
@@ -160,15 +160,15 @@ def build_tables(
 
 
 def curie(identifier: str, *, own_prefix: str = "") -> str:
-    """Write an IRI as a CURIE; what is none stays as it is.
+    """Write an IRI as a CURIE; any other id is returned unchanged.
 
     ``http://purl.obolibrary.org/obo/DOID_8718`` → ``DOID:8718``, ``http://www.orpha.net/ORDO/Orphanet_124`` →
     ``Orphanet:124``, ``https://bioregistry.io/gard:1`` → ``gard:1``. The last segment must look like a prefix and
     a local part with a digit in it, or follow a segment that is ``own_prefix`` (``…/cvx/01`` → ``cvx:01``).
 
     Args:
-        identifier: an IRI or anything else.
-        own_prefix: short name of the ontology it stands in.
+        identifier: an IRI or any other id.
+        own_prefix: short name of its ontology.
     """
     if "://" not in identifier:
         return identifier

@@ -1,6 +1,6 @@
-"""What is wrong in an OBO file by the letter of the format, as the parser fastobo sees it.
+"""Check an OBO file strictly against the format, with the parser fastobo.
 
-Reading a vocabulary mends or passes over what it can; who maintains the file wants to know all of it. Source:
+The reader repairs or skips what it can; the maintainer of a file needs to know every violation. Source:
 https://github.com/fastobo/fastobo-py, after https://owlcollab.github.io/oboformat/doc/obo-syntax.html.
 """
 
@@ -18,12 +18,12 @@ from nymlink.core.problems import Problem, Problems
 
 _LISTED: Final = 20
 _MOST_A_STANZA: Final = 100
-"""So many violations of one stanza are found; what is wrong in so many places is no OBO."""
+"""Most violations found in one stanza; a stanza with more is hardly OBO."""
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One breach of the format: its 1-based line and column (``None`` where it concerns the whole line)."""
+    """Violation of the format: its 1-based line and column (``None`` where it concerns the whole line)."""
 
     path: str
     line: int
@@ -36,21 +36,21 @@ class Violation:
 
 
 def refuse_violations(path: Path) -> None:
-    """See that a file keeps to the letter of OBO 1.4.
+    """Refuse a file that violates OBO 1.4.
 
     Raises:
-        InputError: it does not; the message tells the first violations, a line each. See also :func:`check`.
+        InputError: it does; the message lists the first violations, a line each. See also :func:`check`.
         MissingExtraError: fastobo is not installed.
     """
-    found = check(path)
-    if found:
-        listed = "\n".join(map(str, found[:_LISTED])) + ("\n…" if len(found) > _LISTED else "")
-        places = "place" if len(found) == 1 else "places"
-        raise InputError(f"not OBO to the letter in {len(found):,} {places}:\n{listed}", path=path)
+    violations = check(path)
+    if violations:
+        first = "\n".join(map(str, violations[:_LISTED])) + ("\n…" if len(violations) > _LISTED else "")
+        places = "place" if len(violations) == 1 else "places"
+        raise InputError(f"not OBO to the letter in {len(violations):,} {places}:\n{first}", path=path)
 
 
 def check(path: Path) -> list[Violation]:
-    """All breaches of the OBO 1.4 syntax in a plain or gzip file, in the order of its lines.
+    """List all violations of the OBO 1.4 syntax in a plain or gzip file, in the order of its lines.
 
     Raises:
         MissingExtraError: fastobo is not installed.
@@ -60,34 +60,34 @@ def check(path: Path) -> list[Violation]:
         fastobo = importlib.import_module("fastobo")
     except ImportError as error:
         raise MissingExtraError("strict", purpose="checking OBO strictly") from error
-    found: list[Violation] = []
+    violations: list[Violation] = []
 
     def unreadable(problem: Problem) -> None:
-        found.append(Violation(problem.path, problem.line or 1, None, problem.message))
+        violations.append(Violation(problem.path, problem.line or 1, None, problem.message))
 
     lines = read_lines(path, Problems(on_problem=unreadable))
     for start, stanza in _stanzas(lines):
-        found.extend(_violations(fastobo, path, start, stanza))
-    return sorted(found, key=lambda violation: violation.line)
+        violations.extend(_violations(fastobo, path, start, stanza))
+    return sorted(violations, key=lambda violation: violation.line)
 
 
 def _stanzas(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, list[str]]]:
-    """The header and each stanza, with the number of its first line."""
+    """Yield the header and each stanza, with the number of its first line."""
     start, stanza = 1, list[str]()
     for number, line in lines:
         if line.startswith("["):
             yield start, stanza
             start, stanza = number, []
-        # Lines that could not be read are not there.
+        # Blank lines stand for those that could not be read, to keep the line numbers.
         stanza.extend("" for _ in range(start + len(stanza), number))
         stanza.append(line)
     yield start, stanza
 
 
 def _violations(fastobo: Any, path: Path, start: int, stanza: list[str]) -> Iterator[Violation]:
-    # The parser falls over lines that are comments only.
+    # The parser fails on lines that are only comments.
     lines = ["" if line.lstrip().startswith("!") else line for line in stanza]
-    # It stops at the first breach; without that line it shows the next.
+    # The parser stops at the first violation; with that line blanked it reports the next.
     for _ in range(_MOST_A_STANZA):
         if not any(line.strip() for line in lines):
             return
@@ -97,7 +97,7 @@ def _violations(fastobo: Any, path: Path, start: int, stanza: list[str]) -> Iter
             place = min(max((error.lineno or 1) - 1, 0), len(lines) - 1)
             message = f"{error.msg}, in {lines[place][:80]!r}"
             yield Violation(str(path), start + place, error.offset, message)
-            # Where the line is needed, nothing after it makes sense; nor where taking it out changes nothing.
+            # Without a required line the rest cannot be parsed; a line that is blank already cannot be blanked.
             if lines[place].startswith(("[", "id:")) or not lines[place].strip():
                 return
             lines[place] = ""
@@ -105,10 +105,10 @@ def _violations(fastobo: Any, path: Path, start: int, stanza: list[str]) -> Iter
             yield Violation(str(path), start, None, str(error))
             return
         except BaseException as error:
-            # What a parser in Rust raises when it falls over is no Exception.
+            # A panic of the parser, written in Rust, is a BaseException but no Exception.
             if type(error).__name__ != "PanicException":
                 raise
-            yield Violation(str(path), start, None, "a stanza on which fastobo gives up")
+            yield Violation(str(path), start, None, "a stanza that crashes the parser fastobo")
             return
         else:
             return

@@ -1,4 +1,4 @@
-"""The small change of OBO lines: escapes, quotation marks, trailing qualifiers and comments.
+"""Parse values of OBO lines: escapes, quotation marks, trailing qualifiers and comments.
 
 Source: OBO Flat File Format 1.4, https://owlcollab.github.io/oboformat/doc/obo-syntax.html.
 """
@@ -13,12 +13,12 @@ from nymlink.vocabulary.readers.obo.oboinowl import Synonym
 
 _ESCAPE: Final = re.compile(r"\\(.)")
 _SPECIAL: Final = {"n": "\n", "t": "\t", "W": " "}
-# Quantifiers take all they can and give nothing back (``*+``) where a line of white space would take for ever.
+# Possessive quantifiers (``*+``), since backtracking over a line of white space would take for ever.
 _INSIDE_QUOTES: Final = r'[^"\\]*+(?:\\.[^"\\]*+)*+'
 _QUOTED: Final = re.compile(rf'"({_INSIDE_QUOTES})"')
 _QUALIFIER: Final = rf'[^\s{{}}",=]++\s*+=\s*+"{_INSIDE_QUOTES}"\s*+'
 _QUALIFIERS: Final = re.compile(rf"(?:^|\s)\{{\s*+(?:{_QUALIFIER}(?:,\s*+{_QUALIFIER})*+)?\}}\s*+(?:!.*)?$")
-# White space must stand around the mark: unescaped ones occur in names ("Yippee!", "Wnt!").
+# White space is required around the mark: unescaped ones occur in names ("Yippee!", "Wnt!").
 _COMMENT: Final = re.compile(r"(?:^|\s)!(?:\s|$)")
 _AFTER_SYNONYM: Final = re.compile(
     r"(?:@(?P<lang>[A-Za-z0-9-]++))?"
@@ -30,12 +30,12 @@ _AFTER_SYNONYM: Final = re.compile(
 
 
 def unescape(text: str) -> str:
-    r"""Undo escapes: ``\n``, ``\t`` and ``\W`` are white space, any other character stands for itself."""
+    r"""Undo escapes: ``\n``, ``\t`` and ``\W`` are white space, any other character is itself."""
     return _ESCAPE.sub(lambda match: _SPECIAL.get(match[1], match[1]), text) if "\\" in text else text
 
 
 def unquoted(value: str) -> str:
-    """A value without trailing qualifiers ``{source="…"}`` and comment ``! …``, unescaped."""
+    """Strip trailing qualifiers ``{source="…"}`` and comment ``! …`` from a value, and unescape it."""
     if "{" in value:
         value = _QUALIFIERS.sub("", value)
     if "!" in value:
@@ -44,7 +44,7 @@ def unquoted(value: str) -> str:
 
 
 def quoted(value: str) -> tuple[str, str] | None:
-    """The text in quotation marks that a value begins with, unescaped, and what follows it.
+    """Split a value into the quoted text that it begins with, unescaped, and the rest.
 
     Returns:
         ``None`` when the value does not begin with a text in quotation marks.
@@ -54,7 +54,7 @@ def quoted(value: str) -> tuple[str, str] | None:
 
 
 def reference(value: str) -> str:
-    """The id a value begins with, unescaped: without qualifiers, a quoted description or a comment after it."""
+    """Get the id that a value begins with, unescaped, without qualifiers, quoted description and comment."""
     if '"' in value:
         value = value.partition(' "')[0]
     return unquoted(value)
@@ -64,8 +64,8 @@ def parse_synonym(value: str, *, scope: str | None = None) -> Synonym | None:
     """Read the value of a synonym line: ``"text" SCOPE TYPE [xrefs] {qualifiers} ! comment``.
 
     Args:
-        value: what follows the tag. All but the text may be missing; the scope is RELATED then.
-        scope: the scope where the tag says it (``exact_synonym``).
+        value: the line after the tag. All but the text may be missing; the default scope is RELATED.
+        scope: the scope where the tag gives it (``exact_synonym``).
 
     Returns:
         ``None`` when it is not of that form.

@@ -1,8 +1,8 @@
 """OMOP standardised vocabularies as Athena exports them: a folder with ``CONCEPT.csv`` (tab-separated).
 
-Tables: OMOP Common Data Model 5.4 (https://ohdsi.github.io/CommonDataModel/cdm54.html). Read by columns with
-Arrow. ``CONCEPT.csv`` alone is needed; ``CONCEPT_SYNONYM``, ``CONCEPT_RELATIONSHIP`` and ``VOCABULARY`` add what
-they hold. Names of concepts are English; synonyms say which language they are in.
+Tables: OMOP Common Data Model 5.4 (https://ohdsi.github.io/CommonDataModel/cdm54.html). Read column
+by column with Arrow. Only ``CONCEPT.csv`` is required; ``CONCEPT_SYNONYM``, ``CONCEPT_RELATIONSHIP`` and
+``VOCABULARY`` are read where they are present. Names of concepts are English; synonyms state their language.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ def _recognises(path: Path, head: str) -> bool:
 def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     """Read an export.
 
-    Concepts with an invalid_reason are kept as obsolete, with what they map to or are replaced by; live concepts
-    refer to the standard concept they map to. The code of the source vocabulary is a reference too, and
-    ``options.sources`` selects by vocabulary_id.
+    Concepts with an invalid_reason are kept as obsolete, replaced by the concepts that they map to or that replace
+    them; live concepts have the standard concepts that they map to as xrefs, after the code of the source
+    vocabulary. ``options.sources`` selects by vocabulary_id.
     """
     folder = path if path.is_dir() else path.parent
     file = path if path.is_file() else find_table(folder, "CONCEPT")
     if file is None:
-        raise InputError("no CONCEPT.csv here", path=path)
+        raise InputError("no CONCEPT.csv in the folder", path=path)
     languages = Languages(options)
     parts = list(read_tsv(file, _CONCEPT, required=("concept_name",), problems=problems))
     if not parts:
@@ -132,7 +132,7 @@ def _name_rows(ids: pa.Array, names: pa.ChunkedArray, langs: pa.Array, kind: str
 
 
 def _version(folder: Path, problems: Problems) -> str | None:
-    """The version of the whole, which stands under the vocabulary called None."""
+    """Read the version of the export, which VOCABULARY.csv has in the row named None."""
     for block in read_table(folder, "VOCABULARY", _VOCABULARY, (), problems):
         for name, version in zip(*(block[column].to_pylist() for column in _VOCABULARY), strict=True):
             if name == "None" and version:

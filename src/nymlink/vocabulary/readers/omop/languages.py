@@ -1,4 +1,4 @@
-"""Languages of synonyms: in OMOP, languages are concepts too."""
+"""Languages of synonyms, which in OMOP are concepts."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ _LANGUAGES: Final = {
 
 
 def language_concepts(table: pa.Table) -> Mapping[str, str]:
-    """concept_id of a language → BCP 47: ``English language`` and ``English`` are both used as its name."""
+    """Map the concept_id of languages to BCP 47, whether named ``English language`` or ``English``."""
     rows = table.filter(map_distinct(code_column(table, "domain_id"), "Language".__eq__, bool))
-    found = {_ENGLISH: "en"}
+    codes = {_ENGLISH: "en"}
     for id_, name in zip(rows["concept_id"].to_pylist(), rows["concept_name"].to_pylist(), strict=True):
         code = _LANGUAGES.get(name.removesuffix(" language"))
         if code is not None:
-            found[str(id_)] = code
-    return found
+            codes[str(id_)] = code
+    return codes

@@ -1,4 +1,4 @@
-"""What CONCEPT_RELATIONSHIP says: parents, replacements, and the standard concepts that others map to."""
+"""Read CONCEPT_RELATIONSHIP: parents, replacements, and the standard concepts that others map to."""
 
 from __future__ import annotations
 
@@ -26,49 +26,51 @@ _PREFIXES: Final = {"SNOMED": "SNOMEDCT", "MeSH": "MESH"}
 
 
 class Relations:
-    """The relations among some concepts.
+    """Relations among the concepts of an export.
 
     Args:
-        folder: the export.
-        ids: their ids; ``curies`` the same as ours.
-        curies: their ids in our vocabulary.
-        problems: told of broken rows.
+        folder: folder of the export.
+        ids: concept ids of OMOP.
+        curies: the same ids as CURIEs.
+        problems: receives broken rows.
     """
 
     def __init__(self, folder: Path, ids: pa.Array, curies: pa.Array, problems: Problems) -> None:
         self._count = len(ids)
         self._curies = curies
-        found: dict[bool, list[tuple[Array, Array]]] = {True: [], False: []}
+        pairs: dict[bool, list[tuple[Array, Array]]] = {True: [], False: []}
         for block in read_table(folder, "CONCEPT_RELATIONSHIP", _RELATIONSHIP, (), problems):
             valid = map_distinct(code_column(block, "invalid_reason"), lambda flag: flag not in INVALID, bool)
             names = code_column(block, "relationship_id")
-            one = pc.index_in(block["concept_id_1"], ids).fill_null(_NOTHING).to_numpy()
-            two = pc.index_in(block["concept_id_2"], ids).fill_null(_NOTHING).to_numpy()
-            valid &= (one != _NOTHING) & (two != _NOTHING) & (one != two)
+            first = pc.index_in(block["concept_id_1"], ids).fill_null(_NOTHING).to_numpy()
+            second = pc.index_in(block["concept_id_2"], ids).fill_null(_NOTHING).to_numpy()
+            valid &= (first != _NOTHING) & (second != _NOTHING) & (first != second)
             for is_parent in (True, False):
-                said = map_distinct(names, _PARENT.__eq__ if is_parent else _REPLACED.__contains__, bool) & valid
-                found[is_parent].append((one[said], two[said]))
-        self._parents, self._mapped = _joined(found[True]), _joined(found[False])
+                selected = (
+                    map_distinct(names, _PARENT.__eq__ if is_parent else _REPLACED.__contains__, bool) & valid
+                )
+                pairs[is_parent].append((first[selected], second[selected]))
+        self._parents, self._mapped = _joined(pairs[True]), _joined(pairs[False])
 
     def parents(self) -> pa.ListArray:
-        """One list a concept: what it is a kind of."""
+        """List the parents of each concept."""
         return self._lists(*self._parents)
 
     def replacements(self, obsolete: Array) -> pa.ListArray:
-        """One list a concept: what to use for those that are obsolete."""
-        one, two = self._mapped
-        return self._lists(one[obsolete[one]], two[obsolete[one]])
+        """List the replacements of each obsolete concept; empty lists for live ones."""
+        sources, targets = self._mapped
+        return self._lists(sources[obsolete[sources]], targets[obsolete[sources]])
 
     def xrefs(self, table: pa.Table, obsolete: Array) -> pa.ListArray:
-        """The code in the source vocabulary, then the standard concepts a live concept maps to."""
-        one, two = self._mapped
-        live = ~obsolete[one]
+        """List the code of each concept in its vocabulary, then the standard concepts that a live one maps to."""
+        sources, targets = self._mapped
+        live = ~obsolete[sources]
         prefixes = map_distinct(code_column(table, "vocabulary_id"), lambda name: _prefix(name) + ":", object)
         codes = pc.fill_null(table["concept_code"], "")
         given = pc.not_equal(codes, "").to_numpy()
         codes = pc.binary_join_element_wise(pa.array(prefixes, TEXT), codes, "").filter(pa.array(given))
-        values = pa.concat_arrays([codes.combine_chunks(), self._curies.take(pa.array(two[live]))])
-        owners = np.concatenate([np.flatnonzero(given), one[live]])
+        values = pa.concat_arrays([codes.combine_chunks(), self._curies.take(pa.array(targets[live]))])
+        owners = np.concatenate([np.flatnonzero(given), sources[live]])
         order = np.argsort(owners, kind="stable")
         return group_lists(owners[order], values.take(pa.array(order)), self._count)
 
@@ -79,7 +81,8 @@ class Relations:
 def _joined(pairs: list[tuple[Array, Array]]) -> tuple[Array, Array]:
     none = np.array([], np.int64)
     return distinct_pairs(
-        np.concatenate([none, *(one for one, _ in pairs)]), np.concatenate([none, *(two for _, two in pairs)])
+        np.concatenate([none, *(first for first, _ in pairs)]),
+        np.concatenate([none, *(second for _, second in pairs)]),
     )
 
 

@@ -1,4 +1,4 @@
-"""The tables of an Athena export: where they lie, and their columns block by block."""
+"""Find the tables of an Athena export and read their columns block by block."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from nymlink.vocabulary.readers.columns.delimited import TEXT
 from nymlink.vocabulary.readers.columns.tsv import read_tsv
 
 INVALID: Final = frozenset({"U", "D"})
-"""What invalid_reason says of what is valid no more: updated, deleted."""
+"""Values of invalid_reason for invalid rows: updated, deleted."""
 
 
 def find_table(folder: Path, name: str) -> Path | None:
-    """The file of a table (``CONCEPT``), if it is there."""
+    """Find the file of a table (``CONCEPT``), plain or gzip."""
     endings = ("csv", "csv.gz")
     return next((path for ending in endings if (path := folder / f"{name}.{ending}").is_file()), None)
 
@@ -26,11 +26,11 @@ def find_table(folder: Path, name: str) -> Path | None:
 def read_table(
     folder: Path, name: str, columns: Mapping[str, pa.DataType], required: tuple[str, ...], problems: Problems
 ) -> Iterator[pa.Table]:
-    """See :func:`~nymlink.vocabulary.readers.columns.tsv.read_tsv`; a table that is not there yields nothing."""
+    """Read a table by :func:`~nymlink.vocabulary.readers.columns.tsv.read_tsv`; a missing one yields nothing."""
     file = find_table(folder, name)
     return iter(()) if file is None else read_tsv(file, columns, required=required, problems=problems)
 
 
 def code_column(table: pa.Table, column: str) -> pa.ChunkedArray:
-    """A column of codes with blanks (read as null) as empty strings."""
+    """Encode a column of codes, its blanks (read as null) as empty strings."""
     return pc.fill_null(table[column].cast(TEXT), "").dictionary_encode()

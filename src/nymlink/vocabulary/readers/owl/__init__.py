@@ -1,1 +1,1 @@
-"""Ontologies as RDF: OWL in RDF/XML and functional syntax, and Turtle."""
+"""Ontologies in OWL and SKOS: RDF/XML, functional-style syntax and Turtle."""

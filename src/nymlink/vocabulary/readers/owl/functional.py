@@ -1,4 +1,4 @@
-"""OWL in functional-style syntax, in which ontologies are edited. An axiom that cannot be read is left out."""
+"""OWL in functional-style syntax, in which ontologies are edited. Broken axioms are left out and reported."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     parser = FunctionalParser()
     read_units(path, problems, FUNCTIONAL, parser.unit)
     if not parser.opened:
-        raise InputError("no Ontology( in it: is this OWL functional-style syntax?", path=path)
+        raise InputError("the file has no Ontology(: is this OWL functional-style syntax?", path=path)
     if not parser.closed:
-        problems.reject(path, None, "the file ends before Ontology( is closed: is all of it there?")
+        problems.reject(path, None, "the file ends before Ontology( is closed: is it complete?")
     tables = parser.statements.tables(options)
     if tables is None:
-        raise InputError("no class in it has a name", path=path)
+        raise InputError("no class in the file has a name", path=path)
     return tables
 
 

@@ -1,4 +1,4 @@
-"""OWL functional-style syntax, read axiom by axiom. Source: https://www.w3.org/TR/owl2-syntax/."""
+"""Parse OWL functional-style syntax axiom by axiom. Source: https://www.w3.org/TR/owl2-syntax/."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _STANDARD: Final = {"rdf": RDF, "rdfs": RDFS, "owl": OWL, "xsd": "http://www.w3.
 
 
 class _Call(NamedTuple):
-    """``Name(argument argument …)``."""
+    """Expression ``Name(argument argument …)``."""
 
     name: str
     arguments: list[_Call | Value]
 
 
 class FunctionalParser:
-    """Makes statements of the axioms that say something of classes and annotations."""
+    """Parser of the axioms about classes and annotations, which makes statements of them."""
 
     def __init__(self) -> None:
         self.statements = Statements()
@@ -99,7 +99,7 @@ class FunctionalParser:
                 continue
             if token == "(":
                 if word in _AXIOMS or len(open_calls) > MAX_DEPTH:
-                    raise MalformedError("it is not closed")
+                    raise MalformedError("its bracket is not closed")
                 call = _Call(word, [])
                 open_calls[-1].arguments.append(call)
                 open_calls.append(call)
@@ -110,13 +110,13 @@ class FunctionalParser:
             elif kind == "text":
                 open_calls[-1].arguments.append(self._literal(token, scanner))
             else:
-                raise MalformedError(f"{token[:40]!r} where it has no place")
+                raise MalformedError(f"{token[:40]!r} in the wrong place")
             word = ""
         return whole
 
     def _literal(self, token: str, scanner: Scanner) -> Value:
         if "\n" in token and _SWALLOWED.search(token):
-            raise MalformedError("a text that is not closed")
+            raise MalformedError("a text whose quotation mark is not closed")
         text = _ESCAPE.sub(r"\1", token[1:-1]) if "\\" in token else token[1:-1]
         return Value(text, scanner.take_language())
 
@@ -143,10 +143,10 @@ class FunctionalParser:
                 self._annotate(annotations, subject.text, predicate.text, value.text)
             case "SubClassOf", [Value() as child, Value() as parent]:
                 self.statements.add(child.text, f"{RDFS}subClassOf", parent)
-            case "EquivalentClasses", [Value() as one, Value() as other]:
-                self.statements.add(one.text, f"{OWL}equivalentClass", other)
+            case "EquivalentClasses", [Value() as left, Value() as right]:
+                self.statements.add(left.text, f"{OWL}equivalentClass", right)
             case (("Annotation" | "Declaration" | "AnnotationAssertion"), _):
-                raise MalformedError(f"{axiom.name} with other arguments than it takes")
+                raise MalformedError(f"{axiom.name} with the wrong arguments")
             case (("SubClassOf" | "EquivalentClasses"), [] | [_]):
                 raise MalformedError(f"{axiom.name} with too few arguments")
 

@@ -1,4 +1,4 @@
-"""The IRIs that are read, and what predicates are for.
+"""IRIs of RDF, OWL, SKOS and oboInOwl, and the roles of their predicates.
 
 Sources: https://www.w3.org/TR/owl2-mapping-to-rdf/, https://www.w3.org/TR/skos-reference/, and the annotation
 properties of the OBO Foundry (oboInOwl, IAO).
@@ -32,7 +32,7 @@ ROLES: Final[Mapping[str, str]] = {
     f"{OWL}annotatedTarget": "target",
     f"{SKOS}prefLabel": "preferred",
     f"{SKOS}altLabel": "EXACT",
-    # Misspellings and the like, there to be searched for and not to be shown.
+    # Misspellings and the like, meant for search and not for display.
     f"{SKOS}hiddenLabel": "RELATED",
     f"{SKOS}definition": "definition",
     f"{SKOS}broader": "parent",
@@ -55,4 +55,4 @@ ROLES: Final[Mapping[str, str]] = {
     f"{_EFO}alternative_term": "EXACT",
     f"{_EFO}definition": "definition",
 }
-"""Predicate → what it is for; predicates of synonyms are for their scope."""
+"""Predicate → its role; the role of a predicate of synonyms is their scope."""

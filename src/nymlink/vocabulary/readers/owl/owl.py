@@ -1,6 +1,6 @@
 """OWL and SKOS in RDF/XML, as ontology editors save them.
 
-What is not well-formed cannot be read on from, so such a file is an error; a class without an id is left out.
+A file that is not well-formed is an error, since parsing cannot resume; a class without an id is left out.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
 def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     tables = parse_rdf_xml(path, problems).tables(options)
     if tables is None:
-        raise InputError("no class or SKOS concept in it has a name", path=path)
+        raise InputError("no class or SKOS concept in the file has a name", path=path)
     return tables
 
 

@@ -1,4 +1,4 @@
-"""RDF/XML, read element by element into statements. Source: https://www.w3.org/TR/rdf-syntax-grammar/."""
+"""Parse RDF/XML element by element into statements. Source: https://www.w3.org/TR/rdf-syntax-grammar/."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _NAMES: Final = frozenset({f"{RDFS}label", f"{SKOS}prefLabel"})
 
 @dataclass(slots=True)
 class _Element:
-    """An open element: a node (of which something is said) or a property (which says it).
+    """Open element: a node (subject of statements) or a property (statement about its node).
 
     Attributes:
-        subject: the node, or the node that the property is of.
+        subject: the node, or the node of the property.
         predicate: the property; empty for a node.
         lang: the language in force.
-        line: where it began.
-        text: of a property: the literal so far, ``None`` when it is not kept.
+        line: line on which it began.
+        text: of a property: the literal so far, ``None`` when it is not wanted.
         length: of a property: characters of the literal so far, kept or not.
-        value: of a property: the node it leads to.
-        is_list: of a property: whether it leads to a list of nodes, of which none is its value.
+        value: of a property: the node that is its value.
+        is_list: of a property: whether its value is a list of nodes, which is not kept.
         is_class: of a node: whether it is a class or a SKOS concept.
         is_named: of a node: whether it has a label.
     """
@@ -86,12 +86,14 @@ class _Handler:
         if not element.predicate:
             self._end_node(element)
         elif element.value is not None:
-            self._say(element, Value(element.value, is_iri=True))
+            self._add_statement(element, Value(element.value, is_iri=True))
         elif element.text is not None:
             if element.length > _MAX_TEXT:
-                self.problems.reject(self.path, element.line, f"a text of {element.length} characters")
+                self.problems.reject(
+                    self.path, element.line, f"a text of {element.length:,} characters, more than {_MAX_TEXT:,}"
+                )
             else:
-                self._say(element, Value("".join(element.text), lang=element.lang))
+                self._add_statement(element, Value("".join(element.text), lang=element.lang))
 
     def text(self, data: str) -> None:
         element = self.open[-1]
@@ -101,10 +103,10 @@ class _Handler:
                 element.text.append(data)
 
     def _node(self, name: str, attributes: dict[str, str]) -> None:
-        around = self.open[-1]
-        around.text = None
+        parent = self.open[-1]
+        parent.text = None
         subject = self._subject(attributes)
-        lang = attributes.get(f"{_XML}lang", around.lang)
+        lang = attributes.get(f"{_XML}lang", parent.lang)
         element = _Element(subject, "", lang, self.parser.line, is_class=name in CLASSES)
         self.open.append(element)
         if name != f"{RDF}Description":
@@ -115,10 +117,10 @@ class _Handler:
                 element.is_named = element.is_named or predicate in _NAMES
 
     def _end_node(self, element: _Element) -> None:
-        around = self.open[-1]
+        parent = self.open[-1]
         if not element.subject.startswith("_:"):
-            if not around.is_list:
-                around.value = element.subject
+            if not parent.is_list:
+                parent.value = element.subject
             return
         if element.is_class and element.is_named:
             self.problems.reject(self.path, element.line, "a class or concept with a label, but without an id")
@@ -132,7 +134,7 @@ class _Handler:
         self.open.append(element)
         parse_type = attributes.get(f"{RDF}parseType")
         if parse_type == "Resource":
-            # The property is a blank node at the same time.
+            # Such a property is also a blank node.
             element.subject, element.predicate = self._blank(), ""
         elif parse_type == "Collection":
             element.is_list = True
@@ -144,7 +146,7 @@ class _Handler:
         if self.statements.role(predicate) is None:
             self.statements.add(node.subject, predicate, Value(""))
 
-    def _say(self, element: _Element, value: Value) -> None:
+    def _add_statement(self, element: _Element, value: Value) -> None:
         self.statements.add(element.subject, element.predicate, value)
 
     def _subject(self, attributes: dict[str, str]) -> str:
@@ -163,7 +165,7 @@ def parse_rdf_xml(path: Path, problems: Problems) -> Statements:
     """Read the statements of a plain or gzip file.
 
     Raises:
-        InputError: the file is not well-formed XML or not RDF, or it cannot be read without harm.
+        InputError: the file is not well-formed XML or not RDF, or it could exhaust the memory.
     """
     parser = XmlParser(path, problems, namespaces=True, longest_entity=_MAX_ENTITY)
     handler = _Handler(parser, path, problems, Statements())

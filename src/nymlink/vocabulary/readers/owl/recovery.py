@@ -1,6 +1,6 @@
-"""Reading a text of many small units (axioms, statements) so that a broken one costs itself and no other.
+"""Read a file of many small units (axioms, statements), leaving out broken ones and no others.
 
-The text is held in a window that moves over the file, so files of any size and lines of any length can be read.
+A window of text moves over the file, so that files of any size and lines of any length can be read.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from nymlink.vocabulary.readers._text_blocks import read_text_blocks
 
 _MAX_UNIT: Final = 1 << 22
 MAX_DEPTH: Final = 64
-"""How many brackets a unit may hold within each other; a file of nothing but open brackets would take for ever."""
+"""Most levels of nested brackets in a unit; without a limit, a file of open brackets would take for ever."""
 _BLANK: Final = re.compile(r"(?:\s++|#[^\n]*+\n)*+")
 
 
 class IncompleteError(Exception):
-    """The window ends within the unit."""
+    """The window ends within a unit."""
 
 
 class MalformedError(Exception):
-    """The unit cannot be read; the message says why."""
+    """A unit is broken; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """What there is to know of a syntax.
+    """Tokens and units of a syntax.
 
     Attributes:
-        noun: what a unit is called in reports.
+        noun: name of a unit in reports.
         token: matches one token, in one named group.
-        multiline: what tokens begin with that may hold line ends.
-        resume: matches up to where another unit may begin.
+        multiline: first characters of tokens that may contain line ends.
+        resume: matches up to the next place where a unit may begin.
     """
 
     noun: str
@@ -46,13 +46,13 @@ class Grammar:
 
 
 class Scanner:
-    """Takes tokens from a window, one after the other.
+    """Tokeniser of a window.
 
     Args:
         text: the window.
-        place: where to begin.
-        final: whether the file ends where the window does.
-        grammar: what tokens there are.
+        place: offset of the first token.
+        final: whether the window reaches the end of the file.
+        grammar: the syntax.
     """
 
     def __init__(self, text: str, place: int, *, final: bool, grammar: Grammar) -> None:
@@ -62,11 +62,11 @@ class Scanner:
         self._grammar = grammar
 
     def take(self) -> tuple[str, str]:
-        """The kind of the next token, and the token.
+        """Take the next token; returns its kind and its text.
 
         Raises:
             IncompleteError: the window ends before the token does.
-            MalformedError: the file ends there, or something else stands there.
+            MalformedError: the file ends there, or the text there is no token.
         """
         match = self._grammar.token.match(self.text, self.place)
         if match is None:
@@ -78,8 +78,8 @@ class Scanner:
             )
             if is_open and not self._final:
                 raise IncompleteError
-            found = self.text[self.place : self.place + 20]
-            raise MalformedError(f"what is {found!r}?" if found else "the file ends within it")
+            rest = self.text[self.place : self.place + 20]
+            raise MalformedError(f"unexpected {rest!r}" if rest else "the file ends within it")
         if match.end() == len(self.text) and not self._final:
             raise IncompleteError
         self.place = match.end()
@@ -87,7 +87,7 @@ class Scanner:
         return kind, match[kind]
 
     def take_language(self) -> str | None:
-        """Pass over what may follow the text of a literal, its language or datatype. Returns the language."""
+        """Take the language or the datatype that may follow the text of a literal; returns the language."""
         place = self.place
         kind, token = self.take()
         if kind == "lang":
@@ -100,13 +100,13 @@ class Scanner:
 
 
 def read_units(path: Path, problems: Problems, grammar: Grammar, parse: Callable[[Scanner], None]) -> None:
-    """Read a plain or gzip file unit by unit; report and pass over those that cannot be read.
+    """Read a plain or gzip file unit by unit; report broken units and skip them.
 
     Args:
         path: the file.
-        problems: told of broken units.
+        problems: receives broken units.
         grammar: its syntax.
-        parse: takes the tokens of one unit. Raises :class:`IncompleteError` or :class:`MalformedError`.
+        parse: parses the tokens of one unit. Raises :class:`IncompleteError` or :class:`MalformedError`.
 
     Raises:
         InputError: see :func:`nymlink.vocabulary.readers._text_blocks.read_text_blocks`.
@@ -131,7 +131,7 @@ def read_units(path: Path, problems: Problems, grammar: Grammar, parse: Callable
 
 
 class _Window:
-    """A stretch of text that moves over a file, and a place in it."""
+    """Window of text that moves over a file, with a place in it."""
 
     def __init__(self, blocks: Iterator[str]) -> None:
         self.text = ""
@@ -142,13 +142,13 @@ class _Window:
         self._counted = 0
 
     def line(self) -> int:
-        """The line of the place."""
+        """Count the lines up to the place."""
         self._line += self.text.count("\n", self._counted, self.place)
         self._counted = self.place
         return self._line
 
     def has_more(self) -> bool:
-        """Pass over white space and comments; tell whether anything comes after them."""
+        """Skip white space and comments, and tell whether anything comes after them."""
         self.place = _after_blank(self.text, self.place)
         while self.place == len(self.text) and not self.final:
             self.extend()
@@ -156,30 +156,30 @@ class _Window:
         return self.place < len(self.text)
 
     def extend(self) -> None:
-        """Drop what lies before the place; read on."""
+        """Drop the text before the place and read more."""
         self.line()
         parts = [self.text[self.place :]]
-        # As much again as there is, so that a long unit is not read over and over.
+        # At least as much again, so that a long unit is not parsed over and over.
         wanted, length = 2 * len(parts[0]), len(parts[0])
         self.place = self._counted = 0
         while length <= wanted and not self.final:
             block = next(self._blocks, None)
             self.final = block is None
-            # With a line end after it, the last comment of a file is like any other.
+            # A line end at the end of the file, so that a comment there ends like any other.
             parts.append("\n" if block is None else block.replace("\r\n", "\n"))
             length += len(parts[-1])
         self.text = "".join(parts)
 
     def skip(self, resume: re.Pattern[str]) -> None:
-        """Go to where another unit may begin."""
+        """Move to the next place where a unit may begin."""
         while (match := resume.search(self.text, self.place)) is None and not self.final:
-            # What the pattern matches may lie across the end of the window.
+            # A match may lie across the end of the window.
             self.place = max(self.place + 1, len(self.text) - 1000)
             self.extend()
         self.place = match.end() if match else len(self.text)
 
 
 def _after_blank(text: str, place: int) -> int:
-    """Where white space and comments end."""
+    """Find the end of white space and comments."""
     match = _BLANK.match(text, place)
     return match.end() if match else place

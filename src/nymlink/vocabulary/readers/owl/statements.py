@@ -1,7 +1,6 @@
-"""What the readers of RDF share: statements about IRIs, and how they become terms in the model of oboInOwl.
+"""Statements about IRIs, shared by the readers of RDF, and their conversion to terms in the model of oboInOwl.
 
-A subject is a concept when it is a class or a SKOS concept and something is said of it beyond its place in the
-hierarchy.
+A subject is a concept when it is a class or a SKOS concept with any statement beyond its place in the hierarchy.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _TRUE: Final = frozenset({"true", "1"})
 
 
 class Value(NamedTuple):
-    """The object of a statement: an IRI, or the text of a literal with its language."""
+    """Object of a statement: an IRI, or the text of a literal with its language."""
 
     text: str
     lang: str | None = None
@@ -36,20 +35,20 @@ class Value(NamedTuple):
 
 @dataclass(slots=True)
 class _Subject:
-    """What is said of one IRI or blank node."""
+    """Statements about one IRI or blank node."""
 
-    said: list[tuple[str, Value]] = field(default_factory=list)
+    statements: list[tuple[str, Value]] = field(default_factory=list)
     described: bool = False
 
     def values(self, *roles: str) -> Iterator[Value]:
-        return (value for role, value in self.said if role in roles)
+        return (value for role, value in self.statements if role in roles)
 
     def first(self, role: str) -> str | None:
         return next((value.text for value in self.values(role)), None)
 
 
 class Statements:
-    """Takes the statements of one file in any order; makes tables of them."""
+    """Statements of one file, in any order, from which tables are built."""
 
     def __init__(self) -> None:
         self._subjects: defaultdict[str, _Subject] = defaultdict(_Subject)
@@ -57,29 +56,29 @@ class Statements:
         self._synonym_types: dict[tuple[str, str, str], str] = {}
 
     def role(self, predicate: str) -> str | None:
-        """What a predicate is for, or ``None`` when what it says is not kept."""
+        """Look up the role of a predicate; ``None`` when its statements are not kept."""
         if predicate not in self._roles:
             self._roles[predicate] = "licence" if _LICENCE.fullmatch(predicate) else None
         return self._roles[predicate]
 
     def add(self, subject: str, predicate: str, value: Value) -> None:
-        """Add one statement. Ids are IRIs, those of blank nodes begin with ``_:``."""
+        """Add one statement. Ids are IRIs; those of blank nodes begin with ``_:``."""
         role = self.role(predicate)
         about = self._subjects[subject]
         if role is None:
             about.described = about.described or not predicate.startswith((OWL, RDF, RDFS + "sub"))
         elif value.text:
-            about.said.append((role, value))
+            about.statements.append((role, value))
             about.described = about.described or role not in _HIERARCHY
 
     def add_synonym_type(self, subject: str, predicate: str, text: str, type_: str) -> None:
-        """Add what an annotation says of a statement: of what type the synonym is. The first type said counts."""
+        """Add the type of a synonym, from the annotation of its statement. The first type counts."""
         role = self.role(predicate)
         if role in SCOPES:
             self._synonym_types.setdefault((subject, role, text), type_)
 
     def close(self, blank: str) -> None:
-        """Take note of a blank node of which no more will be said: annotations of a statement are such nodes."""
+        """End a blank node; one that annotates a statement adds the type of a synonym."""
         about = self._subjects.pop(blank, None)
         if about is None:
             return
@@ -89,10 +88,10 @@ class Statements:
             self.add_synonym_type(source, predicate, target, type_)
 
     def tables(self, options: ReadOptions) -> Tables | None:
-        """The concepts, names and redirects that the statements make, or ``None`` when there is no concept.
+        """Build concepts, names and redirects; ``None`` when there is no concept.
 
         Raises:
-            InputError: the options hold something that is no language code.
+            InputError: a language in the options is no language code.
         """
         for blank in [subject for subject in self._subjects if subject.startswith("_:")]:
             self.close(blank)
@@ -130,7 +129,7 @@ class Statements:
 
     def _fill(self, term: Term, subject: str, about: _Subject, *, own_prefix: str, default: str) -> None:
         languages: set[str] = set()
-        # In SKOS the preferred label is the one that says so; in OWL it is the first in its language.
+        # SKOS marks the preferred label; in OWL it is the first in its language.
         for value in [*about.values("preferred"), *about.values("label")]:
             lang = _language(value)
             scope = "EXACT" if (lang or default) in languages else "PREFERRED"
@@ -140,7 +139,7 @@ class Statements:
             about.values("definition"), key=lambda value: (_language(value) or default) != default
         )
         term.definition = term.definition or next((value.text for value in definitions), None)
-        for role, value in about.said:
+        for role, value in about.statements:
             identifier = curie(value.text, own_prefix=own_prefix)
             if role in SCOPES:
                 type_ = self._synonym_types.get((subject, role, value.text))
@@ -163,7 +162,7 @@ class Statements:
                 term.obsolete = term.obsolete or value.text == f"{OWL}DeprecatedClass"
 
     def _connect(self, terms: Mapping[str, Term], ids: Mapping[str, str], own_prefix: str) -> None:
-        """Say of the other side what only one side says: whose child it is, what it equals."""
+        """Add the inverse of statements: parents of narrower concepts, references of equivalent ones."""
         for subject, about in self._subjects.items():
             for value in about.values("child"):
                 child = terms.get(curie(value.text, own_prefix=own_prefix))
@@ -176,7 +175,7 @@ class Statements:
 
 
 def resolve_iri(reference: str, base: str) -> str:
-    """The IRI that a reference stands for in a document with this base."""
+    """Resolve a reference to an IRI against the base of its document."""
     if ":" in reference or not base:
         return reference
     try:

@@ -1,4 +1,4 @@
-"""SKOS and OWL in Turtle (and N-Triples, which is a part of it). A statement that cannot be read is left out."""
+"""SKOS and OWL in Turtle and its subset N-Triples. Broken statements are left out and reported."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     read_units(path, problems, TURTLE, parser.unit)
     tables = parser.statements.tables(options)
     if tables is None:
-        raise InputError("no class or SKOS concept in it has a name: is this Turtle?", path=path)
+        raise InputError("no class or SKOS concept in the file has a name: is this Turtle?", path=path)
     return tables
 
 

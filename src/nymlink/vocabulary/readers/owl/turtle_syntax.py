@@ -1,4 +1,4 @@
-"""Turtle, read statement by statement. Source: https://www.w3.org/TR/turtle/."""
+"""Parse Turtle statement by statement. Source: https://www.w3.org/TR/turtle/."""
 
 from __future__ import annotations
 
@@ -26,12 +26,19 @@ _RESUME: Final = re.compile(r"(?:\.[ \t]{0,80}(?:#[^\n]{0,80})?|\n)\n(?=[^\s.;,\
 TURTLE: Final = Grammar("a statement", _TOKEN, multiline=('"""', "'''"), resume=_RESUME)
 _ESCAPE: Final = re.compile(r"\\(?:u(?P<four>[0-9A-Fa-f]{4})|U(?P<eight>[0-9A-Fa-f]{8})|(?P<one>.))", re.DOTALL)
 _ESCAPED: Final = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
+_NOUNS: Final = {
+    "subject": "a subject",
+    "predicate": "a predicate",
+    "object": "an object",
+    "item": "an item of a list",
+    "end": "the end of the statement",
+}
 _REPLACEMENT: Final = "�"
 
 
 @dataclass(slots=True)
 class _Frame:
-    """What is being said: of the statement itself, or of a ``[…]`` or ``(…)`` within it."""
+    """State of a statement, or of a ``[…]`` or ``(…)`` within it."""
 
     expects: str
     subject: str = ""
@@ -39,7 +46,7 @@ class _Frame:
 
 
 class TurtleParser:
-    """Makes statements of the triples of a text."""
+    """Parser of triples, which makes statements of them."""
 
     def __init__(self) -> None:
         self.statements = Statements()
@@ -48,7 +55,7 @@ class TurtleParser:
         self._blanks = 0
 
     def unit(self, scanner: Scanner) -> None:
-        """Read one directive or one subject with all that is said of it."""
+        """Read one directive, or one subject with its predicates and objects."""
         place = scanner.place
         _, token = scanner.take()
         if token.lower() in ("@prefix", "@base", "prefix", "base"):
@@ -72,14 +79,14 @@ class TurtleParser:
             self._base = self._iri(kind, iri)
 
     def _triples(self, scanner: Scanner) -> None:
-        said: list[tuple[str, str, Value]] = []
+        triples: list[tuple[str, str, Value]] = []
         closed: list[str] = []
         frames = [_Frame("subject")]
         while True:
             kind, token = scanner.take()
             frame = frames[-1]
             if kind != "mark":
-                self._put(frame, self._term(frame, kind, token, scanner), said)
+                self._put(frame, self._term(frame, kind, token, scanner), triples)
             elif token in "[(" and frame.expects in ("subject", "object", "item"):
                 if len(frames) > MAX_DEPTH:
                     raise MalformedError("brackets that are not closed")
@@ -93,7 +100,7 @@ class TurtleParser:
             ):
                 frames.pop()
                 closed.append(frame.subject)
-                self._put(frames[-1], Value(frame.subject, is_iri=True), said)
+                self._put(frames[-1], Value(frame.subject, is_iri=True), triples)
             elif token == ";" and frame.expects in ("end", "predicate"):
                 frame.expects = "predicate"
             elif token == "," and frame.expects == "end":
@@ -101,23 +108,23 @@ class TurtleParser:
             elif token == "." and len(frames) == 1 and frame.expects in ("end", "predicate"):
                 break
             else:
-                raise MalformedError(f"{token[:40]!r} where a {frame.expects} is expected")
-        for statement in said:
+                raise MalformedError(f"{token[:40]!r} instead of {_NOUNS[frame.expects]}")
+        for statement in triples:
             self.statements.add(*statement)
         for blank in closed:
             self.statements.close(blank)
 
-    def _put(self, frame: _Frame, value: Value, said: list[tuple[str, str, Value]]) -> None:
+    def _put(self, frame: _Frame, value: Value, triples: list[tuple[str, str, Value]]) -> None:
         if frame.expects == "end" or (frame.expects in ("subject", "predicate") and not value.is_iri):
-            raise MalformedError(f"{value.text[:40]!r} where {frame.expects} is expected")
+            raise MalformedError(f"{value.text[:40]!r} instead of {_NOUNS[frame.expects]}")
         if frame.expects == "subject":
             frame.subject, frame.expects = value.text, "predicate"
         elif frame.expects == "predicate":
             frame.predicate, frame.expects = value.text, "object"
         elif frame.expects == "object":
-            # What a blank node is, is of no use to what points to it.
+            # A blank node means nothing outside its own statements.
             if not (value.is_iri and value.text.startswith("_:")):
-                said.append((frame.subject, frame.predicate, value))
+                triples.append((frame.subject, frame.predicate, value))
             frame.expects = "end"
 
     def _term(self, frame: _Frame, kind: str, token: str, scanner: Scanner) -> Value:
@@ -130,7 +137,7 @@ class TurtleParser:
             return Value(f"{RDF}type", is_iri=True)
         if kind == "number" or token in ("true", "false"):
             return Value(token)
-        raise MalformedError(f"{token[:40]!r} where {frame.expects} is expected")
+        raise MalformedError(f"{token[:40]!r} instead of {_NOUNS[frame.expects]}")
 
     def _iri(self, kind: str, token: str) -> str:
         if kind == "iri":
@@ -151,5 +158,5 @@ def _character(match: re.Match[str]) -> str:
     if match["one"] is not None:
         return _ESCAPED.get(match["one"], match["one"])
     code = int(match["four"] or match["eight"], 16)
-    # Halves of surrogate pairs and numbers beyond Unicode stand for no character.
+    # Halves of surrogate pairs and numbers beyond Unicode are no characters.
     return _REPLACEMENT if 0xD800 <= code < 0xE000 or code > 0x10FFFF else chr(code)

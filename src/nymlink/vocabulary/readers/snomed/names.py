@@ -1,4 +1,4 @@
-"""From SNOMED CT descriptions to names: tags cut off, preferred terms by the language reference sets."""
+"""Turn SNOMED CT descriptions into names: without semantic tags, preferred by the language reference sets."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _PREFERRED: Final = 900000000000548007
 _DIALECTS: Final = {"en-US": 900000000000509007, "en-GB": 900000000000508004}
 _TAG: Final = r"^(?P<name>.*\S)\s*\((?P<tag>[^()]*[^()\s][^()]*)\)\s*$"
 
-# How fit a description is to be the preferred one; the last only where a concept has nothing else.
+# Ranks of descriptions, the preferred one first; the last is used only where a concept has no other.
 _IN_MAIN, _IN_OTHER, _FULL, _ANY = range(4)
 
 
 @dataclass(frozen=True, slots=True)
 class Descriptions:
-    """Active descriptions and what the language reference sets say of them.
+    """Active descriptions with their membership in language reference sets.
 
     Attributes:
         concept, type, lang: (n) place of the concept; typeId; place in ``languages``.
         term: (n) strings.
         languages: BCP 47.
         member_of: reference set → (n) whether it holds the description.
-        preferred_in: reference set → (n) whether it says the description is preferred.
+        preferred_in: reference set → (n) whether it prefers the description.
     """
 
     concept: Array
@@ -52,7 +52,7 @@ class Descriptions:
         Args:
             table: descriptions; every ``conceptid`` is one of ``ids``.
             ids: concept ids.
-            members: rows of the reference sets, ``None`` where there is none.
+            members: rows of the reference sets, ``None`` where there are none.
         """
         languages: list[str] = []
 
@@ -70,10 +70,10 @@ class Descriptions:
             refset = members["refsetid"].to_numpy()
             preferred = members["acceptabilityid"].to_numpy() == _PREFERRED
             for id_ in np.unique(refset).tolist():
-                here = (refset == id_) & (place >= 0)
+                in_refset = (refset == id_) & (place >= 0)
                 member_of[id_], preferred_in[id_] = np.zeros(len(table), bool), np.zeros(len(table), bool)
-                member_of[id_][place[here]] = True
-                preferred_in[id_][place[here & preferred]] = True
+                member_of[id_][place[in_refset]] = True
+                preferred_in[id_][place[in_refset & preferred]] = True
         return cls(
             concept=pc.index_in(table["conceptid"], ids).to_numpy(),
             type=table["typeid"].to_numpy(),
@@ -86,33 +86,33 @@ class Descriptions:
 
     @property
     def english(self) -> int:
-        """The place of English among the languages, -1 if it is not there."""
+        """Place of English among the languages, -1 if it is missing."""
         return self.languages.index("en") if "en" in self.languages else -1
 
 
 def split_tags(terms: pa.Array) -> pa.StructArray:
-    """The ``name`` and the ``tag`` of fully specified names; both null where there is no tag."""
+    """Split fully specified names into ``name`` and ``tag``, both null where there is no tag."""
     return pc.extract_regex(terms, _TAG)
 
 
 def name_rows(
-    descriptions: Descriptions, curies: pa.Array, languages: Languages, asked: Collection[str] | None
+    descriptions: Descriptions, curies: pa.Array, languages: Languages, requested: Collection[str] | None
 ) -> pa.Table:
-    """One row a name: ``concept_id name lang kind``.
+    """Build one row for each name: ``concept_id name lang kind``.
 
     Args:
         descriptions: the descriptions.
         curies: concept ids.
-        languages: which names are kept.
-        asked: the languages asked for by the caller; a dialect of English without English itself selects the
-            descriptions of its reference set and those of neither.
+        languages: languages of which names are kept.
+        requested: languages that the caller asked for; a dialect of English without English itself selects the
+            descriptions of its reference set and those in neither dialect's.
     """
-    wanted = {normalise_language(code) for code in asked or ()}
+    wanted = {normalise_language(code) for code in requested or ()}
     dialects = [] if "en" in wanted else [dialect for dialect in _DIALECTS if dialect in wanted]
     full = descriptions.type == FULLY_SPECIFIED
-    bare = split_tags(descriptions.term.filter(pa.array(full))).field("name")
+    untagged = split_tags(descriptions.term.filter(pa.array(full))).field("name")
     texts = pc.replace_with_mask(
-        descriptions.term, pa.array(full), pc.coalesce(bare, descriptions.term.filter(pa.array(full)))
+        descriptions.term, pa.array(full), pc.coalesce(untagged, descriptions.term.filter(pa.array(full)))
     )
     tables = []
     if dialects and descriptions.english >= 0:
@@ -132,12 +132,12 @@ def name_rows(
 def _view(
     descriptions: Descriptions, curies: pa.Array, texts: pa.Array, rows: Array, main: int, label: str | None
 ) -> pa.Table:
-    """The names of some rows, one preferred a concept and language, labelled ``label`` or as they are."""
+    """Build the names of some rows, one preferred for each concept and language; ``label`` replaces languages."""
     full = descriptions.type[rows] == FULLY_SPECIFIED
     rank = np.where(full, _FULL, _ANY)
     for refset, preferred in descriptions.preferred_in.items():
-        fitness = _IN_MAIN if refset == main else _IN_OTHER
-        rank[preferred[rows] & ~full] = np.minimum(rank[preferred[rows] & ~full], fitness)
+        refset_rank = _IN_MAIN if refset == main else _IN_OTHER
+        rank[preferred[rows] & ~full] = np.minimum(rank[preferred[rows] & ~full], refset_rank)
     concept, lang = descriptions.concept[rows], descriptions.lang[rows]
     group = concept.astype(np.int64) * len(descriptions.languages) + lang
     order = np.lexsort((rank, group))

@@ -1,8 +1,8 @@
 """SNOMED CT, Release Format 2 (RF2): a release folder, or its description file.
 
-Read by columns with Arrow. Of each component the row of the latest effectiveTime counts, so that a snapshot and
-the full history are read alike. Meanings of files and ids: SNOMED CT Release File Specifications, chapters 4 and 5
-(https://docs.snomed.org/). The description file alone is needed.
+Read column by column with Arrow. Of each component the row of the latest effectiveTime counts, so that a snapshot
+and the full history give the same. Meanings of files and ids: SNOMED CT Release File Specifications, chapters 4
+and 5 (https://docs.snomed.org/). Only the description file is required.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _latest(
     *,
     inactive: bool = False,
 ) -> pa.Table | None:
-    """The latest row of each component in its file's order, active ones only unless told otherwise."""
+    """Read the latest row of each component in the order of the file; only active ones unless ``inactive``."""
     tables = [part for file in files for part in read_tsv(file, columns, required=[*required], problems=problems)]
     if not tables:
         return None
@@ -117,13 +117,13 @@ def _latest_members(release: Release, value: str, refset: str, problems: Problem
 
 
 def _places(values: pa.ChunkedArray, ids: pa.Array) -> Array:
-    """The concept of each value, -1 where there is none of that id."""
+    """Look up the concept of each value, -1 where the id is unknown."""
     places: Array = pc.index_in(values, ids).fill_null(-1).to_numpy()
     return places
 
 
 def _parents(release: Release, ids: pa.Array, curies: pa.Array, problems: Problems) -> tuple[Array, pa.Array]:
-    """(child, parent's id) in the order of the children."""
+    """Read (child, parent's id), in the order of the children."""
     table = _latest(release["Relationship"], _RELATIONSHIP, (), problems)
     if table is None:
         return np.array([], np.int64), pa.array([], TEXT)
@@ -149,7 +149,7 @@ def _replacements(release: Release, ids: pa.Array, obsolete: Array, problems: Pr
 
 
 def _definitions(release: Release, ids: pa.Array, problems: Problems) -> pa.Array:
-    """The first text definition of each concept, an English one where there is one."""
+    """Read the first text definition of each concept, in English where there is one."""
     table = _latest(release["TextDefinition"], _DESCRIPTION, ("term",), problems)
     if table is None:
         return pa.nulls(len(ids), TEXT)
@@ -164,7 +164,7 @@ def _definitions(release: Release, ids: pa.Array, problems: Problems) -> pa.Arra
 
 
 def _semantic_types(descriptions: Descriptions, count: int) -> pa.ListArray:
-    """The tag of each concept's fully specified name, the English one where there is one."""
+    """Get the semantic tag of each concept's fully specified name, the English one where there is one."""
     rows = np.flatnonzero(descriptions.type == FULLY_SPECIFIED)
     tags = split_tags(descriptions.term.take(pa.array(rows))).field("tag")
     rows, tags = rows[tags.is_valid().to_numpy(zero_copy_only=False)], tags.drop_null()

@@ -1,1 +1,1 @@
-"""Vocabularies in one table of text, a row a name or a concept."""
+"""Vocabularies in one text table with a row for each name or concept."""

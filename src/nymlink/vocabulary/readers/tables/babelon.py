@@ -1,8 +1,8 @@
-"""Names of existing concepts in other languages: Babelon tables, translated synonyms of HPO, translations of DO.
+"""Translated names of existing concepts: Babelon tables, HPO's translated synonyms, translations of DO.
 
 Babelon is a TSV of one translation a row (https://github.com/monarch-initiative/babelon). HPO's synonym tables
-have a ROBOT template for a second row that says what the translations are (``AL oboInOwl:hasExactSynonym@fr``);
-Disease Ontology's table says the same as Babelon under names of its own.
+have a ROBOT template as second row, which states predicate and language (``AL oboInOwl:hasExactSynonym@fr``);
+Disease Ontology's table has Babelon's columns under names of its own.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ABBREVIATION: Final = "OMO_0003012"
 
 @dataclass(frozen=True, slots=True)
 class _Headers:
-    """What the columns are called in one family of tables; an empty name is a column they do not have."""
+    """Names of the columns in one family of tables; empty for a column that the family lacks."""
 
     id: str
     text: str
@@ -73,7 +73,10 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     header = next((line for _, line in lines if line.strip()), "")
     family = _family(header)
     if family is None:
-        raise InputError("not a table of translations: the first line must name its columns", path=path)
+        raise InputError(
+            "not a table of translations: the first line must name its columns (subject_id, translation_value)",
+            path=path,
+        )
     headers = [name.strip() for name in header.split("\t")]
     template: Mapping[str, str] = {}
     if not family.predicate:
@@ -82,7 +85,9 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
         at = headers.index(family.text)
         match = _TEMPLATE.fullmatch(fields[at]) if at < len(fields) else None
         if match is None:
-            message = "the second line must say what the translations are (AL oboInOwl:hasExactSynonym@fr)"
+            message = (
+                "the second line must give predicate and language, for example AL oboInOwl:hasExactSynonym@fr"
+            )
             raise InputError(message, path=path, line=number)
         template = match.groupdict()
     languages = Languages(options)

@@ -1,17 +1,17 @@
-"""BioSyn's dictionary text, in both of its shapes. ``||`` stands between ids and names.
+"""BioSyn's dictionary text, in both of its shapes: ids, ``||``, names.
 
 MEDIC: one concept a line, ``id|alternate|alternate||preferred name|synonym|synonym``.
 Dictionary: one name a line, ``id||name``. Several ids (``C567755|613097||tooth agenesis selective 6``) are
-alternates of one concept or concepts that share the name, and the form does not say which. Here, ids that stand in
-exactly the same lines are one concept, all others share the name; ids joined by ``+`` (parts of a composite)
-always share it. A concept is called by the first name that it has for itself.
+alternates of one concept or concepts that share the name; the format does not tell them apart. Here, ids that
+occur in exactly the same lines are one concept, all others share the name; ids joined by ``+`` (parts of a
+composite) always share it. The preferred name of a concept is the first name that no other concept shares.
 
-Which of the two shapes it is, is for all lines together to say: few concepts of MEDIC have a second line, and few
-lines of a dictionary a second name.
+The shape is decided over all lines: few concepts of MEDIC have a second line, and few lines of a dictionary a
+second name.
 
-An augmented dictionary ends in the names of training mentions, which call a concept by whichever of its ids the
-annotator wrote; those lines say nothing about what is an alternate of what, or what a concept is called. The form
-is that of Sung et al., "Biomedical entity representations with synonym marginalization" (ACL 2020).
+An augmented dictionary ends in the names of training mentions, whose ids are those that the annotators wrote;
+these lines decide neither alternate ids nor preferred names. The format is that of Sung et al., "Biomedical entity
+representations with synonym marginalization" (ACL 2020).
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from nymlink.vocabulary.readers._languages import Languages
 from nymlink.vocabulary.tables import TableBuilder, Tables
 
 _LINE: Final = re.compile(r"[^|\s][^|]*(?:\|[^|]+)*\|\|[^|]+(?:\|[^|]+)*")
-_LINES_LOOKED_AT: Final = 20
-_CHANCE: Final = 20
-"""How many lines may return to an id left behind without that meaning anything."""
+_LINES_CHECKED: Final = 20
+_CHANCE_RETURNS: Final = 20
+"""Lines that may return to an earlier id by chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """One line: its number, the parts of its id field (each some ids), and its names."""
+    """One line: its number, the parts of its id field (each one or more ids), and its names."""
 
     line: int
     parts: tuple[tuple[str, ...], ...]
@@ -47,27 +47,27 @@ class _Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
-    """What the lines mean.
+class _Lines:
+    """Concepts of the lines, and alternate ids.
 
     Attributes:
-        concepts: those of each line.
+        concepts: the concepts of each line.
         redirects: (alternate id, concept).
-        own: how many lines, from the first, give the concepts' own names; training mentions follow.
+        bare_length: number of lines before those of training mentions.
     """
 
     concepts: list[tuple[str, ...]]
     redirects: list[tuple[str, str]]
-    own: int
+    bare_length: int
 
     def preferred(self) -> dict[str, int]:
-        """Concept → place of the line that begins with its preferred name.
+        """Map each concept to the place of the line that begins with its preferred name.
 
-        That is the first of its own lines in which it stands alone: a name shared with others says little of
-        any one of them. A concept without such a line takes the first of all its lines.
+        This is the first of its bare lines without another concept, since a shared name is specific to none. A
+        concept without such a line takes the first of all its lines.
         """
         places: dict[str, int] = {}
-        for place, concepts in enumerate(self.concepts[: self.own]):
+        for place, concepts in enumerate(self.concepts[: self.bare_length]):
             if len(concepts) == 1:
                 places.setdefault(concepts[0], place)
         for place, concepts in enumerate(self.concepts):
@@ -79,26 +79,26 @@ class _Reading:
 def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
     lines = [line.strip() for line in head.split("\n") if line.strip()]
     # The last line may be cut short.
-    looked_at = lines[:-1][:_LINES_LOOKED_AT] or lines
-    return 2 * sum(_LINE.fullmatch(line) is not None for line in looked_at) > len(looked_at)
+    checked = lines[:-1][:_LINES_CHECKED] or lines
+    return 2 * sum(_LINE.fullmatch(line) is not None for line in checked) > len(checked)
 
 
 def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     languages = Languages(options)
     entries = list(_entries(path, problems))
     if not entries:
-        raise InputError("no line of the form id||name in it", path=path)
+        raise InputError("no line has the form id||name", path=path)
     read = _read_medic if _is_medic(entries) else _read_dictionary
-    reading = read(entries, path, problems)
-    preferred = reading.preferred()
+    lines = read(entries, path, problems)
+    preferred = lines.preferred()
     builder = TableBuilder()
-    for place, (entry, concepts) in enumerate(zip(entries, reading.concepts, strict=True)):
+    for place, (entry, concepts) in enumerate(zip(entries, lines.concepts, strict=True)):
         for concept in concepts:
             builder.concept(concept)
             for number, name in enumerate(entry.names if languages.wants(languages.default) else ()):
                 kind = "preferred" if place == preferred[concept] and not number else "exact"
                 builder.name(concept, name, lang=languages.default, kind=kind)
-    for old, new in reading.redirects:
+    for old, new in lines.redirects:
         builder.redirect(old, new)
     return builder.build()
 
@@ -125,7 +125,7 @@ def _split(field: str) -> tuple[str, ...]:
 
 
 def _is_medic(entries: Sequence[_Entry]) -> bool:
-    """Whether more lines have several names than return to a concept that has a line already."""
+    """Whether lines with several names outnumber those that return to a concept with an earlier line."""
     known: set[str] = set()
     several, returning = 0, 0
     for entry in entries:
@@ -136,8 +136,8 @@ def _is_medic(entries: Sequence[_Entry]) -> bool:
     return several > returning
 
 
-def _read_medic(entries: Sequence[_Entry], path: Path, problems: Problems) -> _Reading:
-    """The first id is the concept; an id that is a concept itself is nobody's alternate."""
+def _read_medic(entries: Sequence[_Entry], path: Path, problems: Problems) -> _Lines:
+    """Take the first id of a part as concept and the rest as alternates, unless they are concepts themselves."""
     concepts = [tuple(part[0] for part in entry.parts) for entry in entries]
     known: set[str] = set()
     for entry, heads in zip(entries, concepts, strict=True):
@@ -151,40 +151,40 @@ def _read_medic(entries: Sequence[_Entry], path: Path, problems: Problems) -> _R
         for alternate in part[1:]
         if alternate not in known
     ]
-    return _Reading(concepts, redirects, own=len(entries))
+    return _Lines(concepts, redirects, bare_length=len(entries))
 
 
-def _read_dictionary(entries: Sequence[_Entry], path: Path, problems: Problems) -> _Reading:
-    """Ids that stand in the same parts of the same lines are one concept, under the id written first."""
+def _read_dictionary(entries: Sequence[_Entry], path: Path, problems: Problems) -> _Lines:
+    """Take ids that occur in the same parts of the same lines as one concept, under the first id."""
     for entry in entries:
         if len(entry.names) > 1:
             problems.repair(path, entry.line, "several names where other lines have one: each taken as a name")
-    bare = _bare_length(entries)
-    own = {id_ for entry in entries[:bare] for part in entry.parts for id_ in part}
+    bare_length = _bare_length(entries)
+    bare_ids = {id_ for entry in entries[:bare_length] for part in entry.parts for id_ in part}
     places: dict[str, list[tuple[int, int]]] = {}
     for place, entry in enumerate(entries):
         for number, part in enumerate(entry.parts):
             for id_ in part:
-                if place < bare or id_ not in own:
+                if place < bare_length or id_ not in bare_ids:
                     places.setdefault(id_, []).append((entry.line, number))
     first: dict[tuple[tuple[int, int], ...], str] = {}
     concept_of = {id_: first.setdefault(tuple(stands), id_) for id_, stands in places.items()}
-    return _Reading(
+    return _Lines(
         concepts=[
             tuple(dict.fromkeys(concept_of[id_] for part in entry.parts for id_ in part)) for entry in entries
         ],
         redirects=[(id_, concept) for id_, concept in concept_of.items() if id_ != concept],
-        own=bare,
+        bare_length=bare_length,
     )
 
 
 def _bare_length(entries: Sequence[_Entry]) -> int:
-    """How many lines there are before the names of training mentions, if any, begin.
+    """Count the lines before those of training mentions, if there are any.
 
-    The names of a dictionary's own concepts stand together; those of training mentions stand anywhere, so that
-    most of their lines return to an id left behind. The cut is where, counted from the end, lines that return
-    outnumber those that do not by the most. A few such lines prove nothing, and a dictionary more than half of
-    which returns is simply not in order.
+    A dictionary lists the names of a concept together; training mentions come in any order, so that most of their
+    lines return to an earlier id. The cut is where, counted from the end, lines that return outnumber the others
+    by the most. A few such lines may be chance, and a dictionary with more than half of such lines is merely
+    unsorted.
     """
     seen: set[str] = set()
     previous: frozenset[str] = frozenset()
@@ -194,11 +194,11 @@ def _bare_length(entries: Sequence[_Entry]) -> int:
         returns.append(bool(ids & seen) and not ids & previous)
         seen |= ids
         previous = ids
-    surplus, most, cut = 0, _CHANCE, len(entries)
+    surplus, largest, cut = 0, _CHANCE_RETURNS, len(entries)
     for place in range(len(entries) - 1, -1, -1):
         surplus += 1 if returns[place] else -1
-        if surplus > most:
-            most, cut = surplus, place
+        if surplus > largest:
+            largest, cut = surplus, place
     return cut if 2 * cut > len(entries) else len(entries)
 
 

@@ -38,7 +38,7 @@ _ROOTS: Final = ("Results",)
 
 
 class _Concepts:
-    """Takes the rows of one file."""
+    """Collects the concepts of one file."""
 
     def __init__(self, options: ReadOptions) -> None:
         self.builder = TableBuilder()
@@ -48,7 +48,7 @@ class _Concepts:
     def add(self, row: Row, kind: str) -> None:
         id_ = _curie(row.get(f"{kind}ID"))
         alternates = [_curie(value) for value in row.split(f"Alt{kind}IDs")]
-        # MEDIC's alternates are MeSH and OMIM ids; ids of other vocabularies stand among them since 2015.
+        # MEDIC's alternates are MeSH and OMIM ids; since 2015 there are ids of other vocabularies among them.
         self._alternates += [(alternate, id_) for alternate in alternates if _OWN.fullmatch(alternate)]
         xrefs = [alternate for alternate in alternates if not _OWN.fullmatch(alternate)]
         for header, prefix in _XREFS.items():
@@ -75,12 +75,12 @@ class _Concepts:
 
 
 def _curie(value: str) -> str:
-    """``DO:DOID:0050776`` → ``DOID:0050776``."""
+    """Drop a doubled prefix: ``DO:DOID:0050776`` → ``DOID:0050776``."""
     return value.removeprefix("DO:") if value.startswith("DO:DOID:") else value
 
 
 def _fields(line: str) -> tuple[str, list[str], str] | None:
-    """The delimiter, the headers and whose they are, if the line is one that names the columns."""
+    """Parse a header line into delimiter, headers, and Disease or Chemical; ``None`` for other lines."""
     text = line.lstrip("# ").strip()
     delimiter = guess_delimiter(text)
     headers = [header.strip().strip('"') for header in text.split(delimiter)]
@@ -89,9 +89,9 @@ def _fields(line: str) -> tuple[str, list[str], str] | None:
 
 
 def _kind(headers: list[str]) -> str | None:
-    """Whether the columns are those of diseases or of chemicals; associations have both, and no synonyms."""
-    found = [kind for kind in _KINDS if {f"{kind}Name", f"{kind}ID"} <= set(headers)]
-    return found[0] if len(found) == 1 and "Synonyms" in headers else None
+    """Tell diseases from chemicals by their headers; ``None`` for associations, which have no synonyms."""
+    kinds = [kind for kind in _KINDS if {f"{kind}Name", f"{kind}ID"} <= set(headers)]
+    return kinds[0] if len(kinds) == 1 and "Synonyms" in headers else None
 
 
 def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
@@ -117,10 +117,12 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
 
 def _table_rows(path: Path, problems: Problems) -> Iterator[tuple[Row, str]]:
     lines = read_lines(path, problems)
-    found = next((found for _, line in lines if (found := _fields(line))), None)
-    if found is None:
-        raise InputError("no line names the columns (# DiseaseName,DiseaseID,… or # ChemicalName,…)", path=path)
-    delimiter, headers, kind = found
+    header = next((fields for _, line in lines if (fields := _fields(line))), None)
+    if header is None:
+        raise InputError(
+            "no line names the columns: # DiseaseName,DiseaseID,… or # ChemicalName,ChemicalID,…", path=path
+        )
+    delimiter, headers, kind = header
     data = ((number, line) for number, line in lines if not line.startswith("#"))
     required = (f"{kind}Name", f"{kind}ID")
     for row in header_rows(data, headers, delimiter=delimiter, required=required, path=path, problems=problems):
@@ -131,7 +133,7 @@ def _xml_rows(path: Path, problems: Problems) -> Iterator[tuple[Row, str]]:
     for record in read_records(path, roots=_ROOTS, tags=("Row",), problems=problems):
         values: dict[str, str] = {}
         for field in record.element:
-            # Fields of several values hold them joined by bars, as elements of their own, or repeated.
+            # Several values of a field are joined by bars, elements within it, or repetitions of it.
             texts = [*map(text_at, field)] if len(field) else [text_at(field)]
             values[field.tag] = "|".join(filter(None, [values.get(field.tag, ""), *texts]))
         kind = next((kind for kind in _KINDS if values.get(f"{kind}Name") and values.get(f"{kind}ID")), None)

@@ -1,4 +1,4 @@
-"""Rows of a delimited table whose columns are known by their headers."""
+"""Read the rows of a delimited table by the headers of its columns."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from nymlink.core.problems import Problems
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row.
+    """Row of a table.
 
     Attributes:
-        line: the line it begins on.
-        values: header → value, white space trimmed; blank ones are not there.
+        line: number of its first line.
+        values: header → value, white space trimmed; blank values are left out.
     """
 
     line: int
     values: dict[str, str]
 
     def get(self, header: str) -> str:
-        """The value under a header, empty where there is none."""
+        """Get the value under a header, empty where there is none."""
         return self.values.get(header, "")
 
     def split(self, header: str) -> list[str]:
-        """The values of a field that holds several, joined by ``|``."""
+        """Split a field of values joined by ``|``."""
         return [value for part in self.get(header).split("|") if (value := part.strip())]
 
 
@@ -40,15 +40,15 @@ def header_rows(
     path: Path,
     problems: Problems,
 ) -> Iterator[Row]:
-    """Yield the rows of the right width that have all that is required; the others are reported.
+    """Yield the rows of the right width with all required fields; report the others.
 
     Args:
         lines: the numbered lines after the header.
         headers: the headers.
-        delimiter: what stands between fields.
+        delimiter: character between fields.
         required: headers whose fields may not be blank.
         path: the file, for reports.
-        problems: told of rows left out.
+        problems: receives rows left out.
     """
     for record in parse_records(lines, delimiter):
         if len(record.fields) != len(headers):

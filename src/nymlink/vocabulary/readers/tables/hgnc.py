@@ -37,7 +37,7 @@ def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
 
 
 def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
-    """Read the genes: the symbol is the preferred name, names and former and alias symbols are synonyms."""
+    """Read the genes: symbols are preferred names; names, former symbols and aliases synonyms."""
     lines = read_lines(path, problems)
     headers = _headers(next((line for _, line in lines if line.strip()), ""))
     if not set(headers) >= _NEEDED:

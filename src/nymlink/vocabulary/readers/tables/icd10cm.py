@@ -1,7 +1,7 @@
-"""ICD-10-CM, the order file (``icd10cm_order_20xx.txt``): fixed width, one code a line.
+"""ICD-10-CM order file (``icd10cm_order_20xx.txt``): fixed width, one code a line.
 
-Columns, from the ``icd10OrderFiles.pdf`` that CMS puts beside it, counted from 1: 1-5 order number, 7-13 code, 15
-whether it is billable (1) or a header (0), 17-76 short description, 78 and on long description.
+Columns, from the ``icd10OrderFiles.pdf`` that CMS publishes with it, counted from 1: 1-5 order number, 7-13 code,
+15 whether it is billable (1) or a header (0), 17-76 short description, 78 and on long description.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from nymlink.vocabulary.tables import TableBuilder, Tables
 
 PREFIX: Final = "ICD10CM:"
 _LINE: Final = re.compile(r"\d{5} (?P<code>[A-Z][0-9][0-9A-Z ]{5}) [01] (?P<short>.{60}) (?P<long>.*\S.*)")
-_LINES_LOOKED_AT: Final = 20
+_LINES_CHECKED: Final = 20
 _CATEGORY: Final = 3
 
 
 def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
-    lines = [line.rstrip("\r") for line in head.split("\n") if line.strip()][:_LINES_LOOKED_AT]
+    lines = [line.rstrip("\r") for line in head.split("\n") if line.strip()][:_LINES_CHECKED]
     return 2 * sum(_LINE.fullmatch(line) is not None for line in lines) > len(lines)
 
 
 def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
-    """Read the codes: long descriptions are preferred, the parent is the longest code that begins alike."""
+    """Read the codes: long descriptions are preferred, the longest prefix that is a code is the parent."""
     languages = Languages(options)
     builder = TableBuilder()
     for number, line in read_lines(path, problems):
@@ -44,7 +44,7 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
         code = match["code"].rstrip()
         id_ = _curie(code)
         shorter = (_curie(code[:length]) for length in range(len(code) - 1, _CATEGORY - 1, -1))
-        parent = next((above for above in shorter if above in builder), None)
+        parent = next((prefix for prefix in shorter if prefix in builder), None)
         builder.concept(id_, parents=[parent] if parent else [])
         if languages.wants(languages.default):
             builder.name(id_, match["long"], lang=languages.default, kind="preferred")
@@ -55,7 +55,7 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
 
 
 def _curie(code: str) -> str:
-    """``A000`` → ``ICD10CM:A00.0``."""
+    """Write a code as a CURIE: ``A000`` → ``ICD10CM:A00.0``."""
     tail = code[_CATEGORY:]
     return f"{PREFIX}{code[:_CATEGORY]}" + (f".{tail}" if tail else "")
 

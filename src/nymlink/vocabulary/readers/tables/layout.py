@@ -1,4 +1,4 @@
-"""Which column of a delimited table is which: found by the headers, or as the caller says."""
+"""Find the columns of a delimited table by their headers, or as the caller maps them."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _REQUIRED: Final = ("id", "name")
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a table is laid out.
+    """Delimiter, headers and columns of a table.
 
     Attributes:
-        delimiter: what stands between its fields.
-        headers: its headers.
-        columns: our column name → place of the file's column.
+        delimiter: character between fields.
+        headers: headers of all its columns.
+        columns: column that is read (``id``, ``name`` …) → place of its header.
     """
 
     delimiter: str
@@ -44,47 +44,47 @@ class Layout:
 
     @property
     def is_complete(self) -> bool:
-        """Whether there is a column of ids and one of names."""
+        """Whether there are columns of ids and of names."""
         return all(column in self.columns for column in _REQUIRED)
 
     @property
     def unread(self) -> tuple[str, ...]:
-        """The headers of columns that are none of ours."""
+        """Headers of columns that are not read."""
         read = set(self.columns.values())
         return tuple(header for place, header in enumerate(self.headers) if header and place not in read)
 
 
 def find_layout(line: str, chosen: Mapping[str, str]) -> Layout:
-    """The layout a header line tells of: of all delimiters, that which yields most of the columns needed.
+    """Derive the layout from a header line, with the delimiter that yields most of the required columns.
 
     Args:
         line: the header line.
-        chosen: our column name → the file's, where the headers are not to decide.
+        chosen: column → its header, where the caller decides.
     """
     layouts = [_layout(line, delimiter, chosen) for delimiter in DELIMITERS]
-    wanted = {*_REQUIRED, *map(_our_name, chosen)}
+    wanted = {*_REQUIRED, *map(_canonical, chosen)}
     return max(layouts, key=lambda layout: (len(wanted & layout.columns.keys()), len(layout.headers)))
 
 
 def check_layout(layout: Layout, chosen: Mapping[str, str], path: Path, line: int) -> None:
-    """See that all columns that are needed or were asked for are there, each of them once.
+    """Check that each required or chosen column is in the file once.
 
     Raises:
-        InputError: one is not; the message lists those of the file.
+        InputError: one is missing or repeated; the message lists the headers of the file.
     """
-    for ours, theirs in chosen.items():
-        if _our_name(ours) not in _SPELLINGS:
-            raise InputError(f"there is no column {ours!r} to fill; known: {', '.join(_SPELLINGS)}")
-        if _our_name(ours) not in layout.columns:
+    for column, header in chosen.items():
+        if _canonical(column) not in _SPELLINGS:
+            raise InputError(f"there is no column {column!r} to fill; known: {', '.join(_SPELLINGS)}")
+        if _canonical(column) not in layout.columns:
             raise InputError(
-                f"no column {theirs!r}; the file has: {list_headers(layout.headers)}", path=path, line=line
+                f"no column {header!r}; the file has: {list_headers(layout.headers)}", path=path, line=line
             )
     missing = [column for column in _REQUIRED if column not in layout.columns]
     if missing:
         raise InputError(
             f"no header is known for the {' or the '.join(missing)}; the file has: "
-            f"{list_headers(layout.headers)}. Say "
-            f"which it is, for example `nymlink vocab build {shlex.quote(path.name)} -o FOLDER "
+            f"{list_headers(layout.headers)}. Name "
+            f"its header, for example `nymlink vocab build {shlex.quote(path.name)} -o FOLDER "
             f"{_example(missing, layout.unread)}`",
             path=path,
             line=line,
@@ -93,10 +93,10 @@ def check_layout(layout: Layout, chosen: Mapping[str, str], path: Path, line: in
 
 
 def _example(missing: Sequence[str], free: Sequence[str]) -> str:
-    """What to type for columns that are missing, with the first headers that are free."""
-    guessed = [*free, *("…" for _ in missing)]
-    said = (shlex.quote(f"{ours}={theirs}") for ours, theirs in zip(missing, guessed, strict=False))
-    return " ".join(f"--map-column {one}" for one in said)
+    """Write the options that map missing columns to the first headers that are free."""
+    headers = [*free, *("…" for _ in missing)]
+    options = (f"{column}={header}" for column, header in zip(missing, headers, strict=False))
+    return " ".join(f"--map-column {shlex.quote(option)}" for option in options)
 
 
 def _layout(line: str, delimiter: str, chosen: Mapping[str, str]) -> Layout:
@@ -104,23 +104,23 @@ def _layout(line: str, delimiter: str, chosen: Mapping[str, str]) -> Layout:
     headers = [field.strip() for field in record.fields] if record else []
     keys = [_key(header) for header in headers]
     columns: dict[str, int] = {}
-    for ours, theirs in chosen.items():
-        if theirs in headers:
-            columns[_our_name(ours)] = headers.index(theirs)
-        elif _key(theirs) in keys:
-            columns[_our_name(ours)] = keys.index(_key(theirs))
-    taken = set(columns.values())
-    decided = {_our_name(ours) for ours in chosen}
+    for column, header in chosen.items():
+        if header in headers:
+            columns[_canonical(column)] = headers.index(header)
+        elif _key(header) in keys:
+            columns[_canonical(column)] = keys.index(_key(header))
+    used = set(columns.values())
+    mapped = set(map(_canonical, chosen))
     for column, spellings in _SPELLINGS.items():
         places = (keys.index(spelling) for spelling in spellings if spelling in keys)
-        place = next((place for place in places if place not in taken), None)
-        if place is not None and column not in decided:
+        place = next((place for place in places if place not in used), None)
+        if place is not None and column not in mapped:
             columns[column] = place
     return Layout(delimiter, tuple(headers), columns)
 
 
-def _our_name(name: str) -> str:
-    """Our columns may be called by any of their spellings too (``concept_id`` for ``id``)."""
+def _canonical(name: str) -> str:
+    """Replace any spelling of a column by its name here (``concept_id`` by ``id``)."""
     key = _key(name)
     return next((column for column, spellings in _SPELLINGS.items() if key in spellings), name)
 

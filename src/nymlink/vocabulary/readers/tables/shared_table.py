@@ -1,10 +1,10 @@
-"""The shared table: tab-separated, one name a line, its columns always the same and told by the header.
+"""The shared table: tab-separated, one name a line, always with the same columns.
 
-They are ``concept_id name lang kind semantic_type xrefs``. Nothing is quoted or escaped; xrefs are joined by
-``|``. A file without fault is read in columns, by Arrow; one with a fault is read line by line, so that each fault
-is reported where it stands.
+The columns are ``concept_id name lang kind semantic_type xrefs``. Nothing is quoted or escaped; xrefs are joined
+by ``|``. A file without fault is read column by column with Arrow; one with a fault line by line, so that each
+fault is reported with its line number.
 
-The licence is not in the file but in a ``SOURCES.tsv`` one folder up, if there is one, with columns ``file`` and
+The licence is in a ``SOURCES.tsv`` one folder up, if there is one, with columns ``file`` and
 ``licence``.
 """
 
@@ -51,7 +51,7 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
 
 
 def _read_columns(path: Path, languages: Languages) -> pa.Table | None:
-    """All rows, or ``None`` when there is any fault in the file."""
+    """Read all rows with Arrow; ``None`` when there is any fault in the file."""
     with open_bytes(path) as file:
         try:
             rows = csv.read_csv(
@@ -78,7 +78,7 @@ def _read_columns(path: Path, languages: Languages) -> pa.Table | None:
 
 
 def _read_rows(path: Path, languages: Languages, problems: Problems) -> pa.Table:
-    """The good rows; the others are reported."""
+    """Read the good rows line by line; report the others."""
     columns: list[list[str]] = [[] for _ in ROWS]
     lines = ((number, line) for number, line in read_lines(path, problems) if line.strip())
     header = next(lines, (0, ""))
@@ -108,11 +108,11 @@ def _read_rows(path: Path, languages: Languages, problems: Problems) -> pa.Table
 
 
 def _licence(path: Path) -> str | None:
-    """What the list of sources says of this file; ``None`` where there is no such list, or nothing in it."""
+    """Look up the licence in the list of sources; ``None`` where there is no list, or the file is not in it."""
     sources = path.parent.parent / _SOURCES
     if not sources.is_file():
         return None
-    # It may be another's, and whatever it is, the vocabulary can be read without it.
+    # A file of this name may be something else; the vocabulary can be read without it.
     with contextlib.suppress(InputError):
         rows = (line.split("\t") for _, line in read_lines(sources, Problems()))
         headers = next(rows, [])

@@ -1,7 +1,7 @@
-"""SSSOM mapping tables as a vocabulary: the concepts of both sides with their labels, and what refers to what.
+"""SSSOM mapping tables as a vocabulary: the concepts of both sides with their labels and cross-references.
 
-Of use where a mapping set names concepts of a vocabulary that cannot be had. To merge vocabularies along a mapping
-set, it is read by :mod:`nymlink.vocabulary.mappings`, as it is here.
+For mapping sets that name concepts of a vocabulary that is not available. :mod:`nymlink.vocabulary.mappings` reads
+the file here as it does to merge vocabularies along a mapping set.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
     lines = [line for line in head.splitlines() if line.strip()]
     header = next((line for line in lines if not line.startswith("#")), "")
     if not header:
-        # A long block of metadata: the header comes after what is looked at.
+        # The block of metadata is longer than the head, so the header comes after it.
         return any(line.lstrip("# ").startswith(("curie_map:", "mapping_set_id:")) for line in lines)
     return set(parse_header(header)) >= set(REQUIRED)
 
 
 def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
-    """Read concepts: the first label of one is its preferred name; what it is mapped to exactly is an xref."""
+    """Read concepts: their first label is the preferred name, exact mappings and cross-references are xrefs."""
     mapping_set = read_mappings(path, problems=problems)
     languages = Languages(options)
     builder = TableBuilder()
     builder.version, builder.licence = mapping_set.version, mapping_set.licence
-    named: set[str] = set()
+    with_preferred: set[str] = set()
     for mapping in mapping_set.mappings:
-        one, other = mapping.subject_id, mapping.object_id
-        holds = not mapping.negated and one != other
-        builder.concept(one, xrefs=[other] if holds and (mapping.is_exact or mapping.is_xref) else [])
-        builder.concept(other, xrefs=[one] if holds and mapping.is_exact else [])
-        for concept_id, label in ((one, mapping.subject_label), (other, mapping.object_label)):
+        subject, object_ = mapping.subject_id, mapping.object_id
+        holds = not mapping.negated and subject != object_
+        builder.concept(subject, xrefs=[object_] if holds and (mapping.is_exact or mapping.is_xref) else [])
+        builder.concept(object_, xrefs=[subject] if holds and mapping.is_exact else [])
+        for concept_id, label in ((subject, mapping.subject_label), (object_, mapping.object_label)):
             if label and languages.wants(languages.default):
-                kind = "exact" if concept_id in named else "preferred"
+                kind = "exact" if concept_id in with_preferred else "preferred"
                 builder.name(concept_id, label, lang=languages.default, kind=kind)
-                named.add(concept_id)
+                with_preferred.add(concept_id)
     return builder.build()
 
 

@@ -1,7 +1,7 @@
 """Any delimited table with a header: CSV as spreadsheets write it, tab-separated, or with ``;`` or ``|``.
 
-Columns are found by their headers, or named by ``ReadOptions.columns``. Rows of one id add names to one concept;
-its first name in a language is the preferred one unless the table says what kind it is.
+Columns are found by their headers, or mapped by ``ReadOptions.columns``. Rows of one id add names to one concept;
+its first name in a language is the preferred one unless the table states its kind.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _KINDS_BY_WORD: Final = {kind: kind for kind in KINDS} | {
 
 
 class _Rows:
-    """Takes the records of one table."""
+    """Collects the concepts of one table."""
 
     def __init__(self, layout: Layout, path: Path, options: ReadOptions, problems: Problems) -> None:
         self.builder = TableBuilder()
@@ -54,7 +54,7 @@ class _Rows:
         self._named: set[tuple[str, str]] = set()
 
     def add(self, record: Record) -> None:
-        """Add what a record says, or report why it cannot be used."""
+        """Add the concept and the names of a record, or report why it cannot be used."""
         fields = [field.strip() for field in record.fields]
         row = {column: fields[place] for column, place in self._places if place < len(fields) and fields[place]}
         obsolete = row.get("obsolete", "").lower() in _TRUE
@@ -111,13 +111,13 @@ class _Rows:
 
 @lru_cache(maxsize=1024)
 def kind_of(stated: str) -> str | None:
-    """``hasExactSynonym@fr`` → ``exact``, ``skos:prefLabel`` → ``preferred``, ``trade name`` → ``tradename``."""
+    """Map a stated kind to ours: ``hasExactSynonym@fr`` → ``exact``, ``skos:prefLabel`` → ``preferred``."""
     word = re.split("[#/:]", stated)[-1].partition("@")[0].lower()
     return _KINDS_BY_WORD.get(re.sub(r"[\s_-]", "", word).removeprefix("has").removesuffix("synonym"))
 
 
 def _split(joined: str | None, separator: str | None = None) -> list[str]:
-    """The values of a field that holds several, joined by ``|`` or, where there is none, by ``;``."""
+    """Split a field of values joined by ``|`` or, where there is none, by ``;``."""
     if joined is None:
         return []
     separator = separator or ("|" if "|" in joined else ";")
@@ -125,7 +125,7 @@ def _split(joined: str | None, separator: str | None = None) -> list[str]:
 
 
 def _header(lines: Iterator[tuple[int, str]], options: ReadOptions) -> tuple[int, Layout] | None:
-    """The first line that is neither blank nor a comment; a header may itself begin with ``#``."""
+    """Find the header: the first line that is neither blank nor a comment; it may itself begin with ``#``."""
     for number, line in lines:
         if line.strip():
             layout = find_layout(line.lstrip("# "), options.columns)
@@ -135,18 +135,18 @@ def _header(lines: Iterator[tuple[int, str]], options: ReadOptions) -> tuple[int
 
 
 def _recognises(path: Path, head: str) -> bool:
-    found = _header(enumerate(head.splitlines(), start=1), ReadOptions())
-    # Where no header is known it is a table by its name, so that the reader asks for its columns.
-    named = path.name.lower().removesuffix(".gz").endswith(_SUFFIXES) and "\0" not in head
-    return found is not None and (found[1].is_complete or named)
+    header = _header(enumerate(head.splitlines(), start=1), ReadOptions())
+    # Without known headers the name of the file makes it a table, so that the reader asks for its columns.
+    is_table = path.name.lower().removesuffix(".gz").endswith(_SUFFIXES) and "\0" not in head
+    return header is not None and (header[1].is_complete or is_table)
 
 
 def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     lines = read_lines(path, problems)
-    found = _header(lines, options)
-    if found is None:
-        raise InputError("no line names the columns", path=path)
-    number, layout = found
+    header = _header(lines, options)
+    if header is None:
+        raise InputError("no header: the first line must name the columns", path=path)
+    number, layout = header
     check_layout(layout, options.columns, path, number)
     rows = _Rows(layout, path, options, problems)
     for record in parse_records(lines, layout.delimiter):
@@ -154,10 +154,10 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     if not len(rows.builder):
         raise InputError("no row that could be used", path=path)
     if layout.unread:
-        # Most often it is synonyms that are missed.
+        # The column that is missed most often is that of synonyms.
         likeliest = max(layout.unread, key=lambda header: header.casefold().startswith("syn"))
         warnings.warn(
-            f"{path}: columns that are not read: {list_headers(layout.unread)}; if one is wanted, say which: "
+            f"{path}: columns that are not read: {list_headers(layout.unread)}; to read one, map it, "
             f"for example --map-column {shlex.quote(f'synonyms={likeliest}')}",
             stacklevel=2,
         )

@@ -1,1 +1,1 @@
-"""The UMLS Metathesaurus in Rich Release Format, read by columns: one file a step."""
+"""The UMLS Metathesaurus in Rich Release Format, read column by column."""

@@ -1,4 +1,4 @@
-"""MRCONSO: the rows ("atoms" in UMLS) that the options select, in columns of numbers and two of text."""
+"""Read MRCONSO: the selected rows ("atoms" in UMLS), as columns of numbers and two of text."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from nymlink.vocabulary.readers.umls.release import Release
 
 SUPPRESSED: Final = frozenset({"O", "E", "Y"})
 
-# What str.split() takes for white space, so that names are folded as in the other readers.
+# The white space of str.split(), so that names are folded as in the other readers.
 _SPACE: Final = r"\t-\r\x1c-\x20\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}"
 _UNTIDY: Final = rf"^[{_SPACE}]|[{_SPACE}]$|[{_SPACE}]{{2}}|[{_SPACE.replace('x20', 'x1f')}]"
 
 
 @dataclass(frozen=True, slots=True)
 class Atoms:
-    """What MRCONSO holds of the concepts that have a name among those selected.
+    """Rows of MRCONSO whose concepts have at least one selected name.
 
     Attributes:
-        ids: (n concepts) concept ids in order of first appearance; elsewhere a concept is its place in here.
+        ids: (n concepts) concept ids in order of first appearance; elsewhere a concept is its place in this array.
         concept, lang, kind, rank: (n names) concept; place in ``languages``; place in
-            :data:`~nymlink.vocabulary.model.KINDS`; 0 (TS=P, STT=PF, ISPREF=Y) to 7, how little preferred.
+            :data:`~nymlink.vocabulary.model.KINDS`; 0 (most preferred: TS=P, STT=PF, ISPREF=Y) to 7.
         text: (n names) large strings.
         languages: BCP 47.
         xref_concept, xref_prefix: (n references) concept; place in ``prefixes``.
@@ -57,25 +57,25 @@ class Atoms:
 
 
 class _Collector:
-    """Takes MRCONSO block by block."""
+    """Collects MRCONSO block by block."""
 
     def __init__(self, options: ReadOptions) -> None:
         self._options = options
-        self._asked = Languages(options)
+        self._wanted_languages = Languages(options)
         self._languages, self._prefixes = Numbering(), Numbering()
         self._seen_languages, self._seen_sources, self._seen_types = Numbering(), Numbering(), Numbering()
         self._concepts: list[pa.DictionaryArray] = []
         self._text: list[pa.Array] = []
         self._code: list[pa.Array] = []
         self._numbers: dict[str, list[Array]] = {
-            name: [] for name in ("named", "lang", "kind", "rank", "referring", "prefix")
+            name: [] for name in ("has_name", "lang", "kind", "rank", "has_xref", "prefix")
         }
 
     def add(self, block: pa.Table) -> None:
         options = self._options
 
         def lang(lat: str) -> str:
-            return language(lat, default=self._asked.default)
+            return language(lat, default=self._wanted_languages.default)
 
         map_distinct(block["LAT"], lambda lat: self._seen_languages[lang(lat)], np.int32)
         map_distinct(block["SAB"], self._seen_sources.__getitem__, np.int32)
@@ -89,34 +89,34 @@ class _Collector:
             block = block.filter(pa.array(keep))
         if len(block) == 0:
             return
-        named = np.ones(len(block), bool)
+        has_name = np.ones(len(block), bool)
         if options.languages is not None:
-            named &= map_distinct(block["LAT"], lambda lat: self._asked.wants(lang(lat)), bool)
+            has_name &= map_distinct(block["LAT"], lambda lat: self._wanted_languages.wants(lang(lat)), bool)
         if options.term_types is not None:
-            named &= map_distinct(block["TTY"], options.term_types.__contains__, bool)
-        referring = map_distinct(block["SAB"], lambda sab: sab not in {"MTH", ""}, bool)
-        referring &= ~pc.is_in(block["CODE"], pa.array(["", "NOCODE"])).to_numpy()
+            has_name &= map_distinct(block["TTY"], options.term_types.__contains__, bool)
+        has_xref = map_distinct(block["SAB"], lambda sab: sab not in {"MTH", ""}, bool)
+        has_xref &= ~pc.is_in(block["CODE"], pa.array(["", "NOCODE"])).to_numpy()
         self._concepts.append(block["CUI"].combine_chunks().dictionary_encode())
-        self._text.append(_fold(block["STR"].filter(pa.array(named)).combine_chunks()))
-        self._code.append(block["CODE"].filter(pa.array(referring)).combine_chunks())
+        self._text.append(_fold(block["STR"].filter(pa.array(has_name)).combine_chunks()))
+        self._code.append(block["CODE"].filter(pa.array(has_xref)).combine_chunks())
         rank = 4 * map_distinct(block["TS"], lambda flag: flag != "P", np.int8)
         rank += 2 * map_distinct(block["STT"], lambda flag: flag != "PF", np.int8)
         rank += map_distinct(block["ISPREF"], lambda flag: flag != "Y", np.int8)
         for name, values in (
-            ("named", named),
-            ("lang", map_distinct(block["LAT"], lambda lat: self._languages[lang(lat)], np.int16)[named]),
-            ("kind", map_distinct(block["TTY"], lambda tty: KINDS.index(kind(tty)), np.int8)[named]),
-            ("rank", rank[named]),
-            ("referring", referring),
-            ("prefix", map_distinct(block["SAB"], lambda sab: self._prefixes[prefix(sab)], np.int16)[referring]),
+            ("has_name", has_name),
+            ("lang", map_distinct(block["LAT"], lambda lat: self._languages[lang(lat)], np.int16)[has_name]),
+            ("kind", map_distinct(block["TTY"], lambda tty: KINDS.index(kind(tty)), np.int8)[has_name]),
+            ("rank", rank[has_name]),
+            ("has_xref", has_xref),
+            ("prefix", map_distinct(block["SAB"], lambda sab: self._prefixes[prefix(sab)], np.int16)[has_xref]),
         ):
             self._numbers[name].append(values)
 
     def check_options(self, path: Path) -> None:
-        """Refuse what the options name and the file never does."""
+        """Refuse options that name a language, source or term type that the file does not have."""
         options = self._options
         for noun, missing, seen in (
-            ("language", self._asked.missing(self._seen_languages), self._seen_languages),
+            ("language", self._wanted_languages.missing(self._seen_languages), self._seen_languages),
             ("source", sorted((options.sources or set()) - set(self._seen_sources)), self._seen_sources),
             ("term type", sorted((options.term_types or set()) - set(self._seen_types)), self._seen_types),
         ):
@@ -125,7 +125,7 @@ class _Collector:
                 raise InputError(f"no row has the {noun} {', '.join(missing)}; there are: {known}", path=path)
 
     def finish(self) -> Atoms | None:
-        """What was collected, or ``None`` if that is no name at all."""
+        """Build the atoms; ``None`` if there is no name among them."""
         if not any(len(text) for text in self._text):
             return None
         encoded = pa.chunked_array(self._concepts).unify_dictionaries()
@@ -135,13 +135,13 @@ class _Collector:
         del encoded
         numbers = {name: np.concatenate(self._numbers.pop(name)) for name in tuple(self._numbers)}
         present = np.zeros(len(ids), bool)
-        present[concept[numbers["named"]]] = True
+        present[concept[numbers["has_name"]]] = True
         place = np.cumsum(present, dtype=np.int32) - 1
-        referring = numbers["referring"] & present[concept]
-        known = present[concept[numbers["referring"]]]
+        referring = numbers["has_xref"] & present[concept]
+        known = present[concept[numbers["has_xref"]]]
         return Atoms(
             ids=ids.filter(pa.array(present)),
-            concept=place[concept[numbers["named"]]],
+            concept=place[concept[numbers["has_name"]]],
             lang=numbers["lang"],
             kind=numbers["kind"],
             rank=numbers["rank"],
@@ -157,8 +157,8 @@ class _Collector:
 def read_atoms(release: Release, options: ReadOptions, problems: Problems) -> Atoms:
     """Read MRCONSO.
 
-    Suppressed rows and rows of other sources than those selected are left out altogether; a row in another
-    language or of another term type gives no name, but its code stands among the references.
+    Suppressed rows and rows of sources that are not selected are left out; a row in another language or of another
+    term type gives no name, but its code is kept as a cross-reference.
 
     Raises:
         InputError: no row can be used, or the options name a language, source or term type that never occurs.
@@ -186,7 +186,7 @@ def read_atoms(release: Release, options: ReadOptions, problems: Problems) -> At
 
 
 def _fold(text: pa.Array) -> pa.Array:
-    """Trim white space and fold runs of it, touching only what needs it."""
+    """Trim white space and fold runs of it, only in strings that have any to fold."""
     untidy = pc.match_substring_regex(text, _UNTIDY)
     if not pc.any(untidy).as_py():
         return text
@@ -195,7 +195,7 @@ def _fold(text: pa.Array) -> pa.Array:
 
 
 def _join(chunks: list[pa.Array]) -> pa.LargeStringArray:
-    """One array of many; large, because together they may hold more than 2 GiB."""
+    """Join chunks into one array; large_string, since together they may hold more than 2 GiB."""
     joined = pa.chunked_array(chunks, pa.string()).cast(pa.large_string())
     chunks.clear()
     return joined.combine_chunks()

@@ -1,4 +1,4 @@
-"""Chosen columns of an RRF file, which may be cut into parts."""
+"""Read chosen columns of an RRF file, which may be cut into parts."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def read_rrf(
     """Yield the good rows of a file, some hundred thousand at a time.
 
     Args:
-        release: the release it belongs to; a file that is not there yields nothing.
+        release: its release; a missing file yields nothing.
         name: file name without ending, for example ``MRSTY``.
         strings: columns wanted as strings.
         codes: columns wanted dictionary-encoded, because they hold few distinct values.
         required: columns that may not be blank.
-        problems: told of each row that is rejected or repaired, with its line number.
+        problems: receives each row that is rejected or repaired, with its line number.
 
     Raises:
         InputError: see :func:`nymlink.core.files.open_bytes`.
@@ -41,22 +41,22 @@ def read_rrf(
 
 
 def _blocks(parts: Sequence[Path]) -> Iterator[Block]:
-    """Cut a file at line ends; a line that goes on in the next part belongs to the part it starts in."""
-    begun: Block | None = None
+    """Cut a file into whole lines; a line that continues in the next part belongs to the part it starts in."""
+    carried: Block | None = None
     for part in parts:
         with open_bytes(part) as file:
             for block in read_blocks(file, part):
-                if begun is not None:
+                if carried is not None:
                     head, line_feed, rest = block.data.partition(b"\n")
-                    kept = head if len(begun.data) <= MAX_LINE else b""
-                    begun = Block(begun.path, begun.line, begun.data + kept + line_feed)
+                    kept = head if len(carried.data) <= MAX_LINE else b""
+                    carried = Block(carried.path, carried.line, carried.data + kept + line_feed)
                     if not line_feed:
                         continue
-                    yield begun
-                    begun, block = None, Block(part, 2, rest)
+                    yield carried
+                    carried, block = None, Block(part, 2, rest)
                 if block.data.endswith(b"\n"):
                     yield block
                 elif block.data:
-                    begun = block
-    if begun is not None:
-        yield begun
+                    carried = block
+    if carried is not None:
+        yield carried

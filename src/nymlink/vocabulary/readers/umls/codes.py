@@ -1,4 +1,4 @@
-"""What the codes in RRF files mean to us: languages, term types, source abbreviations."""
+"""Map the codes in RRF files: languages, term types, source abbreviations."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _LANGUAGES: Final[Mapping[str, str]] = {
 _ABBREVIATIONS: Final = frozenset({"AA", "AB", "ACR", "MTH_ACR", "OA", "RAB", "VAB"})
 _TRADENAMES: Final = frozenset({"BD", "BN", "BPCK", "BR", "FB", "FBD", "SBD", "SBDC", "SBDF", "SBDFP", "SBDG"})
 
-# Prefixes as other vocabularies write them; a translation (MSHSPA) has the codes of what it translates.
+# Prefixes as other vocabularies write them; a translation (MSHSPA) has the codes of its original (MSH).
 _PREFIXES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"MSH([A-Z]{3})?"), "MESH"),
     (re.compile(r"MDR([A-Z]{3})?"), "MEDDRA"),
@@ -63,17 +63,17 @@ _PREFIXES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
 
 
 def language(lat: str, *, default: str) -> str:
-    """BCP 47 for a value of LAT; ``default`` where it is empty. A code not known here is lower-cased."""
+    """Map a value of LAT to BCP 47: ``default`` where it is empty, lower-cased where it is not known here."""
     return _LANGUAGES.get(lat, lat.lower()) or default
 
 
 def kind(tty: str) -> str:
-    """The kind of name that a term type makes."""
+    """Map a term type to a kind of name."""
     if tty in _ABBREVIATIONS:
         return "abbreviation"
     return "tradename" if tty in _TRADENAMES else "exact"
 
 
 def prefix(sab: str) -> str:
-    """The CURIE prefix of a source's codes."""
+    """Map a source abbreviation to the CURIE prefix of its codes."""
     return next((name for pattern, name in _PREFIXES if pattern.fullmatch(sab)), sab)

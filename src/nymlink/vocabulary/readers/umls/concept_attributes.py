@@ -1,4 +1,4 @@
-"""What the files beside MRCONSO say of the concepts: types, definitions, parents, trade names, retired ids."""
+"""Read attributes of concepts from the other RRF files: types, definitions, parents, trade names, retired ids."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from nymlink.vocabulary.tables import REDIRECT_SCHEMA
 _FIRST_DEFINERS: Final = ("MSH", "NCI")
 _RELEASE: Final = re.compile(r"\d{4}[A-Z]{2}")
 
-# What a row of MRREL says of (CUI1, CUI2). "REL is the relationship of the second concept to the first", and RELA
-# reads "CUI2 RELA CUI1".
+# Relations of (CUI1, CUI2) in a row of MRREL. "REL is the relationship of the second concept to the first", and
+# RELA reads "CUI2 RELA CUI1".
 _NOTHING, _PARENT_IS_2, _PARENT_IS_1, _BRAND_IS_2, _BRAND_IS_1 = range(5)
 _REL: Final = {"PAR": _PARENT_IS_2, "CHD": _PARENT_IS_1}
 _RELA: Final = {
@@ -37,20 +37,20 @@ _RELA: Final = {
 
 
 class ConceptAttributes:
-    """Reads the files beside MRCONSO; one that is not there says nothing.
+    """Attributes of concepts from the RRF files other than MRCONSO; a missing file gives none.
 
     Args:
         release: the release.
-        ids: concept ids; what is said of other concepts is passed over.
-        options: ``sources`` and ``suppressed`` hold for definitions and relations as for names.
-        problems: told of broken rows.
+        ids: concept ids; attributes of other concepts are passed over.
+        options: ``sources`` and ``suppressed`` apply to definitions and relations as for names.
+        problems: receives broken rows.
     """
 
     def __init__(self, release: Release, ids: pa.StringArray, options: ReadOptions, problems: Problems) -> None:
         self._release, self._ids, self._options, self._problems = release, ids, options, problems
 
     def semantic_types(self) -> pa.ListArray:
-        """MRSTY: one list of type names for each concept."""
+        """Read MRSTY: one list of type names for each concept."""
         types, cuis, codes = Numbering(), _no_strings(), [np.array([], np.int32)]
         for block in self._read("MRSTY", strings=("CUI",), codes=("STY",), required=("CUI", "STY")):
             cuis.extend(block["CUI"].chunks)
@@ -60,7 +60,7 @@ class ConceptAttributes:
         return group_lists(owner, pa.array(types, pa.string()).take(pa.array(value)), len(self._ids))
 
     def definitions(self) -> pa.Array:
-        """MRDEF: one definition or null for each concept; MeSH's, else that of NCI, else the first."""
+        """Read MRDEF: one definition or null for each concept; MeSH's, else NCI's, else the first."""
         cuis, texts, ranks = _no_strings(), _no_strings(), [np.array([], np.int8)]
         order = {source: rank for rank, source in enumerate(_FIRST_DEFINERS)}
         for block in self._read(
@@ -80,38 +80,38 @@ class ConceptAttributes:
         return pc.utf8_trim_whitespace(text.take(pa.array(chosen, mask=chosen < 0)))
 
     def relations(self) -> tuple[pa.ListArray, InheritedNames]:
-        """MRREL: one list of parents for each concept, and whose names drugs take from each other.
+        """Read MRREL: one list of parents for each concept, and the names that drugs inherit from each other.
 
-        A generic drug takes the names of its brands as ``tradename``; a brand those of what it is a brand of as
-        ``related``, for a generic name is not a trade name.
+        A generic drug inherits the names of its brands as ``tradename``; a brand those of its generic drug as
+        ``related``, since a generic name is not a trade name.
         """
-        first, second, says = _no_strings(), _no_strings(), [np.array([], np.int8)]
+        first, second, relations = _no_strings(), _no_strings(), [np.array([], np.int8)]
         for block in self._read(
             "MRREL", strings=("CUI1", "CUI2"), codes=("REL", "RELA", "SAB", "SUPPRESS"), required=("CUI1", "CUI2")
         ):
-            says_rela = map_distinct(block["RELA"], lambda rela: _RELA.get(rela, _NOTHING), np.int8)
-            says_rel = map_distinct(block["REL"], lambda rel: _REL.get(rel, _NOTHING), np.int8)
-            says_both = np.where((says_rel == _NOTHING) | (says_rela >= _BRAND_IS_2), says_rela, says_rel)
-            block = self._selected(block.append_column("says", pa.array(says_both)))
-            block = block.filter(pc.not_equal(block["says"], pa.scalar(_NOTHING, pa.int8())))
+            by_rela = map_distinct(block["RELA"], lambda rela: _RELA.get(rela, _NOTHING), np.int8)
+            by_rel = map_distinct(block["REL"], lambda rel: _REL.get(rel, _NOTHING), np.int8)
+            relation = np.where((by_rel == _NOTHING) | (by_rela >= _BRAND_IS_2), by_rela, by_rel)
+            block = self._selected(block.append_column("relations", pa.array(relation)))
+            block = block.filter(pc.not_equal(block["relations"], pa.scalar(_NOTHING, pa.int8())))
             first.extend(block["CUI1"].chunks)
             second.extend(block["CUI2"].chunks)
-            says.append(block["says"].to_numpy())
-        says_all = np.concatenate(says)
+            relations.append(block["relations"].to_numpy())
+        all_relations = np.concatenate(relations)
         # One look-up for both columns: it builds a table of all ids each time.
         place, _ = self._all_places(first + second)
-        one, other = place[: len(says_all)], place[len(says_all) :]
-        usable = (one >= 0) & (other >= 0) & (one != other)
-        one, other, says_all = one[usable], other[usable], says_all[usable]
-        turned = (says_all == _PARENT_IS_1) | (says_all == _BRAND_IS_1)
-        one, other = np.where(turned, other, one), np.where(turned, one, other)
-        is_parent = says_all < _BRAND_IS_2
-        child, parent = distinct_pairs(one[is_parent], other[is_parent])
+        subject, object_ = place[: len(all_relations)], place[len(all_relations) :]
+        usable = (subject >= 0) & (object_ >= 0) & (subject != object_)
+        subject, object_, all_relations = subject[usable], object_[usable], all_relations[usable]
+        is_reversed = (all_relations == _PARENT_IS_1) | (all_relations == _BRAND_IS_1)
+        subject, object_ = np.where(is_reversed, object_, subject), np.where(is_reversed, subject, object_)
+        is_parent = all_relations < _BRAND_IS_2
+        child, parent = distinct_pairs(subject[is_parent], object_[is_parent])
         parents = group_lists(child, self._ids.take(pa.array(parent)), len(self._ids))
-        return parents, _borrowing(one[~is_parent], other[~is_parent])
+        return parents, _inherited(subject[~is_parent], object_[~is_parent])
 
     def redirects(self) -> pa.Table:
-        """MRCUI: retired ids that are synonymous (REL ``SY``) with a concept of ours."""
+        """Read MRCUI: retired ids that are synonymous (REL ``SY``) with a concept kept here."""
         old, new = _no_strings(), _no_strings()
         for block in self._read("MRCUI", strings=("CUI1", "CUI2"), codes=("REL",), required=("CUI1",)):
             block = block.filter(pa.array(map_distinct(block["REL"], "SY".__eq__, bool)))
@@ -122,7 +122,7 @@ class ConceptAttributes:
         return table.filter(pc.and_(live, retired)).group_by(["old", "new"], use_threads=False).aggregate([])
 
     def version(self) -> str | None:
-        """MRSAB: the newest release (``2020AA``) that brought in a source now in use; every release does."""
+        """Read MRSAB: the newest release (``2020AA``) that added a current source; every release adds one."""
         releases = [
             release
             for block in self._read("MRSAB", strings=("IMETA", "CURVER"), required=())
@@ -147,26 +147,26 @@ class ConceptAttributes:
         return block if keep.all() else block.filter(pa.array(keep))
 
     def _all_places(self, cuis: list[pa.Array]) -> tuple[Array, Ints]:
-        """The concept of each row, -1 where there is none of that id, and the rows that have one."""
+        """Look up the concept of each row, -1 where the id is unknown, and the rows whose id is known."""
         place = pc.index_in(pa.chunked_array(cuis), self._ids).combine_chunks().fill_null(-1).to_numpy()
         return place, np.flatnonzero(place >= 0)
 
     def _places(self, cuis: list[pa.Array]) -> tuple[Array, Ints]:
-        """The concept of each row that has one, and which rows those are."""
+        """Look up the concepts of the rows whose id is known, and these rows."""
         place, known = self._all_places(cuis)
         return place[known], known
 
 
 def _no_strings() -> list[pa.Array]:
-    """Chunks of a string column to add to; one empty chunk lets a file that is not there need no care."""
+    """Start a list of chunks of strings; its empty chunk makes it a valid column where a file is missing."""
     return [pa.array([], pa.string())]
 
 
-def _borrowing(generic: Ints, brand: Ints) -> InheritedNames:
+def _inherited(generic: Ints, brand: Ints) -> InheritedNames:
     of_brands, of_generics = distinct_pairs(generic, brand), distinct_pairs(brand, generic)
     tradename, related = KINDS.index("tradename"), KINDS.index("related")
     return InheritedNames(
-        taker=np.concatenate([of_brands[0], of_generics[0]]),
-        giver=np.concatenate([of_brands[1], of_generics[1]]),
+        heir=np.concatenate([of_brands[0], of_generics[0]]),
+        origin=np.concatenate([of_brands[1], of_generics[1]]),
         kind=np.repeat([tradename, related], len(of_brands[0])),
     )

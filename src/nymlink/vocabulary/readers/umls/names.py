@@ -1,4 +1,4 @@
-"""From atoms to names and references: what is preferred, what is repeated, in which order.
+"""Turn atoms into names and cross-references: preferred names, no repetitions, ordered.
 
 Works on stretches of whole concepts, about a million names each, so that memory stays bounded.
 """
@@ -20,16 +20,16 @@ from nymlink.vocabulary.readers.umls.atoms import Atoms
 from nymlink.vocabulary.tables import NAME_SCHEMA
 
 _BATCH: Final = 1 << 20
-_BORROWED: Final = 8
+_INHERITED_RANK: Final = 8
 _CURIE: Final = r"^[A-Za-z][A-Za-z0-9_.]*:\S"
 
 
 @dataclass(frozen=True, slots=True)
 class InheritedNames:
-    """Concepts that take the names of others: ``taker`` those of ``giver``, as names of ``kind`` (KINDS)."""
+    """Names that concepts inherit: ``heir`` those of ``origin``, as names of ``kind`` (KINDS)."""
 
-    taker: Ints
-    giver: Ints
+    heir: Ints
+    origin: Ints
     kind: Ints
 
 
@@ -47,42 +47,44 @@ class _Rows:
         return _Rows(self.concept[rows], self.lang[rows], self.kind[rows], self.rank[rows], self.source[rows])
 
 
-def names(atoms: Atoms, borrowing: InheritedNames) -> pa.Table:
-    """The names of all concepts, in the columns of :data:`~nymlink.vocabulary.tables.NAME_SCHEMA`.
+def names(atoms: Atoms, inherited: InheritedNames) -> pa.Table:
+    """Build the names of all concepts, in the columns of :data:`~nymlink.vocabulary.tables.NAME_SCHEMA`.
 
     Concepts stand in their own order; within one the English preferred name comes first, then those of other
-    languages, then the rest as in the file. A name said twice in one language is kept once, at its first place
-    and with its surest kind. Of each concept and language the name of the smallest rank is preferred, the first
-    of several; a borrowed name never is.
+    languages, then the rest as in the file. A name that occurs twice in one language is kept once, at its first
+    place and with its surest kind. Of each concept and language the name of the smallest rank is preferred, the
+    first of several; an inherited name never is.
     """
-    rows = _with_borrowed(_ordered(atoms), borrowing, len(atoms.ids))
+    rows = _with_inherited(_ordered(atoms), inherited, len(atoms.ids))
     english = np.array([lang == "en" for lang in atoms.languages])
     tables = [_stretch(atoms, rows, slice(start, stop), english) for start, stop in _stretches(rows.concept)]
     return pa.concat_tables(tables)
 
 
 def xrefs(atoms: Atoms) -> pa.ChunkedArray:
-    """One list of distinct CURIEs for each concept, in the order of the file."""
+    """List the distinct CURIEs of each concept, in the order of the file."""
     order = _order(atoms.xref_concept)
     concept, prefix = atoms.xref_concept[order], atoms.xref_prefix[order]
     own = len(atoms.prefixes)
     prefixes = pa.array([*(f"{name}:" for name in atoms.prefixes), ""])
-    chunks, done = [], 0
+    chunks, concepts_done = [], 0
     for start, stop in _stretches(concept):
         code = atoms.xref_code.take(pa.array(order[start:stop])).dictionary_encode()
         index = code.indices.to_numpy()
         # Some sources (HPO, GO, HGNC) give CURIEs for codes.
         is_curie = pc.match_substring_regex(code.dictionary, _CURIE).to_numpy(zero_copy_only=False)[index]
-        which = np.where(is_curie, own, prefix[start:stop]).astype(np.int64)
+        prefix_row = np.where(is_curie, own, prefix[start:stop]).astype(np.int64)
         last = int(concept[stop - 1]) + 1
-        owner, value = distinct_pairs(concept[start:stop] - done, which * len(code.dictionary) + index)
-        which, index = np.divmod(value, len(code.dictionary))
-        text = pc.binary_join_element_wise(
-            prefixes.take(pa.array(which)), code.dictionary.take(pa.array(index)).cast(pa.string()), ""
+        owner, value = distinct_pairs(
+            concept[start:stop] - concepts_done, prefix_row * len(code.dictionary) + index
         )
-        chunks.append(group_lists(owner, text, last - done))
-        done = last
-    chunks.append(group_lists(np.array([], np.int64), pa.array([], pa.string()), len(atoms.ids) - done))
+        prefix_row, index = np.divmod(value, len(code.dictionary))
+        text = pc.binary_join_element_wise(
+            prefixes.take(pa.array(prefix_row)), code.dictionary.take(pa.array(index)).cast(pa.string()), ""
+        )
+        chunks.append(group_lists(owner, text, last - concepts_done))
+        concepts_done = last
+    chunks.append(group_lists(np.array([], np.int64), pa.array([], pa.string()), len(atoms.ids) - concepts_done))
     return pa.chunked_array(chunks, pa.list_(pa.string()))
 
 
@@ -98,24 +100,24 @@ def _ordered(atoms: Atoms) -> _Rows:
     return rows.take(_order(atoms.concept))
 
 
-def _with_borrowed(rows: _Rows, borrowing: InheritedNames, concepts: int) -> _Rows:
-    if not len(borrowing.taker):
+def _with_inherited(rows: _Rows, inherited: InheritedNames, concepts: int) -> _Rows:
+    if not len(inherited.heir):
         return rows
     starts = np.searchsorted(rows.concept, np.arange(concepts + 1))
-    count = np.diff(starts)[borrowing.giver]
-    # The rows of the first giver, then of the second …: each run counts up from where its giver starts.
+    count = np.diff(starts)[inherited.origin]
+    # The rows of the first origin, then of the second …: each run counts up from where its origin starts.
     ends = np.cumsum(count)
-    given = np.arange(ends[-1]) + np.repeat(starts[borrowing.giver] - (ends - count), count)
-    concept = np.concatenate([rows.concept, np.repeat(borrowing.taker, count).astype(rows.concept.dtype)])
-    kind = np.concatenate([rows.kind, np.repeat(borrowing.kind, count).astype(rows.kind.dtype)])
-    rank = np.concatenate([rows.rank, np.full(len(given), _BORROWED, rows.rank.dtype)])
-    lang = np.concatenate([rows.lang, rows.lang[given]])
-    source = np.concatenate([rows.source, rows.source[given]])
+    copied = np.arange(ends[-1]) + np.repeat(starts[inherited.origin] - (ends - count), count)
+    concept = np.concatenate([rows.concept, np.repeat(inherited.heir, count).astype(rows.concept.dtype)])
+    kind = np.concatenate([rows.kind, np.repeat(inherited.kind, count).astype(rows.kind.dtype)])
+    rank = np.concatenate([rows.rank, np.full(len(copied), _INHERITED_RANK, rows.rank.dtype)])
+    lang = np.concatenate([rows.lang, rows.lang[copied]])
+    source = np.concatenate([rows.source, rows.source[copied]])
     return _Rows(concept, lang, kind, rank, source).take(_order(concept))
 
 
 def _stretches(concept: Array) -> Iterator[tuple[int, int]]:
-    """Cut rows, ordered by concept, between concepts: yields (first row, row after the last)."""
+    """Cut rows, ordered by concept, into stretches of whole concepts: (first row, row after the last) of each."""
     start = 0
     while start < len(concept):
         stop = start + _BATCH
@@ -134,9 +136,9 @@ def _stretch(atoms: Atoms, rows: _Rows, where: slice, english: Array) -> pa.Tabl
     group = (concept - concept[0]).astype(np.int64) * len(english) + lang
 
     row = np.arange(len(concept))
-    by_rank = np.argsort((group * (_BORROWED + 1) + rank) * len(row) + row)
+    by_rank = np.argsort((group * (_INHERITED_RANK + 1) + rank) * len(row) + row)
     best = by_rank[_firsts(group[by_rank])]
-    kind[best[rank[best] < _BORROWED]] = KINDS.index("preferred")
+    kind[best[rank[best] < _INHERITED_RANK]] = KINDS.index("preferred")
 
     same = group * len(encoded.dictionary) + encoded.indices.to_numpy()
     by_text = np.argsort(same, kind="stable")

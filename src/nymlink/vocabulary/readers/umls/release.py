@@ -1,4 +1,4 @@
-"""The files of an RRF release: where they lie, in how many parts, and in which order their columns stand."""
+"""Find the files of an RRF release, their parts and the order of their columns."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Release:
     """A folder of RRF files.
 
     Attributes:
-        parts: file name without ending (``MRCONSO``) → the files it is made of, one or its parts in order.
+        parts: file name without ending (``MRCONSO``) → the file, or its parts in order.
         columns: file name without ending → its columns in order.
     """
 
@@ -56,13 +56,13 @@ def open_release(path: Path, problems: Problems) -> Release:
         path: a folder that holds ``MRCONSO.RRF`` itself or in its sub-folder ``META``, or that file (any part of
             it); files beside it belong to the release. Each may be plain, ``.gz``, or in parts
             (``MRCONSO.RRF.aa.gz``, ``MRCONSO.RRF.ab.gz``, …).
-        problems: told of a column order in MRFILES.RRF that cannot be used.
+        problems: receives invalid column orders in MRFILES.RRF.
 
     Raises:
         InputError: there is no MRCONSO file, or one of its parts is missing.
     """
     folder = (_home(path) or path) if path.is_dir() else path.parent
-    parts = {name: found for name in _STANDARD_ORDER if (found := _find(folder, f"{name}.RRF"))}
+    parts = {name: files for name in _STANDARD_ORDER if (files := _find(folder, f"{name}.RRF"))}
     if path.is_file() and not _PART.fullmatch(path.name):
         parts["MRCONSO"] = (path,)
     if "MRCONSO" not in parts:
@@ -78,16 +78,16 @@ def _find(folder: Path, name: str) -> tuple[Path, ...]:
     for whole in (folder / name, folder / f"{name}.gz"):
         if whole.is_file():
             return (whole,)
-    found = {
+    parts = {
         match["suffix"]: path
         for path in sorted(folder.glob(f"{name}.*"))
         if (match := _PART.fullmatch(path.name)) and match["stem"] == name and path.is_file()
     }
     letters = string.ascii_lowercase
-    for expected, suffix in zip(product(letters, letters), sorted(found), strict=False):
+    for expected, suffix in zip(product(letters, letters), sorted(parts), strict=False):
         if suffix != "".join(expected):
             raise InputError(f"part {name}.{''.join(expected)} is missing: fetch it", path=folder)
-    return tuple(found[suffix] for suffix in sorted(found))
+    return tuple(parts[suffix] for suffix in sorted(parts))
 
 
 def _columns(folder: Path, problems: Problems) -> dict[str, tuple[str, ...]]:
@@ -102,5 +102,9 @@ def _columns(folder: Path, problems: Problems) -> dict[str, tuple[str, ...]]:
             if set(_STANDARD_ORDER[name].split(",")) <= set(stated) and len(set(stated)) == len(stated):
                 columns[name] = stated
             else:
-                problems.repair(part, number, f"the columns stated for {name} cannot be; taken as usual")
+                problems.repair(
+                    part,
+                    number,
+                    f"the columns stated for {name} lack or repeat some; read in the standard order",
+                )
     return columns

@@ -1,8 +1,8 @@
 """UMLS Metathesaurus, Rich Release Format: a folder of ``MR*.RRF`` files.
 
-Read by columns with Arrow, never by rows with Python: MRCONSO has some 15 million of them. File layout: UMLS
-Reference Manual, chapter 3 (https://www.ncbi.nlm.nih.gov/books/NBK9685/). MRCONSO alone is needed; MRSTY, MRDEF,
-MRREL, MRCUI, MRSAB and MRFILES add what they hold where they are present.
+Read column by column with Arrow, not row by row in Python: MRCONSO has some 15 million rows. File layout: UMLS
+Reference Manual, chapter 3 (https://www.ncbi.nlm.nih.gov/books/NBK9685/). Only MRCONSO is required; MRSTY, MRDEF,
+MRREL, MRCUI, MRSAB and MRFILES are read where they are present.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ROW: Final = re.compile(r"C\d{7}\|[A-Z]{3}\|([^|\n]*\|){16}\r?(\n|$)")
 
 
 def recognises(path: Path, head: str) -> bool:
-    """A folder with an MRCONSO file in it or in ``META``, such a file, or one that begins with a row of it."""
+    """Recognise a folder with MRCONSO in it or in ``META``, such a file, or one that begins with a row of it."""
     if path.is_dir():
         return has_release(path)
     return path.name.startswith("MRCONSO.RRF") or _ROW.match(head) is not None
@@ -46,7 +46,7 @@ def read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
         path: see :func:`nymlink.vocabulary.readers.umls.release.open_release`.
         options: ``languages``, ``sources``, ``term_types`` and ``suppressed`` select; ``lang`` stands for an
             empty LAT.
-        problems: told of broken rows.
+        problems: receives broken rows.
 
     Raises:
         InputError: there is no MRCONSO or nothing usable in it, a compressed file is damaged, or the options name
@@ -54,14 +54,14 @@ def read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     """
     release = open_release(path, problems)
     atoms = read_atoms(release, options, problems)
-    beside = ConceptAttributes(release, atoms.ids, options, problems)
-    parents, borrowing = beside.relations()
+    attributes = ConceptAttributes(release, atoms.ids, options, problems)
+    parents, inherited = attributes.relations()
     count = len(atoms.ids)
     concepts = pa.table(
         {
             "id": atoms.ids,
-            "definition": beside.definitions(),
-            "semantic_types": beside.semantic_types(),
+            "definition": attributes.definitions(),
+            "semantic_types": attributes.semantic_types(),
             "xrefs": xrefs(atoms),
             "parents": parents,
             "obsolete": pa.repeat(False, count),
@@ -71,9 +71,9 @@ def read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     )
     return Tables(
         concepts=concepts,
-        names=names(atoms, borrowing),
-        redirects=beside.redirects(),
-        version=beside.version(),
+        names=names(atoms, inherited),
+        redirects=attributes.redirects(),
+        version=attributes.version(),
         licence=_LICENCE,
     )
 

@@ -1,1 +1,1 @@
-"""Vocabularies in XML of one record a concept."""
+"""Vocabularies in XML with a record for each concept."""

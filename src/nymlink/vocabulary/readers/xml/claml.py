@@ -21,7 +21,7 @@ from nymlink.vocabulary.readers.xml.records import read_records, root_name, text
 from nymlink.vocabulary.tables import TableBuilder, Tables
 
 _ROOT: Final = "ClaML"
-# What is included in a class is often narrower than the class.
+# Inclusions are often narrower than the class.
 _KINDS: Final = {"preferred": "preferred", "preferredLong": "exact", "inclusion": "narrow"}
 _XML_LANG: Final = "xml:lang"
 
@@ -31,7 +31,7 @@ def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
 
 
 def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
-    """Read the classes; ids are the codes under the name that the title gives the classification (``ICD10``)."""
+    """Read the classes; ids are the codes, prefixed by the name of the classification (``ICD10``)."""
     languages = Languages(options)
     builder = TableBuilder()
     prefix = ""
@@ -53,30 +53,30 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
 
 
 def _add(builder: TableBuilder, id_: str, prefix: str, element: Element, languages: Languages) -> None:
-    above = (found.get("code", "").strip() for found in element.iterfind("SuperClass"))
+    parents = (parent.get("code", "").strip() for parent in element.iterfind("SuperClass"))
     rubrics = element.findall("Rubric")
-    definitions = (text_at(label) for found in rubrics if found.get("kind") == "definition" for label in found)
+    definitions = (text_at(label) for rubric in rubrics if rubric.get("kind") == "definition" for label in rubric)
     kind = element.get("kind")
     builder.concept(
         id_,
         definition=next(filter(None, definitions), None),
         semantic_types=[kind] if kind else [],
-        parents=[prefix + code for code in above if code],
+        parents=[prefix + code for code in parents if code],
     )
     for rubric in rubrics:
-        named = _KINDS.get(rubric.get("kind", ""))
-        for label in rubric.iterfind("Label") if named else ():
+        name_kind = _KINDS.get(rubric.get("kind", ""))
+        for label in rubric.iterfind("Label") if name_kind else ():
             lang = normalise_language(label.get(_XML_LANG, "")) or languages.default
-            if named and languages.wants(lang):
-                builder.name(id_, _without_references(label), lang=lang, kind=named)
+            if name_kind and languages.wants(lang):
+                builder.name(id_, _without_references(label), lang=lang, kind=name_kind)
 
 
 def _without_references(label: Element) -> str:
-    """The text of a label; codes of other classes that it refers to are no part of the name."""
+    """Get the text of a label without the codes of other classes that it refers to."""
     for reference in label.iter("Reference"):
         reference.text = None
-        for below in reference:
-            below.clear()
+        for child in reference:
+            child.clear()
     return "".join(label.itertext())
 
 

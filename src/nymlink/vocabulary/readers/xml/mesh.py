@@ -2,7 +2,7 @@
 
 Meaning of elements: National Library of Medicine, MeSH XML data elements
 (https://www.nlm.nih.gov/mesh/xml_data_elements.html). A record is a concept here; MeSH's own concepts, several to
-a record, say how its terms relate to it. Pharmacological actions are left out.
+a record, decide the kinds of its terms. Pharmacological actions are left out.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _UIS: Final = {"DescriptorRecord": "DescriptorUI", "SupplementalRecord": "Supple
 _NAMES: Final = {"DescriptorRecord": "DescriptorName", "SupplementalRecord": "SupplementalRecordName"}
 _CLASSES: Final = {"1": "chemical", "2": "protocol", "3": "disease", "4": "organism"}
 _LEXICAL: Final = {"ABB": "abbreviation", "ACR": "abbreviation", "TRD": "tradename"}
-# RelationName says what Concept2 is to Concept1.
+# RelationName → kinds of the terms of Concept2 for Concept1, and of Concept1 for Concept2.
 _RELATIONS: Final = {"NRW": ("narrow", "broad"), "BRD": ("broad", "narrow"), "REL": ("related", "related")}
 
 
 class _Records:
-    """Takes the records of one file."""
+    """Collects the concepts of one file."""
 
     def __init__(self, path: Path, options: ReadOptions, problems: Problems) -> None:
         self.builder = TableBuilder()
@@ -54,7 +54,7 @@ class _Records:
         id_ = PREFIX + ui
         concepts = element.findall("ConceptList/Concept")
         best = next((concept for concept in concepts if concept.get("PreferredConceptYN") == "Y"), None)
-        trees = [tree for found in element.iterfind("TreeNumberList/TreeNumber") if (tree := text_at(found))]
+        trees = [tree for number in element.iterfind("TreeNumberList/TreeNumber") if (tree := text_at(number))]
         self._by_tree_number.update(dict.fromkeys(trees, id_))
         types = [tree[0] for tree in trees]
         if element.tag == "SupplementalRecord":
@@ -63,20 +63,20 @@ class _Records:
             id_,
             definition=text_at(best, "ScopeNote") or text_at(element, "Note"),
             semantic_types=types,
-            # A star marks the heading that is the main topic.
+            # A star marks the main topic.
             parents=[
                 PREFIX + heading
-                for found in element.iterfind(
+                for descriptor in element.iterfind(
                     "HeadingMappedToList/HeadingMappedTo/DescriptorReferredTo/DescriptorUI"
                 )
-                if (heading := text_at(found).lstrip("*"))
+                if (heading := text_at(descriptor).lstrip("*"))
             ],
         )
         if self._languages.wants(self._lang):
             self._name(id_, element, concepts, best)
 
     def finish(self) -> Tables:
-        """The tables; parents can be told only when all tree numbers are known."""
+        """Add parents, now that all tree numbers are known, and build the tables."""
         for tree, id_ in self._by_tree_number.items():
             parent = self._by_tree_number.get(tree.rpartition(".")[0])
             if parent is not None and parent != id_:
@@ -89,27 +89,29 @@ class _Records:
         for concept in concepts:
             kind = "exact" if concept is best else kinds.get(text_at(concept, "ConceptUI"), "related")
             for term in concept.iterfind("TermList/Term"):
-                named = _LEXICAL.get(term.get("LexicalTag", ""), kind) if concept is best else kind
+                name_kind = _LEXICAL.get(term.get("LexicalTag", ""), kind) if concept is best else kind
                 # The record's name is preferred even where it is an acronym.
                 if term.get("RecordPreferredTermYN") == "Y" and concept is best:
-                    named = "preferred"
+                    name_kind = "preferred"
                     preferred = True
-                self.builder.name(id_, text_at(term, "String"), lang=self._lang, kind=named)
+                self.builder.name(id_, text_at(term, "String"), lang=self._lang, kind=name_kind)
         if not preferred:
             name = text_at(element, f"{_NAMES[element.tag]}/String")
             self.builder.name(id_, name, lang=self._lang, kind="preferred")
 
 
 def _concept_kinds(concepts: list[Element], best: Element | None) -> dict[str, str]:
-    """ConceptUI → the kind of name that the terms of that concept are for the record."""
+    """Map each ConceptUI to the kind that its terms have as names of the record."""
     own = text_at(best, "ConceptUI")
     kinds: dict[str, str] = {}
     for concept in concepts:
         for relation in concept.iterfind("ConceptRelationList/ConceptRelation"):
-            one, two = text_at(relation, "Concept1UI"), text_at(relation, "Concept2UI")
-            of_two, of_one = _RELATIONS.get(relation.get("RelationName", ""), _RELATIONS["REL"])
-            if own in (one, two) and one != two:
-                kinds.setdefault(two if one == own else one, of_two if one == own else of_one)
+            first, second = text_at(relation, "Concept1UI"), text_at(relation, "Concept2UI")
+            kind_of_second, kind_of_first = _RELATIONS.get(relation.get("RelationName", ""), _RELATIONS["REL"])
+            if own in (first, second) and first != second:
+                kinds.setdefault(
+                    second if first == own else first, kind_of_second if first == own else kind_of_first
+                )
     return kinds
 
 
@@ -121,13 +123,13 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     """Read a file of descriptors or of supplementary records.
 
     The terms of a record's preferred concept are its names (LexicalTag tells abbreviations and trade names), those
-    of its other concepts are narrower, broader or related, as ConceptRelation says. Parents are the descriptors
-    one up in the tree; for supplementary records the headings mapped to. The semantic type is the letter of the
-    tree (``C``), for supplementary records the class (``chemical``).
+    of its other concepts narrower, broader or related, by ConceptRelation. Parents are the descriptors one level
+    up in the tree; for supplementary records the headings mapped to. The semantic type is the letter of the tree
+    (``C``), for supplementary records the class (``chemical``).
     """
     records = _Records(path, options, problems)
-    found = read_records(path, roots=_RECORDS, tags=tuple(_RECORDS.values()), problems=problems)
-    for number, record in enumerate(found):
+    xml_records = read_records(path, roots=_RECORDS, tags=tuple(_RECORDS.values()), problems=problems)
+    for number, record in enumerate(xml_records):
         if number == 0:
             records.begin(record.element)
         else:

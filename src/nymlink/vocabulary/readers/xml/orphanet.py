@@ -24,7 +24,7 @@ from nymlink.vocabulary.tables import TableBuilder, Tables
 PREFIX: Final = "Orphanet:"
 _ROOT: Final = "JDBOR"
 _PREFIXES: Final = {"MeSH": "MESH", "MedDRA": "MEDDRA", "ICD-10": "ICD10", "ICD-11": "ICD11"}
-# What Orphanet writes before names of entries that are not diseases of its own any more, or not rare.
+# Orphanet writes these before the names of retired entries and of diseases that are not rare.
 _STATUS: Final = re.compile(r"(?P<status>OBSOLETE|NON RARE IN EUROPE)\s*:\s*")
 
 
@@ -33,7 +33,7 @@ def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
 
 
 def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
-    """Read the disorders; of their cross-references those that Orphanet calls exact (E)."""
+    """Read the disorders, with the cross-references that are exact (E)."""
     languages = Languages(options)
     builder = TableBuilder()
     for record in read_records(path, roots=(_ROOT,), tags=("Disorder", "Availability"), problems=problems):
@@ -61,10 +61,10 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
         )
         names = [(element.find("Name"), "preferred")]
         names += [(synonym, "exact") for synonym in element.iterfind("SynonymList/Synonym")]
-        for found, kind in names:
-            lang = _language(found, languages)
+        for name_element, kind in names:
+            lang = _language(name_element, languages)
             if languages.wants(lang):
-                builder.name(id_, _STATUS.sub("", text_at(found), count=1), lang=lang, kind=kind)
+                builder.name(id_, _STATUS.sub("", text_at(name_element), count=1), lang=lang, kind=kind)
     if not len(builder):
         raise InputError("no disorder that could be used", path=path)
     return builder.build()

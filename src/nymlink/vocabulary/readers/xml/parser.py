@@ -1,7 +1,7 @@
-"""XML from anywhere, parsed without harm: what could fill the memory or reach outside the file is refused.
+"""Parse untrusted XML: whatever could fill the memory or read other files is refused.
 
-The parser is expat of the standard library, which tells lines, needs no dependency and reads no other file by
-itself. What is left to guard against are entities that grow, and tags, prologues and nesting without end.
+The parser is expat of the standard library, which has line numbers, needs no dependency and reads no other file by
+itself. Guarded against are entities that expand, and tags, prologues and nesting without end.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MAX_DEPTH: Final = 250_000
 
 
 class NotWellFormedError(Exception):
-    """The file cannot be read on from a line; the message says why."""
+    """The file cannot be parsed beyond a line; the message says why."""
 
     def __init__(self, message: str, *, line: int) -> None:
         super().__init__(message)
@@ -33,18 +33,18 @@ class NotWellFormedError(Exception):
 
 
 class XmlParser:
-    """Expat, and the one file it is given.
+    """Expat parser of one file.
 
     Args:
         path: a plain or gzip file. Bytes that are not UTF-8 are read as Windows-1252 and reported, unless the file
             declares another encoding.
-        problems: told of lines that are not UTF-8.
-        namespaces: whether names are given in full, the IRI of their namespace before them.
-        longest_entity: how many characters an entity that the file declares may stand for.
+        problems: receives lines that are not UTF-8.
+        namespaces: whether names are expanded, with the IRI of their namespace before them.
+        longest_entity: most characters of an entity that the file declares.
 
     Attributes:
-        expat: the parser, for handlers to be set.
-        has_root: to be set by whoever handles the root element; until then, all there is counts as one tag.
+        expat: the parser, whose handlers the caller sets.
+        has_root: set by the handler of the root element; until then, the whole file counts as one tag.
 
     Raises:
         InputError: see :func:`nymlink.core.files.open_bytes`.
@@ -64,7 +64,7 @@ class XmlParser:
 
     @property
     def line(self) -> int:
-        """The line that is being parsed."""
+        """Number of the line that is being parsed."""
         return self.expat.CurrentLineNumber
 
     def run(self) -> Iterator[None]:
@@ -72,7 +72,7 @@ class XmlParser:
 
         Raises:
             NotWellFormedError: the file is truncated or broken after its root element has begun.
-            InputError: it is no XML, declares entities that could grow, holds a tag without end, or is in an
+            InputError: it is not XML, declares entities that could grow, holds a tag without end, or is in an
                 encoding that cannot be read.
         """
         given = 0
@@ -86,25 +86,25 @@ class XmlParser:
         yield
 
     def refusal(self, message: str) -> InputError:
-        """An error about the line that is being parsed."""
+        """Make an error about the line that is being parsed."""
         return InputError(message, path=self._path, line=self.line)
 
     def reject(self, line: int, message: str) -> None:
-        """Report what was left out."""
+        """Report input that was left out."""
         self._problems.reject(self._path, line, message)
 
     def repair(self, line: int, message: str) -> None:
-        """Report what was mended."""
+        """Report input that was repaired."""
         self._problems.repair(self._path, line, message)
 
     def check_depth(self, depth: int) -> None:
-        """See that so many elements may stand within each other.
+        """Refuse elements that are nested too deep.
 
         Raises:
-            InputError: they may not.
+            InputError: there are more levels than the limit.
         """
         if depth > _MAX_DEPTH:
-            raise self.refusal(f"more than {_MAX_DEPTH:,} elements within each other")
+            raise self.refusal(f"more than {_MAX_DEPTH:,} levels of nested elements")
 
     def _pieces(self) -> Iterator[bytes]:
         if self._is_utf8:
@@ -122,18 +122,18 @@ class XmlParser:
             if not self.has_root:
                 raise InputError(f"not an XML file ({reason})", path=self._path, line=error.lineno) from error
             raise NotWellFormedError(reason, line=error.lineno) from error
-        # What the codecs and expat raise at a declaration of an encoding that is none, or of several bytes.
+        # Raised by the codecs and expat where the declared encoding is unknown or has several bytes a character.
         except (LookupError, ValueError) as error:
             raise self.refusal(f"XML in an encoding that cannot be read ({error})") from error
 
     def _check_entity(self, name: str, is_parameter: bool, value: str | None, *_: object) -> None:
         if is_parameter or value is None or "&" in value or len(value) > self._longest_entity:
-            message = "which is not read because entities can be made to grow: write its text in full"
+            message = "which is not expanded, since entities can grow without bound: write its text in full"
             raise self.refusal(f"it declares the entity {name[:40]!r}, {message}")
 
 
 def _is_utf8(path: Path) -> bool:
-    """Whether a file is in UTF-8, as far as it says."""
+    """Whether a file is in UTF-8 by its declaration."""
     with open_bytes(path) as file:
         head = file.read(1024)
     declared = _ENCODING.match(head)

@@ -1,7 +1,7 @@
-"""Large XML files, record by record: one element of interest in memory at a time, each with its line.
+"""Read large XML files record by record: one element in memory at a time, with its line number.
 
-Expat does some 30 MB/s of a MeSH-like file with C callbacks that build the records (ElementTree's pull parser half
-that, lxml twice). Entities, which no such file declares, are refused.
+Expat reads some 30 MB/s of a MeSH-like file with C callbacks that build the records (ElementTree's pull parser
+half as much, lxml twice). Entities, which no such file declares, are refused.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ _PROLOGUE: Final = re.compile(r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\
 
 @dataclass(frozen=True, slots=True)
 class XmlRecord:
-    """An element and the line it begins on."""
+    """Element and the line it begins on."""
 
     line: int
     element: Element
 
 
 def root_name(head: str) -> str:
-    """The name of the root element, told by the first characters of a file; empty where there is none."""
+    """Read the name of the root element off the first characters of a file; empty where there is none."""
     match = _ROOT.match(_PROLOGUE.sub("", head).lstrip())
     return match[1] if match else ""
 
 
 def text_at(element: Element | None, path: str = ".") -> str:
-    """The text at a path below an element with white space folded, empty where there is none."""
-    found = None if element is None else element.find(path)
-    return "" if found is None else " ".join("".join(found.itertext()).split())
+    """Get the text at a path below an element with white space folded, empty where there is none."""
+    match = None if element is None else element.find(path)
+    return "" if match is None else " ".join("".join(match.itertext()).split())
 
 
 def read_records(
     path: Path, *, roots: Collection[str], tags: Collection[str], problems: Problems
 ) -> Iterator[XmlRecord]:
-    """Yield the root with its attributes alone, then each element called one of ``tags`` with all it holds.
+    """Yield the root with only its attributes, then each element named in ``tags`` with its content.
 
     Bytes that are not UTF-8 are read as Windows-1252 and reported, unless the file declares another encoding.
-    Elements of more than 4 MB, and what follows a place that is not well-formed, are left out and reported.
+    Elements of more than 4 MB, and everything after a place that is not well-formed, are left out and reported.
 
     Raises:
         InputError: the root is another, the file declares entities, or it cannot be read.
@@ -65,7 +65,7 @@ def read_records(
 
 
 class _Collector:
-    """Handles the elements of one file; keeps those that were asked for until they are taken."""
+    """Collects the wanted elements of one file until they are taken."""
 
     def __init__(self, parser: XmlParser, roots: frozenset[str], tags: frozenset[str]) -> None:
         self._parser, self._roots, self._tags = parser, roots, tags
@@ -77,12 +77,12 @@ class _Collector:
         self._look_for_records()
 
     def finished(self) -> Iterator[XmlRecord]:
-        """Take what is complete by now."""
+        """Take the records that are complete."""
         while self._finished:
             yield self._finished.popleft()
 
     def check_length(self) -> None:
-        """See that the record that is open, if any, does not go on without end."""
+        """Refuse the open record, if any, where it is too long."""
         if self._builder is not None and self._parser.expat.CurrentByteIndex - self._begin > _MAX_RECORD:
             self._close(self._builder, fault=f"<{self._tag}> of more than {_MAX_RECORD >> 20} MB")
 
@@ -98,7 +98,7 @@ class _Collector:
             self._begin = self._parser.expat.CurrentByteIndex
             self._builder = TreeBuilder()
             self._builder.start(tag, attributes)
-            # The builder's own methods, so that no Python runs within a record but at the end of elements.
+            # With the builder's own methods as handlers, Python runs only at the end of elements.
             self._parser.expat.StartElementHandler = self._builder.start
             self._parser.expat.CharacterDataHandler = self._builder.data
         else:
@@ -114,7 +114,7 @@ class _Collector:
             self._close(self._builder)
 
     def _close(self, builder: TreeBuilder, *, fault: str | None = None) -> None:
-        """End the record that is open, here where it ends or because of a fault."""
+        """Close the open record, at its end tag or because of a fault."""
         element = builder.close()
         still_open = sum(1 for _ in element.iter()) - self._ended
         if still_open and fault is None:
