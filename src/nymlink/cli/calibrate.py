@@ -12,7 +12,7 @@ from nymlink.cli.common import (
     annotated_corpus,
     finish,
     mapping,
-    read_beside,
+    read_second_corpus,
     reported_problems,
     require_files,
 )
@@ -76,7 +76,7 @@ def calibrate(
     problems = reported_problems()
     named = mapping(mapped_columns)
     gold = read_corpus(corpus, format=input_format, options=CorpusOptions(columns=named), problems=problems)
-    tested = None if test is None else read_beside(test, columns=named, problems=problems)
+    tested = None if test is None else read_second_corpus(test, columns=named, problems=problems)
     opened = Index.load(index, encoder=encoder)
     of_types = set(types) or None
     fitted = fit_calibration(opened, gold, types=of_types)

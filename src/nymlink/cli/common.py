@@ -66,7 +66,7 @@ def require_files(outputs: Iterable[Path | None], inputs: Iterable[Path | None] 
         written.add(target)
 
 
-def read_beside(path: Path, *, columns: Mapping[str, str], problems: Problems) -> Corpus:
+def read_second_corpus(path: Path, *, columns: Mapping[str, str], problems: Problems) -> Corpus:
     """Read a second corpus, whose format is told by its content.
 
     The columns named for the first corpus are used where this one is a table.
@@ -90,13 +90,13 @@ def mapping(values: Iterable[str]) -> dict[str, str]:
         click.BadParameter: a value has no ``=``, or two are for the same.
     """
     pairs = [value.partition("=") for value in values]
-    for ours, equals, theirs in pairs:
-        if not (ours and equals and theirs):
-            raise click.BadParameter(f"{ours!r} is not of the form OURS=THEIRS, for example name=label")
+    for column, equals, header in pairs:
+        if not (column and equals and header):
+            raise click.BadParameter(f"{column!r} is not of the form COLUMN=HEADER, for example name=label")
     assigned: dict[str, str] = {}
-    for ours, _, theirs in pairs:
-        if assigned.setdefault(ours, theirs) != theirs:
-            raise click.BadParameter(f"{ours!r} is {assigned[ours]!r} and {theirs!r}: give one of them")
+    for column, _, header in pairs:
+        if assigned.setdefault(column, header) != header:
+            raise click.BadParameter(f"{column!r} is {assigned[column]!r} and {header!r}: give one of them")
     return assigned
 
 
@@ -123,18 +123,18 @@ def seed_option(help: str) -> Callable[[Any], Any]:
 
 
 def map_column_option(example: str, table: str = "In a table") -> Callable[[Any], Any]:
-    """Make the option ``--map-column OURS=THEIRS``.
+    """Make the option ``--map-column COLUMN=HEADER``.
 
     Args:
         example: an assignment for the help.
-        table: which tables it is about.
+        table: the tables that it applies to.
     """
     return click.option(
         "--map-column",
         "mapped_columns",
         multiple=True,
-        metavar="OURS=THEIRS",
-        help=f"{table}: which of its columns (THEIRS) has what we call OURS, for example {example}. Repeatable.",
+        metavar="COLUMN=HEADER",
+        help=f"{table}: the header of the column to read as COLUMN, for example {example}. Repeatable.",
     )
 
 

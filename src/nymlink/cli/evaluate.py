@@ -14,7 +14,7 @@ from nymlink.cli.common import (
     input_format_option,
     map_column_option,
     mapping,
-    read_beside,
+    read_second_corpus,
     reported_problems,
     require_files,
     seed_option,
@@ -120,14 +120,14 @@ def evaluate(
     opened = Index.load(index, encoder=encoder)
     gold = read_corpus(corpus, format=input_format, options=CorpusOptions(columns=named), problems=problems)
     if augmenting:
-        added = [read_beside(path, columns=named, problems=problems) for path in augmenting]
+        added = [read_second_corpus(path, columns=named, problems=problems) for path in augmenting]
         vocabulary = augment(opened.vocabulary, added, spelling=table, as_published=as_published)
         opened = opened.rebuild(vocabulary, progress=True)
     evaluation = run(
         Linker(opened, spelling=table),
         gold,
         types=set(types) or None,
-        training=[read_beside(path, columns=named, problems=problems) for path in training],
+        training=[read_second_corpus(path, columns=named, problems=problems) for path in training],
         keep_unknown=not drop_unknown,
         as_published=as_published,
         seed=seed,

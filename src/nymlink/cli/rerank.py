@@ -14,7 +14,7 @@ from nymlink.cli.common import (
     annotated_corpus,
     finish,
     mapping,
-    read_beside,
+    read_second_corpus,
     reported_problems,
     require_files,
 )
@@ -134,7 +134,7 @@ def evaluate(
     problems = reported_problems()
     named = mapping(mapped_columns)
     gold = read_corpus(corpus, format=input_format, options=CorpusOptions(columns=named), problems=problems)
-    seen = [read_beside(path, columns=named, problems=problems) for path in training]
+    seen = [read_second_corpus(path, columns=named, problems=problems) for path in training]
     opened = Index.load(index, encoder=encoder)
     loaded = Reranker.load(reranker, opened)
     evaluation = evaluate_reranking(opened, loaded, gold, types=set(types) or None, training=seen, progress=True)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 _CHUNK: Final = 4
-"""How many names are tokenised and sorted together, per token of a batch: enough for most batches to be full."""
+"""Names tokenised and sorted together, per token of a batch: enough for most batches to be full."""
 
 
 class Batches:

@@ -12,11 +12,11 @@ from typing import Final
 
 @dataclass(slots=True)
 class TruncationCounts:
-    """How many of the encoded names were cut.
+    """Counts of encoded names, and of those that were truncated.
 
     Attributes:
-        truncated: how many names had more tokens than the encoder takes.
-        names: how many names were encoded.
+        truncated: number of names with more tokens than the encoder takes.
+        names: number of encoded names.
         max_length: the tokens that they were cut to.
     """
 

@@ -36,7 +36,7 @@ _VOCABULARY: Final = "vocabulary"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IndexContents:
-    """What an index consists of, in memory or mapped from its directory.
+    """Contents of an index, in memory or mapped from its directory.
 
     Attributes:
         vocabulary: what is searched.

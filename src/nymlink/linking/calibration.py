@@ -27,7 +27,7 @@ Confidences = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What turns the features of a query into a confidence, and what thresholds of it are worth.
+    """Logistic model of confidences from the features of a query, with the precision of its thresholds.
 
     Attributes:
         intercept: log-odds where all features are 0.
@@ -71,7 +71,7 @@ class Calibration:
         return cls.from_dict(index.calibration)
 
     def confidence(self, features: Features) -> Confidences:
-        """How probable it is that first concepts are right.
+        """Estimate the probabilities that first concepts are right.
 
         Args:
             features: float64 (Q, F), of :func:`~nymlink.linking.evidence.features_of`; NaN for a query without any
@@ -118,7 +118,7 @@ class Calibration:
 
     @classmethod
     def from_dict(cls, value: Mapping[str, Any]) -> Calibration:
-        """What :meth:`to_dict` gave.
+        """Rebuild a calibration from :meth:`to_dict`.
 
         Raises:
             StoreError: it is damaged.

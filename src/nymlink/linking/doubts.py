@@ -28,7 +28,7 @@ abbreviation, and where one is."""
 
 
 class Doubts(NamedTuple):
-    """What lowers the confidence of a link.
+    """Doubts about a link, which lower its confidence.
 
     Attributes:
         factor: the share of its confidence that is left, above 0, at most 1.

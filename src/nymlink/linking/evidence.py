@@ -23,16 +23,16 @@ all (the name is no other concept's too); which share of the query the name has,
 share of the query is words that the index knows."""
 
 DEPTH: Final = 2
-"""How many concepts of a query the features are read off."""
+"""Concepts of a query that the features are computed from."""
 
 _CLEAR: Final = 0.1
 """A lead over the next score that is clear; twice of it is but a little clearer."""
 
 _ENDS: Final = ("al", "ation", "e", "ed", "es", "ing", "ion", "ity", "ness", "s", "y")
 
-_ALIKE: Final = 0.6
+_SIMILAR: Final = 0.6
 _STEM: Final = 4
-"""Words are alike that begin with so many letters in common, and this share of the longer one."""
+"""Two words are similar that begin with this many common letters, and this share of the longer one."""
 
 
 def features_of(matches: Matches, queries: Sequence[str], index: Index) -> Features:
@@ -80,12 +80,12 @@ def _of_words(query: str, name: str, index: Index) -> tuple[float, float, float]
 
 
 def _share(words: Sequence[str], chosen: Sequence[bool]) -> float:
-    """Which share of the letters of words is in those that are chosen."""
+    """Compute the share of the letters of words that is in the chosen ones."""
     return sum(map(len, compress(words, chosen))) / max(sum(map(len, words)), 1)
 
 
 def is_alike(word: str, other: str) -> bool:
-    """Whether two words begin alike, or are forms of each other ("deaf", "deafness")."""
+    """Whether two words share most of their first letters, or are forms of each other ("deaf", "deafness")."""
     if word[: _STEM - 1] != other[: _STEM - 1]:
         return False
     if is_form(word, other):
@@ -94,7 +94,7 @@ def is_alike(word: str, other: str) -> bool:
         (place for place, (one, two) in enumerate(zip(word, other, strict=False)) if one != two),
         min(len(word), len(other)),
     )
-    return common >= max(_STEM, _ALIKE * max(len(word), len(other)))
+    return common >= max(_STEM, _SIMILAR * max(len(word), len(other)))
 
 
 def is_form(one: str, other: str) -> bool:

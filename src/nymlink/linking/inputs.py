@@ -1,4 +1,4 @@
-"""What a linker is given, checked: what is no mention is said, with its position, before anything is searched."""
+"""Check the mentions given to a linker, before anything is searched; errors name the position of the bad one."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ def as_document(what: Any, *, stacklevel: int) -> Document:
 
 
 def checked(document: Any) -> Document:
-    """See that the mentions of a document are texts, and stand where their offsets say.
+    """Check that the mentions of a document are texts at their offsets.
 
     Raises:
-        InputError: one is not, or does not. The words at its offsets may differ from its own in case and
+        InputError: one is not. The words at its offsets may differ from its own in case and
             punctuation. Of a document without text only the order of offsets is checked.
     """
     if not isinstance(document, Document):
@@ -90,7 +90,7 @@ def _mention(item: Any, place: int) -> Mention:
 
 
 def _fault(mention: Any, text: str) -> str | None:
-    """What is wrong with a mention of a document with this text."""
+    """Describe the fault of a mention in a document with this text; ``None`` for a valid one."""
     if not isinstance(mention, Mention):
         return f"{_said(mention)}, not a Mention"
     if not isinstance(mention.text, str):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _SHOWN: Final = 20
-"""How many links are printed of a longer list."""
+"""Links of a longer list that are printed."""
 
 
 class Links(list[Link]):

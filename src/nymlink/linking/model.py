@@ -1,4 +1,4 @@
-"""What linking gives: links, their candidates, and why."""
+"""Links, their candidates, and the evidence for these."""
 
 from __future__ import annotations
 

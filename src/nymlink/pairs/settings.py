@@ -13,7 +13,7 @@ Part = Literal["train", "held-out"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairSettings:
-    """How pairs are made of a vocabulary.
+    """Settings of pairs from a vocabulary.
 
     Attributes:
         cap: the most pairs per concept; of a concept with more, a random sample without replacement.

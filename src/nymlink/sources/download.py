@@ -38,7 +38,7 @@ class _TransientError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryPolicy:
-    """When to try a request again, and when to give up.
+    """Limits on repeated tries of a request.
 
     Attributes:
         timeout: seconds without a byte after which a try has failed.

@@ -19,7 +19,7 @@ from nymlink.sources.source import PublishedSource
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchOptions:
-    """How files are downloaded.
+    """Options of downloads.
 
     Attributes:
         folder: the cache folder; ``None``: the user's cache.

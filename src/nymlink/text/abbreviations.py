@@ -97,7 +97,7 @@ def _spelled_out(
 
 
 def _clause_start(text: str, opening: int) -> int:
-    """Where the sentence, or the enclosing bracket, that holds the bracket at ``opening`` begins."""
+    """Find the start of the sentence, or of the enclosing bracket, around the bracket at ``opening``."""
     start = max(0, opening - _WINDOW)
     for end in _SENTENCE_END.finditer(text, start, opening):
         start = end.end()

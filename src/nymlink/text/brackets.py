@@ -1,4 +1,4 @@
-"""Where a text's brackets open and close."""
+"""Find the pairs of brackets in a text."""
 
 from __future__ import annotations
 

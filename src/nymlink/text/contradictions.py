@@ -28,7 +28,7 @@ _STEM: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """What in a query contradicts a name.
+    """Contradiction between a query and a name.
 
     Attributes:
         kind: of what kind it is; ``"normality"``: the query says that nothing is wrong; ``"species"``: the name is
@@ -184,10 +184,10 @@ def _deniers() -> frozenset[str]:
 
 
 def _denied(words: Sequence[str], *, said: Sequence[str] | None = None, absence: bool = False) -> dict[str, str]:
-    """What words deny, each with the word that does.
+    """Map each negated word to the word that negates it.
 
     Args:
-        words: of a text.
+        words: words of a text.
         said: the negations that count; all if ``None``.
         absence: whether names of an absence count, too ("radius aplasia").
     """

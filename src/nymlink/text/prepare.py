@@ -17,7 +17,7 @@ from nymlink.text.normalise import normalise
 from nymlink.text.spelling import correct
 
 Composites = Literal["given", "gold", "always"]
-"""Which mentions are split: see :func:`prepare_document`."""
+"""Mentions that are split: see :func:`prepare_document`."""
 
 PUBLISHED_LANGUAGE: Final = "en"
 """The language of the published queries: what they are is told by no rule that may change."""

@@ -12,7 +12,7 @@ from nymlink.core.errors import InputError
 
 @dataclass(frozen=True, slots=True, order=True)
 class Replacement:
-    """What stands instead of ``text[start:end]``; offsets are half-open, in code points."""
+    """Replacement of ``text[start:end]``; offsets are half-open, in code points."""
 
     start: int
     end: int
@@ -45,7 +45,7 @@ class Rewritten:
         self._lengths = (len(old), len(self.text))
 
     def to_new(self, offset: int) -> int:
-        """Where an offset of the old text lies in the new one; inside a replaced stretch: where that begins.
+        """Map an offset of the old text to the new one; inside a replaced stretch, to where its replacement starts.
 
         Raises:
             InputError: the offset is not in the old text.
@@ -53,7 +53,7 @@ class Rewritten:
         return _across(offset, self._old, self._new, self._lengths[0])[0]
 
     def to_old(self, offset: int) -> int:
-        """Where an offset of the new text lies in the old one; inside a replacement: where that begins.
+        """Map an offset of the new text to the old one; inside a replacement, to the start of what it replaces.
 
         Raises:
             InputError: the offset is not in the new text.

@@ -23,7 +23,7 @@ _DIGEST: Final = 8
 """The last eight values of a block are the digest, 128 bits, of the values before them."""
 
 READ_ERRORS: Final = (OSError, ValueError)
-"""What reading a damaged block raises."""
+"""Errors raised by reading a damaged block."""
 
 
 class UndigestedBlockError(ValueError):

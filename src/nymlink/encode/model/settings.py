@@ -33,7 +33,7 @@ _OLD_POOLINGS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncoderSettings:
-    """How names are prepared for the network, and its output is pooled.
+    """Settings of an encoder: preparation of names, and pooling of the network's output.
 
     Attributes:
         pooling: the vector of a name: that of its first token in the last layer (``"cls"``, as SapBERT; not the

@@ -36,7 +36,7 @@ class Tokens:
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
-        """How many tokens each name has: int64 (N)."""
+        """Number of tokens of each name: int64 (N)."""
         return np.diff(self.offsets)
 
     def informative(self, uninformative: Collection[int]) -> Rows:

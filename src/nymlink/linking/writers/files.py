@@ -17,7 +17,7 @@ _INPUTS: Final[Mapping[Need, str]] = {
     "table": "a table as input: give the table and --column NAME",
     "documents": "documents as input: give --corpus FILE",
 }
-"""What a format may need, and which options of `nymlink link` give it."""
+"""Inputs that a format may need, and the options of `nymlink link` that give them."""
 
 
 def format_of(path: Path) -> str:
@@ -41,15 +41,15 @@ def format_of(path: Path) -> str:
 
 
 def require_input(name: str, *, table: bool, documents: bool) -> None:
-    """See that there is the input that a format needs.
+    """Check that the input that a format needs is given.
 
     Raises:
-        InputError: it is not there.
+        InputError: it is not.
         UnknownNameError: there is no format of this name.
     """
-    there = {"table": table, "documents": documents}
+    given = {"table": table, "documents": documents}
     for need in sorted(LINK_FORMATS.get(name).needs):
-        if not there[need]:
+        if not given[need]:
             others = [other for other, format in LINK_FORMATS if not format.needs]
             raise InputError(f"{name} needs {_INPUTS[need]}; or choose another format ({', '.join(others)})")
 

@@ -1,4 +1,4 @@
-"""What a format of links is, what its writer is told beforehand, and what the writer does."""
+"""Interface of a format of links: its description, its writer, and the information that the writer gets."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class UserTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinksInfo:
-    """What is known of links before the first one.
+    """Information on links that is known before the first one.
 
     Attributes:
         calibrated: whether the links have confidences.

@@ -94,7 +94,7 @@ def _split(text: str) -> tuple[str, ...]:
 
 
 def _conjuncts(text: str) -> tuple[str, ...]:
-    """What stands between the conjunctions, and between the commas before the last conjunction.
+    """Split a text at its conjunctions, and at the commas before the last conjunction.
 
     A number or letter before the last conjunction is completed: "type 1, | type 2 | and 3 diabetes".
     """
@@ -135,7 +135,7 @@ def _share_beginning(conjuncts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _modifier_length(first: Sequence[str], words: Sequence[str]) -> int:
-    """How many words of the last conjunct are its own; the rest is the head that all share."""
+    """Count the words of the last conjunct before the head that all conjuncts share."""
     most = len(words) - 1
     if first[0].lower() == words[0].lower():
         return min(len(first), most)

@@ -56,7 +56,7 @@ def american(text: str) -> str:
 
 
 class _Rules(NamedTuple):
-    """What changes in a word.
+    """Rules that change words.
 
     Attributes:
         american: British letters, and American ones.

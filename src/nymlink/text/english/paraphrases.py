@@ -142,7 +142,7 @@ def _is_event(part: str, head: str) -> bool:
 
 
 def _wider(text: str, part: str, head: str) -> Iterator[str]:
-    """What it is a case of, after the same words in another order."""
+    """Yield reorderings with "of", then the wider terms of which the name is a case."""
     if head in by_first_word("wider") and not part.endswith(ordered_words("not wider")):
         yield from (f"{head} of {part}", f"{head} of the {part}", f"{head} {part}")
         yield from (f"{part} {wider}" for wider in by_first_word("wider")[head])

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from nymlink.core.errors import NymlinkError
 
 _TIMEOUT: Final = timedelta(days=1)
-"""How long processes wait for the first one, which alone evaluates. Where one dies, torchrun ends the others."""
+"""Time that processes wait for the first one, which alone evaluates. Where one dies, torchrun ends the others."""
 
 
 @dataclass(frozen=True, slots=True)
