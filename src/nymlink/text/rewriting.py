@@ -45,7 +45,7 @@ class Rewritten:
         self._lengths = (len(old), len(self.text))
 
     def to_new(self, offset: int) -> int:
-        """Map an offset of the old text to the new one; inside a replaced stretch, to where its replacement starts.
+        """Map an offset of the old text to the new one; inside a replaced stretch, to its replacement.
 
         Raises:
             InputError: the offset is not in the old text.

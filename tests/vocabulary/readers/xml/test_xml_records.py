@@ -95,7 +95,7 @@ def test_a_record_within_a_record_is_reported(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("unit", ["<a>", "<x><x></x>"])
 def test_depth_without_end_is_an_error(tmp_path: Path, unit: str) -> None:
-    with pytest.raises(InputError, match="250,000 elements within each other"):
+    with pytest.raises(InputError, match="250,000 levels of nested elements"):
         read(tmp_path, "<r>" + unit * 250_001)
 
 

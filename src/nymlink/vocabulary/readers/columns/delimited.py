@@ -172,7 +172,7 @@ def _fault(row: str, layout: RowFormat) -> str | None:
     fields = row.split(layout.delimiter)
     after = fields.pop() if layout.is_closed else ""
     if len(fields) != len(layout.columns):
-        ending = f" ending by {layout.delimiter}" if layout.is_closed else ""
+        ending = f" ended by {layout.delimiter}" if layout.is_closed else ""
         return f"{len(fields)} columns{ending} instead of {len(layout.columns)}"
     if after:
         return f"text after the last {layout.delimiter}"
