@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from nymlink.linking.model import Candidate, Link
     from nymlink.rerank.reranker import Reranker
     from nymlink.train.names.sap import train_sap
+    from nymlink.train.names.translation import train_translation
     from nymlink.vocabulary.enrich.enrich import enrich
     from nymlink.vocabulary.merge.merge import merge
     from nymlink.vocabulary.model import Concept, Name
@@ -61,6 +62,7 @@ _HOMES = {
     "nymlink.linking.model": "Candidate Link",
     "nymlink.rerank.reranker": "Reranker",
     "nymlink.train.names.sap": "train_sap",
+    "nymlink.train.names.translation": "train_translation",
     "nymlink.vocabulary.enrich.enrich": "enrich",
     "nymlink.vocabulary.merge.merge": "merge",
     "nymlink.vocabulary.model": "Concept Name",
@@ -101,6 +103,7 @@ __all__ = [
     "read_corpus",
     "read_vocabulary",
     "train_sap",
+    "train_translation",
 ]
 
 disable_telemetry()

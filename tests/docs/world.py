@@ -127,6 +127,7 @@ def _sources(folder: Path) -> None:
     write("CTD_diseases.tsv", header + "ParentTreeNumbers\tSynonyms\tSlimMappings\n#\n" + "".join(rows))
     write("our_drugs.csv", "id,name\n1,heart attack\n2,gout\n")
     write("terms.csv", "code,title\nT:1,low-set ears\nT:2,big head\n")
+    write("titles.txt", "Heart attack ||| Herzinfarkt\nGout ||| Gicht\nDeafness ||| Taubheit\n")
     write("mentions.txt", "heart attack\nheart murmer\nhigh blood pressure\nsiezures\n")
     write("names.txt", "heart attack\nmyocardial infarction\nshort stature\nseizure\n")
     write("table.csv", "patient,diagnosis\n1,heart attack\n2,high blood presure\n")

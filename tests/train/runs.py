@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from nymlink.encode.model.torch_model import TorchModel
-from nymlink.train.settings.recipes import SapSettings
+from nymlink.train.settings.recipes import SapSettings, TranslationSettings
 from tests.encode import tiny
 from tests.train.small import vocabulary
 
@@ -63,6 +63,16 @@ def sap_settings(place: Path, output: Path, **changes: Any) -> SapSettings:
     given = {"batch_pairs": 16, "epochs": 2, "learning_rate": 1e-3, "log_every": 1, "device": "cpu"}
     return SapSettings(
         **{"vocab": str(place / "vocab"), "base": str(place / "base"), "output": str(output), **given, **changes}
+    )
+
+
+def translation_settings(place: Path, output: Path, **changes: Any) -> TranslationSettings:
+    """11 pairs in batches of 4, twice."""
+    (place / "en-xx.txt").write_text("".join(f"{word} {word[::-1]}\n" for word in WORDS))
+    given = {"batch_pairs": 4, "epochs": 2, "learning_rate": 1e-3, "log_every": 1, "device": "cpu"}
+    files = (str(place / "en-xx.txt"),)
+    return TranslationSettings(
+        **{"translations": files, "base": str(place / "base"), "output": str(output), **given, **changes}
     )
 
 

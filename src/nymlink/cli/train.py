@@ -19,6 +19,7 @@ from nymlink.train.settings.recipes import (
     FinetuneSettings,
     RerankSettings,
     SapSettings,
+    TranslationSettings,
 )
 from nymlink.train.settings.toml_files import read_toml
 
@@ -32,6 +33,7 @@ def train() -> None:
     \b
     Learn the synonyms of a vocabulary, then a task, then use the encoder:
       nymlink train sap --vocab mondo --base all-MiniLM-L6-v2 -o encoder
+      nymlink train translation --translations en-de.tsv --base encoder -o translated
       nymlink train finetune --corpus train.PubTator.txt --vocab mondo --base encoder -o tuned
       nymlink train biosyn --corpus train.PubTator.txt --vocab mondo --base encoder -o biosyn
       nymlink train rerank --corpus train.PubTator.txt --index mondo-index --base encoder -o reranker
@@ -110,6 +112,39 @@ def sap(config: Path | None, restart: bool, **flags: Any) -> None:
     dictionary = "dev_dictionary.txt"
     """
     _run(SapSettings, "sap", config, restart, flags)
+
+
+@train.command()
+@_CONFIG
+@settings_options(TranslationSettings)
+@_RESTART
+def translation(config: Path | None, restart: bool, **flags: Any) -> None:
+    """Train an encoder on words and their translations (Liu et al., XL-BEL).
+
+    The stage after `nymlink train sap`, for languages in which the vocabulary has few names or none. A word and
+    its translation are learned as two names of a concept are, in both directions. Words that are translations of
+    each other, directly or through others in a batch, are not pushed apart.
+
+    A file has a word and its translation in each line, and is plain or gzip-compressed text in UTF-8:
+
+    \b
+    heart coeur          MUSE: two words, a space or a tab
+    heart<TAB>coeur      TSV; CSV with , or ; and quotes, with a header or without
+    Heart ||| Coeur      parallel titles
+
+    Words are lower-cased; pairs that repeat are learned once, and rows with the same word on both sides, half of
+    MUSE, are left out. Which languages the columns have is told with --languages, or by the name of the file
+    (en-tr.txt): a file whose columns look exchanged is refused.
+
+    Settings come from CONFIG, a TOML file, and from options, which override it. In the file a setting has the name
+    that the help of its option gives, or else that of the option with underscores for hyphens.
+
+    \b
+    nymlink train translation --translations en-de.tsv --base encoder -o translated
+    nymlink train translation --translations titles.txt --translations en-de.tsv --languages en-de \\
+        --base encoder -o translated --evaluate ncbi processed_dev dev_dictionary.txt
+    """
+    _run(TranslationSettings, "translation", config, restart, flags)
 
 
 @train.command()
@@ -207,7 +242,7 @@ def cross_encoder(config: Path | None, restart: bool, **flags: Any) -> None:
 
 @train.command()
 def losses() -> None:
-    """List the losses of sap and finetune with their settings and defaults.
+    """List the losses of sap, translation and finetune with their settings and defaults.
 
     \b
     nymlink train losses

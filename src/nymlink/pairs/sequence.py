@@ -19,11 +19,13 @@ class NamedPairs:
         concepts: (n): identifiers of the concepts, integers or texts.
         left: the first name of each pair.
         right: the second name of each pair.
+        groups: (n): pairs of one number have no negatives in each other; ``None``: only pairs of one concept.
     """
 
     concepts: npt.NDArray[Any]
     left: list[str]
     right: list[str]
+    groups: npt.NDArray[Any] | None = None
 
 
 class PairSequence(Protocol):

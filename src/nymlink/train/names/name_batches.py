@@ -26,6 +26,7 @@ class NameBatch:
 
     Attributes:
         labels: int64 (R): the concept of each row; equal numbers are one concept.
+        groups: int64 (R): rows of one group are no negatives of each other; a concept is in one group.
         names: int64 (R): the number of each row's distinct name; those of process 0 come first.
         counts: the number of distinct names of each process; their sum is U.
         tokens: the distinct names of this process.
@@ -33,6 +34,7 @@ class NameBatch:
     """
 
     labels: Ints
+    groups: Ints
     names: Ints
     counts: tuple[int, ...]
     tokens: Tokens
@@ -75,6 +77,7 @@ class NameBatches:
         stop = min(start + self._size, len(self._pairs))
         pairs = self._pairs.slice(start, stop, epoch=epoch)
         _, labels = np.unique(pairs.concepts, return_inverse=True)
+        groups = labels if pairs.groups is None else pairs.groups
         distinct: dict[str, int] = {}
         rows = [distinct.setdefault(name, len(distinct)) for name in (*pairs.left, *pairs.right)]
         shares = _shares(list(distinct), self._processes.count)
@@ -82,6 +85,7 @@ class NameBatches:
         names = list(distinct)
         return NameBatch(
             labels=np.concatenate([labels, labels]),
+            groups=np.concatenate([groups, groups]),
             names=order[rows],
             counts=tuple(map(len, shares)),
             tokens=tokenise(self._tokenizer, [names[row] for row in shares[self._processes.rank].tolist()]),

@@ -21,7 +21,7 @@ from nymlink.train.losses.base import Loss
 from nymlink.train.losses.geometry import distances, similarities
 from nymlink.train.losses.mining import mine
 from nymlink.train.names.name_batches import NameBatch, NameBatches
-from nymlink.train.settings.common import AlignmentSettings
+from nymlink.train.settings.common import AlignmentSettings, SynonymSettings
 
 _FAR: Final = 1e4
 """Larger than any distance of unit vectors: a row at this distance is in no hard triplet."""
@@ -45,6 +45,7 @@ class SelfAlignmentTask:
         self._model = model
         self._batches = batches
         self._settings = settings
+        self._ignore_shared_names = isinstance(settings, SynonymSettings) and settings.shared_names == "ignore"
         self._loss = loss
         self._precision = precision
         self._processes = processes
@@ -68,10 +69,12 @@ class SelfAlignmentTask:
         if not torch.isfinite(vectors).all():
             raise NymlinkError("the encoder's vectors are no longer finite numbers")
         device = vectors.device
-        names, labels = torch.from_numpy(batch.names).to(device), torch.from_numpy(batch.labels).to(device)
+        names, labels, groups = (
+            torch.from_numpy(numbers).to(device) for numbers in (batch.names, batch.labels, batch.groups)
+        )
         rows = vectors[names]
         cosines = similarities(rows, rows)
-        positives, negatives = self._pairs(cosines.detach(), labels, names)
+        positives, negatives = self._pairs(cosines.detach(), labels, groups, names)
         loss = self._loss(cosines, positives, negatives)
         (gradient,) = torch.autograd.grad(loss * self._precision.scale, vectors)
         self._encoded += len(batch.tokens)
@@ -93,16 +96,18 @@ class SelfAlignmentTask:
         device = self._precision.device
         return self._processes.total(self._cut, device), self._processes.total(self._encoded, device)
 
-    def _pairs(self, cosines: Tensor, labels: Tensor, names: Tensor) -> tuple[Tensor, Tensor]:
+    def _pairs(self, cosines: Tensor, labels: Tensor, groups: Tensor, names: Tensor) -> tuple[Tensor, Tensor]:
         """Mine the positive and negative pairs of the loss: bool (R, R) each."""
         rows = torch.arange(len(labels), device=labels.device)
         margin = self._settings.margin if self._settings.mining else None
-        euclidean = distances(cosines)
-        if self._settings.shared_names == "negative":
-            return mine(euclidean, labels, labels, rows, margin)
-        shared = (names[:, None] == names[None, :]) & (labels[:, None] != labels[None, :])
-        positives, negatives = mine(euclidean.masked_fill(shared, _FAR), labels, labels, rows, margin)
-        return positives, negatives & ~shared
+        alike = groups[:, None] == groups[None, :]
+        if self._ignore_shared_names:
+            alike |= names[:, None] == names[None, :]
+        # Neither positives nor negatives, and so in no triplet.
+        ignored = alike & (labels[:, None] != labels[None, :])
+        euclidean = distances(cosines).masked_fill(ignored, _FAR)
+        positives, negatives = mine(euclidean, labels, labels, rows, margin)
+        return positives, negatives & ~ignored
 
 
 def make_loss(name: str, settings: dict[str, Any]) -> Loss:

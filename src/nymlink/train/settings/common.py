@@ -140,7 +140,7 @@ class EncoderTrainingSettings(RunSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class AlignmentSettings(EncoderTrainingSettings):
-    """The settings of trainings by self-alignment, which brings the names of a concept together."""
+    """The settings of trainings by self-alignment, which brings two names of one meaning together."""
 
     batch_pairs: int = field(
         default=256, metadata=about("pairs in a batch, over all processes together", paper="256")
@@ -160,6 +160,17 @@ class AlignmentSettings(EncoderTrainingSettings):
         default=0.2,
         metadata=about("mining: how much farther than the positive a hard negative may be", paper="0.2"),
     )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self.batch_pairs >= 2, "batch_pairs", "at least 2", self.batch_pairs)
+        require(math.isfinite(self.margin), "margin", "a finite number", self.margin)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SynonymSettings(AlignmentSettings):
+    """The settings of trainings by self-alignment whose names are those of concepts."""
+
     shared_names: Literal["negative", "ignore"] = field(
         default="negative",
         metadata=about(
@@ -167,11 +178,6 @@ class AlignmentSettings(EncoderTrainingSettings):
             paper="negative",
         ),
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(self.batch_pairs >= 2, "batch_pairs", "at least 2", self.batch_pairs)
-        require(math.isfinite(self.margin), "margin", "a finite number", self.margin)
 
 
 def require(holds: bool, name: str, expected: str, value: Any) -> None:

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from nymlink.encode.model.settings import Pooling
+from nymlink.pairs.translations.column_languages import parse_languages
 from nymlink.train.settings.common import (
     AlignmentSettings,
     EncoderTrainingSettings,
     HeldOutCorpus,
     RunSettings,
     Schedule,
+    SynonymSettings,
     require,
 )
 from nymlink.train.settings.fields import about
@@ -20,7 +22,7 @@ from nymlink.vocabulary.model import KINDS
 
 
 @dataclass(frozen=True, kw_only=True)
-class SapSettings(AlignmentSettings):
+class SapSettings(SynonymSettings):
     """The settings of the recipe ``sap``: pairs come from a vocabulary or from a file."""
 
     vocab: str | None = field(
@@ -66,6 +68,37 @@ class SapSettings(AlignmentSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TranslationSettings(AlignmentSettings):
+    """The settings of the recipe ``translation``: self-alignment of words with their translations."""
+
+    translations: tuple[str, ...] = field(
+        metadata=about(
+            "file of translations, a word and its translation in each line: MUSE, TSV, CSV or parallel titles",
+            matters=False,
+            flag="--translations",
+        )
+    )
+    languages: str | None = field(
+        default=None,
+        metadata=about(
+            "languages of the two columns of all files, for example en-tr; if not given, those in the name of "
+            "each file. Files whose columns look exchanged are refused",
+            matters=False,
+        ),
+    )
+    epochs: int = field(default=5, metadata=about("epochs: passes over the training data", paper="5"))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(bool(self.translations), "translations", "at least one file", self.translations)
+        if self.languages is not None:
+            try:
+                parse_languages(self.languages)
+            except ValueError as error:
+                raise ValueError(f"languages must be {error}") from error
+
+
+@dataclass(frozen=True, kw_only=True)
 class CorpusSettings(RunSettings):
     """The settings of trainings on annotated mentions."""
 
@@ -94,7 +127,7 @@ class MentionSettings(CorpusSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FinetuneSettings(MentionSettings, AlignmentSettings):
+class FinetuneSettings(MentionSettings, SynonymSettings):
     """The settings of the recipe ``finetune``: self-alignment of mentions with names."""
 
     epochs: int = field(
