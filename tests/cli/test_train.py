@@ -11,7 +11,7 @@ from nymlink.cli import train as command
 from nymlink.index.index import Index
 from nymlink.train.losses import LOSSES
 from nymlink.train.settings.fields import settings_of
-from nymlink.train.settings.recipes import BioSynSettings, FinetuneSettings, SapSettings
+from nymlink.train.settings.recipes import BioSynSettings, FinetuneSettings, SapSettings, TranslationSettings
 from tests.cli.conftest import Run
 from tests.train.runs import interrupt_next_step, place
 
@@ -29,7 +29,13 @@ def config(place: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("recipe", "cls"), [("sap", SapSettings), ("finetune", FinetuneSettings), ("biosyn", BioSynSettings)]
+    ("recipe", "cls"),
+    [
+        ("sap", SapSettings),
+        ("translation", TranslationSettings),
+        ("finetune", FinetuneSettings),
+        ("biosyn", BioSynSettings),
+    ],
 )
 def test_help_lists_every_setting_with_its_default_and_the_papers_value(run: Run, recipe: str, cls: type) -> None:
     said = " ".join(run("train", recipe, "--help").stdout.split())
@@ -46,7 +52,7 @@ def test_help_lists_every_setting_with_its_default_and_the_papers_value(run: Run
     assert set(options) == {one.name for one in settings_of(cls)} | {"config", "restart"}
 
 
-@pytest.mark.parametrize("recipe", ["sap", "finetune", "biosyn", "rerank", "cross-encoder"])
+@pytest.mark.parametrize("recipe", ["sap", "translation", "finetune", "biosyn", "rerank", "cross-encoder"])
 def test_help_says_what_a_setting_is_called_in_a_file(run: Run, recipe: str) -> None:
     said = " ".join(run("train", recipe, "--help").stdout.split())
     assert "a setting has the name that the help of its option gives" in said
@@ -90,6 +96,32 @@ def test_an_interrupted_training_says_how_to_go_on_and_does(
     assert refused.exit_code == 2
     assert "margin: 0.2 → 0.3" in refused.stderr
     assert run("train", "sap", config, "--margin", "0.3", "--restart").exit_code == 0
+
+
+def test_a_recipe_says_what_each_stage_made_and_goes_on(
+    run: Run, config: Path, tmp_path: Path, interrupt_next_step: Callable[[], None]
+) -> None:
+    (tmp_path / "en-de.txt").write_text("heart Herz\nfever Fieber\nheart\n")
+    sap = "".join(line for line in config.read_text().splitlines(keepends=True) if "output" not in line)
+    (tmp_path / "xl.toml").write_text(
+        f'[[stage]]\ntrain = "sap"\n{sap}'
+        f'[[stage]]\ntrain = "translation"\ntranslations = ["{tmp_path / "en-de.txt"}"]\nmax_steps = 1\n'
+    )
+    interrupt_next_step()
+    stopped = run("train", "recipe", tmp_path / "xl.toml", "-o", tmp_path / "xl")
+    assert stopped.exit_code == 130
+    assert stopped.stderr == "1-sap: stopped after step 1 of 2; the same command goes on from there\n"
+    result = run("train", "recipe", tmp_path / "xl.toml", "-o", tmp_path / "xl")
+    assert result.exit_code == 1  # a line of the translations was left out
+    assert result.stdout.splitlines() == [
+        f"2 steps, weights of step 2 → {tmp_path / 'xl' / '1-sap'}",
+        f"1 steps, weights of step 1 → {tmp_path / 'xl' / '2-translation'}",
+        f"the last encoder → {tmp_path / 'xl'}",
+    ]
+    assert "en-de.txt:3: 1 columns, where the first line has 2" in result.stderr
+    refused = run("train", "recipe", tmp_path / "en-de.txt")
+    assert refused.exit_code == 2
+    assert "not a TOML file" in refused.stderr
 
 
 def test_finetuning_by_flags_alone(run: Run, place: Path, tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ class Runner:
         words = shlex.split(line, comments=True)[1:]
         if words[0] == "train" or words[:2] == ["encoder", "average"]:
             words = [SUBSTITUTES.get(word, word) for word in words]
-        if words[0] == "train" and "--epochs" not in words and words[1] != "losses":
+        if words[0] == "train" and "--epochs" not in words and words[1] not in ("losses", "recipe"):
             words = [*words[: words.index(">") if ">" in words else None], "--epochs", "1"]
         target = words[words.index(">") + 1] if ">" in words else None
         words = words[: words.index(">")] if target else words

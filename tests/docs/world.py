@@ -68,6 +68,7 @@ MODELS: Final = (
     "my-encoder",
     "sapbert",
     "trained",
+    "xlm-roberta-base",
 )
 """Encoders that pages name: here, tiny ones with random weights."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
@@ -21,6 +22,7 @@ from nymlink.train.settings.recipes import (
     SapSettings,
     TranslationSettings,
 )
+from nymlink.train.settings.stages import read_stages
 from nymlink.train.settings.toml_files import read_toml
 
 _NEEDED: Final = ("torch", "transformers", "tokenizers", "safetensors")
@@ -39,6 +41,8 @@ def train() -> None:
       nymlink train rerank --corpus train.PubTator.txt --index mondo-index --base encoder -o reranker
       nymlink train cross-encoder --corpus train.PubTator.txt --index mondo-index --base encoder -o cross
 
+    Or stages one after the other, by one file: nymlink train recipe --help
+
     A training that was interrupted goes on when the same command is given again.
     """
 
@@ -47,27 +51,38 @@ def _run(cls: type[Any], recipe: str, config: Path | None, restart: bool, flags:
     values = ({} if config is None else read_toml(config)) | given(flags)
     settings = make_settings(cls, values, path=config)
     room = "mentions" if cls in (RerankSettings, CrossEncoderSettings) else "names"
-    module = _imported(f"nymlink.train.{room}.{recipe}")
-    _imported("nymlink.train.engine.run_folder").require_run_folder(Path(settings.output))
-    problems = reported_problems()
-    try:
-        result = getattr(module, f"train_{recipe}")(settings, restart=restart, progress=True, problems=problems)
-    except _imported("nymlink.train.engine.loop").StoppedError as stopped:
-        click.echo(stopped.message, err=True)
-        click.get_current_context().exit(130)
-    if result:
-        click.echo(f"{result['steps']:,} steps, weights of step {result['weights_of_step']:,} → {settings.output}")
-        for name, figures in (result["figures"] or {}).items():
-            click.echo(f"{name}  " + "  ".join(f"{figure} {value:.2%}" for figure, value in figures.items()))
+    with _trained(f"nymlink.train.{room}.{recipe}", f"train_{recipe}", settings, restart=restart) as result:
+        if result:
+            _report(result, settings.output)
         if "fusion" in result:
             weights = " ".join(f"--weight {name}={weight:.3g}" for name, weight in result["fusion"].items())
             click.echo(f"sparse weight {result['sparse_weight']:.3g}; in an index:")
             click.echo(f"  nymlink index build VOCAB -o INDEX --sparse biosyn --encoder {settings.output}")
             click.echo(f"  nymlink index fuse INDEX {weights}")
-        if cls in (RerankSettings, CrossEncoderSettings):
+        if result and cls in (RerankSettings, CrossEncoderSettings):
             click.echo("fit the weight of the index beside the context, with development mentions:")
             click.echo(f"  nymlink rerank fit {settings.output} CORPUS --index {settings.index}")
+
+
+@contextmanager
+def _trained(module: str, function: str, settings: Any, *, restart: bool) -> Iterator[Mapping[str, Any]]:
+    """Train, yield the result to be reported, and end with the status that broken input or a stop asks for."""
+    train_function = getattr(_imported(module), function)
+    _imported("nymlink.train.engine.run_folder").require_run_folder(Path(settings.output))
+    problems = reported_problems()
+    try:
+        result = train_function(settings, restart=restart, progress=True, problems=problems)
+    except _imported("nymlink.train.engine.loop").StoppedError as stopped:
+        click.echo(stopped.message, err=True)
+        click.get_current_context().exit(130)
+    yield result
     finish(problems)
+
+
+def _report(result: Mapping[str, Any], output: str) -> None:
+    click.echo(f"{result['steps']:,} steps, weights of step {result['weights_of_step']:,} → {output}")
+    for name, figures in (result["figures"] or {}).items():
+        click.echo(f"{name}  " + "  ".join(f"{figure} {value:.2%}" for figure, value in figures.items()))
 
 
 def _imported(module: str) -> Any:
@@ -186,6 +201,42 @@ def biosyn(config: Path | None, restart: bool, **flags: Any) -> None:
         --evaluate dev processed_dev dev_dictionary.txt --best dev
     """
     _run(BioSynSettings, "biosyn", config, restart, flags)
+
+
+@train.command()
+@click.argument("recipe", type=click.Path(path_type=Path))
+@click.option("-o", "--output", help="Folder to write: the last encoder, and a folder for each stage.")
+@_RESTART
+def recipe(recipe: Path, output: str | None, restart: bool) -> None:
+    """Train an encoder in stages, which a TOML file lists.
+
+    A stage is a training: sap, translation, finetune or biosyn, with the settings that `nymlink train sap --help`
+    and so on list. The first names the base; each other one begins with the encoder of the stage before. Stages
+    are written to folders in the output (1-sap, 2-translation), the last encoder to the output itself.
+
+    The same command goes on where a training was interrupted. Stages can be added to a finished recipe; one that
+    is trained, or begun, cannot be changed: choose another output, or --restart to train all anew.
+
+    \b
+    nymlink train recipe examples/xl.toml
+    nymlink train recipe examples/xl.toml -o again
+
+    \b
+    # examples/xl.toml
+    output = "xl"
+    [[stage]]
+    train = "sap"
+    base = "xlm-roberta-base"
+    vocab = "examples/diseases.obo"
+    [[stage]]
+    train = "translation"
+    translations = ["examples/en-de.tsv"]
+    """
+    settings = read_stages(recipe, output=output)
+    with _trained("nymlink.train.names.recipe", "train_recipe", settings, restart=restart) as results:
+        for name, result in results.items():
+            _report(result, str(Path(settings.output) / name))
+        click.echo(f"the last encoder → {settings.output}")
 
 
 @train.command()

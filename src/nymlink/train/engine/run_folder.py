@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import torch
 from filelock import FileLock, Timeout
@@ -24,7 +24,6 @@ from nymlink.core.store.output_checks import require_changeable, require_place
 from nymlink.core.store.ownership import RECORD
 from nymlink.train.engine.checkpoint import checkpoints, prune
 from nymlink.train.engine.distributed import Processes
-from nymlink.train.settings.common import RunSettings
 from nymlink.train.settings.fields import differences, to_json, weight_settings
 from nymlink.train.settings.toml_files import to_toml
 
@@ -34,9 +33,19 @@ FINISHED: Final = -1
 _LOCK: Final = ".lock"
 """The lock file; a killed process leaves the file behind, but not the lock."""
 
+_CONFIG: Final = "config.toml"
+_METRICS: Final = "metrics.jsonl"
+_CHECKPOINTS: Final = "checkpoints"
 _RECORD_TYPES: Final[Mapping[str, type[Any]]] = {"recipe": str, "settings": dict, "data": dict}
 _FILE_NAME: Final = re.compile(r"\w[\w.-]*")
 _PACKAGES: Final = ("nymlink", "torch", "transformers", "tokenizers", "peft", "numpy", "pyarrow")
+
+
+class OutputSettings(Protocol):
+    """Settings of a training that name the folder to write."""
+
+    @property
+    def output(self) -> str: ...
 
 
 class RunFolder:
@@ -53,7 +62,7 @@ class RunFolder:
             them.
     """
 
-    def __init__(self, recipe: str, settings: RunSettings, data: Mapping[str, Any]) -> None:
+    def __init__(self, recipe: str, settings: OutputSettings, data: Mapping[str, Any]) -> None:
         self.path = Path(settings.output)
         self._settings = settings
         recorded = to_json(settings)
@@ -67,12 +76,12 @@ class RunFolder:
     @property
     def checkpoints(self) -> Path:
         """The folder of the checkpoints."""
-        return self.path / "checkpoints"
+        return self.path / _CHECKPOINTS
 
     @property
     def metrics(self) -> Path:
         """The file of metrics."""
-        return self.path / "metrics.jsonl"
+        return self.path / _METRICS
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -137,9 +146,20 @@ class RunFolder:
             self.checkpoints.mkdir(exist_ok=True)
         # After the record was written without a result: a record with a result promises that the model is there.
         self._remove_model()
-        with atomic_file(self.path / "config.toml") as partial:
+        with atomic_file(self.path / _CONFIG) as partial:
             partial.write_text(to_toml(self._record["settings"]), encoding="utf-8")
         return max(checkpoints(self.checkpoints), default=0)
+
+    def require_same(self) -> None:
+        """Check that the folder holds no training, or one that is the same as far as its data are given.
+
+        Raises:
+            OutputError: the folder holds something other than a training.
+            InputError: it holds a training that differs; the message lists the differences.
+        """
+        before = _record_in(self.path)
+        if before is not None:
+            self._check(before)
 
     @property
     def result(self) -> Mapping[str, Any]:
@@ -178,18 +198,11 @@ class RunFolder:
         self._write_record()
 
     def _remove_model(self) -> None:
-        """Remove the files and folders that the record lists as the model's."""
         with output_errors(self.path):
-            for name in self._record["encoder"]:
-                target = self.path / Path(name).name
-                if target.is_dir():
-                    shutil.rmtree(target)
-                else:
-                    target.unlink(missing_ok=True)
+            _remove_model(self.path, self._record)
 
     def _write_record(self) -> None:
-        with atomic_file(self.path / RECORD) as partial:
-            partial.write_text(json.dumps(self._record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        _write_record(self.path, self._record)
 
     def _check(self, before: Mapping[str, Any]) -> None:
         """Check that the training in the folder is this one.
@@ -220,6 +233,43 @@ def require_run_folder(path: Path) -> None:
     require_place(path)
     if _record_in(path) is not None:
         require_changeable(path)
+
+
+def remove_training(path: Path) -> None:
+    """Remove the training in a folder, and the folder where nothing else is in it.
+
+    Raises:
+        OutputError: the folder holds something other than a training, or cannot be changed.
+    """
+    record = _record_in(path)
+    if record is None:
+        return
+    # First the result, which promises that the model is there.
+    record.pop("result", None)
+    _write_record(path, record)
+    with output_errors(path):
+        _remove_model(path, record)
+        prune(path / _CHECKPOINTS, keep=())
+        for name in (_CONFIG, _METRICS, RECORD):
+            (path / name).unlink(missing_ok=True)
+        for folder in (path / _CHECKPOINTS, path):
+            with suppress(OSError):  # It holds files of others.
+                folder.rmdir()
+
+
+def _remove_model(path: Path, record: Mapping[str, Any]) -> None:
+    """Remove the files and folders that a record lists as the model's."""
+    for name in record.get("encoder", []):
+        target = path / Path(name).name
+        if target.is_dir():
+            shutil.rmtree(target)
+        else:
+            target.unlink(missing_ok=True)
+
+
+def _write_record(path: Path, record: Mapping[str, Any]) -> None:
+    with atomic_file(path / RECORD) as partial:
+        partial.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _record_in(path: Path) -> dict[str, Any] | None:

@@ -35,6 +35,7 @@ from nymlink.train.settings.common import EncoderTrainingSettings
 from nymlink.train.settings.recipes import CorpusSettings
 
 B = TypeVar("B")
+S = TypeVar("S", bound=EncoderTrainingSettings)
 
 
 class EncoderTask(Task[B], Protocol):
@@ -114,9 +115,8 @@ def train_encoder(
     ):
         if problems is None or not processes.first:
             problems = Problems()
+        settings = resolve_device(settings)
         precision = Precision.of(settings.precision, device)
-        # Recorded are the device and precision that "auto" stands for.
-        settings = replace(settings, device="cuda" if device.type == "cuda" else "cpu", precision=precision.name)
         with processes.fail_together(device):
             model = _load(settings, device)
             data = open_data(Path(scratch), problems)
@@ -160,6 +160,17 @@ def train_encoder(
         )
         TruncationCounts(cut, encoded, model.settings.max_length).warn(stacklevel=4)
         return result
+
+
+def resolve_device(settings: S) -> S:
+    """Replace ``auto`` by the device and the precision that it stands for, which a training records.
+
+    Raises:
+        InputError: the device or the precision is not there.
+    """
+    device = find_device(settings.device, local_rank=local_rank())
+    precision = Precision.of(settings.precision, device)
+    return replace(settings, device="cuda" if device.type == "cuda" else "cpu", precision=precision.name)
 
 
 def _load(settings: EncoderTrainingSettings, device: torch.device) -> TorchModel:

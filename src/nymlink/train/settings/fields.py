@@ -61,18 +61,21 @@ def settings_of(cls: type[Any]) -> Iterator[Setting]:
         )
 
 
-def make_settings(cls: type[S], values: Mapping[str, Any], *, path: Path | None = None) -> S:
+def make_settings(
+    cls: type[S], values: Mapping[str, Any], *, path: Path | None = None, table: tuple[str, ...] = ()
+) -> S:
     """Make the settings of a class from TOML or JSON values.
 
     Args:
         cls: a dataclass whose fields have metadata of :func:`about`.
         values: name → value.
         path: the file that the values come from, for messages.
+        table: the table of the file that they are in, see :func:`~nymlink.train.settings.toml_files.line_of`.
 
     Raises:
         InputError: a name is unknown, a required one is missing, or a value has the wrong type or is out of range.
     """
-    return _make_settings(cls, values, path, ())
+    return _make_settings(cls, values, path, table)
 
 
 def to_json(settings: Any) -> dict[str, Any]:
@@ -108,7 +111,8 @@ def _make_settings(cls: type[S], values: Mapping[str, Any], path: Path | None, t
         raise InputError(f"unknown settings: {named}; there are: {', '.join(known)}", path=path)
     missing = [name for name, setting in known.items() if setting.default is MISSING and name not in values]
     if missing:
-        raise InputError(f"missing settings: {', '.join(missing)}", path=path)
+        line = line_of(table[-1], path, table[:-1]) if table else None
+        raise InputError(f"missing settings: {', '.join(missing)}", path=path, line=line)
 
     converted = {}
     for key, value in values.items():
@@ -120,7 +124,8 @@ def _make_settings(cls: type[S], values: Mapping[str, Any], path: Path | None, t
     try:
         return cls(**converted)
     except ValueError as error:
-        raise InputError(str(error), path=path) from error
+        line = line_of(table[-1], path, table[:-1]) if table else None
+        raise InputError(str(error), path=path, line=line) from error
 
 
 class _InvalidValueError(ValueError):

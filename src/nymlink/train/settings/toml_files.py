@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -13,7 +14,7 @@ import tomli_w
 from nymlink.core.errors import InputError
 
 _KEY: Final = re.compile(r"""\s*(?P<quote>["']?)(?P<key>[^"'=\[\]]+?)(?P=quote)\s*=""")
-_TABLE: Final = re.compile(r"""\s*\[\s*(?P<table>[^\[\]]+?)\s*\]""")
+_TABLE: Final = re.compile(r"""\s*(?P<array>\[)?\[\s*(?P<table>[^\[\]]+?)\s*\]""")
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -42,7 +43,8 @@ def line_of(key: str, path: Path | None, table: tuple[str, ...]) -> int | None:
     Args:
         key: the key.
         path: the file; ``None`` where the values come from no file.
-        table: the names of the tables around the key, from the outermost.
+        table: the names of the tables around the key, from the outermost; ``("stage", "2")`` is the second table
+            of the array ``[[stage]]``.
 
     Returns:
         The line number, from 1; ``None`` where it is not found.
@@ -50,9 +52,12 @@ def line_of(key: str, path: Path | None, table: tuple[str, ...]) -> int | None:
     if path is None:
         return None
     current: tuple[str, ...] = ()
+    lengths: Counter[str] = Counter()
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         if header := _TABLE.match(line):
-            current = tuple(part.strip(" \"'") for part in header["table"].split("."))
+            first, *others = (part.strip(" \"'") for part in header["table"].split("."))
+            lengths[first] += header["array"] is not None
+            current = (first, str(lengths[first]), *others) if lengths[first] else (first, *others)
             if current[: len(table) + 1] == (*table, key):
                 return number
         elif (match := _KEY.match(line)) and current == table and match["key"].strip() == key:

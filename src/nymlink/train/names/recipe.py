@@ -1,0 +1,139 @@
+"""Training in stages: each begins with the encoder of the stage before, as Liu et al. (ACL 2021) do."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from nymlink.core.errors import InputError
+from nymlink.core.problems import Problems
+from nymlink.core.store.digests import file_digest
+from nymlink.core.store.ownership import MANIFEST, RECORD, is_training
+from nymlink.train.engine.distributed import SINGLE, process_count
+from nymlink.train.engine.loop import StoppedError
+from nymlink.train.engine.precision import find_device
+from nymlink.train.engine.run_folder import FINISHED, RunFolder, remove_training, require_run_folder
+from nymlink.train.names.biosyn import train_biosyn
+from nymlink.train.names.encoder_training import resolve_device
+from nymlink.train.names.finetune import train_finetune
+from nymlink.train.names.sap import train_sap
+from nymlink.train.names.translation import train_translation
+from nymlink.train.settings.common import EncoderTrainingSettings
+from nymlink.train.settings.stages import Stage, StagesSettings
+
+_TRAIN: Final[Mapping[str, Callable[..., Mapping[str, Any]]]] = {
+    "sap": train_sap,
+    "translation": train_translation,
+    "finetune": train_finetune,
+    "biosyn": train_biosyn,
+}
+_STAGE: Final = re.compile(rf"\d+-({'|'.join(_TRAIN)})")
+_INPUTS: Final = ("vocab", "pairs", "translations", "corpora")
+
+
+def train_recipe(
+    settings: StagesSettings, *, restart: bool = False, progress: bool = False, problems: Problems | None = None
+) -> Mapping[str, Any]:
+    """Train an encoder in stages, or go on with the stage that is not finished.
+
+    Each stage is a training in a folder of its own in the output. Stages can be added to a finished recipe, and
+    those not begun changed. The encoder of the last one is copied to the output.
+
+    Args:
+        settings: the stages.
+        restart: train all stages anew.
+        progress: whether to show progress when standard error is a terminal.
+        problems: collects broken input.
+
+    Returns:
+        The result of each stage by its name, in their order.
+
+    Raises:
+        InputError: an input of a stage is missing or cannot be used; a stage in the output differs from that of
+            the recipe, or the recipe does not have it; several processes were started.
+        OutputError, StoreError, StoppedError, NymlinkError: as in
+            :func:`~nymlink.train.names.encoder_training.train_encoder`.
+    """
+    if process_count() > 1:
+        raise InputError("a recipe is trained by one process: with torchrun, train one stage after the other")
+    stages = settings.stages()
+    output = Path(settings.output)
+    require_run_folder(output)
+    for stage in stages:
+        _require_inputs(stage.settings)
+    folder = RunFolder("stages", settings, {})
+    device = find_device(stages[0].settings.device)
+    with folder.locked():
+        if restart:
+            for path in _stage_folders(output):
+                remove_training(path)
+        _require_same_stages(stages, output)
+        finished = folder.open(SINGLE, device, restart=restart) == FINISHED
+        results = {stage.name: _train(stage, progress=progress, problems=problems) for stage in stages}
+        last = Path(stages[-1].settings.output)
+        result = {"stages": results, "encoder": file_digest(last / MANIFEST)}
+        if finished and folder.result != result:
+            # Stages were added: the record begins anew, with the recipe as it is now.
+            folder = RunFolder("stages", settings, {})
+            folder.open(SINGLE, device, restart=True)
+            finished = False
+        if not finished:
+            folder.finish(lambda target: _copy_encoder(last, target), result)
+    return results
+
+
+def _train(stage: Stage, *, progress: bool, problems: Problems | None) -> Mapping[str, Any]:
+    try:
+        return _TRAIN[stage.training](stage.settings, progress=progress, problems=problems)
+    except StoppedError as stopped:
+        raise StoppedError(f"{stage.name}: {stopped.message}") from None
+
+
+def _stage_folders(output: Path) -> Iterator[Path]:
+    """List the folders of stages, of this recipe or another, that are in the output."""
+    if output.is_dir():
+        for path in sorted(output.iterdir()):
+            if _STAGE.fullmatch(path.name) and is_training(path):
+                yield path
+
+
+def _require_same_stages(stages: list[Stage], output: Path) -> None:
+    """Check, before any of them is trained, that the stages in the output are those of the recipe.
+
+    Raises:
+        InputError: one has other settings, or is not in the recipe.
+    """
+    named = {stage.name: stage for stage in stages}
+    for path in _stage_folders(output):
+        if path.name not in named:
+            raise InputError(
+                f"a stage that the recipe does not have ({', '.join(named)}). Choose another output, or restart "
+                "to train all stages anew",
+                path=path,
+            )
+        stage = named[path.name]
+        RunFolder(stage.training, resolve_device(stage.settings), {}).require_same()
+
+
+def _require_inputs(settings: EncoderTrainingSettings) -> None:
+    """Check that all input files are there: a later stage would ask for its own only when the others are trained.
+
+    Raises:
+        InputError: one is missing.
+    """
+    for name in _INPUTS:
+        given = getattr(settings, name, None) or ()
+        for path in (given,) if isinstance(given, str) else given:
+            if not Path(path).exists():
+                raise InputError("no such file or directory", path=path)
+
+
+def _copy_encoder(stage: Path, target: Path) -> None:
+    """Copy the files of the encoder that a training wrote."""
+    for name in json.loads((stage / RECORD).read_text(encoding="utf-8"))["encoder"]:
+        source = stage / name
+        (shutil.copytree if source.is_dir() else shutil.copyfile)(source, target / name)
