@@ -12,8 +12,9 @@ ROOT: Final = Path(__file__).parents[2]
 _DOCS: Final = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md"))
 PAGES: Final = ("README.md", "CONTRIBUTING.md", *_DOCS)
 
-NOT_RUN: Final = "not run by the tests"
-"""What the title of a block says that no test can run."""
+RUN: Final = ("console", "python", "pycon")
+SHOWN: Final = ("text", "csv", "tsv", "toml", "json", "markdown")
+"""Languages of blocks: those that are run, and those that are not."""
 
 _FENCE: Final = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -26,24 +27,15 @@ class Block:
         page: where it stands, from the root of the repository.
         line: of its first line in the page.
         language: what it is marked as.
-        title: what stands above it, empty for nothing.
+        file: the file that it is the text of, as its title says.
         text: what is in it.
     """
 
     page: str
     line: int
     language: str
-    title: str
+    file: str | None
     text: str
-
-    @property
-    def file(self) -> str | None:
-        """The name of the file that it shows, where its title is one."""
-        return self.title if re.fullmatch(r"[\w./-]+\.\w+", self.title) else None
-
-    @property
-    def runs(self) -> bool:
-        return self.file is None and self.language in ("console", "python", "pycon") and NOT_RUN not in self.title
 
 
 @dataclass(frozen=True)
@@ -54,12 +46,20 @@ class Command:
     output: str
 
 
-def blocks(page: str) -> Iterator[Block]:
-    """Yield the fenced blocks of a page in order."""
+def blocks(page: str) -> list[Block]:
+    """Return the fenced blocks of a page in order."""
     text = (ROOT / page).read_text(encoding="utf-8")
+    found = []
     for match in _FENCE.finditer(text):
         title = re.search(r'title="([^"]*)"', match[2])
-        yield Block(page, text.count("\n", 0, match.start()) + 2, match[1], title[1] if title else "", match[3])
+        line = text.count("\n", 0, match.start()) + 2
+        found.append(Block(page, line, match[1], title[1] if title else None, match[3]))
+    return found
+
+
+def prose(page: str) -> str:
+    """Return a page without its blocks."""
+    return _FENCE.sub("", (ROOT / page).read_text(encoding="utf-8"))
 
 
 def commands(block: Block) -> Iterator[Command]:

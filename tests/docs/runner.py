@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,9 +26,9 @@ WIDTH: Final = "120"
 SUBSTITUTES: Final = {"nymlink-mini": "base"}
 """Models that are too slow to train in a test, and what is trained instead."""
 
+_MAKEFILE: Final = (ROOT / "Makefile").read_text(encoding="utf-8")
 _OPTIONS: Final = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 _SIMPLE: Final = re.compile(r"nymlink [^|&;$*~]*")
-_COMMENT: Final = re.compile(r" +# .*")
 
 
 class Runner:
@@ -35,112 +36,121 @@ class Runner:
 
     Args:
         folder: where files are read and written; the process must be in it.
+        lent: folders that a command may read though no command has made them.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, lent: Path) -> None:
         self.folder = folder
+        self.lent = lent
         self.names: dict[str, Any] = {"__name__": "__main__"}
 
     def run(self, block: Block) -> None:
         """Run a block, and fail where it fails or writes something else than the page shows."""
         place = f"{block.page}:{block.line}"
-        if block.language == "python":
+        if block.file is not None:
+            (self.folder / block.file).write_text(block.text, encoding="utf-8")
+        elif block.language == "python":
             exec(compile("\n" * (block.line - 1) + block.text, str(ROOT / block.page), "exec"), self.names)
         elif block.language == "pycon":
             self.session(block.text, place)
-        else:
+        elif block.language == "console":
             for command in commands(block):
                 self.command(command, place)
 
     def session(self, text: str, place: str) -> None:
         """Run an interactive session."""
         examples = doctest.DocTestParser().get_doctest(text, self.names, place, place, 0)
-        written: list[str] = []
-        doctest.DocTestRunner(optionflags=_OPTIONS).run(examples, out=written.append, clear_globs=False)
+        report: list[str] = []
+        doctest.DocTestRunner(optionflags=_OPTIONS).run(examples, out=report.append, clear_globs=False)
         self.names.update(examples.globs)
-        if written:
-            pytest.fail("".join(written), pytrace=False)
+        if report:
+            pytest.fail("".join(report), pytrace=False)
 
     def command(self, command: Command, place: str) -> None:
         """Run a command line, in this process where it is nymlink's alone."""
-        line = command.line.replace("\\\n", " ")
-        name = line.split()[0]
+        line = re.sub(r" +# .*", "", command.line.replace("\\\n", " "))
+        name, *words = line.split()
         if name == "pip":
-            return _installs(_COMMENT.sub("", line))
-        if name == "make":
-            target = line.split()[1]
-            recipe = re.search(rf"^{target}:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)
-            assert recipe is not None, f"{place}: no target {target!r} in the Makefile"
-            if target != "demo":
-                return None
-            line = recipe[1].strip().removeprefix("@$(BIN)/")
+            return _check_installs(line)
         if name == "python":
-            return _script(line, place)
-        status, output = self.in_process(line) if _SIMPLE.fullmatch(line) else self.in_shell(line)
-        if status not in (0, 1) or (status and not command.output):
+            return check_script(words, place)
+        if name == "make":
+            line = _recipe(words[0], place)
+        self._lend(line)
+        status, output = self._in_process(line) if _SIMPLE.fullmatch(line) else self._in_shell(line)
+        # A page may show a command that leaves some input out, if it shows what is said of it.
+        if status not in ((0, 1) if command.output else (0,)):
             pytest.fail(f"{place}: {line!r} ended with {status}:\n{output}", pytrace=False)
-        expected = re.sub(r"^…$", "...", command.output, flags=re.MULTILINE)
-        if expected and not doctest.OutputChecker().check_output(expected + "\n", output, _OPTIONS):
-            pytest.fail(f"{place}: {line!r} wrote\n{output}\nwhere the page has\n{expected}", pytrace=False)
+        shown = re.sub(r"^…$", "...", command.output, flags=re.MULTILINE)
+        if shown and not doctest.OutputChecker().check_output(shown + "\n", output, _OPTIONS):
+            pytest.fail(f"{place}: {line!r} wrote\n{output}\nwhere the page has\n{shown}", pytrace=False)
         return None
 
-    def in_process(self, line: str) -> tuple[int, str]:
+    def _lend(self, line: str) -> None:
+        """Copy what a command reads and the page does not make; one that makes it must not find it in its way."""
+        for before, name in pairwise(line.split()):
+            if before != "-o" and (self.lent / name).is_dir() and not (self.folder / name).exists():
+                shutil.copytree(self.lent / name, self.folder / name)
+
+    def _in_process(self, line: str) -> tuple[int, str]:
         """Run a nymlink command as on a terminal, or into the file behind ``>``."""
-        words = shlex.split(line, comments=True)[1:]
+        _, *words = shlex.split(line)
+        words, target = (words[:-2], words[-1]) if words[-2:-1] == [">"] else (words, None)
         if words[0] == "train" or words[:2] == ["encoder", "average"]:
             words = [SUBSTITUTES.get(word, word) for word in words]
-        if words[0] == "train" and "--epochs" not in words and words[1] not in ("losses", "recipe"):
-            words = [*words[: words.index(">") if ">" in words else None], "--epochs", "1"]
-        target = words[words.index(">") + 1] if ">" in words else None
-        words = words[: words.index(">")] if target else words
-        result = CliRunner(env={"COLUMNS": WIDTH}).invoke(nymlink, _as_on_terminal(words, target))
+        if words[0] == "train" and not {"--max-steps", "losses", "recipe"} & set(words):
+            words += ["--max-steps", "2"]
+        # A pipe, which the test is, would get TSV.
+        if words[0] == "link" and target is None and not {"-o", "--format", "--help"} & set(words):
+            words += ["--format", "table"]
+        result = CliRunner(env={"COLUMNS": WIDTH}).invoke(nymlink, words)
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
-        if target:
-            (self.folder / target).write_bytes(result.stdout_bytes)
-        return result.exit_code, result.stderr if target else result.output
+        if target is None:
+            return result.exit_code, result.output
+        (self.folder / target).write_bytes(result.stdout_bytes)
+        return result.exit_code, result.stderr
 
-    def in_shell(self, line: str) -> tuple[int, str]:
+    def _in_shell(self, line: str) -> tuple[int, str]:
         """Run any other command line."""
-        bin_folder = self.folder / ".bin"
-        bin_folder.mkdir(exist_ok=True)
-        script = bin_folder / "nymlink"
+        script = self.folder / ".bin" / "nymlink"
+        script.parent.mkdir(exist_ok=True)
         script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m nymlink "$@"\n')
         script.chmod(0o755)
         environment = os.environ | {
-            "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}",
+            "PATH": f"{script.parent}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": str(ROOT / "src"),
             "COLUMNS": WIDTH,
+            "HOME": str(self.folder),
+            "NYMLINK_DATA": str(self.folder),
         }
         bash = shutil.which("bash") or "sh"
         done = subprocess.run([bash, "-c", line], env=environment, capture_output=True, text=True, timeout=120)
         return done.returncode, done.stdout + done.stderr
 
 
-def _as_on_terminal(words: list[str], target: str | None) -> list[str]:
-    """Ask for a table where a terminal would get one."""
-    chosen = {"--format", "--columns", "--column", "--help"} & set(words)
-    if words[:1] != ["link"] or target is not None or chosen:
-        return words
-    return [*words, "--format", "table"]
-
-
-def _installs(line: str) -> None:
+def _check_installs(line: str) -> None:
     """See that what a page installs is what the project has: its extras, and the torch that the Makefile pins."""
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     for word in shlex.split(line.replace("&&", " ")):
-        name, _, asked = word.rstrip("]").partition("[")
+        name, _, chosen = word.rstrip("]").partition("[")
         if name == "nymlink":
-            assert set(filter(None, asked.split(","))) <= set(extras), line
+            assert set(filter(None, chosen.split(","))) <= set(project["optional-dependencies"]), line
         elif name not in ("pip", "install"):
-            assert word in (ROOT / "Makefile").read_text(), line
+            assert word in _MAKEFILE, line
 
 
-def _script(line: str, place: str) -> None:
-    """See that a script of the repository, which runs for hours, is there and has the options that it is given."""
-    words = shlex.split(line, comments=True)[1:]
+def check_script(words: list[str], place: str) -> None:
+    """See that a script of the repository, which runs for minutes or hours, exists and has these options."""
     script = ROOT / words[0]
     assert script.is_file(), f"{place}: no script {words[0]}"
     source = script.read_text(encoding="utf-8")
-    for option in (word for word in words[1:] if word.startswith("--")):
-        assert f'"{option.partition("=")[0]}"' in source, f"{place}: {words[0]} has no option {option}"
+    for option in (word for word in words if word.startswith("--")):
+        assert f'"{option}"' in source, f"{place}: {words[0]} has no option {option}"
+
+
+def _recipe(target: str, place: str) -> str:
+    """Return the command of a target of the Makefile, without what installs it."""
+    recipe = re.search(rf"^{target}:.*\n\t@\$\(BIN\)/(.+)\n", _MAKEFILE, re.MULTILINE)
+    assert recipe is not None, f"{place}: no target {target!r} with one command in the Makefile"
+    return recipe[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import shutil
 from dataclasses import dataclass
@@ -10,7 +11,8 @@ from typing import Final
 
 from nymlink.encode.encoder import Encoder
 from nymlink.index.index import Index
-from nymlink.vocabulary.options import ReadOptions
+from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
+from nymlink.vocabulary.merge.merge import merge
 from nymlink.vocabulary.read import read_vocabulary
 from tests.contract.vocabulary_samples import SAMPLES
 from tests.docs.blocks import ROOT
@@ -56,6 +58,7 @@ is_a: HP:0000118
 TRANSLATIONS: Final = (
     "translation_language\tsubject_id\tpredicate_id\ttranslation_value\ttranslation_status\n"
     "de\tHP:0001250\trdfs:label\tKrampfanfall\tOFFICIAL\n"
+    "de\tMONDO:0005068\trdfs:label\tHerzinfarkt\tOFFICIAL\n"
 )
 
 MODELS: Final = (
@@ -63,14 +66,29 @@ MODELS: Final = (
     "all-MiniLM-L6-v2",
     "PubMedBERT",
     "base",
-    "encoder",
-    "mondo-encoder",
     "my-encoder",
-    "sapbert",
-    "trained",
     "xlm-roberta-base",
 )
-"""Encoders that pages name: here, tiny ones with random weights."""
+"""Encoders that pages take for granted: here, tiny ones with random weights."""
+
+TRAINED: Final = ("encoder", "sapbert", "self-aligned", "trained")
+"""Such encoders that some pages train and others take for granted."""
+
+RERANKERS: Final = ("reranker", "triplet", "prototype")
+"""Re-rankers that some pages train and others take for granted."""
+
+VOCABULARIES: Final = tuple(
+    """
+    mondo doid hpo ncit ordo mesh gard nando symp mf chebi go hgnc ncbigene_human uberon cl pr ncbitaxon so pato
+    maxo obi eco efo envo ecto foodon oba vt cmo oae vo cvx cido nbo mpath bto clo cellosaurus_human psimod ec
+    complexportal famplex hgnc_genegroup hancestro neuronames mouse_zebrafish_anatomy icd10cm icd10pcs
+    pubchem_subset wikidata_medical
+    """.split()
+)
+"""Tables of open vocabularies, as benchmarks read them."""
+
+
+RARE_DISEASES: Final = 180
 
 
 @dataclass(frozen=True)
@@ -83,6 +101,7 @@ class Disease:
 
 
 def diseases() -> list[Disease]:
+    """Return the concepts of ``examples/diseases.obo``."""
     found = []
     for term in (EXAMPLES / "diseases.obo").read_text().split("[Term]")[1:]:
         names = (*re.findall(r"^name: (.+)", term, re.M), *re.findall(r'^synonym: "([^"]+)"', term, re.M))
@@ -91,17 +110,25 @@ def diseases() -> list[Disease]:
     return found
 
 
-def make(folder: Path) -> None:
-    """Write all files of the world into a folder."""
-    for source in EXAMPLES.iterdir():
-        shutil.copy(source, folder / source.name)
+def make(folder: Path, lent: Path) -> None:
+    """Write the files that pages take for granted.
+
+    Args:
+        folder: gets what all pages find.
+        lent: gets what pages find that do not make it themselves.
+    """
+    shutil.copytree(EXAMPLES, folder)
     shutil.copytree(EXAMPLES, folder / "examples")
     _sources(folder)
     _corpora(folder)
-    for model in MODELS:
-        (folder / model).mkdir(parents=True)
-        tiny.folder(folder / model, max_position_embeddings=130)
+    _data(folder)
+    for model in (*(folder / name for name in MODELS), *(lent / name for name in TRAINED)):
+        model.mkdir(parents=True)
+        tiny.folder(model, max_position_embeddings=130)
     _built(folder)
+    reranker = DualEncoder.from_encoder(lent / "encoder", DualEncoderConfig(max_length=64))
+    for name in RERANKERS:
+        reranker.save(lent / name)
 
 
 def _sources(folder: Path) -> None:
@@ -111,7 +138,7 @@ def _sources(folder: Path) -> None:
     def write(name: str, text: str) -> None:
         (folder / name).write_text(text, encoding="utf-8")
 
-    write("mondo.obo", obo)
+    write("mondo.obo", obo + "".join(_rare_disease(number) for number in range(RARE_DISEASES)))
     write("hp.obo", HPO)
     doid = (
         f"\n[Term]\nid: DOID:{number}\nname: {one.names[0]}\nxref: {one.id}\n"
@@ -134,7 +161,25 @@ def _sources(folder: Path) -> None:
     write("table.csv", "patient,diagnosis\n1,heart attack\n2,high blood presure\n")
     write("notes.tsv", "1\t2026-01-05\theart attack\n2\t2026-01-06\tgout\n")
     write("mesh.xml", SAMPLES["mesh"].text)
-    SAMPLES["rrf"].write(folder / "umls" / "META", SAMPLES["rrf"].text.replace("|MSH|", "|SNOMEDCT_US|").encode())
+    _umls(folder / "2026AA" / "META")
+
+
+def _rare_disease(number: int) -> str:
+    """Return a term with four names: trainings, and what they are measured on, need some hundreds of pairs."""
+    names = [f"{word} {number}" for word in ("rare disease", "orphan disorder", "syndrome", "RD")]
+    synonyms = "".join(f'synonym: "{name}" EXACT []\n' for name in names[1:])
+    return f"\n[Term]\nid: MONDO:90{number:05}\nname: {names[0]}\n{synonyms}"
+
+
+def _umls(folder: Path) -> None:
+    """Write a release of UMLS: the names of the contract tests' sample for each of some hundred concepts."""
+    sample = SAMPLES["rrf"].text.replace("|MSH|", "|SNOMEDCT_US|")
+    text = "".join(sample.replace("C000", f"C{number:03}") for number in range(100))
+    SAMPLES["rrf"].write(folder, text.encode())
+    (folder / "MRSTY.RRF").write_text(
+        "C0000001|T047|B2.2.1.2.1|Disease or Syndrome|AT1|256|\n"
+        "C0000002|T191|B2.2.1.2.1.2|Neoplastic Process|AT2|256|\n"
+    )
 
 
 def _corpora(folder: Path) -> None:
@@ -157,19 +202,49 @@ def _corpora(folder: Path) -> None:
         shutil.copy(EXAMPLES / "dev.PubTator.txt", folder / f"{name}.PubTator.txt")
 
 
+def _data(folder: Path) -> None:
+    """Write open vocabularies and corpora as they lie in the folder that benchmarks read."""
+    ncbi = folder / "corpora" / "ncbi_disease" / "biosyn_form"
+    for path in (folder / "native", folder / "vocabularies", ncbi):
+        path.mkdir(parents=True)
+    mappings = (folder / "mondo.sssom.tsv").read_bytes()
+    (folder / "native" / "mondo.sssom.tsv.gz").write_bytes(gzip.compress(mappings))
+    for name in VOCABULARIES:
+        attack, gout = "MESH:D009203" if name == "mesh" else f"{name.upper()}:1", f"{name.upper()}:2"
+        table = (
+            "concept_id\tname\tlang\tkind\tsemantic_type\txrefs\n"
+            f"{attack}\theart attack\ten\tpreferred\tdisease\tMONDO:0005068\n"
+            f"{gout}\tgout\ten\tpreferred\tdisease\t\n"
+            f"{gout}\tgouty\ten\texact\tdisease\t\n"
+        )
+        (folder / "vocabularies" / f"{name}.tsv.gz").write_bytes(gzip.compress(table.encode()))
+    dictionary = gzip.compress((folder / "dictionary.txt").read_bytes())
+    for path in (ncbi, folder):
+        (path / "ncbi-disease_train_dictionary.txt.gz").write_bytes(dictionary)
+    for name in ("processed_train", "processed_dev"):
+        shutil.copytree(folder / name, folder / "ncbi-disease" / name)
+
+
 def _built(folder: Path) -> None:
     """Build the vocabularies and indexes that pages take for granted."""
-    vocabulary = read_vocabulary(folder / "mondo.obo")
-    medic = read_vocabulary(folder / "medic.txt", options=ReadOptions())
+    mondo = read_vocabulary(folder / "mondo.obo")
     doid = read_vocabulary(folder / "doid.obo")
-    for name in ("mondo", "diseases"):
+    medic = read_vocabulary(folder / "medic.txt")
+    opened = [read_vocabulary(folder / "vocabularies" / f"{name}.tsv.gz") for name in VOCABULARIES[1:]]
+    vocabularies = {
+        "mondo": mondo,
+        "diseases": read_vocabulary(folder / "diseases.obo"),
+        "doid": doid,
+        "ncit": read_vocabulary(folder / "vocabularies" / "ncit.tsv.gz"),
+        "hpo": read_vocabulary(folder / "hp.obo"),
+        "umls": read_vocabulary(folder / "2026AA" / "META"),
+        "medic": medic,
+        "mesh": medic,
+        "meta": merge([mondo, *opened]).vocabulary,
+    }
+    for name, vocabulary in vocabularies.items():
         vocabulary.save(folder / name)
-    for name in ("doid", "ncit", "ordo"):
-        doid.save(folder / name)
-    read_vocabulary(folder / "hp.obo").save(folder / "hpo")
-    for name in ("medic", "mesh", "meta"):
-        (medic if name != "meta" else vocabulary).save(folder / name)
     encoder = Encoder.load("nymlink-mini")
-    Index.build(vocabulary, encoder=encoder).save(folder / "mondo-index")
-    for name in ("medic-index", "mesh-index"):
-        Index.build(medic, encoder=encoder).save(folder / name)
+    for name in ("mondo", "medic", "mesh"):
+        Index.build(vocabularies[name], encoder=encoder).save(folder / f"{name}-index")
+    shutil.copytree(folder / "mondo-index", folder / ".cache" / "nymlink" / "mondo-index")

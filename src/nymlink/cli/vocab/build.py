@@ -52,7 +52,7 @@ def build(
 
     \b
     nymlink vocab build hp.obo -o hpo
-    nymlink vocab build umls/META -o umls --language en --sab SNOMEDCT_US
+    nymlink vocab build 2026AA/META -o umls --language en --sab SNOMEDCT_US
     nymlink vocab build terms.csv -o mine --map-column id=code --map-column name=title
     """
     options = ReadOptions(

@@ -61,7 +61,7 @@ def merge(
     still lead to it.
 
     \b
-    nymlink vocab merge mondo hpo.obo mesh.xml -o meta
+    nymlink vocab merge mondo hp.obo mesh.xml -o meta
     nymlink vocab merge mondo doid ncit -o meta --mappings mondo.sssom.tsv --report why
 
     Concepts are joined by mappings (exactMatch), by xrefs of both to each other, and, where their names agree, by
