@@ -1,4 +1,4 @@
-"""The plug-ins that CONTRIBUTING.md shows do what it says of them."""
+"""The plug-ins that the documentation shows do what it says of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.linking.toy import LINKER
 @pytest.fixture(scope="module")
 def shown() -> dict[str, Any]:
     names: dict[str, Any] = {}
-    for block in blocks("CONTRIBUTING.md"):
+    for block in (*blocks("CONTRIBUTING.md"), *blocks("docs/reference/plugins.md")):
         if block.language == "python":
             exec(block.text, names)
     return names
@@ -45,3 +45,9 @@ def test_the_loss_is_that_of_its_pairs(shown: dict[str, Any]) -> None:
     loss = shown["Contrastive"](margin=0.4)
     positives, negatives = torch.tensor([[True, False, False]]), torch.tensor([[False, True, True]])
     assert float(loss(similarities, positives, negatives)) == pytest.approx((0.1 + 0.3 + 0) / 3)
+
+
+def test_the_rules_of_a_language_are_its_own(shown: dict[str, Any]) -> None:
+    rules = shown["RULES"]
+    assert rules.recognises("infektionen der atemwege: übelkeit")
+    assert list(rules.forms("infektionen")) == ["infektion"]
