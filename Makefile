@@ -41,7 +41,7 @@ docs: .venv/.installed-docs
 # Torch first and by itself: left to a dependency's range, pip takes a build with gigabytes of CUDA.
 .venv/.installed-dev: .venv/.installed
 	@$(PIP) install torch==2.13.0
-	@$(PIP) install --editable '.[hpo,train,plot,dev]'
+	@$(PIP) install --editable '.[frame,hpo,train,plot,dev]'
 	@touch $@
 
 .venv/.installed-docs: .venv/.installed
