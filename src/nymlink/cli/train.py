@@ -157,7 +157,7 @@ def translation(config: Path | None, restart: bool, **flags: Any) -> None:
     \b
     nymlink train translation --translations en-de.tsv --base encoder -o translated
     nymlink train translation --translations titles.txt --translations en-de.tsv --languages en-de \\
-        --base encoder -o translated --evaluate ncbi processed_dev dev_dictionary.txt
+        --base encoder -o evaluated --evaluate ncbi processed_dev dev_dictionary.txt
     """
     _run(TranslationSettings, "translation", config, restart, flags)
 
