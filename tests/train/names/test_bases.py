@@ -1,0 +1,68 @@
+"""Any base: of every architecture and kind of tokenizer, an encoder is trained, saved, loaded and exported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nymlink.encode.encoder import Encoder
+from nymlink.encode.export.onnx_export import export
+from nymlink.encode.model.tokens import tokenise
+from nymlink.encode.model.torch_model import TorchModel
+from nymlink.train.names.sap import train_sap
+from nymlink.train.names.translation import train_translation
+from tests.encode.tiny_tokenizers import BASES, WORDS, folder
+from tests.train.runs import sap_settings, translation_settings
+
+Made = Callable[[str], Path]
+
+
+@pytest.fixture(scope="session")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """Make a base of a kind, once."""
+    return cache(lambda kind: folder(tmp_path_factory.mktemp("base") / "base", BASES[kind]))
+
+
+@pytest.fixture(scope="session")
+def trained(base: Made, place: Path, tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """Train a base of a kind, once: a step of self-alignment, then one of translations."""
+
+    @cache
+    def train(kind: str) -> Path:
+        path = tmp_path_factory.mktemp("trained")
+        train_sap(sap_settings(place, path / "sap", base=str(base(kind)), max_steps=1))
+        words = path / "words.tsv"
+        words.write_text("heart attack\t" + "\nheart attack\t".join(WORDS[3:]) + "\n")
+        files = (str(words),)
+        train_translation(
+            translation_settings(place, path / "out", base=str(path / "sap"), translations=files, max_steps=1)
+        )
+        return path / "out"
+
+    return train
+
+
+@pytest.mark.parametrize("kind", BASES)
+def test_names_of_all_scripts_get_vectors_of_their_own(trained: Made, kind: str) -> None:
+    vectors = Encoder.load(trained(kind)).encode(WORDS)
+    assert np.isfinite(vectors).all()
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-3)
+    assert len(np.unique(vectors.round(4), axis=0)) == len(WORDS)
+
+
+@pytest.mark.parametrize("kind", BASES)
+def test_the_tokens_are_those_of_the_base(base: Made, trained: Made, kind: str) -> None:
+    before, after = (tokenise(TorchModel.load(made(kind)).tokenizer, WORDS) for made in (base, trained))
+    assert before.ids.tolist() == after.ids.tolist()
+
+
+# The graphs of BERT are tested with its other ones, in tests/encode/export.
+@pytest.mark.parametrize("kind", ["XLM-R: SentencePiece unigram", "RoBERTa: byte-level BPE"])
+def test_a_graph_for_onnx_runtime_gives_the_same_vectors(trained: Made, kind: str, tmp_path: Path) -> None:
+    export(trained(kind), tmp_path / "exported")
+    vectors, expected = (Encoder.load(path).encode(WORDS) for path in (tmp_path / "exported", trained(kind)))
+    assert (vectors * expected).sum(1).min() > 0.999
