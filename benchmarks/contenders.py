@@ -1,4 +1,4 @@
-"""The searches that are compared: each takes a batch of queries and gives the k best names.
+"""Searches to compare: each takes a batch of queries and returns the k best names.
 
 Libraries are imported inside the functions: each runs in a process of its own (see ``apart.py``) and must not
 carry the memory of the others. Throughput is the median of ``repeats`` passes after a warm-up.
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from nymlink.index.sparse.settings import SparseSettings
 
 _BLOCK: Final = 128
-"""Queries whose similarities with all names are held at a time, where a contender makes them all."""
+"""Queries of a block, whose similarities with all names are in memory at once."""
 
 _SAME: Final = 1e-5
-"""Cosines nearer than this are equal: sums of 32-bit floats."""
+"""Cosines that differ by less are equal up to the rounding of 32-bit sums."""
 
 
 def sparse(index: str, queries: str, *, count: int, k: int, repeats: int) -> dict[str, Any]:
-    """nymlink, sparse search alone."""
+    """Measure the sparse search of nymlink alone."""
     from nymlink.index.index import Index
 
     search = Index.load(index).search.parts["sparse"].search
@@ -36,7 +36,7 @@ def sparse(index: str, queries: str, *, count: int, k: int, repeats: int) -> dic
 
 
 def hybrid(index: str, queries: str, *, count: int, k: int, repeats: int) -> dict[str, Any]:
-    """nymlink, all searches of the index together."""
+    """Measure all searches of a nymlink index together."""
     from nymlink.index.index import Index
 
     search = Index.load(index).search.search
@@ -44,7 +44,7 @@ def hybrid(index: str, queries: str, *, count: int, k: int, repeats: int) -> dic
 
 
 def link(index: str, queries: str, *, count: int, k: int, repeats: int) -> dict[str, Any]:
-    """nymlink, the whole way: preparation, search, k distinct concepts, candidates as Python objects."""
+    """Measure linking with nymlink: preparation, search, k distinct concepts, candidates as Python objects."""
     from nymlink.linking.linker import Linker
 
     return _timed(Linker.load(index, top_k=k).link, read_queries(queries, count), repeats)
@@ -53,14 +53,14 @@ def link(index: str, queries: str, *, count: int, k: int, repeats: int) -> dict[
 def scikit_learn(
     index: str, queries: str, *, count: int, k: int, repeats: int, whole_sort: bool
 ) -> dict[str, Any]:
-    """scikit-learn's TF-IDF with the same n-grams, every similarity of a block, and the k largest of them.
+    """Measure scikit-learn's TF-IDF with the same n-grams: all similarities of a block, and the k largest of them.
 
     Args:
-        index: gives the names and the settings of the n-grams.
-        queries: their file.
-        count: how many of them.
-        k: names wanted.
-        repeats: passes.
+        index: index with the names and the settings of the n-grams.
+        queries: file of the queries.
+        count: number of queries.
+        k: number of names to find.
+        repeats: number of passes.
         whole_sort: ``argsort`` of all similarities instead of ``argpartition``.
     """
     import numpy as np
@@ -81,7 +81,7 @@ def scikit_learn(
 
 
 def scikit_topn(index: str, queries: str, *, count: int, k: int, repeats: int) -> dict[str, Any]:
-    """The same vectors, searched with sparse_dot_topn over all features on all cores."""
+    """Measure sparse_dot_topn on the same vectors, over all features on all cores."""
     from sparse_dot_topn import sp_matmul_topn
 
     pipeline, vectors = _fit_scikit(index)
@@ -96,7 +96,7 @@ def scikit_topn(index: str, queries: str, *, count: int, k: int, repeats: int) -
 def rapidfuzz_extract(
     index: str, queries: str, *, count: int, k: int, repeats: int, scorer: str
 ) -> dict[str, Any]:
-    """``process.extract`` over all names with ``fuzz.ratio`` (the fastest scorer) or ``fuzz.WRatio`` (its own)."""
+    """Measure ``process.extract`` over all names with ``fuzz.ratio`` (fastest) or ``fuzz.WRatio`` (default)."""
     from rapidfuzz import fuzz, process
 
     names = _names(index)
@@ -109,7 +109,7 @@ def rapidfuzz_extract(
 
 
 def rapidfuzz_cdist(index: str, queries: str, *, count: int, k: int, repeats: int) -> dict[str, Any]:
-    """``process.cdist`` with ``fuzz.ratio`` on all cores, and the k largest."""
+    """Measure ``process.cdist`` with ``fuzz.ratio`` on all cores, and the k largest."""
     import numpy as np
     from rapidfuzz import fuzz, process
 
@@ -126,7 +126,7 @@ def rapidfuzz_cdist(index: str, queries: str, *, count: int, k: int, repeats: in
 
 
 def recall(index: str, queries: str, *, count: int, k: int) -> dict[str, Any]:
-    """Which share of the k names nearest by cosine over all features nymlink's sparse search gives.
+    """Compute the share of the k nearest names by cosine over all features that nymlink's sparse search finds.
 
     Where several names are as near as the kth, any of them counts. The reference is a product with all names.
     """
@@ -138,29 +138,29 @@ def recall(index: str, queries: str, *, count: int, k: int) -> dict[str, Any]:
     opened = Index.load(index)
     search = opened.search.parts["sparse"]
     texts = opened.entries.texts.to_pylist()
-    # A name is asked for in the order of its words that is searched.
-    asked = [opened.entries.searched_order(query) for query in read_queries(queries, count)]
+    # Queries have their words in the order in which entries have them.
+    prepared = [opened.entries.searched_order(query) for query in read_queries(queries, count)]
     settings = _settings(index)
     weights = TfIdf.fit(invert(texts, settings), settings)
     names = weights.transform(texts).T.tocsc()
     shares, firsts = [], []
-    for start in range(0, len(asked), _BLOCK):
-        block = asked[start : start + _BLOCK]
+    for start in range(0, len(prepared), _BLOCK):
+        block = prepared[start : start + _BLOCK]
         exact = (weights.transform(block) @ names).toarray()
         nearest = -np.sort(-exact, axis=1)[:, :k]
         rows = search.search(block, k).rows
         given = np.where(rows >= 0, np.take_along_axis(exact, np.maximum(rows, 0), 1), -1)
-        # Names with no feature in common are not to be found.
+        # Names with no feature in common need not be found.
         wanted = (nearest > 0).sum(axis=1)
         border = nearest[np.arange(len(block)), np.maximum(wanted - 1, 0)][:, None]
-        found = np.minimum((given >= border - _SAME).sum(axis=1), wanted)
-        shares += (found[wanted > 0] / wanted[wanted > 0]).tolist()
+        hits = np.minimum((given >= border - _SAME).sum(axis=1), wanted)
+        shares += (hits[wanted > 0] / wanted[wanted > 0]).tolist()
         firsts += (given[:, 0] >= nearest[:, 0] - _SAME)[wanted > 0].tolist()
     return {"queries": len(shares), "recall": statistics.fmean(shares), "recall_1": statistics.fmean(firsts)}
 
 
 def scikit_pipeline(settings: SparseSettings) -> Pipeline:
-    """scikit-learn's vectors for settings of ours: all n-grams under one weighting and one length."""
+    """Build scikit-learn's vectorizer for settings of nymlink: all n-grams under one weighting and one norm."""
     import numpy as np
     from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
     from sklearn.pipeline import FeatureUnion, Pipeline

@@ -1,19 +1,19 @@
-"""What a flipped bit does: 1,000 of them over all files of a vocabulary, an index, a re-ranker and a cache.
+"""Flip bits in the files of a vocabulary, an index, a re-ranker and a cache, and count what becomes of them.
 
     python benchmarks/damage.py --json benchmarks/results/damage.json
 
 Each trial flips a bit of a copy, runs the commands that read it as a user would, each in a process of its own, and
-puts the bit back. Files are drawn alike, whatever their size, so that small ones are hit too. A trial counts as
+puts the bit back. Files are drawn with equal probability, so that small ones are hit too. A trial counts as
 
 - crash: a command was ended by a signal;
-- traceback: it ended with an error that is none of nymlink's;
-- silent: it ended well, and what it wrote is not what it writes of the undamaged files;
-- noticed: it was refused, or warned and wrote what it should;
-- harmless: it ended well, without a word, and wrote what it should (blanks of a manifest, what is not read).
+- traceback: it ended with an error that is not nymlink's own;
+- silent: it succeeded with another output than that of the undamaged files;
+- noticed: it was refused, or succeeded with a warning and the right output;
+- harmless: it succeeded with the right output and no message (blanks of a manifest, bytes that are not read).
 
     python benchmarks/damage.py --start INDEX
 
-measures what noticing costs instead: fresh processes link a mention, by turns with files checked and not.
+measures the cost of the checks instead: fresh processes link a mention, with and without checks in turns.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from nymlink.index.index import Index
 from nymlink.vocabulary.read import open_vocabulary
 
 SHARES: Final = {"vocabulary": 350, "index": 350, "reranker": 150, "cache": 150}
-"""How many of 1,000 flips each part gets."""
+"""Number of the 1,000 flips for each part."""
 
 _LINKING: Final = ("nymlink.cli.link", "nymlink.encode.backends.onnx", "onnxruntime", "scipy.sparse")
 _NEEDED: Final = {
@@ -71,7 +71,7 @@ _NEEDED: Final = {
 
 OUTCOMES: Final = ("crash", "traceback", "silent", "noticed", "harmless")
 SHOWN: Final = {"silent": "another output, nothing said", "harmless": "no difference"}
-"""What tables call some of the outcomes."""
+"""Names of some outcomes in tables."""
 
 _STARTS: Final = 15
 """Processes started with files checked, and as many without."""
@@ -83,7 +83,7 @@ _NAMES: Final = 60
 
 @dataclass(frozen=True)
 class Result:
-    """What a command did: its exit status (negative for a signal), and digests of what it wrote and said."""
+    """Result of a command: its exit status (negative for a signal), and digests of its output and messages."""
 
     status: int
     written: str
@@ -91,7 +91,7 @@ class Result:
 
 
 def commands(part: str, folder: Path, out: Path) -> list[list[str]]:
-    """The commands that read a part."""
+    """List the commands that read a part."""
     names, damaged = str(folder / "names.txt"), str(folder / part)
     if part == "vocabulary":
         return [
@@ -110,13 +110,13 @@ def commands(part: str, folder: Path, out: Path) -> list[list[str]]:
 
 
 def make(folder: Path, data: Path) -> None:
-    """Make the parts, as small as they can be and yet have every kind of file."""
+    """Make the parts, as small as possible with every kind of file."""
     vocabulary = open_vocabulary(data / _TABLE)
     vocabulary.save(folder / "vocabulary")
     names = [
         vocabulary.preferred_name(row) for row in range(0, len(vocabulary), max(len(vocabulary) // _NAMES, 1))
     ]
-    # Names as they are written, shortened ones, and some that need the vectors.
+    # Names as written, truncated names, and some that need the vectors.
     asked = [
         name if at % 2 else " ".join(reversed(name.split()))[: max(len(name) - 2, 3)]
         for at, name in enumerate(names)
@@ -194,7 +194,7 @@ def run(arguments: list[str], out: Path) -> Result:
 
 
 def outcome(found: Result, sound: Result) -> str:
-    """Which of :data:`OUTCOMES` it was."""
+    """Classify a result as one of :data:`OUTCOMES`."""
     if found.status < 0:
         return "crash"
     if "Traceback" in found.said or found.status not in (0, 1, 2):
@@ -206,7 +206,7 @@ def outcome(found: Result, sound: Result) -> str:
 
 @contextmanager
 def flipped(file: Path, bit: int) -> Iterator[None]:
-    """A file with a bit flipped, until the block ends."""
+    """Flip a bit of a file until the block ends."""
     at = bit // 8
     with open(file, "r+b") as stream:
         stream.seek(at)
@@ -222,7 +222,7 @@ def flipped(file: Path, bit: int) -> Iterator[None]:
 
 
 def trials(part: str, made: str, seed: int, count: int) -> list[dict[str, str | int]]:
-    """Flip so many bits of a part, in a copy of its own; in a process of its own."""
+    """Flip bits of a copy of a part, in a process of its own."""
     with tempfile.TemporaryDirectory() as place:
         for module in _NEEDED[part]:
             # Before the children, each of which would need a second for it.
@@ -243,14 +243,14 @@ def trials(part: str, made: str, seed: int, count: int) -> list[dict[str, str | 
             bit = drawn.randrange(8 * file.stat().st_size)
             with flipped(file, bit):
                 results = [run(command, out) for command in commands(part, folder, out)]
-            # What a run adds to a cache is not there for the next one.
+            # Entries that a run adds to a cache are removed before the next.
             for other in (folder / part).rglob("*"):
                 if other.is_file() and other not in whole:
                     other.unlink()
             if not file.exists():
                 file.write_bytes(whole[file])
             each = [outcome(*pair) for pair in zip(results, sound, strict=True)]
-            # Of several commands the worst counts; one that did not read the place says nothing of it.
+            # Of several commands the worst outcome counts, since some do not read the flipped byte.
             worst = min(each, key=OUTCOMES.index)
             said = next((result.said for result, one in zip(results, each, strict=True) if one == worst), "")
             name = file.relative_to(folder / part).as_posix()
@@ -286,7 +286,7 @@ def main() -> None:
 
 
 def starts(index: Path) -> dict[str, float]:
-    """Milliseconds that ``nymlink link`` takes, files checked and not."""
+    """Measure the milliseconds of ``nymlink link``, with and without checks of the files."""
     link = f"sys.argv = ['nymlink', 'link', '--index', {str(index)!r}, 'a short foot']; nymlink.cli.main()"
     unchecked = "manifest.check_files = verification.check_files = lambda *_: None; "
     found: dict[str, list[tuple[float, float]]] = {"checked": [], "unchecked": []}
@@ -309,7 +309,7 @@ def starts(index: Path) -> dict[str, float]:
 
 
 def make_apart(folder: Path, data: Path) -> None:
-    """:func:`make` in a process of its own: those that are forked must not have threads."""
+    """Run :func:`make` in a process of its own, since processes with threads must not be forked."""
     folder.mkdir()
     _apart(make, folder, data)
 
@@ -323,7 +323,7 @@ def _apart(work: Callable[..., None], *given: Path) -> None:
 
 
 def measure(made: Path, options: argparse.Namespace) -> dict[str, Any]:
-    """Flip the bits and count what came of it."""
+    """Flip the bits and count the outcomes."""
     parts = {part: round(options.flips * share / sum(SHARES.values())) for part, share in SHARES.items()}
     pieces = [(part, piece) for part, piece in product(parts, range(options.workers))]
     counts = [parts[part] // options.workers + (piece < parts[part] % options.workers) for part, piece in pieces]

@@ -1,4 +1,4 @@
-"""Dense search over the names of MEDIC, beside the way SapBERT's release searches; and over a million vectors.
+"""Compare dense search over the names of MEDIC with that of SapBERT's release; and measure a million vectors.
 
     python benchmarks/dense_search.py [--queries 2000] [--k 20] [--rounds 3] [--folder FOLDER] [--json FILE]
 
@@ -34,18 +34,18 @@ WIDTH: Final = 384
 _BLOCK: Final = 1 << 15
 
 LINES: Final[tuple[tuple[str, str, int, dict[str, Any]], ...]] = (
-    # What, function, one in how many of the queries (slow ones get fewer), further arguments.
+    # Label, function, divisor of the number of queries (slow ones get fewer), further arguments.
     ("as SapBERT's release: `torch.argsort`, one query at a time", "release", 10, {"batch": 1}),
     ("as SapBERT's release for MedMentions: 32 at a time", "release", 4, {"batch": 32}),
     ("NumPy, one product, `argsort` of each row", "plain", 1, {"whole_sort": True}),
     ("NumPy, one product, `argpartition` of each row", "plain", 1, {"whole_sort": False}),
-    ("nymlink, exact", "ours", 1, {"kind": "exact"}),
-    ("nymlink, exact, one query at a time", "ours", 4, {"kind": "exact", "batch": 1}),
-    ("nymlink, exact, no entry ruled out", "ours", 1, {"kind": "exact", "codes": False}),
-    ("the same, one query at a time", "ours", 4, {"kind": "exact", "batch": 1, "codes": False}),
-    ("nymlink, hnsw", "ours", 1, {"kind": "hnsw"}),
-    ("nymlink, hnsw, one query at a time", "ours", 1, {"kind": "hnsw", "batch": 1}),
-    ("nymlink, ivf-pq", "ours", 1, {"kind": "ivf-pq"}),
+    ("nymlink, exact", "with_nymlink", 1, {"kind": "exact"}),
+    ("nymlink, exact, one query at a time", "with_nymlink", 4, {"kind": "exact", "batch": 1}),
+    ("nymlink, exact, no entry ruled out", "with_nymlink", 1, {"kind": "exact", "codes": False}),
+    ("the same, one query at a time", "with_nymlink", 4, {"kind": "exact", "batch": 1, "codes": False}),
+    ("nymlink, hnsw", "with_nymlink", 1, {"kind": "hnsw"}),
+    ("nymlink, hnsw, one query at a time", "with_nymlink", 1, {"kind": "hnsw", "batch": 1}),
+    ("nymlink, ivf-pq", "with_nymlink", 1, {"kind": "ivf-pq"}),
 )
 
 
@@ -70,7 +70,7 @@ def encode(source: str, queries: str, model: str, folder: str) -> dict[str, Any]
 
 
 def release(folder: str, *, count: int, k: int, batch: int) -> dict[str, Any]:
-    """What SapBERT's evaluation does (``predict_topk``, ``predict_topk_fast``), its GPU left out.
+    """Search as SapBERT's evaluation does (``predict_topk``, ``predict_topk_fast``), without its GPU.
 
     All similarities in float32 by ``numpy.matmul``, and all of them sorted by ``torch.argsort``.
     """
@@ -89,7 +89,7 @@ def release(folder: str, *, count: int, k: int, batch: int) -> dict[str, Any]:
 
 
 def plain(folder: str, *, count: int, k: int, whole_sort: bool) -> dict[str, Any]:
-    """All similarities of all queries in float32, then the k best of each row, as NumPy offers it."""
+    """Search with NumPy: all similarities in float32, then the k best of each row."""
     import numpy as np
 
     from nymlink.core.store.arrays import map_array
@@ -109,8 +109,10 @@ def plain(folder: str, *, count: int, k: int, whole_sort: bool) -> dict[str, Any
     return _timed(search, queries, len(queries))
 
 
-def ours(folder: str, *, count: int, k: int, kind: str, batch: int = 0, codes: bool = True) -> dict[str, Any]:
-    """Dense search with nymlink, given vectors of queries; an approximate one is built first, its recall taken."""
+def with_nymlink(
+    folder: str, *, count: int, k: int, kind: str, batch: int = 0, codes: bool = True
+) -> dict[str, Any]:
+    """Search with nymlink, given query vectors; an approximate search is built first, and its recall measured."""
     import numpy as np
 
     from nymlink.core.store.arrays import map_array
@@ -152,7 +154,7 @@ def write_million(folder: str, *, count: int, width: int) -> dict[str, Any]:
 
 
 def million(folder: str, *, queries: int, k: int) -> dict[str, Any]:
-    """Search them: many queries at once, then one at a time."""
+    """Search the million vectors: many queries at once, then one at a time."""
     import numpy as np
 
     from nymlink.core.store.arrays import map_array
@@ -180,14 +182,14 @@ def _search(vectors: np.ndarray, faiss_index: Any, codes: Path | None) -> DenseS
     from nymlink.index.entries.entries import Entries
 
     class Nothing:
-        """No query is encoded here."""
+        """Encoder that encodes nothing, since queries are vectors here."""
 
         width = vectors.shape[1]
 
         def encode(self, names: Sequence[str], *, cache: object = None) -> np.ndarray:
             raise NotImplementedError
 
-    # Their texts are only asked for what need not be encoded.
+    # Entries only look up the texts of queries, which are vectors here.
     texts = Entries(pa.array([], pa.large_string()), np.zeros(1, np.int64), np.zeros(0, np.int32))
     return DenseSearch(texts, Nothing(), vectors, faiss_index, int8_codes=codes and Int8Codes.load(codes, vectors))
 
@@ -227,7 +229,7 @@ def measure(
 
 
 def text(result: dict[str, Any]) -> str:
-    """The result in words and a table."""
+    """Format the result as text and a table."""
     lines, many = result["lines"], result["million"]
     baseline = max(lines[label]["per_second"] for label, function, *_ in LINES if function == "release")
     rows = [
@@ -260,10 +262,10 @@ def text(result: dict[str, Any]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--queries", type=int, default=2000, help="how many queries")
+    parser.add_argument("--queries", type=int, default=2000, help="number of queries")
     parser.add_argument("--k", type=int, default=20, help="names wanted for each")
-    parser.add_argument("--rounds", type=int, default=3, help="how often each line is measured")
-    parser.add_argument("--folder", type=Path, help="where vectors are kept for the next run")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds of measurements")
+    parser.add_argument("--folder", type=Path, help="folder that keeps vectors for the next run")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     arguments = parser.parse_args()
     data = inputs.data_root()

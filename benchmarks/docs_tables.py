@@ -1,11 +1,11 @@
-"""Writes the tables of the documentation anew from the results that benchmarks wrote.
+"""Write the tables of the documentation from the results of benchmarks.
 
     python benchmarks/docs_tables.py [--check]
 
 A table stands between ``<!-- table: FILE.json#PART -->`` and ``<!-- end -->``; FILE is one of
-``benchmarks/results``, and PART is a list of rows in it. Below the table stands how it was measured: ``about`` of
+``benchmarks/results``, and PART is a list of rows in it. A caption below states how it was measured: ``about`` of
 the same file and, where parts differ in that, ``about.parts.PART``. With ``--check`` nothing is written, and the
-exit status is 1 where a table is not what it would be.
+exit status is 1 where a table is not up to date.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ RESULTS: Final = ROOT / "benchmarks" / "results"
 PAGES: Final = (ROOT / "README.md", ROOT / "docs", ROOT / "src" / "nymlink" / "models")
 PLACE: Final = re.compile(r"(<!-- table: (\S+)#(\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 NAMED: Final = ("data", "split", "dictionary", "counting", "encoder", "seed", "commit", "date", "machine", "note")
-"""What is said of a measurement below its table, in this order, after its command."""
+"""Fields of ``about`` in a caption, in this order, after the command."""
 
 
 def pages() -> list[Path]:
@@ -33,16 +33,16 @@ def pages() -> list[Path]:
 
 
 def filled(text: str) -> str:
-    """Return a page with its tables as the results have them."""
+    """Fill the tables of a page from the results."""
 
-    def made(match: re.Match[str]) -> str:
+    def written(match: re.Match[str]) -> str:
         result = json.loads((RESULTS / match[2]).read_text(encoding="utf-8"))
         rows = result[match[3]]
         header = list(dict.fromkeys(key for row in rows for key in row))
         cells = [[_cell(row.get(key, "")) for key in header] for row in rows]
         return f"{match[1]}\n{table(header, cells)}\n\n{_caption(result['about'], match[3])}\n\n{match[4]}"
 
-    return PLACE.sub(made, text)
+    return PLACE.sub(written, text)
 
 
 def _cell(value: object) -> str:
@@ -52,21 +52,21 @@ def _cell(value: object) -> str:
 
 
 def _caption(about: dict[str, Any], part: str) -> str:
-    """Say in a line how a table was measured."""
+    """Write the caption of a table: how it was measured."""
     own = {**about, **about.get("parts", {}).get(part, {})}
-    said = [f"`{own['command']}`"] if "command" in own else []
-    said += [
+    fields = [f"`{own['command']}`"] if "command" in own else []
+    fields += [
         f"{name} {own[name]}" if name in {"seed", "commit"} else str(own[name])
         for name in NAMED
         if own.get(name) is not None
     ]
-    return f"<small>{' · '.join(said)}</small>"
+    return f"<small>{' · '.join(fields)}</small>"
 
 
 def main() -> None:
     """Write or check all pages."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="write nothing; fail where a table is another")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail where a table is not up to date")
     check: bool = parser.parse_args().check
     changed = []
     for page in pages():

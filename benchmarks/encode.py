@@ -1,4 +1,4 @@
-"""How fast names become vectors, against the way SapBERT's release and sentence-transformers make them.
+"""Compare the speed of encoding names with that of SapBERT's release and of sentence-transformers.
 
     python benchmarks/encode.py [--names 12000] [--rounds 3] [--json FILE]
 
@@ -28,24 +28,24 @@ LENGTH: Final = 25
 """Tokens that SapBERT's release pads every name to, and cuts it to."""
 
 LINES: Final[tuple[tuple[str, str, dict[str, Any]], ...]] = (
-    # What, function, further arguments; slow ones get one in ``share`` of the names.
+    # Label, function, further arguments; slow ones get one in ``share`` of the names.
     ("as SapBERT's release: fp32, padded to 25 tokens", "release", {"share": 4}),
     ("sentence-transformers, fp32", "sentence_transformers", {"share": 4}),
-    ("nymlink, torch, fp32", "ours", {"backend": "torch", "precision": "fp32"}),
-    ("nymlink, torch, bf16", "ours", {"backend": "torch", "precision": "bf16"}),
-    ("nymlink, ONNX Runtime, fp32", "ours", {"backend": "onnx", "precision": "fp32"}),
-    ("nymlink, ONNX Runtime, int8", "ours", {"backend": "onnx", "precision": "int8"}),
+    ("nymlink, torch, fp32", "with_nymlink", {"backend": "torch", "precision": "fp32"}),
+    ("nymlink, torch, bf16", "with_nymlink", {"backend": "torch", "precision": "bf16"}),
+    ("nymlink, ONNX Runtime, fp32", "with_nymlink", {"backend": "onnx", "precision": "fp32"}),
+    ("nymlink, ONNX Runtime, int8", "with_nymlink", {"backend": "onnx", "precision": "int8"}),
 )
 
 
 def prepare(source: str, model: str, folder: str, *, count: int, seed: int) -> dict[str, Any]:
-    """Draw names of a vocabulary, export the model in both precisions, and count what encoding the names takes.
+    """Draw names of a vocabulary, export the model in both precisions, and count the operations of encoding.
 
     Writes ``names.json``, ``fp32`` and ``int8``.
 
     Returns:
-        ``gflop``: of the matrix products for the names' own tokens, without any filling; ``tokens``; and what int8
-        costs.
+        ``gflop``: of the matrix products for the names' own tokens, without padding; ``tokens``; and the recall in
+        both precisions.
     """
     import torch
 
@@ -76,7 +76,7 @@ def prepare(source: str, model: str, folder: str, *, count: int, seed: int) -> d
 
 
 def peak(*, size: int) -> dict[str, Any]:
-    """GFLOP/s of large products in bf16: the most that encoding could reach."""
+    """Measure the GFLOP/s of large products in bf16: an upper bound for encoding."""
     import torch
 
     one, other = (torch.randn(size, size).to(torch.bfloat16) for _ in range(2))
@@ -89,7 +89,7 @@ def peak(*, size: int) -> dict[str, Any]:
 
 
 def release(folder: str, model: str, *, share: int) -> dict[str, Any]:
-    """As SapBERT's release encodes a dictionary: 128 names at a time, each filled to 25 tokens."""
+    """Encode as SapBERT's release does: 128 names at a time, each padded to 25 tokens."""
     import torch
     from transformers import AutoModel, AutoTokenizer
 
@@ -115,7 +115,7 @@ def release(folder: str, model: str, *, share: int) -> dict[str, Any]:
 
 
 def sentence_transformers(folder: str, model: str, *, share: int) -> dict[str, Any]:
-    """As sentence-transformers encodes: sorted by length, 128 names at a time, filled to the longest of them."""
+    """Encode as sentence-transformers does: sorted by length, 128 names at a time, padded to the longest."""
     from sentence_transformers import SentenceTransformer
 
     from nymlink.encode.model.quiet import quiet_transformers
@@ -126,8 +126,8 @@ def sentence_transformers(folder: str, model: str, *, share: int) -> dict[str, A
     return _timed(lambda names: network.encode(names, batch_size=128), folder, share=share)
 
 
-def ours(folder: str, model: str, *, backend: str, precision: str) -> dict[str, Any]:
-    """As nymlink encodes."""
+def with_nymlink(folder: str, model: str, *, backend: str, precision: str) -> dict[str, Any]:
+    """Encode as nymlink does."""
     from nymlink.encode.encoder import Encoder
 
     place = model if backend == "torch" else str(Path(folder) / precision)
@@ -139,7 +139,7 @@ def _timed(encode: Callable[[list[str]], Any], folder: str, *, share: int = 1) -
     names = json.loads((Path(folder) / "names.json").read_text(encoding="utf-8"))
     names = names[: len(names) // share]
     with warnings.catch_warnings():
-        # That some names are cut is known.
+        # The warning that some names are cut is expected.
         warnings.simplefilter("ignore", UserWarning)
         encode(names[: len(names) // 10])
         start = time.perf_counter()
@@ -148,7 +148,7 @@ def _timed(encode: Callable[[list[str]], Any], folder: str, *, share: int = 1) -
 
 
 def measure(source: str, model: str, folder: str, *, count: int, rounds: int, seed: int = 0) -> dict[str, Any]:
-    """The fastest of some rounds of every line, and of the machine's products in bf16."""
+    """Measure every line, and the machine's products in bf16, in rounds; the fastest round of each counts."""
     prepared = apart.run("encode:prepare", source=source, model=model, folder=folder, count=count, seed=seed)
     found: dict[str, list[dict[str, Any]]] = {label: [] for label, _, _ in LINES}
     peaks = []
@@ -168,7 +168,7 @@ def measure(source: str, model: str, folder: str, *, count: int, rounds: int, se
 
 
 def text(result: dict[str, Any]) -> str:
-    """The result in words and a table."""
+    """Format the result as text and a table."""
     prepared, lines = result["prepared"], result["lines"]
     most = result["peak_gflop_per_second"] / prepared["gflop"] * prepared["names"]
     baseline = lines[LINES[0][0]]["per_second"]
@@ -200,8 +200,8 @@ def text(result: dict[str, Any]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--names", type=int, default=12000, help="how many names")
-    parser.add_argument("--rounds", type=int, default=3, help="how often each line is measured")
+    parser.add_argument("--names", type=int, default=12000, help="number of names")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds of measurements")
     parser.add_argument("--seed", type=int, default=0, help="which names")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     arguments = parser.parse_args()

@@ -1,4 +1,4 @@
-"""How long an epoch of SapBERT's size takes on this machine, projected from measured steps; and encoding.
+"""Measure training steps, project the time of an epoch of SapBERT's size on this machine, and measure encoding.
 
     python benchmarks/epoch.py [--steps 2000] [--batch-pairs 256] [--profile FILE] [--json FILE]
 
@@ -45,7 +45,7 @@ def model(weights: str, output: str, **shape: int) -> dict[str, Any]:
 def train(
     vocab: str, base: str, output: str, *, steps: int, batch_pairs: int, trace: str | None
 ) -> dict[str, Any]:
-    """Pairs a second of a training as the command makes it, all included; and where the time goes, as a trace."""
+    """Measure pairs a second of a training by the command, all included; and write a trace of its time."""
     import contextlib
 
     import torch
@@ -71,7 +71,7 @@ def train(
         Path(trace).write_text(profile.key_averages().table(sort_by="self_device_time_total", row_limit=40))
     lines = [json.loads(line) for line in (Path(output) / "metrics.jsonl").read_text().splitlines()]
     speeds = [line["pairs_per_second"] for line in lines[min(WARM_UP, steps // 2) :]]
-    # Pairs over seconds, not the mean of speeds: slow steps count for as long as they take.
+    # Pairs over seconds, not the mean of speeds, so that slow steps count by their duration.
     pairs_per_second = statistics.harmonic_mean(speeds)
     return {
         "device": torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU",
@@ -84,7 +84,7 @@ def train(
 
 
 def encode(vocab: str, base: str, *, names: int) -> dict[str, Any]:
-    """Names a second that the same encoder encodes."""
+    """Measure names a second that the same encoder encodes."""
     from nymlink.encode.encoder import Encoder
     from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -98,7 +98,7 @@ def encode(vocab: str, base: str, *, names: int) -> dict[str, Any]:
 
 
 def text(result: dict[str, Any]) -> str:
-    """The result in words."""
+    """Format the result as text."""
     train, encode = result["train"], result["encode"]
     memory = "" if train["device_peak_mb"] is None else f", {train['device_peak_mb']:,.0f} MB of the GPU's memory"
     return (

@@ -1,11 +1,11 @@
-"""Accuracy of every sparse setting on the real corpora, bare and augmented dictionary, as one Markdown table.
+"""Measure the accuracy of every sparse setting on the real corpora, with bare and augmented dictionaries.
 
     python benchmarks/evaluation_table.py [--test] [--settings nymlink biosyn le-nguyen none] [--json FILE]
 
 Prepared queries and dictionaries of NCBI disease and BC5CDR disease (BioSyn's form), and MedMentions mentions
 mapped to MONDO, from $NYMLINK_DATA or ../shared/data. Development splits by default; ``--test`` shows the test
-splits instead, for a last run: nothing is to be chosen by them. Queries are asked for as they were published, in
-no other words.
+splits instead, for a last run: nothing may be chosen by them. Queries are searched as published, without
+paraphrases.
 """
 
 from __future__ import annotations

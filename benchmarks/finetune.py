@@ -1,9 +1,9 @@
-"""What fine-tuning on a task teaches an encoder: Acc@1/@5 before and after, by vectors alone and by the hybrid.
+"""Measure fine-tuning on a task: Acc@1/@5 before and after, by vectors alone and by the hybrid.
 
     python benchmarks/finetune.py FOLDER [ENCODER] [--only AskAPatient|NCBI|BC5CDR] [--split dev|test] [--folds N]
         [--seed N ...] [--epochs N] [--learning-rate RATE] [--max-steps N] [--json FILE]
 
-As Liu et al. 2021 (SapBERT) do it: mentions that are trained on are aligned with the names of their concepts,
+As in Liu et al. 2021 (SapBERT), training mentions are aligned with the names of their concepts,
 and the dictionary has the names of these mentions, too (augmented), or not (bare). Published figures count
 names; by concept, the first five are five different concepts. AskAPatient: each of ten folds by itself
 (published: 15 epochs). NCBI disease: training split; where the test split is measured on, development split as
@@ -47,16 +47,16 @@ COLUMNS: Final = {
     "augmented": ("augmented", "acc"),
     "augmented, by concept": ("augmented", "concept_acc"),
 }
-"""Which dictionary's which figure."""
+"""Column → dictionary and figure."""
 
 _NCBI_DEV_AUGMENTED: Final = "corpora/ncbi_disease/biosyn_form/ncbi-disease_dev_dictionary.txt.gz"
 
 
 def sets(folder: Path, split: str) -> dict[str, list[Set]]:
-    """What there is to train on and to measure on, fold by fold.
+    """List the data sets to train and evaluate on, fold by fold.
 
     Args:
-        folder: that AskAPatient's dictionaries are written to.
+        folder: folder for AskAPatient's dictionaries.
         split: ``dev`` or ``test``.
     """
     ncbi = SETS["NCBI"]
@@ -80,8 +80,8 @@ def write_dictionaries(labels: str, corpora: Mapping[str, str], folder: str) -> 
 
     Args:
         labels: the label ontology.
-        corpora: file name of a dictionary → the corpus whose mentions it has.
-        folder: where they are written.
+        corpora: file name of a dictionary → the corpus whose mentions it includes.
+        folder: folder to write to.
     """
     from nymlink.corpus.read import read_corpus
     from nymlink.evaluation.augmented_dictionary import augment
@@ -96,7 +96,7 @@ def write_dictionaries(labels: str, corpora: Mapping[str, str], folder: str) -> 
 
 
 def train(corpora: list[str], dictionary: str, encoder: str, output: str, **settings: Any) -> dict[str, Any]:
-    """Say how long a training is, and train an encoder, or go on with it."""
+    """Print the length of a training, and train an encoder, or resume its training."""
     from nymlink.corpus.read import read_corpus
     from nymlink.train.names.finetune import train_finetune
     from nymlink.train.names.mention_pairs import MentionPairs
@@ -120,7 +120,7 @@ def average(encoders: list[str], output: str) -> dict[str, Any]:
 
 
 def measure(corpus: str, dictionaries: Mapping[str, str], encoder: str, cache: str) -> dict[str, Any]:
-    """The figures of an encoder by itself, and beside exact and sparse search: way → dictionary → figures."""
+    """Measure an encoder alone, and in the hybrid with exact and sparse search: way → dictionary → figures."""
     from nymlink.corpus.read import read_corpus
     from nymlink.encode.cache.embedding_cache import EmbeddingCache
     from nymlink.encode.encoder import Encoder
@@ -143,13 +143,13 @@ def measure(corpus: str, dictionaries: Mapping[str, str], encoder: str, cache: s
     return {"figures": found}
 
 
-class Workplace:
-    """The folder that all is kept in.
+class Workspace:
+    """Folder that keeps trainings, vectors and figures.
 
     Args:
-        folder: where it is.
-        encoder: what is trained.
-        settings: of the trainings, where they differ from the usual ones.
+        folder: path of the folder.
+        encoder: the encoder to train.
+        settings: settings of trainings, where they differ from the defaults.
     """
 
     def __init__(self, folder: Path, encoder: str, **settings: Any) -> None:
@@ -174,11 +174,11 @@ class Workplace:
             apart.run("finetune:write_dictionaries", labels=labels, corpora=corpora, folder=own)
 
     def start(self, one: Set) -> dict[str, Any]:
-        """The figures of the encoder as it is, measured once."""
+        """Get the figures of the encoder as it is, measured once."""
         return self._measured(one, self._encoder, self._file(one, self._fingerprint[:8]))
 
     def tuned(self, one: Set, *, seed: int) -> dict[str, Any]:
-        """The figures of the encoder trained on the task, measured once."""
+        """Get the figures of the encoder trained on the task, measured once."""
         output, file = self._places(one, seed)
         if not file.exists():
             apart.run(
@@ -193,7 +193,7 @@ class Workplace:
         return self._measured(one, str(output), file)
 
     def halfway(self, one: Set, *, seed: int) -> dict[str, Any]:
-        """The figures of the mean of that and the encoder as it is, measured once."""
+        """Get the figures of the mean of the fine-tuned encoder and the encoder as it is, measured once."""
         tuned, file = self._places(one, seed)
         output, file = (path.with_stem(f"{path.stem}-halfway") for path in (tuned, file))
         if not file.exists():
@@ -201,7 +201,7 @@ class Workplace:
         return self._measured(one, str(output), file)
 
     def _places(self, one: Set, seed: int) -> tuple[Path, Path]:
-        """Where a training is, and its figures."""
+        """Get the paths of a training and of its figures."""
         made_of = [self._fingerprint, one.splits, seed, self._settings]
         key = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:8]
         return self._folder / f"{_slug(one.splits[0])}-{key}", self._file(one, key)
@@ -235,7 +235,7 @@ def _slug(part: str) -> str:
 
 
 def text(result: Mapping[str, Mapping[str, Sequence[Mapping[str, Any]]]]) -> str:
-    """The results as a table."""
+    """Format the results as a table."""
     rows = [
         [
             name,
@@ -251,7 +251,7 @@ def text(result: Mapping[str, Mapping[str, Sequence[Mapping[str, Any]]]]) -> str
 
 
 def _cell(ones: Sequence[Mapping[str, float]], figure: str) -> str:
-    """A figure's mean and standard deviation in percent."""
+    """Format a figure's mean and standard deviation in percent."""
     values = [[100 * one[f"{figure}@{k}"] for one in ones] for k in AT]
     return "/".join(
         f"{statistics.mean(of):.1f} ± {statistics.stdev(of):.1f}" if len(of) > 1 else f"{of[0]:.1f}"
@@ -261,10 +261,10 @@ def _cell(ones: Sequence[Mapping[str, float]], figure: str) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="where everything is kept")
-    parser.add_argument("encoder", nargs="?", help="what is trained")
-    parser.add_argument("--only", choices=list(PUBLISHED), help="this one alone")
-    parser.add_argument("--split", choices=("dev", "test"), default="dev", help="what is measured on")
+    parser.add_argument("folder", type=Path, help="folder of trainings, vectors and figures")
+    parser.add_argument("encoder", nargs="?", help="the encoder to train")
+    parser.add_argument("--only", choices=list(PUBLISHED), help="only this data set")
+    parser.add_argument("--split", choices=("dev", "test"), default="dev", help="split to evaluate on")
     parser.add_argument("--folds", type=int, help="of AskAPatient, only so many")
     parser.add_argument("--seed", nargs="+", type=int, default=[0], metavar="N", help="a training with each")
     parser.add_argument("--epochs", type=int, help="how often all is gone through")
@@ -279,7 +279,7 @@ def main() -> None:
     known = sets(folder / "dictionaries", arguments.split)
     if arguments.only and arguments.only not in known:
         parser.error(f"there is no {arguments.split} split of {arguments.only}")
-    place = Workplace(folder, arguments.encoder or base(), **settings)
+    place = Workspace(folder, arguments.encoder or base(), **settings)
     result: dict[str, Any] = {}
     for name in [arguments.only] if arguments.only else known:
         ones = known[name][: arguments.folds]

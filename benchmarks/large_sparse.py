@@ -1,4 +1,4 @@
-"""Sparse search over ten million English names: to build, to open, to search, and what sampling costs in recall.
+"""Measure sparse search over ten million English names: building, opening, searching, and recall under sampling.
 
     python benchmarks/large_sparse.py [--folder FOLDER] [--concepts 4000000 --english 11400000] [--json FILE]
 
@@ -8,8 +8,8 @@ keyboard (a letter left out, put in, exchanged or swapped with the next); with t
 words in another order; with that and a slip. Recall is measured against the cosines of all names over all
 features, computed without the index.
 
-Writes some 12 GB into a temporary folder ($TMPDIR), or into FOLDER: what is there already of the vocabulary, the
-queries and their exact cosines (the slowest part) is not made again.
+Writes some 12 GB into a temporary folder ($TMPDIR), or into FOLDER, where an existing vocabulary, queries and
+their exact cosines (the slowest part) are used again.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ import apart
 import report
 
 BARS: Final = {"build_seconds": 900, "build_mb": 10_000, "search_mb": 8_000, "per_second": 50, "recall": 0.99}
-"""What ten million English names may take, on two cores, and what must be found."""
+"""Limits of time and memory for ten million English names on two cores, and least recall."""
 
 _BLOCK: Final = 50_000
-"""Names whose cosines are computed in one go."""
+"""Names whose cosines are computed at once."""
 
 _SAME: Final = 1e-5
-"""Cosines nearer than this are equal: sums of 32-bit floats."""
+"""Cosines that differ by less are equal up to the rounding of 32-bit sums."""
 
 _SINGLE: Final = 60
-"""Queries that are asked one by one."""
+"""Queries that are searched one by one."""
 
 
 def vocabulary(release: str, output: str) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def write_queries(index: str, output: str, *, count: int, seed: int) -> dict[str
 
 
 def miswritten(name: str, draw: random.Random) -> str:
-    """A name in one of the six ways; a single word with a slip instead of the last three."""
+    """Write a name in one of the six ways; a single word with a slip instead of the last three."""
     words = name.split()
     dropped, shuffled, slips = draw.choice([(0, 0, 0), (0, 0, 1), (0, 0, 2), (1, 0, 0), (0, 1, 0), (0, 1, 1)])
     if (dropped or shuffled) and len(words) == 1:
@@ -98,7 +98,7 @@ def _slip(text: str, draw: random.Random) -> str:
 
 
 def exact(index: str, queries: str, output: str, *, k: int) -> dict[str, Any]:
-    """The k highest cosines of each query with all names over all features, without any search."""
+    """Compute the k highest cosines of each query with all names over all features, without the search."""
     import numpy as np
 
     from nymlink.index.index import Index
@@ -106,10 +106,10 @@ def exact(index: str, queries: str, output: str, *, k: int) -> dict[str, Any]:
     opened = Index.load(index)
     weights, texts = opened.search.parts["sparse"].weights, opened.entries.texts
     written = json.loads(Path(queries).read_text(encoding="utf-8"))
-    # A name is asked for in the order of its words that is searched.
-    asked = weights.transform([opened.entries.searched_order(query) for query in written])
-    table = np.ascontiguousarray(asked.T.toarray())
-    highest = np.zeros((asked.shape[0], k), np.float32)
+    # Queries have their words in the order in which entries have them.
+    prepared = weights.transform([opened.entries.searched_order(query) for query in written])
+    table = np.ascontiguousarray(prepared.T.toarray())
+    highest = np.zeros((prepared.shape[0], k), np.float32)
     for start in range(0, len(texts), _BLOCK):
         cosines = (weights.transform(texts[start : start + _BLOCK].to_pylist()) @ table).T
         highest = -np.partition(-np.concatenate([highest, cosines], axis=1), k - 1, axis=1)[:, :k]
@@ -132,7 +132,7 @@ def search(index: str, queries: str, cosines: str, *, k: int) -> dict[str, Any]:
     batch = statistics.median(_seconds(lambda: sparse.search(asked, k)) for _ in range(3))
     single = [_seconds(lambda query=query: sparse.search([query], k)) for query in asked[:_SINGLE]]
     nearest = np.load(cosines)
-    # Equally near names count alike, and those that have nothing in common with a query are not to be found.
+    # Of equally near names any counts, and names without a common feature need not be found.
     wanted = np.maximum((nearest > 0).sum(axis=1), 1)
     border = nearest[np.arange(len(asked)), wanted - 1]
     found = np.minimum(((hits.scores > 0) & (hits.scores >= border[:, None] - _SAME)).sum(axis=1), wanted)
@@ -157,7 +157,7 @@ def _seconds(work: Callable[[], object]) -> float:
 
 
 def measure(folder: Path, *, sizes: dict[str, int], queries: int, k: int, seed: int) -> dict[str, Any]:
-    """Everything, each step in a process of its own."""
+    """Run all steps, each in a process of its own."""
     names, index = folder / "vocabulary", folder / "index"
     asked, cosines = folder / "queries.json", folder / "exact.npy"
     if not names.exists():
@@ -177,7 +177,7 @@ def measure(folder: Path, *, sizes: dict[str, int], queries: int, k: int, seed: 
 
 
 def text(result: dict[str, Any]) -> str:
-    """The result beside the bars."""
+    """Format the results next to the limits."""
     built, searched, k = result["build"], result["search"], result["k"]
     rows = [
         ["build, s", f"{built['seconds']:.0f}", f"at most {BARS['build_seconds']}"],
@@ -202,7 +202,7 @@ def text(result: dict[str, Any]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--folder", type=Path, help="keep everything here, and use what is here")
+    parser.add_argument("--folder", type=Path, help="folder that keeps everything for the next run")
     parser.add_argument("--concepts", type=int, default=4_000_000)
     parser.add_argument("--english", type=int, default=11_400_000, help="English rows, at least one a concept")
     parser.add_argument("--other", type=int, default=5_000_000, help="rows in other languages")

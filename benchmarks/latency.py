@@ -1,4 +1,4 @@
-"""How long one mention takes, how long it takes to start, and how long it takes to build.
+"""Measure the time to link one mention, to start, and to build an index.
 
     python benchmarks/latency.py [--mentions 2000] [--encoder MODEL] [--json FILE]
 
@@ -30,7 +30,7 @@ NYMLINK = str(Path(sys.executable).with_name("nymlink"))
 
 
 def single_mentions(index: str, queries: str, *, count: int) -> dict[str, Any]:
-    """``Linker.link`` in a warm process: of one mention in milliseconds, and how many a second if all are given.
+    """Measure ``Linker.link`` in a warm process: milliseconds of a mention, and mentions a second in bulk.
 
     The former are the median, the 95th and 99th percentile and the longest; the latter is the median of passes.
     """
@@ -46,7 +46,7 @@ def single_mentions(index: str, queries: str, *, count: int) -> dict[str, Any]:
         milliseconds.append(1000 * (time.perf_counter() - start))
     seconds = []
     for _ in range(_PASSES):
-        # What was searched last is remembered: it is to be something else.
+        # The last search is cached, so each mention must differ from the one before.
         linker.link("heart")
         start = time.perf_counter()
         linker.link(mentions)
@@ -63,9 +63,9 @@ def single_mentions(index: str, queries: str, *, count: int) -> dict[str, Any]:
 
 
 def import_seconds(statement: str, *, runs: int = 10) -> float:
-    """Median time of a fresh interpreter that runs a statement, less that of one that runs nothing.
+    """Measure the median time of a fresh interpreter that runs a statement, less that of one that runs nothing.
 
-    The two are run in turns, so that a busy moment meets both.
+    The two run in turns, so that other load affects both.
     """
     with_it, without = [], []
     for _ in range(runs):
@@ -75,7 +75,7 @@ def import_seconds(statement: str, *, runs: int = 10) -> float:
 
 
 def cold_seconds(*arguments: str, runs: int = 5) -> float:
-    """Median wall time of a fresh ``nymlink`` process."""
+    """Measure the median wall time of a fresh ``nymlink`` process."""
     _wall([NYMLINK, *arguments])
     return statistics.median(_wall([NYMLINK, *arguments]) for _ in range(runs))
 
@@ -119,7 +119,7 @@ def measure(
 
 
 def text(result: dict[str, Any]) -> str:
-    """The result in tables."""
+    """Format the result as tables."""
     times = ("median", "p95", "p99", "longest")
     latency = [
         [
@@ -165,7 +165,7 @@ def text(result: dict[str, Any]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--mentions", type=int, default=2000, help="how many distinct mentions")
+    parser.add_argument("--mentions", type=int, default=2000, help="number of distinct mentions")
     parser.add_argument("--encoder", default=MINI, help="a name or folder; none: no encoder at all")
     parser.add_argument("--seed", type=int, default=0, help="which mentions")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")

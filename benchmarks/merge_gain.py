@@ -1,4 +1,4 @@
-"""What merging the open vocabularies gains: synonym pairs and UMLS CUIs that can be reached, before and after.
+"""Measure the gain of merging the open vocabularies: synonym pairs and reachable UMLS CUIs, before and after.
 
     python benchmarks/merge_gain.py --report why
 
@@ -17,7 +17,7 @@ import apart
 import report
 from inputs import data_root
 
-# The most authoritative first: curated ontologies, then what is derived, narrow or collected by anybody.
+# The most authoritative first: curated ontologies, then derived, narrow and crowd-sourced tables.
 ORDER: Final = (
     "mondo doid hpo ncit ordo mesh gard nando symp mf chebi go hgnc ncbigene_human uberon cl pr ncbitaxon so pato "
     "maxo obi eco efo envo ecto foodon oba vt cmo oae vo cvx cido nbo mpath bto clo cellosaurus_human psimod ec "
@@ -27,7 +27,7 @@ ORDER: Final = (
 
 
 def gain(data: str, directory: str, *, mapped: bool, sample: int, seed: int) -> dict[str, Any]:
-    """Merge all tables; the figures before and after, and how long it took."""
+    """Merge all tables; return the figures before and after, and the time."""
     from nymlink.vocabulary.mappings import read_mappings
     from nymlink.vocabulary.merge.counts import VocabularyCounts
     from nymlink.vocabulary.merge.merge import merge
@@ -41,7 +41,7 @@ def gain(data: str, directory: str, *, mapped: bool, sample: int, seed: int) -> 
     vocabularies = [read_vocabulary(root / "vocabularies" / f"{name}.tsv.gz") for name in ORDER]
     read = time.perf_counter()
     merged = merge(vocabularies, mapping_sets)
-    done = time.perf_counter()
+    end = time.perf_counter()
     if directory:
         write_report(merged, Path(directory), sample=sample, seed=seed)
     best = max(zip((VocabularyCounts.of(one).cuis for one in vocabularies), ORDER, strict=True))
@@ -51,12 +51,12 @@ def gain(data: str, directory: str, *, mapped: bool, sample: int, seed: int) -> 
         "members_with_cui": members_with_cui(merged),
         "distinct_pairs": distinct_pairs(merged),
         "read_seconds": read - start,
-        "merge_seconds": done - read,
+        "merge_seconds": end - read,
     }
 
 
 def members_with_cui(merged: Any) -> dict[str, int]:
-    """How many concepts of the sources a CUI can be reached from, alone and through what they are merged with."""
+    """Count the concepts of the sources with a CUI, before and after merging."""
     from nymlink.vocabulary.merge.counts import count_cuis
 
     before, after = count_cuis(merged.unmerged)[1], count_cuis(merged.vocabulary)[1]
@@ -67,7 +67,7 @@ def members_with_cui(merged: Any) -> dict[str, int]:
 
 
 def distinct_pairs(merged: Any) -> dict[str, int]:
-    """Pairs of English names, each counted once however many concepts have it; and how many of them are new."""
+    """Count distinct pairs of English names over all concepts, and the new ones among them."""
     import numpy as np
     import pyarrow.compute as pc
 
@@ -81,11 +81,11 @@ def distinct_pairs(merged: Any) -> dict[str, int]:
 
 
 def pairs(vocabulary: Any, known: Any) -> Any:
-    """The distinct pairs of different English names of one concept, as numbers; case makes no difference.
+    """Number the distinct pairs of English names of one concept, lower-cased.
 
     Args:
         vocabulary: the vocabulary.
-        known: all names there are, in small letters.
+        known: all names, lower-cased.
 
     Returns:
         int64, ascending: the place of one name in ``known``, times their number, plus that of a later one.
@@ -110,7 +110,7 @@ def pairs(vocabulary: Any, known: Any) -> Any:
 
 
 def text(results: dict[str, dict[str, Any]]) -> str:
-    """The results as a table."""
+    """Format the results as a table."""
     first = next(iter(results.values()))
     figures = (
         ("concepts", "concepts"),

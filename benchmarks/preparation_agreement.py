@@ -1,10 +1,10 @@
-"""Does our preparation of the raw corpora agree with the published prepared queries, mention by mention?
+"""Compare nymlink's preparation of the raw corpora with the published prepared queries, mention by mention.
 
     python benchmarks/preparation_agreement.py [--show N]
 
 Reads the NCBI disease and BC5CDR corpora from $NYMLINK_DATA or ../shared/data. "as published" prepares with
 ``as_published=True``, "default" without. Published queries: the ``processed_*`` folders of BioSyn's form. "Exact"
-says what share of the mentions is found in the training dictionary by equality alone, each part under a gold id.
+is the share of the mentions that is found in the training dictionary by equality alone, each part under a gold id.
 """
 
 from __future__ import annotations
@@ -78,9 +78,9 @@ Queries = dict[Place, tuple[str, ...]]
 
 @dataclass
 class Agreement:
-    """How many published queries there are, how many of ours equal them, and those that do not.
+    """Counts of published queries and of equal prepared ones, and the differing ones.
 
-    A difference is (document, raw mention, our parts, published parts).
+    A difference is (document, raw mention, prepared parts, published parts).
     """
 
     published: int = 0
@@ -95,19 +95,19 @@ class Agreement:
 def compare(split: Split, data: Path, *, as_published: bool) -> Agreement:
     """Prepare a split from the raw file and compare by document and offsets.
 
-    A published query without a mention of ours at its place counts as differing.
+    A published query without a prepared mention at its offsets counts as differing.
     """
     result = Agreement()
     table = {} if split.table is None else read_table(data / split.table)
     documents = list(read_documents(data / split.raw))
     raw = {_place(document, mention): mention.text for document in documents for mention in document.mentions}
-    ours = _prepared(documents, spelling=table, as_published=as_published)
-    for key, theirs in _published(data / split.queries, split.folder).items():
+    prepared = _prepared(documents, spelling=table, as_published=as_published)
+    for key, reference in _published(data / split.queries, split.folder).items():
         result.published += 1
-        if ours.get(key) == theirs:
+        if prepared.get(key) == reference:
             result.equal += 1
         else:
-            result.differing.append((key[0], raw.get(key, ""), ours.get(key, ()), theirs))
+            result.differing.append((key[0], raw.get(key, ""), prepared.get(key, ()), reference))
     return result
 
 
@@ -140,7 +140,7 @@ def _place(document: Document, mention: Mention) -> Place:
 
 
 def exact(split: Split, data: Path) -> dict[str, float]:
-    """Percentage of mentions whose parts are all names of a gold concept, for four ways to prepare them."""
+    """Compute the percentage of mentions whose parts are all names of a gold concept, for four preparations."""
     names: dict[str, set[str]] = {}
     for _, line in read_lines(data / split.names, Problems()):
         ids, _, name = line.partition("||")
@@ -167,18 +167,18 @@ def exact(split: Split, data: Path) -> dict[str, float]:
     }
 
 
-def kind_of(raw: str, ours: tuple[str, ...], theirs: tuple[str, ...], *, only_by_default: bool) -> str:
-    """The class of a difference; ``only_by_default``: the mention agrees when prepared as published."""
+def kind_of(raw: str, prepared: tuple[str, ...], published: tuple[str, ...], *, only_by_default: bool) -> str:
+    """Classify a difference; ``only_by_default``: the mention agrees when prepared as published."""
     if only_by_default:
         if set(raw) & set("(["):
             return "abbreviation in brackets after its long form left out"
         compound = "-" in raw or raw.endswith("s")
         return f"abbreviation {'in a compound or plural' if compound else 'of inverted order or two words'}"
-    if len(theirs) > 1 and len(ours) == 1:
-        one_each = len(theirs) == len(raw.split())
+    if len(published) > 1 and len(prepared) == 1:
+        one_each = len(published) == len(raw.split())
         return "published: one part a word, as many ids" if one_each else "composite split by the published only"
-    if len(ours) > 1:
-        return "composite split by ours only" if len(theirs) == 1 else "composite parts differ"
+    if len(prepared) > 1:
+        return "composite split by nymlink only" if len(published) == 1 else "composite parts differ"
     return "definition chosen or found differently"
 
 
@@ -212,13 +212,14 @@ def main(show: int) -> None:
             f"{split.name:14}{strict.published:9} | {strict.equal:12}{strict.percent:7.2f} |"
             f" {default.equal:8}{default.percent:7.2f}"
         )
-        differing = {(document, raw) for document, raw, _, _ in strict.differing}
-        for document, raw, ours, theirs in default.differing:
-            kind = kind_of(raw, ours, theirs, only_by_default=(document, raw) not in differing)
+        differing = {(document, mention) for document, mention, _, _ in strict.differing}
+        for document, mention, prepared, published in default.differing:
+            kind = kind_of(mention, prepared, published, only_by_default=(document, mention) not in differing)
             kinds.setdefault(kind, Counter())[split.name] += 1
         listed += [
-            f"{split.name} {document}: {raw!r} ours {' | '.join(ours)!r} published {' | '.join(theirs)!r}"
-            for document, raw, ours, theirs in strict.differing[:show]
+            f"{split.name} {document}: {mention!r} "
+            f"prepared {' | '.join(prepared)!r} published {' | '.join(published)!r}"
+            for document, mention, prepared, published in strict.differing[:show]
         ]
     click.echo("\ndiffering by default, by class and split")
     for kind, counts in sorted(kinds.items()):

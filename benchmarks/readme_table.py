@@ -1,4 +1,4 @@
-"""Puts the table of the README together from the results of other benchmarks.
+"""Assemble the table of the README from the results of other benchmarks.
 
     python benchmarks/readme_table.py
 
@@ -26,7 +26,7 @@ WAYS: Final = {"by concept": "", "by name": ", once", "as published": ", as publ
 
 
 def rows(bars: dict[str, Any], settings: dict[str, Any]) -> list[dict[str, Any]]:
-    """Make the rows: a linker each, with its figures on both dictionaries in each way of counting."""
+    """Make a row for each linker, with its figures on both dictionaries in each way of counting."""
     found: list[dict[str, Any]] = [{"linker": label} for label in (*SETTINGS.values(), *LINKERS.values())]
     by_label = {row["linker"]: row for row in found}
     for dictionary in DICTIONARIES:

@@ -1,4 +1,4 @@
-"""Results as a Markdown table, and as a file that says how they were measured."""
+"""Write results as a Markdown table, and as JSON with how they were measured."""
 
 from __future__ import annotations
 
@@ -26,14 +26,16 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def about(**measured: Any) -> dict[str, Any]:
-    """Say where a result comes from.
+    """Describe how a result was measured.
 
     Args:
-        measured: what only the benchmark knows: ``data``, ``split``, ``dictionary`` (bare, augmented or enriched),
-            ``counting``, ``encoder``, ``seed``; what is ``None`` is left out.
+        measured: properties that only the benchmark knows: ``data``, ``split``, ``dictionary`` (bare, augmented or
+        enriched),
+            ``counting``, ``encoder``, ``seed``; ``None`` values are left out.
 
     Returns:
-        That, and the command, commit (with a ``+`` where files differ from it), version, date and machine.
+        These properties, and the command, commit (with a ``+`` where files differ from it), version, date and
+        machine.
     """
     return {
         "command": f"python benchmarks/{Path(sys.argv[0]).name} {' '.join(sys.argv[1:])}".strip(),
@@ -82,7 +84,7 @@ def publish(path: Path | None, text: str, parts: Sequence[str], **measured: Any)
         path: the file to write; ``None`` for none.
         text: the result as it is printed.
         parts: names of its tables, in their order.
-        measured: see :func:`about`; ``figures``, if given, are kept beside the tables.
+        measured: see :func:`about`; ``figures``, if given, are kept with the tables.
     """
     figures = measured.pop("figures", None)
     tables = dict(zip(parts, rows(text), strict=True))

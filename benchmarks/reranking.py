@@ -1,4 +1,4 @@
-"""What contextual re-ranking learns: the four settings of Le & Nguyen (2023) over sparse and dense retrieval.
+"""Measure contextual re-ranking: the four settings of Le & Nguyen (2023) over sparse and dense retrieval.
 
     python benchmarks/reranking.py FOLDER [--only BC5CDR] [--retrieval dense] [--loss prototype-srn] [--seed 0]
         [--epochs N] [--learning-rate RATE] [--candidates N] [--anchor central] [--negatives batch]
@@ -15,20 +15,19 @@ Everything is kept in FOLDER, vectors too: the same command goes on where it was
 the 289,000 names of MeSH are encoded once: a few minutes on two idle cores with all-MiniLM-L6-v2, eight times as
 long with an encoder of BERT's size. Reads $NYMLINK_DATA or ../shared/data and needs ``nymlink[train]``.
 
-The dictionary is bare, or, when --augmented is given, what is measured with has the names of the training mentions
-too. Training is the same with both.
+The dictionary is bare; with --augmented, that of the evaluation also has the names of the training mentions.
+Training is the same with both.
 
 All mentions with gold ids count. One whose gold concept is not among its candidates, or not in the vocabulary, is
 wrong; a composite one is right where all its parts are. In the tables:
 
-- with index and document: what ``nymlink rerank fit`` adds, fitted on every second document and measured on the
-  others, and the other way round; with index: the same, but that other mentions of the document count nothing.
+- with index and document: the gain of ``nymlink rerank fit``, fitted on every second document and measured on the
+  others, and the other way round; with index: the same without the other mentions of the document.
   Results that were kept before this was measured lack that row.
 - ambiguous: the prepared form of the mention, or of a part of it, is a name of several concepts of the vocabulary,
   or the first two candidates of retrieval have the same score.
 - seen, unseen: whether a gold id (of a composite mention, each of them) occurs in the training split.
-- s an epoch: of a training, what it does before its first step included; one that was interrupted is timed from
-  where it went on.
+- s an epoch: time of a training, with its preparation; an interrupted one is timed from where it was resumed.
 - entities, s: encoding all concepts that are candidates; mentions/s: re-ranking when these are known, measured on
   every fifth document. Retrieval is in neither.
 
@@ -59,10 +58,10 @@ LOSSES: Final = ("triplet", "triplet-sampled", "prototype", "prototype-srn")
 CROSS: Final = "cross-encoder"
 DUAL: Final = ("anchor", "negatives", "preset", "scaling", "pooling")
 OPTIONS: Final = ("epochs", "learning_rate", "candidates", "max_steps", *DUAL)
-"""Settings of trainings; those of DUAL are of dual encoders alone."""
+"""Settings of trainings; those in DUAL apply to dual encoders only."""
 
 _FORM: Final = 2
-"""Of what is kept in a folder: what was measured in another is not mixed with it."""
+"""Version of the contents of a folder; results of another version are not mixed with them."""
 
 _NCBI: Final = "corpora/ncbi_disease/original-data"
 _BC5CDR: Final = "corpora/bc5cdr"
@@ -70,7 +69,7 @@ _BC5CDR: Final = "corpora/bc5cdr"
 
 @dataclass(frozen=True)
 class Set:
-    """What is trained on and measured on, PubTator files, and the vocabulary that mentions are linked to."""
+    """PubTator files to train and evaluate on, and the vocabulary that mentions are linked to."""
 
     training: str
     measured: str
@@ -87,17 +86,17 @@ SETS: Final[Mapping[str, Set]] = {
 }
 
 
-class Workplace:
-    """The folder that all is kept in.
+class Workspace:
+    """Folder that keeps indexes, trainings and results.
 
     Args:
-        folder: where it is.
-        encoder: what dense retrieval uses and training begins with.
-        first: documents of each split; all of them if ``None``.
-        settings: of the trainings, where they differ from the published ones.
+        folder: path of the folder.
+        encoder: encoder of dense retrieval, and start of the training.
+        first: number of documents of each split; all if ``None``.
+        settings: settings of trainings, where they differ from the published ones.
 
     Raises:
-        SystemExit: it holds what came of others.
+        SystemExit: the folder holds results with other settings.
     """
 
     def __init__(self, folder: Path, encoder: str, *, first: int | None, **settings: Any) -> None:
@@ -115,7 +114,7 @@ class Workplace:
             raise SystemExit(f"{folder}: holds results with {before}, not {asked}: choose another folder")
 
     def outcomes(self, name: str, retrieval: str, loss: str, seed: int, *, augmented: bool) -> dict[str, Any]:
-        """What became of a training and of every mention, found once."""
+        """Get the outcome of a training and of every mention, measured once."""
         run = self._folder / f"{name}-{retrieval}-{loss}-{seed}"
         index = str(self._index(name, retrieval))
         training, measured = (self._corpus(file) for file in (SETS[name].training, SETS[name].measured))
@@ -132,7 +131,7 @@ class Workplace:
                 **{name: value for name, value in self._settings.items() if loss != CROSS or name not in DUAL},
             ),
         )
-        # They are as large as six encoders, and a finished training does not need them.
+        # Checkpoints are as large as six encoders, and a finished training does not need them.
         shutil.rmtree(run / "checkpoints", ignore_errors=True)
         if augmented:
             index = str(self._index(name, retrieval, augmented=True))
@@ -150,7 +149,7 @@ class Workplace:
         return {**found, "epoch_seconds": trained["epoch_seconds"]}
 
     def examples(self, name: str, retrieval: str, chosen: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Mentions that settings disagree about, with their sentences and the names of concepts."""
+        """List mentions that settings disagree about, with their sentences and the names of concepts."""
         found: list[dict[str, Any]] = apart.run(
             "reranking_steps:examples",
             corpus=self._corpus(SETS[name].measured),
@@ -186,7 +185,7 @@ def _suffix(augmented: bool) -> str:
 
 
 def _kept(file: Path, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """What is in a file, made if it is not there."""
+    """Read a JSON file, which is written first if it is missing."""
     if not file.exists():
         made = make()
         with atomic_file(file) as partial:
@@ -197,7 +196,7 @@ def _kept(file: Path, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="where everything is kept")
+    parser.add_argument("folder", type=Path, help="folder of indexes, trainings and results")
     parser.add_argument("--only", choices=list(SETS), help="this one alone")
     parser.add_argument("--retrieval", action="append", choices=RETRIEVALS, help="this one alone; repeatable")
     parser.add_argument("--loss", action="append", choices=(*LOSSES, CROSS), help="this setting alone; repeatable")
@@ -227,7 +226,7 @@ def main() -> None:
     arguments = parser.parse_args()
     settings = {name: getattr(arguments, name) for name in OPTIONS}
     given = {name: value for name, value in settings.items() if value is not None}
-    place = Workplace(arguments.folder, arguments.encoder or base(), first=arguments.first, **given)
+    place = Workspace(arguments.folder, arguments.encoder or base(), first=arguments.first, **given)
     result = {}
     for name in [arguments.only] if arguments.only else SETS:
         for retrieval in dict.fromkeys(arguments.retrieval or RETRIEVALS):

@@ -1,4 +1,4 @@
-"""The tables of the benchmark of re-ranking: see ``reranking.py``."""
+"""Make the tables of the benchmark of re-ranking: see ``reranking.py``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import report
 
 Mention = Mapping[str, Any]
 Runs = Mapping[str, Mapping[int, Mapping[str, Any]]]
-"""Setting → seed → what became of it; all of the same mentions, in one order."""
+"""Setting → seed → results; all of the same mentions, in one order."""
 
 GROUPS: Final[Mapping[str, Callable[[Mention], bool]]] = {
     "all": lambda _: True,
@@ -31,7 +31,7 @@ SPEEDS: Final = {
 
 
 def summary(runs: Runs) -> dict[str, Any]:
-    """The figures of all settings over one retrieval, as JSON values.
+    """Summarise the results of all settings over one retrieval, as JSON values.
 
     Under ``acc@1`` and ``speed`` there is a value for each seed, under ``mcnemar`` a test for each; under
     ``indexed`` one for each seed that it was measured for.
@@ -87,7 +87,7 @@ def summary(runs: Runs) -> dict[str, Any]:
 
 
 def disagreements(runs: Runs, count: int) -> list[dict[str, Any]]:
-    """Mentions for which the first and the last setting, with the first seed, find different concepts: drawn."""
+    """Draw mentions for which the first and the last setting, with the first seed, find different concepts."""
     one, other = (list(runs)[place] for place in (0, -1))
     pairs = [next(iter(runs[loss].values()))["mentions"] for loss in (one, other)]
     found = [
@@ -103,7 +103,7 @@ def disagreements(runs: Runs, count: int) -> list[dict[str, Any]]:
 
 
 def text(result: Mapping[str, Any]) -> str:
-    """The figures as tables: for each retrieval one of shares and speeds, and one of tests."""
+    """Format the figures as tables: for each retrieval one of shares and speeds, and one of tests."""
     tables = []
     for title, one in result.items():
         tables.append(report.table((f"{title}: Acc@1", *GROUPS, *SPEEDS), _rows(one)))
@@ -125,7 +125,7 @@ def _rows(one: Mapping[str, Any]) -> list[list[str]]:
     for loss, found in one["settings"].items():
         shares = (_percent([seed[group] for seed in found["acc@1"]]) for group in GROUPS)
         rows.append([loss, *shares, *(_mean(found["speed"][key]) for key in SPEEDS.values())])
-        # Results that were kept before it was measured lack it: some seeds alone would have another mean.
+        # Older results lack it, and the mean of some seeds would not be comparable.
         if len(found["indexed"]) == len(found["combined"]):
             indexed = (_percent([seed[group] for seed in found["indexed"]]) for group in GROUPS)
             rows.append([f"{loss}{INDEXED}", *indexed, *blank])
@@ -175,7 +175,7 @@ def _combined_right(mention: Mention) -> bool:
 
 
 def _shares(mentions: Sequence[Mention], right: Callable[[Mention], bool]) -> dict[str, float | None]:
-    """The share of each group that is right; ``None`` of nothing, which JSON has."""
+    """Compute the share of each group that is right; ``None`` for an empty group."""
     found = {group: [right(one) for one in mentions if belongs(one)] for group, belongs in GROUPS.items()}
     return {group: statistics.mean(own) if own else None for group, own in found.items()}
 
@@ -189,7 +189,7 @@ def _test(first: Iterable[bool], second: Iterable[bool]) -> dict[str, Any]:
 
 
 def _percent(shares: Sequence[float | None]) -> str:
-    """The mean of all seeds, and their standard deviation where there are several."""
+    """Format the mean of all seeds, with their standard deviation where there are several."""
     values = [100 * share for share in shares if share is not None]
     if not values:
         return ""

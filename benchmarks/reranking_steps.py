@@ -1,4 +1,4 @@
-"""The steps of the benchmark of re-ranking, each run in a process of its own: see ``reranking.py``."""
+"""Steps of the benchmark of re-ranking, each run in a process of its own: see ``reranking.py``."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def build(dictionary: str, output: str, cache: str, *, names: str | None, encode
 
     Args:
         dictionary: the vocabulary.
-        output: where the index is written.
-        cache: keeps the vectors.
-        names: a corpus whose mentions are names too.
-        encoder: makes the vectors; ``None``: sparse.
+        output: folder of the index.
+        cache: folder of the cache of vectors.
+        names: a corpus whose mentions are added as names.
+        encoder: encoder of dense search; ``None`` for sparse search.
     """
     from nymlink.corpus.read import read_corpus
     from nymlink.encode.cache.embedding_cache import EmbeddingCache
@@ -69,15 +69,15 @@ def build(dictionary: str, output: str, cache: str, *, names: str | None, encode
 def train(
     corpus: str, index: str, encoder: str, output: str, *, loss: str | None, **settings: Any
 ) -> dict[str, Any]:
-    """Train a re-ranker, or go on with it, and say the seconds of an epoch; ``None`` where they are unknown.
+    """Train a re-ranker, or resume it, and return the seconds of an epoch; ``None`` where they are unknown.
 
     Args:
-        corpus: what is learned from.
-        index: gives the candidates.
-        encoder: what it begins as.
-        output: where it is written.
-        loss: of the dual encoder; ``None``: a cross-encoder.
-        settings: others.
+        corpus: the training corpus.
+        index: the index of the candidates.
+        encoder: start of the training.
+        output: folder of the re-ranker.
+        loss: loss of the dual encoder; ``None`` for a cross-encoder.
+        settings: further settings.
     """
     from nymlink.train.engine.checkpoint import checkpoints
     from nymlink.train.mentions.cross_encoder import train_cross_encoder
@@ -104,13 +104,13 @@ def train(
 def measure(
     training: str, corpus: str, index: str, reranker: str, *, candidates: int = CANDIDATES
 ) -> dict[str, Any]:
-    """What becomes of every mention that has gold ids, and how fast.
+    """Re-rank every mention with gold ids, and measure the speed.
 
     ``indexed`` is its rank where the index counts too, ``combined`` where the document does as well: both by
     weights that were fitted to the half of the documents that it is not in.
 
-    Every fifth document is re-ranked once more: then its concepts are known, which gives the speed, and by this
-    what of the time went into encoding concepts.
+    Every fifth document is re-ranked again, with its concepts encoded already, which gives the speed, and from it
+    the time of encoding concepts.
     """
     from nymlink.corpus.read import read_corpus
     from nymlink.evaluation.reranking import evaluate_reranking
@@ -123,7 +123,7 @@ def measure(
     loaded = Reranker.load(reranker, opened.vocabulary)
     own = loaded.scorer
     if isinstance(own, DualScorer):
-        # Without the user's cache: encoding concepts is timed.
+        # Without the user's cache, since encoding concepts is timed.
         own = DualScorer(own.model, opened.vocabulary)
     scorer = Remembering(own)
     model = Reranker(scorer, opened.vocabulary, candidates=candidates, max_length=loaded.max_length)
@@ -158,18 +158,18 @@ def measure(
 
 
 def memoised(index: Index) -> Index:
-    """The index, which looks for the same mentions once: a corpus is gone through several times."""
+    """Cache the searches of an index, since a corpus is linked several times."""
     match = cache(index.match)
     index.match = lambda queries, k: match(tuple(queries), k)  # type: ignore[method-assign]
     return index
 
 
 class Remembering:
-    """A scorer that scores the same mention with the same candidates once.
+    """Scorer that caches the scores of a mention and its candidates.
 
     Attributes:
-        scorer: what scores.
-        seconds: how long that took.
+        scorer: the cached scorer.
+        seconds: time spent in it.
     """
 
     def __init__(self, scorer: ContextScorer) -> None:
@@ -190,16 +190,16 @@ class Remembering:
 
 
 def fits(index: Index, model: Reranker, halves: Sequence[Corpus]) -> list[RerankingFit]:
-    """The weights for each half of a corpus, fitted on the other."""
+    """Fit the weights for each half of a corpus on the other."""
     from nymlink.evaluation.fit_reranking import fit_reranking
 
     return [fit_reranking(index, model, half, progress=True) for half in reversed(halves)]
 
 
 def alone(corpus: Corpus) -> Corpus:
-    """A corpus whose mentions tell each other nothing: each is of a type of its own.
+    """Give each mention of a corpus a type of its own, so that none is evidence for another.
 
-    The weights that are fitted to it are the best of those without the document.
+    Weights fitted to the result are the best ones without the document.
     """
     types = map(str, count())
     return replace(
@@ -214,7 +214,7 @@ def alone(corpus: Corpus) -> Corpus:
 def held_out(
     index: Index, model: Reranker, halves: Sequence[Corpus], fitted: Sequence[RerankingFit]
 ) -> Sequence[Iterator[Rank]]:
-    """The ranks of the mentions of each half of a corpus, re-ranked by its weights."""
+    """Compute the ranks of the mentions of each half of a corpus, re-ranked by its weights."""
     from nymlink.evaluation.reranking import evaluate_reranking
     from nymlink.rerank.reranker import Reranker
 
@@ -232,7 +232,7 @@ def held_out(
 
 
 def examples(corpus: str, index: str, chosen: list[dict[str, Any]]) -> dict[str, Any]:
-    """Mentions with the sentence that each begins in, itself marked, and concepts with their names."""
+    """Format mentions, marked in their sentences, with concepts and their names."""
     from nymlink.corpus.read import read_corpus
     from nymlink.evaluation.gold import GoldResolver
     from nymlink.index.index import Index

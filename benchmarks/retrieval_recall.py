@@ -1,4 +1,4 @@
-"""How often candidate retrieval has the right concept among the first k: what bounds every re-ranker.
+"""Measure the recall of candidate retrieval among the first k concepts, an upper bound for every re-ranker.
 
     python benchmarks/retrieval_recall.py [--encoder MODEL] [--first N] [--json FILE]
 
@@ -33,7 +33,7 @@ CORPUS: Final = "corpora/bc5cdr/CDR_{split}Set.PubTator.txt.gz"
 
 
 def recall(index: Index, corpus: Corpus) -> Mapping[str, float]:
-    """The shares of the mentions with gold ids that are right among the first k concepts, and that can be."""
+    """Compute recall among the first k concepts of mentions with gold ids, and the coverage of these ids."""
     found = evaluate(index, corpus)
     covered = 1 - found.counts.unknown_gold / found.counts.scored
     return {"mentions": found.counts.scored, "coverage": covered} | {

@@ -1,4 +1,4 @@
-"""What self-alignment teaches an encoder: from all-MiniLM-L6-v2 and from random weights; losses, mining, adapters.
+"""Measure self-alignment from all-MiniLM-L6-v2 and from random weights; losses, mining, adapters.
 
     python benchmarks/self_alignment.py FOLDER [effect] [random] [losses] [--json FILE]
 
@@ -40,7 +40,7 @@ RANDOM: Final = {"learning_rate": 2e-4, "max_steps": 500, **_SCHEDULE}
 
 LAYERS: Final = 2
 SHORT: Final = {"learning_rate": 1e-4, "max_steps": 100, **_SCHEDULE}
-"""Of what is compared with many variants and seeds, less: fewer layers, and fewer pairs."""
+"""Smaller trainings to compare many variants and seeds: fewer layers, and fewer pairs."""
 
 VARIANTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "multi-similarity": {},
@@ -66,7 +66,7 @@ SEEDS: Final = (0, 1, 2)
 
 
 def prepare(data: str, folder: str) -> dict[str, Any]:
-    """Unpack the corpora, merge the vocabularies and write the pairs, unless that is done."""
+    """Unpack the corpora, merge the vocabularies and write the pairs, unless they exist."""
     from nymlink.pairs.pairs import Pairs
     from nymlink.pairs.write_pairs import write_pairs
     from nymlink.vocabulary.mappings import read_mappings
@@ -86,9 +86,9 @@ def prepare(data: str, folder: str) -> dict[str, Any]:
 
 
 def untrained(weights: str, folder: str, *, seed: int) -> dict[str, Any]:
-    """Write an encoder of the same shape and tokenizer with random weights, that gives the first token's vector.
+    """Write an encoder of the same shape and tokenizer with random weights, pooling the first token.
 
-    That is how the paper's encoders begin.
+    The paper's encoders start so.
     """
     import torch
     from transformers import AutoConfig, AutoModel
@@ -104,7 +104,7 @@ def untrained(weights: str, folder: str, *, seed: int) -> dict[str, Any]:
 
 
 def shallow(weights: str, folder: str, *, layers: int) -> dict[str, Any]:
-    """Write an encoder that is the first layers of another."""
+    """Write an encoder of the first layers of another."""
     from nymlink.encode.model.torch_model import TorchModel
 
     if not Path(folder).exists():
@@ -116,7 +116,7 @@ def shallow(weights: str, folder: str, *, layers: int) -> dict[str, Any]:
 
 
 def train(base: str, folder: str, output: str, **settings: Any) -> dict[str, Any]:
-    """Train an encoder, or go on with it."""
+    """Train an encoder, or resume its training."""
     from nymlink.train.names.sap import train_sap
     from nymlink.train.settings.recipes import SapSettings
 
@@ -126,7 +126,7 @@ def train(base: str, folder: str, output: str, **settings: Any) -> dict[str, Any
 
 
 def measure(encoder: str, folder: str, dictionary: str) -> dict[str, Any]:
-    """The figures of an encoder on each corpus."""
+    """Measure an encoder on each corpus."""
     from nymlink.core.problems import Problems
     from nymlink.encode.encoder import Encoder
     from nymlink.train.names.encoder_evaluation import memoised, open_evaluations
@@ -140,8 +140,8 @@ def measure(encoder: str, folder: str, dictionary: str) -> dict[str, Any]:
     return {name: one(encode) for name, one in open_evaluations(held_out, problems=Problems()).items()}
 
 
-class Workplace:
-    """The folder that all is kept in."""
+class Workspace:
+    """Folder that keeps trainings and figures."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.resolve()
@@ -150,19 +150,19 @@ class Workplace:
         apart.run("self_alignment:prepare", data=str(data_root()), folder=str(self._folder))
 
     def random(self) -> str:
-        """The folder of an encoder with random weights."""
+        """Get the folder of an encoder with random weights."""
         path = str(self._folder / "random")
         apart.run("self_alignment:untrained", weights=base(), folder=path, seed=0)
         return path
 
     def shallow(self) -> str:
-        """The folder of an encoder with few layers."""
+        """Get the folder of an encoder with few layers."""
         path = str(self._folder / "shallow")
         apart.run("self_alignment:shallow", weights=base(), folder=path, layers=LAYERS)
         return path
 
     def measured(self, name: str, encoder: str) -> dict[str, Any]:
-        """The figures of an encoder, measured once."""
+        """Get the figures of an encoder, measured once."""
         file = self._folder / f"{name}.json"
         if not file.exists():
             common = {"folder": str(self._folder), "dictionary": self._dictionary}
@@ -171,15 +171,15 @@ class Workplace:
         return found
 
     def trained(self, name: str, start: str, **settings: Any) -> dict[str, Any]:
-        """The figures of an encoder trained from another, trained once."""
+        """Get the figures of an encoder trained from another, trained once."""
         output = self._folder / name
         if not output.with_name(f"{name}.json").exists():
             apart.run("self_alignment:train", base=start, folder=str(self._folder), output=str(output), **settings)
         return self.measured(name, str(output))
 
 
-def losses(place: Workplace) -> dict[str, Any]:
-    """The figures of every variant: mean and standard deviation over the seeds, in points."""
+def losses(place: Workspace) -> dict[str, Any]:
+    """Summarise every variant: mean and standard deviation over the seeds, in points."""
     start = place.shallow()
     found = {"untrained": [place.measured("shallow-start", start)]}
     for number, (label, settings) in enumerate(VARIANTS.items()):
@@ -193,7 +193,7 @@ def losses(place: Workplace) -> dict[str, Any]:
 
 
 def _spread(ones: Sequence[Mapping[str, float]]) -> dict[str, dict[str, float]]:
-    """The mean and standard deviation, in points, of each figure."""
+    """Compute the mean and standard deviation, in points, of each figure."""
     values = {figure: [100 * one[figure] for one in ones] for figure in ("acc@1", "acc@5")}
     return {
         figure: {"mean": statistics.mean(of), "deviation": statistics.stdev(of) if len(of) > 1 else 0.0}
@@ -202,7 +202,7 @@ def _spread(ones: Sequence[Mapping[str, float]]) -> dict[str, dict[str, float]]:
 
 
 def text(result: Mapping[str, Any]) -> str:
-    """The results as tables: Acc@1/@5."""
+    """Format the results as tables: Acc@1/@5."""
     header = ("Acc@1/@5, bare dictionary", *(f"{corpus} development" for corpus in CORPORA))
     single = [
         [label, *("/".join(f"{100 * value:.1f}" for value in one[corpus].values()) for corpus in CORPORA)]
@@ -224,7 +224,7 @@ def text(result: Mapping[str, Any]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="where everything is kept")
+    parser.add_argument("folder", type=Path, help="folder of trainings and figures")
     parser.add_argument("parts", nargs="*", metavar="PART", help="effect, random, losses; all if none is named")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     arguments = parser.parse_args()
@@ -232,7 +232,7 @@ def main() -> None:
     parts = set(arguments.parts) or known
     if parts - known:
         parser.error(f"no such part: {', '.join(parts - known)}")
-    place = Workplace(arguments.folder)
+    place = Workspace(arguments.folder)
     single = {"all-MiniLM-L6-v2": place.measured("minilm", base())}
     result: dict[str, Any] = {"single": single}
     if "effect" in parts:

@@ -1,4 +1,4 @@
-"""Sparse search over the names of MEDIC, beside what one would otherwise take: speed, memory, completeness.
+"""Compare sparse search over the names of MEDIC with other libraries: speed, memory, recall.
 
     python benchmarks/sparse_search.py [--queries 2000] [--k 20] [--json FILE]
 
@@ -20,7 +20,7 @@ import report
 Settings = dict[str, Any]
 
 CONTENDERS: Final[tuple[tuple[str, str, int, Settings], ...]] = (
-    # What, function, one in how many of the queries (slow ones get fewer), further arguments.
+    # Label, function, divisor of the number of queries (slow ones get fewer), further arguments.
     ("nymlink, sparse search", "sparse", 1, {"repeats": 5}),
     ("nymlink, hybrid search", "hybrid", 1, {"repeats": 5}),
     ("nymlink, `Linker.link`", "link", 1, {"repeats": 5}),
@@ -35,14 +35,14 @@ CONTENDERS: Final[tuple[tuple[str, str, int, Settings], ...]] = (
 
 
 def measure(source: str, queries: str, folder: str, *, count: int, k: int, fewer: bool = True) -> dict[str, Any]:
-    """Build an index in a folder, then let every contender search it.
+    """Build an index in a folder, then measure every contender on it.
 
     Args:
         source: the vocabulary.
         queries: file of queries.
-        folder: where the index goes.
-        count: how many queries.
-        k: names wanted.
+        folder: folder for the index.
+        count: number of queries.
+        k: number of names to find.
         fewer: whether slow contenders get a sample of the queries.
     """
     built = apart.run("inputs:build", source=source, directory=folder)
@@ -63,19 +63,19 @@ def measure(source: str, queries: str, folder: str, *, count: int, k: int, fewer
 
 
 def text(result: dict[str, Any]) -> str:
-    """The result in words and a table."""
+    """Format the result as text and a table."""
     build, recall = result["build"], result["recall"]
-    found = result["contenders"]
-    ours = next(iter(found.values()))["per_second"]
+    contenders = result["contenders"]
+    baseline = next(iter(contenders.values()))["per_second"]
     rows = [
         [
             label,
-            f"{one['queries']:,}",
-            f"{one['per_second']:,.0f}",
-            f"{ours / one['per_second']:.1f}×",
-            f"{one['peak_mb']:.0f}",
+            f"{figures['queries']:,}",
+            f"{figures['per_second']:,.0f}",
+            f"{baseline / figures['per_second']:.1f}×",
+            f"{figures['peak_mb']:.0f}",
         ]
-        for label, one in found.items()
+        for label, figures in contenders.items()
     ]
     searched = f"top {result['k']} of {build['entries']:,} entries"
     header = (searched, "queries", "per second", "sparse is", "peak MB")
@@ -93,8 +93,8 @@ def text(result: dict[str, Any]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--queries", type=int, default=2000, help="how many queries")
-    parser.add_argument("--k", type=int, default=20, help="names wanted for each")
+    parser.add_argument("--queries", type=int, default=2000, help="number of queries")
+    parser.add_argument("--k", type=int, default=20, help="number of names to find for each")
     parser.add_argument("--seed", type=int, default=0, help="which queries")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     arguments = parser.parse_args()

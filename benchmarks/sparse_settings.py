@@ -1,9 +1,9 @@
-"""How the default setting of the sparse search was chosen: candidates side by side on the development sets.
+"""Compare candidates for the default setting of the sparse search on the development sets.
 
     python benchmarks/sparse_settings.py [--json FILE]
 
 Acc@1 by name on the prepared development queries of NCBI and BC5CDR, bare and augmented dictionary, and the mean.
-Queries are asked for as they were published.
+Queries are searched as published.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Does ``nymlink link`` keep its memory small however long its input is, and answer as soon as a line comes?
+"""Measure the memory of ``nymlink link`` on long input, and its response time to a slow producer.
 
     python benchmarks/streaming.py [--lines 10000 1000000] [--json FILE]
 
@@ -29,7 +29,7 @@ _CHUNK: Final = 1000
 
 
 def fed(index: str, mentions: Sequence[str], lines: int) -> dict[str, Any]:
-    """Pipe so many distinct lines through the process: its peak memory, and lines a second from start to end."""
+    """Pipe distinct lines through the process; return its peak memory, and lines a second from start to end."""
     start = time.perf_counter()
     process = _start(index)
     stdin, stdout = _pipes(process)
@@ -37,7 +37,7 @@ def fed(index: str, mentions: Sequence[str], lines: int) -> dict[str, Any]:
     feeder.start()
     answers = sum(chunk.count(b"\n") for chunk in iter(lambda: stdout.read1(1 << 16), b"")) - 1  # the header
     feeder.join()
-    # Of this one child, where ``resource.getrusage`` would give the largest of all so far.
+    # The usage of this child; ``resource.getrusage`` would give the largest of all children so far.
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     stdout.close()
@@ -51,7 +51,7 @@ def fed(index: str, mentions: Sequence[str], lines: int) -> dict[str, Any]:
 
 
 def slow(index: str, mentions: Sequence[str], *, pause: float) -> dict[str, Any]:
-    """A producer that sends a line, waits for its answer, pauses, and sends the next, its end of the pipe open.
+    """Send lines one by one, each after the answer to the last and a pause, keeping the pipe open.
 
     Returns:
         Seconds from the start of the process to the first answer, and from each later line to its answer.
@@ -97,7 +97,7 @@ def _feed(stdin: IO[bytes], mentions: Sequence[str], lines: int) -> None:
 
 
 def text(result: dict[str, Any]) -> str:
-    """The result in a table and words."""
+    """Format the result as a table and text."""
     rows = [[f"{one['lines']:,}", f"{one['per_second']:,.0f}", f"{one['peak_mb']:.0f}"] for one in result["fed"]]
     pace = result["slow"]
     return "\n".join(

@@ -1,6 +1,6 @@
-"""What linkers are measured on: dictionaries, and the mentions to link to them, from $NYMLINK_DATA.
+"""Tasks that linkers are measured on: dictionaries, and the mentions to link to them, from $NYMLINK_DATA.
 
-A task names one split. Nothing of another split is opened: of an archive only the files of the split are unpacked.
+A task has one split. No other split is opened: of an archive only the files of the split are unpacked.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _CUI: Final = r"\bC\d{7}$"
 
 
 def reached_by_cui(path: Path) -> Vocabulary:
-    """A vocabulary in which a UMLS CUI is an old id of each concept that refers to it; others are not searched."""
+    """Make each UMLS CUI an old id of the concepts that refer to it; concepts without a CUI are not searched."""
     vocabulary = open_vocabulary(path)
     concepts = vocabulary.columns.concepts
     owners, xrefs = flatten_lists(concepts["xrefs"])
@@ -65,9 +65,9 @@ def reached_by_cui(path: Path) -> Vocabulary:
 
 
 def label_ontology(path: Path) -> Vocabulary:
-    """AskAPatient's own dictionary: a JSON object, SNOMED CT id → its labels, each a kind and a text.
+    """Read AskAPatient's own dictionary: a JSON object, SNOMED CT id → its labels, each a kind and a text.
 
-    The corpus writes the ids without their namespace: these are old ids here.
+    The corpus writes the ids without their namespace; these are old ids here.
     """
     builder = TableBuilder()
     for local, labels in json.loads(gzip.decompress(path.read_bytes())).items():
@@ -80,24 +80,24 @@ def label_ontology(path: Path) -> Vocabulary:
 
 
 def borrowing(path: Path, *, metathesaurus: str, by_name: bool) -> Vocabulary:
-    """The same with the names of what refers to these ids in a merged vocabulary, or is called the same."""
+    """Read it with names borrowed from concepts of a merged vocabulary that share an id, or a name."""
     return enrich(label_ontology(path), open_vocabulary(Path(metathesaurus)), by_name=by_name).vocabulary
 
 
 @dataclass(frozen=True)
 class Task:
-    """A dictionary and the corpora to link to it.
+    """Dictionary and the corpora to link to it.
 
     Attributes:
         name: data and dictionary, for tables.
         dictionary: its path, below the data folder if not absolute.
         corpus: the path of a file, or of an archive.
-        parts: of an archive, the files or folders in it; each is a corpus, and all are of one kind (folds).
-        columns: of a mention table, see :class:`~nymlink.corpus.options.CorpusOptions`.
-        read: how the dictionary is read.
-        languages: of the names to be searched; ``None`` for all.
-        known_only: whether mentions of ids that the dictionary does not know are left out, not scored as wrong.
-        bar: Acc@1 and @5 by name that are to be reached, in percent; ``None`` where there is no bar.
+        parts: files or folders of an archive; each is a corpus, all of one kind (folds).
+        columns: columns of a mention table, see :class:`~nymlink.corpus.options.CorpusOptions`.
+        read: reader of the dictionary.
+        languages: languages of the names to search; ``None`` for all.
+        known_only: whether mentions with ids unknown to the dictionary are left out, not scored as wrong.
+        bar: Acc@1 and @5 by name to reach, in percent; ``None`` where there is no bar.
     """
 
     name: str
@@ -133,7 +133,7 @@ def _corpora(task: Task, path: Path) -> Iterator[Corpus]:
 
 
 def first(corpus: Corpus, count: int) -> Corpus:
-    """The first mentions of a corpus, for trying."""
+    """Truncate a corpus to its first mentions, for trying."""
     numbers = iter(range(count))
     return _chosen(corpus, lambda _: next(numbers, None) is not None)
 
@@ -195,7 +195,7 @@ def mondo(split: str) -> Task:
 
 
 def gsc() -> Task:
-    """GSC+, the half for development: phenotypes in abstracts. Where its ids have gone, mentions are left out."""
+    """GSC+, the half for development: phenotypes in abstracts. Mentions whose ids are gone are left out."""
     return Task(
         "GSC+ dev, HPO",
         "vocabularies/hpo.tsv.gz",
@@ -226,7 +226,7 @@ TEST: Final = (
 
 
 def bars(*, test: bool, enriched: str | None, metathesaurus: str | None) -> dict[str, Task]:
-    """The tasks that a linker of ours is to be judged by, by name.
+    """List the tasks that linkers are judged by, by name.
 
     Args:
         test: the test splits instead of the development splits.

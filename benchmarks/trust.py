@@ -1,13 +1,13 @@
-"""How far confidences can be trusted: opposites, guesses, and mentions that have no answer.
+"""Measure confidences on opposites, guesses, and mentions without an answer.
 
     python benchmarks/trust.py [--part opposites] [--indexes FOLDER] [--output benchmarks/results/trust.json]
 
 ``opposites``: names turned into their opposites ("decreased …" for "increased …", "type 2" for "type 1") that the
-vocabulary lacks; counted is a link to the very concept whose name was turned. ``guesses``: names of drugs,
-chemicals and genes that the vocabulary lacks, in which a word is guessed; a link is right where cross-references
-say so. And how many of AskAPatient's validation mentions a guess puts right. ``answers``: corpora that no
-confidence was fitted to, with and without mentions that have no answer; and small vocabularies. No test set is
-read. Indexes are built once, into FOLDER.
+vocabulary lacks; a link to the concept whose name was turned counts. ``guesses``: names of drugs, chemicals and
+genes that the vocabulary lacks, in which a word is guessed; cross-references decide whether a link is right. Also
+the validation mentions of AskAPatient that a guess corrects. ``answers``: corpora that no confidence was fitted
+to, with and without mentions that have no answer; and small vocabularies. No test set is read. Indexes are built
+once, into FOLDER.
 """
 
 from __future__ import annotations
@@ -65,11 +65,11 @@ _CDR: Final = "corpora/bc5cdr/CDR_DevelopmentSet.PubTator.txt.gz"
 
 
 class Indexes:
-    """Indexes as by default, built once.
+    """Indexes with default settings, built once.
 
     Args:
         data: the data folder.
-        folder: where they are.
+        folder: folder of the indexes.
     """
 
     def __init__(self, data: Path, folder: Path) -> None:
@@ -80,7 +80,7 @@ class Indexes:
         return self.data / "vocabularies" / f"{name}.tsv.gz"
 
     def of(self, name: str) -> Index:
-        """The index of the English names of a shared table."""
+        """Get the index of the English names of a shared table."""
         return self.made(name, lambda: read_vocabulary(self.table(name)), languages=["en"])
 
     def made(self, name: str, read: Callable[[], Vocabulary], *, languages: Sequence[str] | None = None) -> Index:
@@ -93,19 +93,19 @@ class Indexes:
                 cache=EmbeddingCache.of_user(),
             )
         index = Index.load(self._folder / name)
-        # That of now, if it was calibrated anew since.
+        # The current calibration, if it changed since the index was built.
         return index.with_calibration(index_calibration(index))
 
 
 def index_calibration(index: Index) -> dict[str, Any]:
-    """The calibration that comes with the encoder."""
+    """Get the calibration that comes with the encoder."""
     found = Plan.from_dict(index.settings).calibration
     assert found is not None
     return dict(found)
 
 
 def opposites(indexes: Indexes) -> list[dict[str, Any]]:
-    """Links of turned names to the concepts whose names they were."""
+    """Count links of turned names to the concepts whose names they were."""
     rows = []
     for name in TURNED:
         index = indexes.of(name)
@@ -129,7 +129,7 @@ def opposites(indexes: Indexes) -> list[dict[str, Any]]:
 
 
 def guesses(indexes: Indexes) -> list[dict[str, Any]]:
-    """Guesses in names that a vocabulary lacks, and in mentions of AskAPatient."""
+    """Evaluate guesses in names that a vocabulary lacks, and in mentions of AskAPatient."""
     rows = []
     for name in ("hpo", "mondo", "mesh"):
         index = indexes.of(name)
@@ -173,14 +173,14 @@ def guesses(indexes: Indexes) -> list[dict[str, Any]]:
 
 
 def patients(indexes: Indexes) -> tuple[Index, list[Corpus]]:
-    """AskAPatient's labels, and its validation folds."""
+    """Read AskAPatient's labels and its validation folds."""
     task = askapatient("validation")
     _, corpora = load(task, indexes.data)
     return indexes.made("askapatient", lambda: label_ontology(indexes.data / task.dictionary)), corpora
 
 
 def answers(indexes: Indexes) -> list[dict[str, Any]]:
-    """Calibration error with and without mentions that have no answer."""
+    """Measure calibration error with and without mentions that have no answer."""
     rows = []
     chemicals = Task("BC5CDR chemicals dev, MeSH", _MESH, _CDR)
     for name, task, types in (
@@ -210,7 +210,7 @@ def answers(indexes: Indexes) -> list[dict[str, Any]]:
 
 
 def measured(index: Index, corpus: Corpus, indexes: Indexes, *, types: set[str] | None = None) -> dict[str, Any]:
-    """What the calibration of an index is worth on a corpus, and on mentions that have no answer."""
+    """Measure the calibration of an index on a corpus, and on mentions without an answer."""
     calibration = Calibration.of(index)
     labelled = label_mentions(index, corpus, types=types)
     left_out = label_left_out(index, labelled, len(labelled.starts))
@@ -218,7 +218,7 @@ def measured(index: Index, corpus: Corpus, indexes: Indexes, *, types: set[str] 
     annotated = reliability_of(calibration, labelled)
 
     def mixed(share: float) -> LabelledMentions:
-        """As many without an answer as are this share of all; a quarter of them left out, as was fitted to."""
+        """Mix in mentions without an answer up to a share of all; a quarter of them left out, as in fitting."""
         count = round(share / (1 - share) * len(labelled.starts))
         left = label_left_out(index, labelled, round(count * LEFT_OUT / (LEFT_OUT + ABSENT)))
         other = random.Random(0).sample(lacking, min(count - len(left.right), len(lacking)))
@@ -238,7 +238,7 @@ def measured(index: Index, corpus: Corpus, indexes: Indexes, *, types: set[str] 
 
 
 def lacking_of(index: Index, indexes: Indexes) -> list[str]:
-    """Names of other vocabularies, words and codes, none of which was fitted to, that an index lacks."""
+    """Draw names of other vocabularies, words and codes that an index lacks and that were not fitted to."""
     tables = ABSENT_MESH if index.vocabulary.row("MESH:D003920") is not None else ABSENT_TABLES
     names = [text for one in tables for text, _ in names_of(indexes.table(one), EACH, seed=1)]
     kept = [name for name in names if index.entries.find(normalise(name)) is None]
@@ -251,7 +251,7 @@ def above(calibration: Calibration, labelled: LabelledMentions) -> float:
 
 
 def small(indexes: Indexes, size: int, seed: int) -> dict[str, Any]:
-    """A vocabulary of few concepts of HPO, asked for the phenotypes of GSC+, and for what it lacks."""
+    """Measure vocabularies of few concepts of HPO on the phenotypes of GSC+, and on names that they lack."""
     vocabulary, [corpus] = load(gsc(), indexes.data)
     resolver = GoldResolver(vocabulary)
     meant = sorted({row for _, mention in corpus.mentions() for row in resolver.rows(mention.concept_ids)})
@@ -282,7 +282,7 @@ def small(indexes: Indexes, size: int, seed: int) -> dict[str, Any]:
 
 
 def ordinary(indexes: Indexes) -> list[dict[str, Any]]:
-    """Junk, one by one."""
+    """Link junk, one by one."""
     rows = []
     for name in ("hpo", "mesh", "mondo"):
         for link in Linker(indexes.of(name), top_k=1).link(JUNK):
@@ -310,13 +310,13 @@ def main() -> None:
     """Measure, print and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--part", choices=PARTS, action="append", help="only this; repeatable")
-    parser.add_argument("--indexes", type=Path, required=True, help="where indexes are built, or are")
+    parser.add_argument("--indexes", type=Path, required=True, help="folder of the indexes")
     parser.add_argument("--output", type=Path, help="JSON to write")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     indexes = Indexes(data_root(), arguments.indexes)
     output: Path | None = arguments.output
-    # Parts that were measured before stay.
+    # Parts that were measured before are kept.
     result = json.loads(output.read_text(encoding="utf-8")) if output is not None and output.is_file() else {}
     result["about"] = report.about(
         data="development parts", dictionary="bare, English names", counting="by concept", encoder=MINI, seed=0

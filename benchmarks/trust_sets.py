@@ -41,17 +41,17 @@ JUNK: Final = (
     *"blue window Monday invoice football n/a".split(),
     *"John Smith;John Crohn;the patient;12 mg;500 ml;37.5 C;see above;follow up".split(";"),
 )
-"""What no vocabulary of diseases should find with confidence."""
+"""Mentions that no vocabulary of diseases should link with confidence."""
 
 
 @dataclass(frozen=True)
 class Turned:
-    """A name turned into its opposite.
+    """Name turned into its opposite.
 
     Attributes:
-        text: what it is turned into.
-        kind: how.
-        concept_id: the concept whose name it was.
+        text: the turned name.
+        kind: kind of the change.
+        concept_id: the concept of the original name.
     """
 
     text: str
@@ -60,7 +60,7 @@ class Turned:
 
 
 def turned_names(vocabulary: Vocabulary, index: Index, *, most: int = 4000, seed: int = 0) -> list[Turned]:
-    """Turn the preferred names of a vocabulary; what is a name of the index is left out."""
+    """Turn the preferred names of a vocabulary, leaving out results that are names of the index."""
     found: dict[str, Turned] = {}
     drawn = random.Random(seed)
     for row in range(len(vocabulary)):

@@ -1,7 +1,7 @@
 """Write files shaped like a UMLS release: same columns, sizes, repetition, languages; invented names.
 
-Nobody may pass the UMLS on, and speed and memory must be measured at its size. Names are put together from parts
-(``hypocardiopathy of the left ventricle, type 2``) so that they are as long and as alike as real ones: about one
+The UMLS may not be redistributed, yet speed and memory must be measured at its size. Names are composed of parts
+(``hypocardiopathy of the left ventricle, type 2``) so that they are as long and as similar as real ones: about one
 row in eight repeats a string of its concept, one in fifty is a short name that many concepts share. The same
 arguments give the same bytes.
 
@@ -86,7 +86,7 @@ TYPES = (
 
 
 def pick(random: np.random.Generator, choices: Sequence[str], count: int, *, skew: float = 1.0) -> pa.Array:
-    """``count`` of the choices; with a larger ``skew`` the first ones more often."""
+    """Draw ``count`` of the choices; with a larger ``skew`` the first ones more often."""
     return pa.array(choices).take(pa.array((random.random(count) ** skew * len(choices)).astype(np.int32)))
 
 
@@ -100,13 +100,13 @@ def join(*columns: Any) -> pa.Array:
 
 def write_rows(file: IO[bytes], *columns: Any) -> None:
     rows = pc.binary_join_element_wise(*columns, "\n", "|")
-    # An Arrow string array holds its strings end to end: that is the file.
+    # An Arrow string array stores its strings end to end, as in the file.
     _, offsets, text = rows.buffers()
     file.write(memoryview(text)[: np.frombuffer(offsets, np.int32)[len(rows)]])
 
 
 def english_names(random: np.random.Generator, base: Any) -> pa.Array:
-    """A name for each row; rows with equal ``base`` (a number for each concept) share its stem."""
+    """Make a name for each row; rows with equal ``base`` (a number for each concept) share its stem."""
     count = len(base)
     stem = join(
         pa.array(PREFIXES).take(pa.array(base % len(PREFIXES))),
@@ -143,7 +143,7 @@ def other_names(random: np.random.Generator, base: Any, language: Any) -> pa.Arr
 
 
 def repeat_some(random: np.random.Generator, name: pa.Array, first: Any) -> tuple[pa.Array, Any]:
-    """Let one row in eight say what the row before it says; returns the names and which rows repeat."""
+    """Repeat in one row of eight the name of the row before; returns the names and a mask of such rows."""
     again = ~first & (random.random(len(first)) < 0.125)
     again[1:] &= ~again[:-1]
     source = np.arange(len(first)) - again
@@ -153,7 +153,7 @@ def repeat_some(random: np.random.Generator, name: pa.Array, first: Any) -> tupl
 def write_block(
     random: np.random.Generator, file: IO[bytes], concept: Any, *, atom: int, names: tuple[int, int]
 ) -> None:
-    """The rows of some concepts: ``names`` are how many English and other ones they have together."""
+    """Write the rows of some concepts: ``names`` are their numbers of English and other names."""
     english = np.concatenate([concept, random.choice(concept[: len(concept) // 2 + 1], names[0] - len(concept))])
     named = concept[random.random(len(concept)) < 0.2]
     other = random.choice(named if len(named) else concept, names[1])
