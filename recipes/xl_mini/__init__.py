@@ -1,0 +1,18 @@
+"""Makes nymlink-xl-mini, the encoder of names in many languages.
+
+    python -m recipes.xl_mini FOLDER [--base MODEL] [--data DATA] [--steps N] [--seed N] [--only STAGE ...]
+
+Run in the root of the repository; needs ``nymlink[train]`` and no hub. Everything is kept in FOLDER: a stage that
+is done is not done again, and a training goes on where it was interrupted, so the same command goes on after any
+stop. The stages, in order, each with a file of its own:
+
+1. ``data``: the tables that a shipped model may learn from, merged; the concepts held out; pairs of names.
+2. ``tokenizer``: 64,000 Unigram pieces; tokens a name and unknown pieces by language.
+3. ``transplant``: the base with embeddings for these pieces, and what it links before any training.
+4. ``distil``: names in other languages learn the vectors of their English names.
+5. ``align``: self-alignment on names of all languages, and the mean with the weights before.
+6. ``evaluate``: the figures of each stage, beside the base and character TF-IDF.
+7. ``ship``: int8, into ``models/nymlink-xl-mini``; made only where ``--only ship`` asks for it.
+
+With ``--json benchmarks/results/xl_mini.json`` the figures go where the documentation reads them.
+"""

@@ -1,0 +1,63 @@
+"""Run the stages of the recipe; see :mod:`recipes.xl_mini`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import recipes.xl_mini
+from benchmarks.report import about, save
+from recipes.xl_mini.stages import STAGES, Recipe, result
+
+from nymlink.encode.model.embedded import MINI
+
+NAME = "python -m recipes.xl_mini"
+
+
+def main() -> None:
+    """Run the stages that are asked for."""
+    parser = argparse.ArgumentParser(
+        prog=NAME, description=recipes.xl_mini.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path, help="where everything is kept")
+    parser.add_argument("--base", default=MINI, help="what it starts from, which is its teacher")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="vocabularies/, multilingual/")
+    parser.add_argument("--steps", type=int, default=4000, help="of distillation, some two seconds each")
+    parser.add_argument("--align-steps", type=int, default=600, help="of self-alignment, as long")
+    parser.add_argument("--seed", type=int, default=0, help="of all that is drawn")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        choices=list(STAGES),
+        default=[name for name in STAGES if name != "ship"],
+        metavar="STAGE",
+    )
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
+    arguments = parser.parse_args()
+    folder: Path = arguments.folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    recipe = Recipe(
+        folder=folder,
+        data=arguments.data.resolve(),
+        base=arguments.base,
+        steps=arguments.steps,
+        align_steps=arguments.align_steps,
+        seed=arguments.seed,
+    )
+    for name, stage in STAGES.items():
+        if name in arguments.only:
+            print(name, flush=True)
+            stage(recipe)
+    told = about(
+        command=f"{NAME} {' '.join(sys.argv[1:])}",
+        data="HPO: every second concept; ICD-10: every tenth code; English names searched",
+        counting="Acc@1, vectors alone where a row does not say hybrid",
+        encoder="nymlink-xl-mini",
+        seed=recipe.seed,
+    )
+    save(arguments.json, {"about": told, **result(recipe)})
+
+
+if __name__ == "__main__":
+    main()

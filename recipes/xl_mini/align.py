@@ -1,0 +1,139 @@
+"""Self-alignment on names of all languages: the pairs, and the mean with the weights before.
+
+Half of each batch are neighbours: concepts whose English names have near vectors, each with a pair of any
+language, so that the hardest negatives of a name are of other languages, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+from recipes import mixture
+from recipes.xl_mini.transplant import LONGEST
+
+from nymlink.core.store.atomic import atomic_file
+from nymlink.encode.model.average import average
+from nymlink.pairs.pairs import PAIRS
+from nymlink.pairs.permutation import permute, seeded_keys
+from nymlink.train.names.sap import train_sap
+from nymlink.train.settings.recipes import SapSettings
+from nymlink.vocabulary.vocabulary import Vocabulary
+
+BATCH: Final = 256
+
+SHARE: Final = 0.5
+"""Of the way from the distilled weights to the aligned ones."""
+
+NEIGHBOURS: Final = 0.5
+"""Of a batch, the share that comes in groups of neighbours."""
+
+GROUP: Final = 8
+"""Pairs of neighbours, the first included."""
+
+PARTS: Final = {"translations": 0.45, "english": 0.35, "synonyms": 0.2}
+"""Shares of the pairs: translations, English synonyms, synonyms in one other language."""
+
+SETTINGS: Final = {
+    "learning_rate": 3e-5,
+    "schedule": "linear",
+    "warm_up": 0.05,
+    "shared_names": "ignore",
+    "batch_pairs": BATCH,
+    "max_length": LONGEST,
+    "checkpoint_minutes": 3.0,
+}
+
+_POOL: Final = 150_000
+"""Translations among which neighbours are searched."""
+
+
+def make(folder: Path, base: Path, mean: Path, *, steps: int, seed: int) -> None:
+    """Write the pairs, the aligned encoder and its mean with the encoder before, each unless it is there."""
+    pairs = folder / "alignment.parquet"
+    if not pairs.exists():
+        table = alignment_pairs(folder, steps=steps, seed=seed)
+        with atomic_file(pairs) as partial:
+            pq.write_table(table, partial)
+    aligned = folder / "aligned"
+    settings = SapSettings(
+        pairs=str(pairs), base=str(base), output=str(aligned), seed=seed, max_steps=steps, **SETTINGS
+    )
+    train_sap(settings, progress=True)
+    if not mean.exists():
+        average([aligned, base], weights=[SHARE, 1 - SHARE]).save(mean)
+
+
+def alignment_pairs(folder: Path, *, steps: int, seed: int) -> pa.Table:
+    """Draw the pairs of all steps, in an order that the shuffling of the training turns into these batches."""
+    draw = np.random.default_rng(seed)
+    translations = pq.read_table(folder / "translations.parquet")
+    sources = {
+        "translations": translations.select(["concept", "english", "name"]).rename_columns(PAIRS.names),
+        "english": mixture.mixture(Vocabulary.load(folder / "merged"), seed=seed),
+        "synonyms": pq.read_table(folder / "synonyms.parquet"),
+    }
+    near = round(NEIGHBOURS * BATCH / GROUP) * GROUP
+    wanted = steps * (BATCH - near)
+    others = pa.concat_tables(
+        [
+            sources[part].take(
+                draw.choice(len(sources[part]), min(round(share * wanted), len(sources[part])), False)
+            )
+            for part, share in PARTS.items()
+        ]
+    )
+    order = draw.permutation(len(others))
+    pool = draw.choice(len(translations), min(_POOL, len(translations)), False)
+    groups = neighbours(_english_vectors(folder, translations.take(pool)), steps * near // GROUP, draw)
+    grouped = sources["translations"].take(pool[groups.ravel()])
+    steps = min(steps, len(others) // (BATCH - near))
+    lines = pa.concat_tables([others.take(order), grouped])
+    in_batches = np.concatenate(
+        [
+            np.concatenate(
+                [
+                    np.arange(step * (BATCH - near), (step + 1) * (BATCH - near)),
+                    len(others) + np.arange(step * near, (step + 1) * near),
+                ]
+            )
+            for step in range(steps)
+        ]
+    )
+    shuffled = np.empty(len(in_batches), np.int64)
+    place = permute(np.arange(len(in_batches)), size=len(in_batches), key=seeded_keys(["epoch 0"], seed=seed))
+    shuffled[place] = in_batches
+    return lines.take(shuffled).cast(PAIRS)
+
+
+def neighbours(vectors: npt.NDArray[np.float32], groups: int, draw: np.random.Generator) -> npt.NDArray[np.int64]:
+    """Choose random rows and the nearest to each: int64 (groups, :data:`GROUP`).
+
+    Args:
+        vectors: (N, D): unit vectors.
+        groups: how many rows are chosen.
+        draw: chooses them.
+    """
+    first = draw.integers(len(vectors), size=groups)
+    found = np.empty((groups, GROUP), np.int64)
+    block = max(1, 50_000_000 // len(vectors))
+    for start in range(0, groups, block):
+        rows = first[start : start + block]
+        scores = vectors[rows] @ vectors.T
+        scores[np.arange(len(rows)), rows] = np.inf
+        found[start : start + block] = np.argpartition(-scores, GROUP - 1, axis=1)[:, :GROUP]
+    return found
+
+
+def _english_vectors(folder: Path, pairs: pa.Table) -> npt.NDArray[np.float32]:
+    """The teacher's vectors of the English names of pairs."""
+    row_of: dict[str, int] = {}
+    for name in pq.read_table(folder / "translations.parquet")["english"].to_pylist():
+        row_of.setdefault(name, len(row_of))
+    rows: Sequence[int] = [row_of[name] for name in pairs["english"].to_pylist()]
+    return np.load(folder / "teacher.npy", mmap_mode="r")[rows].astype(np.float32)

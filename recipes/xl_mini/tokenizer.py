@@ -1,0 +1,122 @@
+"""The tokenizer: Unigram pieces over names in all languages (Kudo, ACL 2018)."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import pyarrow.parquet as pq
+from tokenizers import Regex, Tokenizer
+from tokenizers.models import Unigram
+from tokenizers.normalizers import NFKC, Lowercase
+from tokenizers.normalizers import Sequence as Normalizers
+from tokenizers.pre_tokenizers import Metaspace, Split
+from tokenizers.pre_tokenizers import Sequence as PreTokenizers
+from tokenizers.processors import TemplateProcessing
+from tokenizers.trainers import UnigramTrainer
+
+from nymlink.core.store.atomic import atomic_file
+
+PIECES: Final = 64_000
+
+TEMPERATURE: Final = 0.5
+"""Exponent of a language's number of names in its share of the sample: 1 as they are, 0 all languages alike."""
+
+SAMPLE: Final = 1_500_000
+"""Names that the pieces are learned from at most; those of a small language several times."""
+
+BY_CHARACTER: Final = False
+"""Whether each Han and kana character is a piece of its own."""
+
+SPECIAL: Final = {
+    "pad_token": "[PAD]",
+    "unk_token": "[UNK]",
+    "cls_token": "[CLS]",
+    "sep_token": "[SEP]",
+    "mask_token": "[MASK]",
+}
+"""Special tokens by role, in the order of their ids."""
+
+_HAN_AND_KANA: Final = r"[\p{Han}\p{Hiragana}\p{Katakana}]"
+_LONGEST: Final = 16
+"""Characters of a piece."""
+
+
+def make(folder: Path, *, seed: int) -> Path:
+    """Write ``tokenizer.json``, unless it is there."""
+    path = folder / "tokenizer.json"
+    if not path.exists():
+        names = read_names(folder)
+        size = min(SAMPLE, 2 * sum(map(len, names.values())))
+        tokenizer = train(sample(names, size=size, seed=seed))
+        with atomic_file(path) as partial:
+            tokenizer.save(str(partial))
+    return path
+
+
+def read_names(folder: Path) -> dict[str, list[str]]:
+    """Read the distinct names learned from, by language."""
+    names = defaultdict[str, dict[str, None]](dict)
+    pairs = pq.read_table(folder / "translations.parquet")
+    for english, name, language in zip(
+        *(pairs[c].to_pylist() for c in ("english", "name", "language")), strict=True
+    ):
+        names[language][name] = names["en"][english] = None
+    names["en"].update(dict.fromkeys(pq.read_table(folder / "english.parquet")["name"].to_pylist()))
+    return {language: list(found) for language, found in names.items()}
+
+
+def sample(
+    names: Mapping[str, Sequence[str]], *, size: int, temperature: float = TEMPERATURE, seed: int
+) -> Iterator[str]:
+    """Draw names of all languages; the share of each is its number of names to the power of a temperature."""
+    draw = random.Random(seed)
+    weights = {language: len(own) ** temperature for language, own in names.items()}
+    for language, own in sorted(names.items()):
+        wanted = round(size * weights[language] / sum(weights.values()))
+        for _ in range(wanted // len(own)):
+            yield from own
+        yield from draw.sample(own, wanted % len(own))
+
+
+def train(names: Iterable[str], *, pieces: int = PIECES, by_character: bool = BY_CHARACTER) -> Tokenizer:
+    """Learn pieces from names: NFKC and lower case first, the start of a word marked."""
+    tokenizer = Tokenizer(Unigram())
+    tokenizer.normalizer = Normalizers([NFKC(), Lowercase()])
+    words = Metaspace()
+    tokenizer.pre_tokenizer = (
+        PreTokenizers([words, Split(Regex(_HAN_AND_KANA), "isolated")]) if by_character else words
+    )
+    tokenizer.train_from_iterator(
+        names,
+        UnigramTrainer(
+            vocab_size=pieces,
+            special_tokens=list(SPECIAL.values()),
+            unk_token=SPECIAL["unk_token"],
+            max_piece_length=_LONGEST,
+            show_progress=False,
+        ),
+    )
+    start, end = SPECIAL["cls_token"], SPECIAL["sep_token"]
+    tokenizer.post_processor = TemplateProcessing(
+        single=f"{start} $A {end}",
+        special_tokens=[(token, tokenizer.token_to_id(token)) for token in (start, end)],
+    )
+    return tokenizer
+
+
+def report(tokenizers: Mapping[str, Tokenizer], names: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
+    """Count tokens a name, and the share of names with an unknown piece, by language and tokenizer."""
+    rows = []
+    for language, own in names.items():
+        row = {"language": language, "names": f"{len(own):,}"}
+        for name, tokenizer in tokenizers.items():
+            unknown = tokenizer.token_to_id(SPECIAL["unk_token"])
+            encoded = [encoding.ids for encoding in tokenizer.encode_batch_fast(own, add_special_tokens=False)]
+            row[f"{name}: tokens a name"] = f"{sum(map(len, encoded)) / len(own):.1f}"
+            row[f"{name}: unknown, %"] = f"{100 * sum(unknown in ids for ids in encoded) / len(own):.1f}"
+        rows.append(row)
+    return rows

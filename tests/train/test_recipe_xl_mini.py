@@ -1,0 +1,211 @@
+"""The recipe of nymlink-xl-mini on tiny data: what is kept out, what the pieces mean, and that it goes on."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from recipes.xl_mini import align, data, evaluate, held_out, tokenizer, transplant
+from recipes.xl_mini.stages import STAGES, Recipe, result
+from tokenizers import Tokenizer
+from tokenizers.models import Unigram
+from tokenizers.pre_tokenizers import Metaspace
+
+from nymlink.encode.encoder import Encoder
+from nymlink.encode.model.torch_model import TorchModel
+from tests.encode import tiny
+
+WORDS = {
+    "heart": "kalb",
+    "attack": "krise",
+    "short": "kurz",
+    "stature": "wuchs",
+    "fever": "fieber",
+    "origin": "quelle",
+    "seizure": "anfall",
+    "unknown": "fremd",
+}
+"""A language word for word, so that pieces can be aligned."""
+
+
+def translated(name: str) -> str:
+    return " ".join(WORDS.get(word, word) for word in name.split())
+
+
+NAMES = [
+    f"{first} {second} {number}" for number in range(3) for first in WORDS for second in WORDS if first != second
+]
+
+
+def write(path: Path, rows: list[tuple[str, str, str]], xrefs: Mapping[str, str] | None = None) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = ["concept_id\tname\tlang\tkind\tsemantic_type\txrefs"]
+    lines += [
+        f"{concept}\t{name}\t{lang}\texact\tx\t{(xrefs or {}).get(concept, '')}" for concept, name, lang in rows
+    ]
+    with gzip.open(path, "wt", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tables in the shape of the real ones: HPO in German, words, an edition of ICD-10 that is not open."""
+    root = tmp_path_factory.mktemp("data")
+    phenotypes = [(f"HP:{number:07}", name) for number, name in enumerate(NAMES)]
+    rows = [*((concept, name, "en") for concept, name in phenotypes), ("HP:0000000", "another name", "en")]
+    write(root / "vocabularies/hpo.tsv.gz", [*rows, *((c, translated(name), "de") for c, name in phenotypes)])
+    # A held-out name of HPO comes in another table, too.
+    words = [(f"ILI:{number}", word) for number, word in enumerate((*WORDS, NAMES[1]))]
+    rows = [(concept, word, "en") for concept, word in words]
+    write(root / "multilingual/wordnet_bio_open.tsv.gz", [*rows, *((c, translated(w), "de") for c, w in words)])
+    write(
+        root / "multilingual/icd10_de_gm.tsv.gz", [(f"ICD10:A{n:02}", f"kurz quelle {n}", "de") for n in range(20)]
+    )
+    forms = [("MANBYO:1", "発熱", "ja"), ("MANBYO:1", "熱発", "ja")]
+    write(root / "multilingual/manbyo_ja.tsv.gz", forms)
+    (root / "SOURCES.tsv").write_text("file\tlicence\nhpo.tsv.gz\tHPO licence\n")
+    (root / "multilingual/SOURCES.tsv").write_text("file\tlicence_class\nwordnet_bio_open.tsv.gz\tCC BY\n")
+    return root
+
+
+@pytest.fixture(scope="module")
+def recipe(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recipe]:
+    folder = tmp_path_factory.mktemp("xl_mini")
+    base = folder / "base"
+    TorchModel.load(tiny.folder(folder / "bare"), pooling="mean").save(base)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(evaluate, "FEWEST", 5)
+        patch.setitem(align.SETTINGS, "batch_pairs", 16)
+        patch.setattr(align, "BATCH", 16)
+        yield Recipe(folder=folder, data=source, base=str(base), steps=6, align_steps=2, seed=0)
+
+
+@pytest.fixture(scope="module")
+def pairs(recipe: Recipe) -> pa.Table:
+    STAGES["data"](recipe)
+    return pq.read_table(recipe.folder / "translations.parquet")
+
+
+def test_names_of_held_out_concepts_are_in_no_pair(source: Path, pairs: pa.Table) -> None:
+    phenotypes, codes = held_out.held_out_concepts(source)
+    assert "HP:0000001" in phenotypes
+    assert "HP:0000000" not in phenotypes
+    assert codes == {"ICD10:A09", "ICD10:A19"}
+    learned = set(pairs["name"].to_pylist())
+    assert translated(NAMES[0]) in learned
+    assert translated(NAMES[1]) not in learned
+    assert {word for word in WORDS.values() if word in learned} == set(WORDS.values())
+
+
+def test_editions_that_are_not_open_are_not_learned(pairs: pa.Table) -> None:
+    assert set(pairs["table"].to_pylist()) == {"hpo", "wordnet_bio_open"}
+    assert not any(re.match("multilingual/icd10_(de|ru|pt|ja)|.*_sa$", table) for table in data.TABLES)
+
+
+def test_surface_forms_are_synonyms_and_no_translations(recipe: Recipe, pairs: pa.Table) -> None:
+    synonyms = pq.read_table(recipe.folder / "synonyms.parquet").to_pylist()
+    assert {"concept": "MANBYO:1", "name1": "発熱", "name2": "熱発"} in synonyms
+    assert "ja" not in pairs["language"].to_pylist()
+
+
+def test_small_languages_have_a_larger_share_of_the_sample() -> None:
+    names = {"en": [f"n{number}" for number in range(900)], "th": [f"t{number}" for number in range(100)]}
+    drawn = list(tokenizer.sample(names, size=1000, temperature=0.5, seed=0))
+    assert sum(name.startswith("t") for name in drawn) == 250
+    assert set(names["th"]) <= set(drawn)
+
+
+def test_han_is_split_by_character_if_asked() -> None:
+    parts = ["糖尿病", "心筋", "梗塞", "昏睡", "腎不全", "fever", "Ｆｅｖｅｒ"]
+    names = [f"{one}{other}" for one in parts for other in parts] * 20
+    longest = {}
+    for by_character in (False, True):
+        made = tokenizer.train(names, pieces=60, by_character=by_character)
+        assert made.encode("Ｆｅｖｅｒ").tokens == made.encode("fever").tokens
+        longest[by_character] = max(sum(sign > "一" for sign in piece) for piece in made.get_vocab())
+    assert longest[False] > 1
+    assert longest[True] == 1
+
+
+def whole_words(words: list[str]) -> Tokenizer:
+    """A tokenizer of whole words, and of the letters of others."""
+    pieces = [*tokenizer.SPECIAL.values(), *(f"▁{word}" for word in words), *"▁abcdefghijklmnopqrstuvwxyz"]
+    made = Tokenizer(Unigram([(piece, -float(max(1, 10 - len(piece)))) for piece in pieces], unk_id=1))
+    made.pre_tokenizer = Metaspace()
+    return made
+
+
+def test_pieces_are_aligned_by_the_pairs_they_share(recipe: Recipe, pairs: pa.Table) -> None:
+    base = TorchModel.load(recipe.base)
+    made = whole_words([*WORDS, *WORDS.values()])
+    model = transplant.transplant(base, made, pairs)
+    known = base.transformer.get_input_embeddings().weight.detach().numpy()
+    vectors = model.transformer.get_input_embeddings().weight.detach().numpy()
+    english = known[base.tokenizer.token_to_id("seizure")]
+    np.testing.assert_array_equal(vectors[made.token_to_id("▁seizure")], english)
+    anfall = vectors[made.token_to_id("▁anfall")]
+    likeness = known @ anfall / np.maximum(np.linalg.norm(known, axis=1), 1e-9)
+    assert base.tokenizer.token_to_id("seizure") in np.argsort(-likeness)[: transplant.NEAREST]
+    assert np.linalg.norm(anfall) == pytest.approx(np.linalg.norm(known, axis=1).mean(), rel=1e-2)
+    assert model.transformer.config.hidden_dropout_prob == 0
+
+
+def test_a_piece_without_a_partner_is_spelt(recipe: Recipe) -> None:
+    base = TorchModel.load(recipe.base)
+    none = pa.table({"english": ["x"], "name": ["y"]})
+    made = whole_words(["abba"])
+    vectors = transplant.embeddings(
+        base.transformer.get_input_embeddings().weight.detach().numpy(), base.tokenizer, made, none
+    )
+    letters = vectors[[made.token_to_id(letter) for letter in "abba"]].mean(0)
+    abba = vectors[made.token_to_id("▁abba")]
+    assert abba @ letters == pytest.approx(np.linalg.norm(abba) * np.linalg.norm(letters), rel=1e-4)
+
+
+@pytest.mark.usefixtures("pairs")
+def test_the_whole_recipe_runs_and_is_not_run_again(recipe: Recipe) -> None:
+    for name in ("tokenizer", "transplant", "distil", "align", "evaluate"):
+        STAGES[name](recipe)
+    figures = result(recipe)
+    stages = [row["stage"] for row in figures["held_out"]]
+    assert stages == ["character TF-IDF", "base", "transplanted", "distilled", "aligned", *stages[5:]]
+    assert set(stages[5:]) == {"nymlink-xl-mini", "nymlink-xl-mini, hybrid"}
+    assert {"stage", "hpo de"} == set(figures["held_out"][0])
+    assert [row["step"] for row in figures["learning_curves"]["distilled"]] == [0, 6]
+    written = {path: path.stat().st_mtime_ns for path in recipe.folder.rglob("*.safetensors")}
+    for stage in list(STAGES.values())[:-1]:
+        stage(recipe)
+    assert {path: path.stat().st_mtime_ns for path in written} == written
+
+
+def test_distilled_names_are_near_the_teacher_vectors_of_their_translations(
+    recipe: Recipe, pairs: pa.Table
+) -> None:
+    teacher, before = Encoder.load(recipe.base), Encoder.load(recipe.folder / "transplanted")
+    after = Encoder.load(recipe.folder / "distilled")
+    wanted = teacher.encode(pairs["english"].to_pylist())
+    names = pairs["name"].to_pylist()
+    near = [float((encoder.encode(names) * wanted).sum(1).mean()) for encoder in (before, after)]
+    assert near[1] > near[0]
+
+
+@pytest.mark.usefixtures("pairs")
+def test_other_settings_are_another_training(recipe: Recipe) -> None:
+    with pytest.raises(Exception, match="differs"):
+        STAGES["distil"](replace(recipe, steps=7))
+
+
+@pytest.mark.usefixtures("pairs")
+def test_tokens_are_counted_by_language(recipe: Recipe) -> None:
+    made = Tokenizer.from_file(str(recipe.folder / "tokenizer.json"))
+    rows = tokenizer.report({"new": made}, {"de": ["kurz wuchs", "ж"]})
+    assert rows[0]["new: unknown, %"] == "50.0"
+    assert json.dumps(rows)
