@@ -57,5 +57,6 @@ nymlink = TopCommand(
         "train": "nymlink.cli.train:train",
         "verify": "nymlink.cli.verify:verify",
         "plot": "nymlink.cli.plot:plot",
+        "xlbel": "nymlink.cli.xlbel:xlbel",
     },
 )

@@ -132,10 +132,17 @@ def evaluate(
         for document in corpus.documents
         for mention, prepared, asked in zip(
             document.mentions,
-            prepare_document(document, spelling=spelling, composites="gold", as_published=as_published),
+            prepare_document(
+                document,
+                language=linker.language,
+                spelling=spelling,
+                composites="gold",
+                as_published=as_published,
+            ),
             mention_queries(
                 document,
                 index.entries,
+                language=linker.language,
                 spelling=spelling,
                 guesses=linker.guesses,
                 composites="gold",

@@ -1,0 +1,171 @@
+"""`nymlink xlbel`: build and run benchmarks of linking across languages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from nymlink.cli.common import finish, reported_problems, require_files, seed_option
+from nymlink.core.read_progress import show_read_progress
+from nymlink.core.store.atomic import atomic_file
+
+
+@click.group()
+def xlbel() -> None:
+    """Build and run benchmarks of linking across languages, in the manner of XL-BEL (Liu et al., ACL 2021)."""
+
+
+@xlbel.command()
+@click.argument("dump", type=click.Path(path_type=Path), metavar="DUMP")
+@click.option(
+    "--concepts",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="Table of two columns: page title → concept id, or Wikidata id → concept id. TSV or CSV, plain or gzip; "
+    "several ids of a page in several rows, or joined by |.",
+)
+@click.option(
+    "--wikidata",
+    type=click.Path(path_type=Path),
+    help="Table of two columns: page title of this Wikipedia → Wikidata id, where --concepts has Wikidata ids.",
+)
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="File to write.")
+@click.option("--language", metavar="CODE", help="Language of the Wikipedia; what the dump says when not given.")
+@click.option(
+    "--sample", default=1000, show_default=True, type=click.IntRange(1), help="How many surface forms are drawn."
+)
+@seed_option("Seed of the drawing: the same one draws the same, wherever a build was stopped.")
+def build(
+    dump: Path,
+    concepts: Path,
+    wikidata: Path | None,
+    output: Path,
+    language: str | None,
+    sample: int,
+    seed: int,
+) -> None:
+    """Build a benchmark from the hyperlinks of a Wikipedia dump.
+
+    DUMP is a file …-pages-articles-multistream.xml.bz2 of dumps.wikimedia.org; other bzip2, gzip and plain XML are
+    read, too. A link to a page that the table knows, also through a redirect, becomes a line
+    `concept||mention||sentence`, the mention in <tgt> tags. Every surface form occurs once; none is the title of
+    its page. A build that was stopped, or whose dump breaks off, goes on when the same command is run again: what
+    it has read is in FILE.state until it is done.
+
+    \b
+    nymlink xlbel build fiwiki-pages-articles-multistream.xml.bz2 \\
+        --language fi --concepts pages.tsv -o fi_test.txt
+    """
+    from nymlink.xlbel.build import build_benchmark
+
+    problems = reported_problems()
+    with show_read_progress():
+        counts = build_benchmark(
+            dump,
+            concepts,
+            output,
+            items=wikidata,
+            language=language,
+            sample=sample,
+            seed=seed,
+            problems=problems,
+        )
+    click.echo(
+        f"{counts.pages:,} articles, {counts.parsed:,} of them with links to pages of the table; "
+        f"{counts.mentions:,} mentions, {counts.unlike_titles:,} of them unlike the title of their page\n"
+        f"{counts.examples:,} surface forms → {output}"
+    )
+    finish(problems)
+
+
+@xlbel.command()
+@click.argument("queries", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="QUERIES...")
+@click.option(
+    "--index",
+    "indexes",
+    required=True,
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="An index to link to, a row of the table under the name of its folder. Repeatable: stages of training.",
+)
+@click.option(
+    "--language",
+    "languages",
+    multiple=True,
+    metavar="CODE",
+    help="Queries in this language only; for a single file whose name does not begin with a code, its language. "
+    "Repeatable.",
+)
+@click.option("--lower", is_flag=True, help="Put mentions into lower case first.")
+@click.option(
+    "--without-own-names",
+    is_flag=True,
+    help="Also link to a dictionary without any names in the language of the queries, indexed anew in memory.",
+)
+@click.option(
+    "--rerank",
+    "reranker",
+    type=click.Path(path_type=Path),
+    help="Also re-rank candidates by the sentences, with this folder that `nymlink train` wrote.",
+)
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="JSON file to write: all figures, and ranks."
+)
+@seed_option("Seed of the bootstrap intervals.")
+def evaluate(
+    queries: tuple[Path, ...],
+    indexes: tuple[Path, ...],
+    languages: tuple[str, ...],
+    lower: bool,
+    without_own_names: bool,
+    reranker: Path | None,
+    output: Path | None,
+    seed: int,
+) -> None:
+    """Measure linking language by language.
+
+    QUERIES are files whose names begin with the code of their language (es_test.txt), or folders of such files:
+    those of XL-BEL, or any corpus. A mention is linked without its sentence unless candidates are re-ranked. One
+    with several gold ids is right if any is found. Gold ids that the dictionary does not have mean the concepts
+    that cross-refer to them: UMLS CUIs work with any vocabulary that has them as cross-references.
+
+    \b
+    nymlink xlbel evaluate xlbel_v1.0 --index mondo-index
+    nymlink xlbel evaluate es_test.txt de_test.txt --index mondo-index --index medic-index -o xlbel.json
+    """
+    from nymlink.corpus.read import read_corpus
+    from nymlink.index.index import Index
+    from nymlink.xlbel.evaluate import evaluate_languages, language_table
+    from nymlink.xlbel.queries import find_queries
+
+    require_files((output,), (*queries, *indexes, reranker))
+    problems = reported_problems()
+    files = find_queries(queries, languages)
+    corpora = {code: read_corpus(file, problems=problems) for code, file in files.items()}
+    stages = [path.resolve().name for path in indexes]
+    if len(set(stages)) < len(stages):
+        stages = [str(path) for path in indexes]
+    results = evaluate_languages(
+        {stage: Index.load(path) for stage, path in zip(stages, indexes, strict=True)},
+        corpora,
+        lower=lower,
+        without_own_names=without_own_names,
+        reranker=reranker,
+        seed=seed,
+        progress=True,
+    )
+    if output is not None:
+        values = {
+            "settings": {
+                "lower": lower,
+                "seed": seed,
+                "queries": {code: file.name for code, file in files.items()},
+            },
+            "results": [result.to_dict() for result in results],
+        }
+        with atomic_file(output) as partial:
+            partial.write_text(json.dumps(values, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    click.echo(language_table(results), nl=False)
+    finish(problems)
