@@ -17,6 +17,7 @@ from nymlink.vocabulary.read import read_vocabulary
 from tests.contract.vocabulary_samples import SAMPLES
 from tests.docs.blocks import ROOT
 from tests.encode import tiny
+from tests.xlbel import dumps
 
 EXAMPLES: Final = ROOT / "examples"
 
@@ -122,6 +123,7 @@ def make(folder: Path, lent: Path) -> None:
     _sources(folder)
     _corpora(folder)
     _data(folder)
+    _across_languages(folder)
     for model in (*(folder / name for name in MODELS), *(lent / name for name in TRAINED)):
         model.mkdir(parents=True)
         tiny.folder(model, max_position_embeddings=130)
@@ -223,6 +225,21 @@ def _data(folder: Path) -> None:
         (path / "ncbi-disease_train_dictionary.txt.gz").write_bytes(dictionary)
     for name in ("processed_train", "processed_dev"):
         shutil.copytree(folder / name, folder / "ncbi-disease" / name)
+
+
+def _across_languages(folder: Path) -> None:
+    """Write queries in Spanish and German, and a Finnish Wikipedia with a table of its pages."""
+    benchmark = folder / "xlbel_v1.0"
+    benchmark.mkdir()
+    for language, mention in (("es", "infarto"), ("de", "Herzinfarkt")):
+        queries = f"MONDO:0005068|D009203||{mention}||<tgt>{mention}</tgt>\n"
+        for place in (folder, benchmark):
+            (place / f"{language}_test.txt").write_text(queries, encoding="utf-8")
+    (folder / "pages.tsv").write_text("Sydäninfarkti\tMONDO:0005068\n", encoding="utf-8")
+    pages = [
+        dumps.page("Aspiriini", "Se auttaa [[sydäninfarkti|sydänkohtaukseen]] ja [[Astma|hengenahdistukseen]].")
+    ]
+    dumps.write(folder / "fiwiki-pages-articles-multistream.xml.bz2", pages, language="fi")
 
 
 def _built(folder: Path) -> None:

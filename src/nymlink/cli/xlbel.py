@@ -55,8 +55,7 @@ def build(
     it has read is in FILE.state until it is done.
 
     \b
-    nymlink xlbel build fiwiki-pages-articles-multistream.xml.bz2 \\
-        --language fi --concepts pages.tsv -o fi_test.txt
+    nymlink xlbel build fiwiki-pages-articles-multistream.xml.bz2 --concepts pages.tsv -o fi_test.txt
     """
     from nymlink.xlbel.build import build_benchmark
 
