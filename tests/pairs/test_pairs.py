@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import warnings
 from collections import Counter, defaultdict
 from itertools import pairwise
 from math import comb
@@ -207,3 +208,15 @@ def test_real_vocabularies_have_as_many_as_counted_in_their_files(
     assert pairs == sum(min(comb(len(those), 2), 50) for those in names.values())
     drawn = made.batch(0, min(pairs, 20_000)).to_pylist()
     assert all({row["name1"], row["name2"]} <= names[row["concept"]] for row in drawn)
+
+
+def test_names_of_unknown_language_are_left_out_of_a_choice_and_said() -> None:
+    rows = [("A:1", "heart", "en"), ("A:1", "cardia", "en"), ("A:1", "corazón", "es"), ("A:1", "cor", "und")]
+    made = vocabulary(*((*row, "exact") for row in rows))
+    with pytest.warns(
+        UserWarning, match="1 names whose language is unknown make no pairs: choose the language und"
+    ):
+        assert len(Pairs.of(made, languages=["en", "es"])) == 3
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(Pairs.of(made)) == len(Pairs.of(made, languages=["en", "es", "und"])) == 6

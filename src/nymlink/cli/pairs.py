@@ -35,7 +35,10 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 )
 @seed_option("Seed of drawing, holding out and shuffling.")
 @click.option(
-    "--language", "languages", multiple=True, help="Names in this language only; all otherwise. Repeatable."
+    "--language",
+    "languages",
+    multiple=True,
+    help="Names in this language only (und: of unknown language); all otherwise. Repeatable.",
 )
 @click.option(
     "--kind",

@@ -9,6 +9,7 @@ available at once, and a training resumes from an integer.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
@@ -22,7 +23,7 @@ from nymlink.pairs.names import Rows, distinct_names, lower_case
 from nymlink.pairs.permutation import Keys, permute, seeded_keys
 from nymlink.pairs.settings import PairSettings, Part
 from nymlink.vocabulary.languages import matching_languages
-from nymlink.vocabulary.model import SYNONYM_KINDS
+from nymlink.vocabulary.model import SYNONYM_KINDS, UNKNOWN_LANGUAGE
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 PAIRS: Final = pa.schema([pa.field(name, pa.string(), nullable=False) for name in ("concept", "name1", "name2")])
@@ -85,6 +86,8 @@ class Pairs:
             raise InputError(
                 f"no name is in the language {unknown[0]!r}; the vocabulary has: {', '.join(available)}"
             )
+        if languages is not None and not matching_languages(languages, [UNKNOWN_LANGUAGE]):
+            _warn_of_unknown(available.get(UNKNOWN_LANGUAGE, 0))
         names, owners = distinct_names(vocabulary, languages=languages, kinds=settings.kinds)
         concepts, counts = np.unique(owners, return_counts=True)
         chosen = counts > 1
@@ -146,6 +149,15 @@ class Pairs:
 
     def _lower_cased(self, rows: Rows) -> pa.LargeStringArray:
         return lower_case(self.vocabulary.columns.names["text"].take(pa.array(rows)).combine_chunks())
+
+
+def _warn_of_unknown(count: int) -> None:
+    if count:
+        warnings.warn(
+            f"{count:,} names whose language is unknown make no pairs: choose the language {UNKNOWN_LANGUAGE}, "
+            "too, to take them in",
+            stacklevel=3,
+        )
 
 
 def _keys(vocabulary: Vocabulary, concepts: Rows, *, seed: int) -> Keys:

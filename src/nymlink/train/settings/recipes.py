@@ -44,7 +44,10 @@ class SapSettings(SynonymSettings):
     )
     languages: tuple[str, ...] = field(
         default=(),
-        metadata=about("vocab: use names in this language only; if not given, all", flag="--language"),
+        metadata=about(
+            "vocab: use names in this language only (und: of unknown language); if not given, all",
+            flag="--language",
+        ),
     )
     kinds: tuple[str, ...] = field(
         default=(),
