@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Unpack
 
 from nymlink.core.errors import InputError, StoreError
+from nymlink.core.language_codes import UNKNOWN_LANGUAGE
 from nymlink.core.store.output_checks import require_replaceable
 from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.index.build import build_in_directory, build_in_memory
@@ -21,7 +22,6 @@ from nymlink.index.plan import IndexSettings, Plan
 from nymlink.index.store import KIND, IndexContents, load_index, save_index
 from nymlink.index.walk import Matches, match
 from nymlink.text.normalise import normalise
-from nymlink.vocabulary.model import UNKNOWN_LANGUAGE
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

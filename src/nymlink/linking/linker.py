@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypedDict, Unpack, overload
 
 from nymlink.core.errors import InputError
+from nymlink.core.language_codes import UNKNOWN_LANGUAGE, normalise_language
 from nymlink.corpus.model import Document, Mention
 from nymlink.encode.model.embedded import MINI
 from nymlink.index.index import Index
@@ -21,8 +22,6 @@ from nymlink.linking.links import Links
 from nymlink.linking.model import Link
 from nymlink.linking.queries import MentionQuery, queries
 from nymlink.text.prepare import Composites
-from nymlink.vocabulary.languages import normalise_language
-from nymlink.vocabulary.model import UNKNOWN_LANGUAGE
 from nymlink.vocabulary.read import open_vocabulary, read_vocabulary
 
 if TYPE_CHECKING:

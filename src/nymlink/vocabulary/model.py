@@ -13,9 +13,6 @@ KINDS: Final = ("preferred", "exact", "abbreviation", "tradename", "related", "n
 SYNONYM_KINDS: Final = tuple(kind for kind in KINDS if kind not in ("narrow", "broad"))
 """The kinds of names that mean their concept; a narrow or broad name means something narrower or broader."""
 
-UNKNOWN_LANGUAGE: Final = "und"
-"""The BCP 47 code for an unknown language."""
-
 
 @dataclass(frozen=True, slots=True)
 class Concept:

@@ -13,7 +13,8 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nymlink.vocabulary.model import KINDS, UNKNOWN_LANGUAGE, Source
+from nymlink.core.language_codes import UNKNOWN_LANGUAGE
+from nymlink.vocabulary.model import KINDS, Source
 
 _STRINGS: Final = pa.list_(pa.string())
 

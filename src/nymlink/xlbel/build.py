@@ -12,10 +12,10 @@ import xxhash
 
 from nymlink.core.errors import InputError
 from nymlink.core.files import sha256
+from nymlink.core.language_codes import normalise_language
 from nymlink.core.problems import Problems
 from nymlink.core.store.atomic import atomic_file
 from nymlink.core.store.output_checks import require_file
-from nymlink.vocabulary.languages import normalise_language
 from nymlink.xlbel.concepts import PageConcepts, read_page_concepts
 from nymlink.xlbel.dump import DumpReader, Page, Site, read_site
 from nymlink.xlbel.sample import Sample

@@ -11,9 +11,9 @@ from typing import Final
 
 import pyarrow as pa
 
+from nymlink.core.language_codes import UNKNOWN_LANGUAGE
 from nymlink.vocabulary.enrich.mutual_names import CrossPair
 from nymlink.vocabulary.keys import normalise_all
-from nymlink.vocabulary.model import UNKNOWN_LANGUAGE
 from nymlink.vocabulary.name_matching import exact_names, is_specific, loose_form
 from nymlink.vocabulary.vocabulary import Vocabulary
 

@@ -10,10 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nymlink.core.errors import InputError
+from nymlink.core.language_codes import UNKNOWN_LANGUAGE
 from nymlink.vocabulary.enrich.borrowing import Loan, borrow
 from nymlink.vocabulary.enrich.equivalence import Equivalences, find_equivalences
 from nymlink.vocabulary.languages import matching_languages
-from nymlink.vocabulary.model import UNKNOWN_LANGUAGE, Source, unused_name
+from nymlink.vocabulary.model import Source, unused_name
 from nymlink.vocabulary.tables import CONCEPT_SCHEMA, NAME_SCHEMA, REDIRECT_SCHEMA, SourceTables, Tables
 from nymlink.vocabulary.vocabulary import Vocabulary
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from nymlink.vocabulary.languages import normalise_language
+from nymlink.core.language_codes import normalise_language
 from nymlink.vocabulary.readers.obo.oboinowl import Synonym
 
 _ESCAPE: Final = re.compile(r"\\(.)")

@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 
 from nymlink.core.errors import InputError
 from nymlink.core.formats import Format
+from nymlink.core.language_codes import UNKNOWN_LANGUAGE
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.model import UNKNOWN_LANGUAGE
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers._languages import Languages

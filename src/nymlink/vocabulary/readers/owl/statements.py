@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 from urllib.parse import urljoin
 
-from nymlink.vocabulary.languages import normalise_language
+from nymlink.core.language_codes import normalise_language
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers._languages import Languages
 from nymlink.vocabulary.readers.obo.oboinowl import Synonym, SynonymTypes, Term, build_tables, curie

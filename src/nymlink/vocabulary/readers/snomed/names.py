@@ -10,9 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nymlink.core.language_codes import UNKNOWN_LANGUAGE, normalise_language
 from nymlink.core.store.arrays import Array
-from nymlink.vocabulary.languages import normalise_language
-from nymlink.vocabulary.model import UNKNOWN_LANGUAGE
 from nymlink.vocabulary.readers._languages import Languages
 from nymlink.vocabulary.readers.columns.groups import map_distinct
 

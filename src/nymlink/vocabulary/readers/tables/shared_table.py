@@ -22,8 +22,8 @@ from pyarrow import csv
 from nymlink.core.errors import InputError
 from nymlink.core.files import open_bytes, read_lines
 from nymlink.core.formats import Format
+from nymlink.core.language_codes import normalise_language
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.languages import normalise_language
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat

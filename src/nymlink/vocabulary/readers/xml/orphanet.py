@@ -13,8 +13,8 @@ from xml.etree.ElementTree import Element
 
 from nymlink.core.errors import InputError
 from nymlink.core.formats import Format
+from nymlink.core.language_codes import normalise_language
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.languages import normalise_language
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers._languages import Languages
