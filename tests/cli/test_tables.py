@@ -183,3 +183,38 @@ def test_many_columns_take_no_more_time_than_as_many_cells(run: Run, built: Path
     assert "X:1" in linked(run, built, f"{header}\n{row}\n", "c0", "--format", format)
     # Where each header was counted among all, it took more than a minute.
     assert time.monotonic() - started < 10
+
+
+def test_rows_have_the_rules_of_their_languages(run: Run, built: Path) -> None:
+    table = "term,lang\nheart attacks,en\nheart attacks,de\nheart attacks,\nheart attacks,deutsch\n"
+    columns = ("--column", "term", "--map-column", "language=lang", "--format", "jsonl")
+    result = run("link", "--index", built / "index", *columns, "--language", "fr", input=table)
+    assert [json.loads(line)["query"] for line in result.stdout.splitlines()] == [
+        "heart attack",
+        "heart attacks",
+        "heart attacks",
+        "heart attacks",
+    ]
+    assert result.stderr.splitlines() == [
+        "standard input:5: 'deutsch' is no language code, as 'de' and 'pt-BR' are: taken as unknown (kept)",
+        "1 places in the input were mended and kept",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("mapped", "message"),
+    [
+        ("language=Sprache", "no column 'Sprache'; the table has: term, lang (for example --map-column language="),
+        ("mention=term", "--column names the mentions, and --map-column only their language, not 'mention'"),
+    ],
+)
+def test_other_columns_of_a_table_are_refused(run: Run, built: Path, mapped: str, message: str) -> None:
+    arguments = ("link", "--index", built / "index", "--column", "term", "--map-column", mapped)
+    refused = run(*arguments, input="term,lang\nMI,en\n")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert message in " ".join(refused.stderr.split())
+
+
+def test_lines_have_no_columns(run: Run, built: Path) -> None:
+    refused = run("link", "--index", built / "index", "--map-column", "language=lang", input="MI\n")
+    assert (refused.exit_code, "give one, with --column" in refused.stderr) == (2, True)

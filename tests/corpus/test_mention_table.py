@@ -374,3 +374,20 @@ def test_any_json_that_is_written_is_read(
     assert [mention.text for _, mention in corpus.mentions()] == [mention.strip() for mention, _ in cells]
     assert [document.text for document in corpus.documents] == [context for _, context in cells]
     assert problems.count == 0
+
+
+@pytest.mark.parametrize("header", ["language", "Lang"])
+def test_each_mention_may_have_its_language(header: str, tmp_path: Path) -> None:
+    corpus, problems = read(tmp_path, f"term,{header}\nKopfschmerz,DE\nseizure,\ncrise,pt_br\nMI,und\n")
+    assert [mention.language for _, mention in corpus.mentions()] == ["de", None, "pt-BR", None]
+    assert problems.count == 0
+
+
+@pytest.mark.parametrize("code", ["deutsch", "xx-nonsense!", "d"])
+def test_a_language_that_is_no_code_is_reported_and_unknown(code: str, tmp_path: Path) -> None:
+    corpus, problems = read(tmp_path, f"term,language\nKopfschmerz,{code}\n")
+    assert [mention.language for _, mention in corpus.mentions()] == [None]
+    assert [(problem.line, problem.message) for problem in problems.first] == [
+        (2, f"{code!r} is no language code, as 'de' and 'pt-BR' are: taken as unknown")
+    ]
+    assert (problems.repaired, problems.rejected) == (1, 0)

@@ -62,6 +62,10 @@ def test_a_blank_is_not_missing() -> None:
         (Document("1"), r"mentions\[1\]: .* \(Document\)"),
         (Mention(3), r"mentions\[1\]: its text is 3 \(int\)"),  # type: ignore[arg-type]
         (Mention(None), r"mentions\[1\]: its text is None"),  # type: ignore[arg-type]
+        (Mention("MI", language="deutsch"), r"mentions\[1\]: its language is 'deutsch' \(str\), no language code"),
+        (Mention("MI", language="xx-nonsense!"), r"give one like 'en' or 'pt-BR', or none"),
+        (Mention("MI", language=""), r"mentions\[1\]: its language is ''"),
+        (Mention("MI", language=3), r"its language is 3 \(int\)"),  # type: ignore[arg-type]
     ],
 )
 def test_what_is_no_mention_is_said_with_its_position(wrong: Any, said: str) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from itertools import repeat
 from pathlib import Path
-from typing import IO, Final, TextIO
+from typing import Final, TextIO
 
 import click
 from click.core import ParameterSource
@@ -24,7 +24,6 @@ from nymlink.cli.common import (
 )
 from nymlink.cli.rows import Batch, line_batches, open_table
 from nymlink.core.files import open_bytes
-from nymlink.core.problems import Problems
 from nymlink.corpus.find_mention import find_mention
 from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.options import CorpusOptions
@@ -67,7 +66,7 @@ _STDIN: Final = Path("-")
     help="Link the mentions of annotated documents: a file or folder; gold ids are not needed.",
 )
 @input_format_option("the --corpus", CORPUS_FORMATS.names())
-@map_column_option("mention=term", "Of a --corpus that is a table")
+@map_column_option("language=lang", "Of a table, or a --corpus that is one")
 @click.option("--context", metavar="TEXT", help="The text in which the one MENTION stands, first as a whole word.")
 @click.option(
     "--index", type=click.Path(path_type=Path), help="The index to link to; without it the embedded default."
@@ -90,7 +89,8 @@ _STDIN: Final = Path("-")
     "--language",
     metavar="CODE",
     help="The language of the mentions, for example en: spelling, other forms and words are by its rules. Without "
-    "it each mention is taken for the language that its words are of.",
+    "it each mention is taken for the language that its words are of. Where a column of the table says it: "
+    "--map-column language=NAME.",
 )
 @click.option(
     "--rerank",
@@ -144,6 +144,7 @@ def link(
     \b
     A column of a table:
       nymlink link table.csv --column diagnosis -o linked.csv
+      nymlink link table.csv --column diagnosis --map-column language=lang
 
     \b
     Documents, and one mention in its text:
@@ -153,10 +154,14 @@ def link(
     if bool(inputs) + (file is not None) + (corpus is not None) > 1:
         what = "the table as INPUT or with --file" if columns else "mentions, --file or --corpus"
         raise click.UsageError(f"give {what}, only one of them")
-    if corpus is None and (input_format is not None or mapped_columns):
+    if corpus is None and input_format is not None:
+        raise click.UsageError("--input-format says how a --corpus is read: give one")
+    if corpus is None and mapped_columns and not columns:
+        raise click.UsageError("--map-column names columns of a table: give one, with --column, or a --corpus")
+    mapped = mapping(mapped_columns)
+    if columns and (others := sorted(mapped.keys() - {"language"})):
         raise click.UsageError(
-            "--input-format and --map-column say how a --corpus is read: give one (the column of mentions in a "
-            "table is named with --column)"
+            f"of a table --column names the mentions, and --map-column only their language, not {others[0]!r}"
         )
     if context is not None and (len(inputs) != 1 or columns):
         raise click.UsageError("--context is the text around one mention: give one MENTION")
@@ -230,18 +235,20 @@ def link(
         if document is not None:
             _write_documents(linker, [document], writer(has_documents=True), out)
         elif corpus is not None:
-            options = CorpusOptions(columns=mapping(mapped_columns))
+            options = CorpusOptions(columns=mapped)
             documents = read_documents(corpus, format=input_format, options=options, problems=problems)
             _write_documents(linker, documents, writer(located=True, has_documents=True), out)
         elif mentions:
-            _write(linker, [Batch(list(mentions))], writer(), out)
+            _write(linker, [Batch([Mention(text) for text in mentions])], writer(), out)
         else:
             assert file is not None, "else there is nothing to link"
-            if file == _STDIN:
-                _link_stream(linker, sys.stdin.buffer, Path("standard input"), column, writer, out, problems)
-            else:
-                with open_bytes(file) as stream:
-                    _link_stream(linker, stream, file, column, writer, out, problems)
+            path = Path("standard input") if file == _STDIN else file
+            with nullcontext(sys.stdin.buffer) if file == _STDIN else open_bytes(file) as stream:
+                if column is None:
+                    _write(linker, line_batches(stream, path, problems), writer(), out)
+                else:
+                    read = open_table(stream, path, column, problems, language_column=mapped.get("language"))
+                    _write(linker, read.batches, writer(table=UserTable(read.header, read.delimiter)), out)
     truncation.warn(stacklevel=1)
     finish(problems)
 
@@ -296,22 +303,6 @@ def _reranker(folder: Path, index: Index) -> Reranker:
             stacklevel=1,
         )
     return Reranker.load(folder, index)
-
-
-def _link_stream(
-    linker: Linker,
-    stream: IO[bytes],
-    path: Path,
-    column: str | None,
-    writer: Callable[..., LinkWriter],
-    out: TextIO,
-    problems: Problems,
-) -> None:
-    if column is None:
-        _write(linker, line_batches(stream, path, problems), writer(), out)
-    else:
-        table = open_table(stream, path, column, problems)
-        _write(linker, table.batches, writer(table=UserTable(table.header, table.delimiter)), out)
 
 
 def _document(mention: str, text: str) -> Document:

@@ -14,7 +14,9 @@ from nymlink.core.delimited import Record, format_record, guess_delimiter, list_
 from nymlink.core.errors import InputError
 from nymlink.core.files import has_bom, read_batches
 from nymlink.core.problems import Problems
+from nymlink.corpus.model import Mention
 from nymlink.corpus.readers.columns import likely_mention
+from nymlink.corpus.readers.common import mention_language
 
 _LONGEST: Final = 100_000
 """Characters of a mention at most; a longer line is a mistake."""
@@ -28,11 +30,11 @@ class Batch:
     """Some mentions to link.
 
     Attributes:
-        mentions: their texts.
+        mentions: the mentions.
         rows: the table rows they stand in, where they come from a table.
     """
 
-    mentions: list[str]
+    mentions: list[Mention]
     rows: list[Record] | None = None
 
     def portions(self, size: int) -> Iterator[Batch]:
@@ -65,12 +67,14 @@ def line_batches(stream: IO[bytes], path: Path, problems: Problems) -> Iterator[
         if is_first:
             _warn_of_header([line for _, line in lines], path)
             is_first = False
-        kept = [line for number, line in lines if _usable(line, path, number, problems)]
+        kept = [Mention(line) for number, line in lines if _usable(line, path, number, problems)]
         if kept:
             yield Batch(kept)
 
 
-def open_table(stream: IO[bytes], path: Path, column: str, problems: Problems) -> Table:
+def open_table(
+    stream: IO[bytes], path: Path, column: str, problems: Problems, *, language_column: str | None = None
+) -> Table:
     """Read the header of a table and, in batches, its rows.
 
     A row that cannot be linked has an empty mention: a row with another number of fields than the header, or whose
@@ -80,7 +84,8 @@ def open_table(stream: IO[bytes], path: Path, column: str, problems: Problems) -
         stream: the table.
         path: where it comes from, for messages.
         column: name or 1-based number of the column that holds the mentions.
-        problems: gets rows that cannot be linked.
+        problems: gets rows that cannot be linked, and cells of the language column that are no language code.
+        language_column: name or 1-based number of the column that holds their languages; ``None`` for none.
 
     Raises:
         InputError: the table is empty or has no such column, or several.
@@ -94,7 +99,13 @@ def open_table(stream: IO[bytes], path: Path, column: str, problems: Problems) -
     if not any(map(str.strip, header.fields)):
         raise InputError("the table is empty", path=path)
     shape = _Shape(
-        len(header.fields), _place(header.fields, column, path), delimiter, _out_delimiter(header, path)
+        len(header.fields),
+        _place(header.fields, column, path, "--column "),
+        None
+        if language_column is None
+        else _place(header.fields, language_column, path, "--map-column language="),
+        delimiter,
+        _out_delimiter(header, path),
     )
     header = replace(header, text=mark + shape.text(header))
     return Table(header, shape.out_delimiter, _batches(table_rows, lines, shape, path, problems))
@@ -107,12 +118,14 @@ class _Shape:
     Attributes:
         width: its number of columns.
         place: index of the column of mentions.
+        language_place: index of the column of their languages; ``None`` where there is none.
         delimiter: the character between fields.
         out_delimiter: the character between fields when columns are added.
     """
 
     width: int
     place: int
+    language_place: int | None
     delimiter: str
     out_delimiter: str
 
@@ -144,13 +157,14 @@ def _out_delimiter(header: Record, path: Path) -> str:
     return "\t" if _ending(path) == ".tsv" else ","
 
 
-def _place(header: list[str], column: str, path: Path) -> int:
+def _place(header: list[str], column: str, path: Path, option: str) -> int:
+    """Return the index of a column; ``option`` is what it is asked for with, for messages."""
     places = [place for place, name in enumerate(header) if column in (name, name.strip())]
     if len(places) > 1:
         numbers = [str(place + 1) for place in places]
         raise InputError(
             f"columns {' and '.join(numbers)} have the same name, {column!r}: give the number of the one that is "
-            f"meant, for example --column {numbers[0]}",
+            f"meant, for example {option}{numbers[0]}",
             path=path,
         )
     if places:
@@ -159,7 +173,7 @@ def _place(header: list[str], column: str, path: Path) -> int:
         return int(column) - 1
     example = shlex.quote(likely_mention(header).strip())
     raise InputError(
-        f"no column {column!r}; the table has: {list_headers(header)} (for example --column {example})", path=path
+        f"no column {column!r}; the table has: {list_headers(header)} (for example {option}{example})", path=path
     )
 
 
@@ -188,7 +202,7 @@ class _Lines:
 def _batches(
     table_rows: Iterator[Record], lines: _Lines, shape: _Shape, path: Path, problems: Problems
 ) -> Iterator[Batch]:
-    mentions: list[str] = []
+    mentions: list[Mention] = []
     rows: list[Record] = []
     for record in table_rows:
         # Of a table with one column an empty line is a row.
@@ -203,18 +217,21 @@ def _batches(
         yield Batch(mentions, rows)
 
 
-def _row(record: Record, shape: _Shape, path: Path, problems: Problems) -> tuple[str, Record]:
+def _row(record: Record, shape: _Shape, path: Path, problems: Problems) -> tuple[Mention, Record]:
     """Return the mention of a row, empty where it cannot be linked, and the row as it is to be written."""
     if len(record.fields) != shape.width:
         message = f"{len(record.fields)} fields instead of {shape.width}"
         problems.reject(path, record.line, message, outcome="not linked")
-        return "", shape.fitted(record)
-    mention = record.fields[shape.place]
-    if not _usable(mention, path, record.line, problems, outcome="not linked"):
-        mention = ""
+        return Mention(""), shape.fitted(record)
+    text = record.fields[shape.place]
+    if not _usable(text, path, record.line, problems, outcome="not linked"):
+        text = ""
     elif record.literal_quotes:
         problems.repair(path, record.line, "an unbalanced quotation mark: read as an ordinary character")
-    return mention, replace(record, text=shape.text(record))
+    language = None
+    if shape.language_place is not None:
+        language = mention_language(record.fields[shape.language_place], path, record.line, problems)
+    return Mention(text, language=language), replace(record, text=shape.text(record))
 
 
 def _usable(mention: str, path: Path, number: int, problems: Problems, *, outcome: str = "left out") -> bool:

@@ -21,6 +21,8 @@ class Mention:
         parts: surface forms of the single names in a composite mention ("breast and ovarian cancer" →
             ``("breast cancer", "ovarian cancer")``); empty for any other.
         prepared: whether ``text`` and ``parts`` are already normalised, with abbreviations expanded.
+        language: code of the language it is in ("en", "pt-BR"); ``None`` where that is not known of this mention:
+            it is in that of the others then (``language=`` of a linker).
     """
 
     text: str
@@ -30,6 +32,7 @@ class Mention:
     concept_ids: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
     prepared: bool = False
+    language: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

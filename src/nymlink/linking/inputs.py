@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import Any, Final
 
 from nymlink.core.errors import InputError
+from nymlink.core.language_codes import normalise_language
 from nymlink.corpus.model import Document, Mention
 from nymlink.text.normalise import normalise
 
@@ -95,6 +96,9 @@ def _fault(mention: Any, text: str) -> str | None:
         return f"{_said(mention)}, not a Mention"
     if not isinstance(mention.text, str):
         return f"its text is {_said(mention.text)}, not a string"
+    code = mention.language
+    if code is not None and not (isinstance(code, str) and normalise_language(code)):
+        return f"its language is {_said(code)}, no language code: give one like 'en' or 'pt-BR', or none"
     start, end = mention.start, mention.end
     if start is None and end is None:
         return None

@@ -75,9 +75,9 @@ class Linker:
         spelling: misspelt word → right word, applied to whole words of a mention that is no name as it stands;
             ``None`` for the table of its language.
         guesses: whether misspelt words that it does not have are guessed.
-        language: code of the language that mentions are in ("en"), unless :meth:`link` is told another; its rules
-            for spelling, forms and paraphrases are applied. ``None``: each mention is taken for the language that
-            recognises it.
+        language: code of the language that mentions are in ("en"), unless they state one themselves or
+            :meth:`link` is told another; its rules for spelling, forms and paraphrases are applied. ``None``: each
+            mention is taken for the language that recognises it.
         composites: which mentions are split into parts that are linked one by one: those whose parts are
             ``"given"``, or ``"always"`` those that look composite ("breast and ovarian cancer").
 
@@ -203,7 +203,7 @@ class Linker:
 
         Args:
             what: a string, strings or mentions, or a document.
-            language: code of the language that they are in ("en"); ``None`` for that of the linker.
+            language: code of the language ("en") of those that state none; ``None`` for that of the linker.
 
         Returns:
             A link for a string; else a list of links, one for each mention, in order.
@@ -225,7 +225,7 @@ class Linker:
 
         Args:
             documents: texts with mentions.
-            language: code of the language that they are in ("en"); ``None`` for that of the linker.
+            language: code of the language ("en") of mentions that state none; ``None`` for that of the linker.
 
         Raises:
             InputError: the offsets of a mention are not in the text, or it does not stand there.

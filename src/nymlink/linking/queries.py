@@ -11,7 +11,7 @@ from nymlink.index.entries.entries import Entries
 from nymlink.linking.guesses import guess
 from nymlink.text.languages import LanguageRules, rules_for
 from nymlink.text.normalise import normalise
-from nymlink.text.prepare import PUBLISHED_LANGUAGE, Composites, prepare_document
+from nymlink.text.prepare import Composites, language_of, prepare_document
 from nymlink.text.spelling import correct
 
 LONGEST_ACRONYM: Final = 6
@@ -61,8 +61,8 @@ def queries(
     Args:
         document: a text with mentions, or mentions alone.
         entries: those of the index.
-        language: code of the language that the mentions are in; ``None`` where it is unknown: each is taken for
-            the language that recognises it, see :func:`~nymlink.text.languages.rules_for`.
+        language: code of the language that mentions are in that state none; ``None`` where it is unknown: each is
+            taken for the language that recognises it, see :func:`~nymlink.text.languages.rules_for`.
         spelling: misspelt word → right word, for every language; ``None`` for the language's own table.
         guesses: whether misspelt words are guessed.
         composites: which mentions are split into parts.
@@ -72,8 +72,6 @@ def queries(
     Returns:
         For each mention, in order, its queries: one, or one for each part of a composite mention.
     """
-    if as_published:
-        language = PUBLISHED_LANGUAGE
     prepared = prepare_document(
         document, language=language, spelling=_NO_SPELLING, composites=composites, as_published=as_published
     )
@@ -83,7 +81,7 @@ def queries(
 
     def query_for(text: str, mention: Mention) -> MentionQuery:
         acronym = _is_acronym(mention.text, text)
-        rules = rules_for(text, language)
+        rules = rules_for(text, language_of(mention, language, as_published=as_published))
         if entries.find(text) is not None:
             return MentionQuery(text, text, rules, acronym=acronym)
         if not as_published and (row := entries.find_folded(text)) is not None:

@@ -12,6 +12,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final
 
+from nymlink.core.language_codes import UNKNOWN_LANGUAGE
 from nymlink.core.registry import Registry
 
 _NO_SPELLING: Final[Mapping[str, str]] = MappingProxyType({})
@@ -82,11 +83,11 @@ def rules_for(text: str, language: str | None = None) -> LanguageRules:
 
     Args:
         text: normalised.
-        language: its code; regions have the rules of the language (``en-GB`` those of ``en``). ``None`` where it
-            is unknown.
+        language: its code; regions have the rules of the language (``en-GB`` those of ``en``). ``None``, or
+            ``"und"``, where it is unknown.
     """
     rules = _rules()
-    if language is not None:
+    if language is not None and language != UNKNOWN_LANGUAGE:
         return rules.get(language.replace("_", "-").split("-")[0].lower(), NEUTRAL)
     return next((own for own in rules.values() if own.recognises(text)), NEUTRAL)
 

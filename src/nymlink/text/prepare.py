@@ -65,7 +65,7 @@ def prepare_document(
 
     Args:
         document: a text with mentions, or mentions alone.
-        language: code of the language that the mentions are in; ``None`` where that is unknown, see
+        language: code of the language that mentions are in that state none; ``None`` where that is unknown, see
             :func:`~nymlink.text.languages.rules_for`.
         spelling: misspelt word → right word; empty for none, ``None`` for the table of its language.
         composites: which other mentions are split by rule. ``"given"``: none. ``"gold"``: those with several gold
@@ -77,21 +77,25 @@ def prepare_document(
     Returns:
         For each mention, in order, its queries: one, or one for each part of a composite mention.
     """
-    if as_published:
-        language = PUBLISHED_LANGUAGE
     definitions = find_definitions(document.text, inverted=not as_published)
 
     def queries(mention: Mention) -> tuple[str, ...]:
         if mention.prepared:
             return mention.parts or (mention.text,)
         known = definitions if mention.end is None else in_force(definitions, mention.end)
+        code = language_of(mention, language, as_published=as_published)
         if mention.parts:
             surfaces = tuple(expand(part, known, tokens_only=as_published) for part in mention.parts)
         else:
-            surfaces = _split(expand(mention.text, known, tokens_only=as_published), mention, composites, language)
-        return tuple(prepare(surface, language=language, spelling=spelling) for surface in surfaces)
+            surfaces = _split(expand(mention.text, known, tokens_only=as_published), mention, composites, code)
+        return tuple(prepare(surface, language=code, spelling=spelling) for surface in surfaces)
 
     return tuple(queries(mention) for mention in document.mentions)
+
+
+def language_of(mention: Mention, language: str | None, *, as_published: bool = False) -> str | None:
+    """Choose the language of a mention: its own, else the one that is given for all mentions."""
+    return PUBLISHED_LANGUAGE if as_published else mention.language or language
 
 
 def _split(surface: str, mention: Mention, composites: Composites, language: str | None) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "start": ("start", "start_offset", "begin"),
     "end": ("end", "end_offset", "stop"),
     "type": ("type", "semantic_type", "entity_type", "category"),
+    "language": ("language", "lang"),
     "context": ("context", "sentence", "passage", "text"),
 }
 """nymlink's columns and their spellings in files, the likeliest first; case, blanks and hyphens do not matter."""

@@ -32,6 +32,7 @@ from nymlink.corpus.readers.common import (
     check_offsets,
     clean_ids,
     first_lines,
+    mention_language,
     most_match,
     require_documents,
     source_name,
@@ -199,10 +200,11 @@ def _row(values: Mapping[str, Any], path: Path, line: int, problems: Problems) -
         gold = split_ids(texts["concept_id"], "|;")
     context = "" if values.get("context") is None else str(values["context"])
     start, end = _span(texts, mention, context, path, line, problems)
+    language = mention_language(texts["language"], path, line, problems)
     return _Row(
         texts["document"],
         context,
-        Mention(mention, start=start, end=end, type=texts["type"], concept_ids=gold),
+        Mention(mention, start=start, end=end, type=texts["type"], concept_ids=gold, language=language),
     )
 
 

@@ -1,6 +1,7 @@
 """Reader of XL-BEL queries: ``id||mention``, or ``id||mention||context`` with the mention in ``<tgt>`` tags.
 
-Several gold ids are alternatives, joined by ``|``. Liu et al., "Learning domain-specialised
+Several gold ids are alternatives, joined by ``|``. The mentions of a file that is called as the published ones are
+(``es_1k_test_query.txt``) have the language of its name. Liu et al., "Learning domain-specialised
 representations for cross-lingual biomedical entity linking" (ACL 2021).
 """
 
@@ -27,6 +28,8 @@ from nymlink.corpus.readers.common import (
 )
 
 _LINE: Final = re.compile(r"[^\s|]+(\|[^\s|]+)*\|\|[^|]*[^|\s]")
+_PUBLISHED: Final = re.compile(r"([a-z]{2,3})_[0-9]+k_")
+"""What the names of the published files begin with: ``es_1k_test_query.txt``."""
 _TAG: Final = re.compile(r"</?tgt>")
 
 
@@ -40,6 +43,8 @@ def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator
 
 def _documents(path: Path, problems: Problems) -> Iterator[Document]:
     name = source_name(path)
+    published = _PUBLISHED.match(name)
+    language = None if published is None else published[1]
     for number, line in read_lines(path, problems):
         if not line.strip():
             continue
@@ -56,7 +61,7 @@ def _documents(path: Path, problems: Problems) -> Iterator[Document]:
                 start, end = check_offsets(text, surface, *tagged, path=path, line=number, problems=problems)
             else:
                 problems.repair(path, number, f"no <tgt> tags in the context: {surface!r} kept without offsets")
-        mention = Mention(surface, start=start, end=end, concept_ids=ids)
+        mention = Mention(surface, start=start, end=end, concept_ids=ids, language=language)
         yield Document(f"{name}:{number}", text, (mention,))
 
 
