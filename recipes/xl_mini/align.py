@@ -6,6 +6,7 @@ language, so that the hardest negatives of a name are of other languages, too.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -50,7 +51,7 @@ SETTINGS: Final = {
 }
 
 _POOL: Final = 150_000
-"""Translations among which neighbours are searched."""
+"""Concepts among which neighbours are searched."""
 
 
 def make(folder: Path, base: Path, mean: Path, *, steps: int, seed: int) -> None:
@@ -79,35 +80,24 @@ def alignment_pairs(folder: Path, *, steps: int, seed: int) -> pa.Table:
         "synonyms": pq.read_table(folder / "synonyms.parquet"),
     }
     near = round(NEIGHBOURS * BATCH / GROUP) * GROUP
-    wanted = steps * (BATCH - near)
+    rest = BATCH - near
     others = pa.concat_tables(
         [
             sources[part].take(
-                draw.choice(len(sources[part]), min(round(share * wanted), len(sources[part])), False)
+                draw.choice(len(sources[part]), _at_most(len(sources[part]), share * steps * rest), False)
             )
             for part, share in PARTS.items()
         ]
     )
-    order = draw.permutation(len(others))
-    pool = draw.choice(len(translations), min(_POOL, len(translations)), False)
+    steps = min(steps, len(others) // rest)
+    pool = _one_of_each(translations["concept"].to_pylist(), draw)
     groups = neighbours(_english_vectors(folder, translations.take(pool)), steps * near // GROUP, draw)
     grouped = sources["translations"].take(pool[groups.ravel()])
-    steps = min(steps, len(others) // (BATCH - near))
-    lines = pa.concat_tables([others.take(order), grouped])
-    in_batches = np.concatenate(
-        [
-            np.concatenate(
-                [
-                    np.arange(step * (BATCH - near), (step + 1) * (BATCH - near)),
-                    len(others) + np.arange(step * near, (step + 1) * near),
-                ]
-            )
-            for step in range(steps)
-        ]
-    )
-    shuffled = np.empty(len(in_batches), np.int64)
-    place = permute(np.arange(len(in_batches)), size=len(in_batches), key=seeded_keys(["epoch 0"], seed=seed))
-    shuffled[place] = in_batches
+    lines = pa.concat_tables([others.take(draw.permutation(len(others))[: steps * rest]), grouped])
+    places = np.arange(steps * BATCH)
+    batches = np.hstack([places[: steps * rest].reshape(steps, rest), places[steps * rest :].reshape(steps, near)])
+    shuffled = np.empty_like(places)
+    shuffled[permute(places, size=len(places), key=seeded_keys(["epoch 0"], seed=seed))] = batches.ravel()
     return lines.take(shuffled).cast(PAIRS)
 
 
@@ -128,6 +118,17 @@ def neighbours(vectors: npt.NDArray[np.float32], groups: int, draw: np.random.Ge
         scores[np.arange(len(rows)), rows] = np.inf
         found[start : start + block] = np.argpartition(-scores, GROUP - 1, axis=1)[:, :GROUP]
     return found
+
+
+def _at_most(count: int, wanted: float) -> int:
+    return min(count, math.ceil(wanted))
+
+
+def _one_of_each(concepts: Sequence[str], draw: np.random.Generator) -> npt.NDArray[np.int64]:
+    """Choose a random row of each concept: names of one concept are no negatives of each other."""
+    order = draw.permutation(len(concepts))
+    _, first = np.unique(np.array(concepts)[order], return_index=True)
+    return order[draw.permutation(first)[:_POOL]]
 
 
 def _english_vectors(folder: Path, pairs: pa.Table) -> npt.NDArray[np.float32]:

@@ -19,8 +19,10 @@ from tokenizers import Tokenizer
 from tokenizers.models import Unigram
 from tokenizers.pre_tokenizers import Metaspace
 
+from nymlink.core.problems import Problems
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.torch_model import TorchModel
+from nymlink.pairs.pair_table import PairTable
 from tests.encode import tiny
 
 WORDS = {
@@ -209,3 +211,23 @@ def test_tokens_are_counted_by_language(recipe: Recipe) -> None:
     rows = tokenizer.report({"new": made}, {"de": ["kurz wuchs", "ж"]})
     assert rows[0]["new: unknown, %"] == "50.0"
     assert json.dumps(rows)
+
+
+@pytest.mark.usefixtures("pairs")
+def test_half_of_each_batch_are_neighbouring_concepts(recipe: Recipe, tmp_path: Path) -> None:
+    table = PairTable.convert(
+        recipe.folder / "alignment.parquet", tmp_path / "pairs.arrow", seed=0, problems=Problems()
+    )
+    assert 0 < len(table) == len(table) // align.BATCH * align.BATCH
+    for start in range(0, len(table), align.BATCH):
+        concepts = table.slice(start, start + align.BATCH, epoch=0).concepts
+        assert len(set(concepts[-align.GROUP :])) == align.GROUP
+
+
+def test_neighbours_are_the_nearest_rows() -> None:
+    angles = np.radians(np.arange(0, 360, 10))
+    vectors = np.stack([np.cos(angles), np.sin(angles)], 1).astype(np.float32)
+    for group in align.neighbours(vectors, 5, np.random.default_rng(0)):
+        turned = np.sort((group - group[0]) % 36)
+        spans = np.diff([*turned, turned[0] + 36])
+        assert sorted(spans)[:-1] == [1] * (align.GROUP - 1)
