@@ -18,12 +18,13 @@ import numpy as np
 import pyarrow as pa
 
 from nymlink.core.errors import InputError
+from nymlink.core.language_codes import UNKNOWN_LANGUAGE
 from nymlink.core.store.arrays import Ints
 from nymlink.pairs.names import Rows, distinct_names, lower_case
 from nymlink.pairs.permutation import Keys, permute, seeded_keys
 from nymlink.pairs.settings import PairSettings, Part
 from nymlink.vocabulary.languages import matching_languages
-from nymlink.vocabulary.model import SYNONYM_KINDS, UNKNOWN_LANGUAGE
+from nymlink.vocabulary.model import SYNONYM_KINDS
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 PAIRS: Final = pa.schema([pa.field(name, pa.string(), nullable=False) for name in ("concept", "name1", "name2")])

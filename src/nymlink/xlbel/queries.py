@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Final
 
 from nymlink.core.errors import InputError
+from nymlink.core.language_codes import normalise_language
 from nymlink.corpus.model import Corpus, Document, Mention
 from nymlink.evaluation.gold import GoldResolver
-from nymlink.vocabulary.languages import normalise_language
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _CODE: Final = re.compile(r"([a-z]{2,3})[_.-]")
