@@ -288,6 +288,21 @@ def test_rows_that_cannot_be_used_are_counted(tmp_path: Path, table: Path, outpu
     assert [problem.line for problem in problems.first] == [6, 7]
 
 
+def test_a_page_without_end_does_not_fill_the_memory(
+    tmp_path: Path, table: Path, output: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nymlink.xlbel.dump.LARGEST_PAGE", 1 << 20)
+    endless = bz2.compress(b"  <page>\n    <title>Endless</title>" + b"x" * (9 << 20) + b"</text></page>\n")
+    first, *others = streams(PAGES)
+    dump = tmp_path / "dump.bz2"
+    dump.write_bytes(b"".join([first, endless, *others]))
+    problems = Problems()
+    build_benchmark(dump, table, output, problems=problems)
+    assert problems.rejected > 0
+    assert "a page of more than" in problems.first[0].message
+    assert set(output.read_text(encoding="utf-8").splitlines()) == LINES
+
+
 def test_the_inputs_are_not_overwritten(tmp_path: Path, table: Path) -> None:
     dump = write(tmp_path / "dump.bz2", PAGES)
     with pytest.raises(NymlinkError, match="overwritten"):
