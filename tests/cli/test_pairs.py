@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 from tests.cli.conftest import Run
 
 ENGLISH = {"X:1||myocardial infarction||heart attack", "X:1||myocardial infarction||mi", "X:1||heart attack||mi"}
+ENGLISH_NAMES = ("myocardial infarction", "heart attack", "mi")
 
 
 def lines(path: Path) -> set[str]:
@@ -41,6 +42,7 @@ def test_options_choose_names(run: Run, built: Path, tmp_path: Path) -> None:
 
     assert len(made("--cap", 2)) == 3
     assert len(made("--language", "en", "--language", "es")) == 7
+    assert made("--across-languages") == {f"X:1||{name}||infarto de miocardio" for name in ENGLISH_NAMES}
     assert made("--kind", "abbreviation", "--kind", "preferred", "--language", "en", "--seed", 1) == {
         "X:1||myocardial infarction||mi",
         "X:2||mitral insufficiency||mi",

@@ -101,7 +101,7 @@ def test_an_interrupted_training_says_how_to_go_on_and_does(
 def test_a_recipe_says_what_each_stage_made_and_goes_on(
     run: Run, config: Path, tmp_path: Path, interrupt_next_step: Callable[[], None]
 ) -> None:
-    (tmp_path / "en-de.txt").write_text("heart Herz\nfever Fieber\nheart\n")
+    (tmp_path / "en-de.txt").write_text("heart\tHerz\nfever\tFieber\nheart\n")
     sap = "".join(line for line in config.read_text().splitlines(keepends=True) if "output" not in line)
     (tmp_path / "xl.toml").write_text(
         f'[[stage]]\ntrain = "sap"\n{sap}'
@@ -112,7 +112,7 @@ def test_a_recipe_says_what_each_stage_made_and_goes_on(
     assert stopped.exit_code == 130
     assert stopped.stderr == "1-sap: stopped after step 1 of 2; the same command goes on from there\n"
     result = run("train", "recipe", tmp_path / "xl.toml", "-o", tmp_path / "xl")
-    assert result.exit_code == 1  # a line of the translations was left out
+    assert result.exit_code == 1, result.stderr  # a line of the translations was left out
     assert result.stdout.splitlines() == [
         f"2 steps, weights of step 2 → {tmp_path / 'xl' / '1-sap'}",
         f"1 steps, weights of step 1 → {tmp_path / 'xl' / '2-translation'}",

@@ -50,6 +50,41 @@ def test_they_are_those_of_the_plain_twin(
 
 
 @settings(deadline=None)
+@given(
+    st.lists(NAMES, max_size=40),
+    st.sets(st.sampled_from(["A:1", "A:3"])),
+    st.integers(1, 9),
+    st.sampled_from(["de", "en-GB"]),
+)
+def test_across_languages_they_are_those_of_two(
+    rows: list[tuple[str, str, str, str]], obsolete: set[str], cap: int, other: str
+) -> None:
+    rows = [(concept, text, lang.replace("de", other), kind) for concept, text, lang, kind in rows]
+    made = vocabulary(*rows, obsolete=obsolete)
+    languages = {}
+    for concept in made:
+        for name in made.names(concept.id, kinds=SYNONYM_KINDS):
+            languages.setdefault((concept.id, name.text.lower()), name.lang.partition("-")[0])
+    expected = {
+        one: {
+            frozenset(pair[1:])
+            for pair in those
+            if len({languages[one, name] for name in pair[1:]} - {"und"}) == 2
+        }
+        for one, those in naive_pairs(made, kinds=SYNONYM_KINDS).items()
+    }
+    everything = Counter(
+        (one, frozenset(pair)) for one, *pair in spelt(Pairs.of(made, cap=1000, across_languages=True))
+    )
+    assert everything == Counter((one, pair) for one, those in expected.items() for pair in those)
+    drawn = [(one, frozenset(pair)) for one, *pair in spelt(Pairs.of(made, cap=cap, across_languages=True))]
+    assert set(drawn) <= set(everything)
+    assert Counter(one for one, _ in drawn) == Counter(
+        {one: min(len(those), cap) for one, those in expected.items() if those}
+    )
+
+
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 14), max_size=6), st.integers(1, 20), st.integers(0, 5))
 def test_a_crowd_keeps_as_many_as_the_cap_without_repeats(sizes: list[int], cap: int, seed: int) -> None:
     made = vocabulary(*(row for at, size in enumerate(sizes) for row in crowd(f"A:{at}", size)))
@@ -114,6 +149,7 @@ def test_narrow_and_broad_names_are_in_only_when_asked_for() -> None:
         "seed": 0,
         "languages": None,
         "kinds": ["exact", "narrow"],
+        "across_languages": False,
         "held_out": 0.0,
         "part": "train",
     }

@@ -40,6 +40,7 @@ from nymlink.vocabulary.vocabulary import Vocabulary
     multiple=True,
     help="Names in this language only (und: of unknown language); all otherwise. Repeatable.",
 )
+@click.option("--across-languages", is_flag=True, help="Only pairs of names in two languages.")
 @click.option(
     "--kind",
     "kinds",
@@ -62,6 +63,7 @@ def pairs(
     cap: int,
     seed: int,
     languages: tuple[str, ...],
+    across_languages: bool,
     kinds: tuple[str, ...],
     no_tradenames: bool,
     held_out: float | None,
@@ -99,6 +101,7 @@ def pairs(
             seed=seed,
             languages=languages or None,
             kinds=chosen,
+            across_languages=across_languages,
             held_out=held_out or 0,
             part=part,
         )
@@ -110,6 +113,7 @@ def pairs(
         if not len(drawn):
             raise InputError(
                 f"no pair for {target}: none of its concepts has two different names of those asked for"
+                f"{' in two languages' if across_languages else ''}"
             )
     for drawn, target in parts:
         _write(drawn, target)

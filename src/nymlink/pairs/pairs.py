@@ -2,7 +2,7 @@
 
 Liu et al., "Self-Alignment Pretraining for Biomedical Entity Representations" (NAACL 2021) train on all pairs of
 names of one concept, at most 50 per concept; UMLS has twelve million. Here a pair is a number: cumulative counts
-give its concept, and unranking gives its two names. Drawing without replacement and shuffling are permutations of
+give its concept and its two names. Drawing without replacement and shuffling are permutations of
 numbers (:mod:`nymlink.pairs.permutation`). So only the name rows are held in memory, any range of any epoch is
 available at once, and a training resumes from an integer.
 """
@@ -44,6 +44,8 @@ class Pairs:
         keys: uint64 (C): random key of each concept, which determines its sample of pairs.
         names: int32 (N): name rows.
         name_offsets: int64 (C + 1): concept i has the names ``names[name_offsets[i]:name_offsets[i + 1]]``.
+        pairs_before: int64 (N + 1): before any are left out by the cap, name i is the right name of the pairs
+            numbered ``pairs_before[i]`` to ``pairs_before[i + 1] - 1``, with the first names of its concept.
         pair_offsets: int64 (C + 1): concept i has the pairs numbered ``pair_offsets[i]`` to
             ``pair_offsets[i + 1] - 1``.
     """
@@ -54,6 +56,7 @@ class Pairs:
     keys: Keys
     names: Rows
     name_offsets: Ints
+    pairs_before: Ints
     pair_offsets: Ints
 
     @classmethod
@@ -65,6 +68,7 @@ class Pairs:
         seed: int = 0,
         languages: Collection[str] | None = None,
         kinds: Collection[str] | None = None,
+        across_languages: bool = False,
         held_out: float = 0.0,
         part: Part = "train",
     ) -> Pairs:
@@ -79,6 +83,7 @@ class Pairs:
             seed=seed,
             languages=None if languages is None else frozenset(languages),
             kinds=frozenset(SYNONYM_KINDS if kinds is None else kinds),
+            across_languages=across_languages,
             held_out=held_out,
             part=part,
         )
@@ -90,19 +95,27 @@ class Pairs:
         if languages is not None and not matching_languages(languages, [UNKNOWN_LANGUAGE]):
             _warn_of_unknown(available.get(UNKNOWN_LANGUAGE, 0))
         names, owners = distinct_names(vocabulary, languages=languages, kinds=settings.kinds)
-        concepts, counts = np.unique(owners, return_counts=True)
-        chosen = counts > 1
+        # With how many of the names before it, from the first of its concept, each name is a pair.
+        partners = np.arange(len(names))
+        if across_languages:
+            names, owners, partners = _by_language(vocabulary, names, owners)
+        concepts, first, counts = np.unique(owners, return_index=True, return_counts=True)
+        partners = partners - np.repeat(first, counts)
+        totals = np.diff(_offsets(partners)[np.append(first, len(names))])
+        chosen = totals > 0
         keys = _keys(vocabulary, concepts[chosen], seed=seed)
         in_part = (keys < held_out * 2.0**64) == (part == "held-out")
         chosen[chosen] = in_part
+        kept = np.repeat(chosen, counts)
         return cls(
             vocabulary=vocabulary,
             settings=settings,
             concepts=concepts[chosen],
             keys=keys[in_part],
-            names=names[np.repeat(chosen, counts)],
+            names=names[kept],
             name_offsets=_offsets(counts[chosen]),
-            pair_offsets=_offsets(np.minimum(_pair_counts(counts[chosen]), cap)),
+            pairs_before=_offsets(partners[kept]),
+            pair_offsets=_offsets(np.minimum(totals[chosen], cap)),
         )
 
     def __len__(self) -> int:
@@ -114,7 +127,7 @@ class Pairs:
 
         Returns:
             Concept rows, left name rows and right name rows: int32 (stop − start) each. The left name is the one
-            that comes first in the vocabulary.
+            that comes first in the vocabulary, or with ``across_languages`` that of the language counted first.
 
         Raises:
             IndexError: the range exceeds the number of pairs.
@@ -126,11 +139,14 @@ class Pairs:
         concept = np.searchsorted(self.pair_offsets, number, side="right") - 1
         within = number - self.pair_offsets[concept]
         first = self.name_offsets[concept]
-        total = _pair_counts(self.name_offsets[concept + 1] - first)
+        before = self.pairs_before[first]
+        total = self.pairs_before[self.name_offsets[concept + 1]] - before
         sampled = np.flatnonzero(total > self.settings.cap)
         within[sampled] = permute(within[sampled], size=total[sampled], key=self.keys[concept[sampled]])
-        left, right = _unrank(within)
-        return self.concepts[concept], self.names[first + left], self.names[first + right]
+        number = before + within
+        right = np.searchsorted(self.pairs_before, number, side="right") - 1
+        left = first + number - self.pairs_before[right]
+        return self.concepts[concept], self.names[left], self.names[right]
 
     def texts(self, rows: Rows) -> list[str]:
         """Return the lower-cased names at name rows."""
@@ -161,21 +177,26 @@ def _warn_of_unknown(count: int) -> None:
         )
 
 
+def _by_language(vocabulary: Vocabulary, names: Rows, owners: Rows) -> tuple[Rows, Rows, Ints]:
+    """Sort the names of each concept by language, regions aside, without those of unknown language.
+
+    Returns:
+        Name rows and their concept rows (int32), and for each the place of the first one of its concept and
+        language (int64).
+    """
+    column = vocabulary.columns.names["lang"].take(pa.array(names)).combine_chunks()
+    codes = np.array([code.partition("-")[0] for code in column.dictionary.to_pylist()])
+    languages = np.unique(codes, return_inverse=True)[1][column.indices.to_numpy()]
+    order = np.lexsort((languages, owners))
+    order = order[(codes != UNKNOWN_LANGUAGE)[column.indices.to_numpy()][order]]
+    names, owners, languages = names[order], owners[order], languages[order]
+    begins = (np.diff(owners, prepend=-1) != 0) | (np.diff(languages, prepend=-1) != 0)
+    return names, owners, np.maximum.accumulate(np.where(begins, np.arange(len(names)), 0))
+
+
 def _keys(vocabulary: Vocabulary, concepts: Rows, *, seed: int) -> Keys:
     return seeded_keys(vocabulary.columns.concepts["id"].take(pa.array(concepts)).to_pylist(), seed=seed)
 
 
 def _offsets(counts: Ints) -> Ints:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
-
-
-def _pair_counts(names: Ints) -> Ints:
-    """The number of pairs of n names: n (n − 1) / 2."""
-    return names * (names - 1) // 2
-
-
-def _unrank(number: Ints) -> tuple[Ints, Ints]:
-    """Unrank pairs, numbered in the order (0, 1), (0, 2), (1, 2), (0, 3) …, to their two members."""
-    # Exact in double precision for up to 2²⁵ names of one concept.
-    right = ((1 + np.sqrt(1 + 8 * number)) / 2).astype(np.int64)
-    return number - _pair_counts(right), right

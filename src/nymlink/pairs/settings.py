@@ -18,8 +18,9 @@ class PairSettings:
     Attributes:
         cap: the most pairs per concept; of a concept with more, a random sample without replacement.
         seed: seed of samples, held-out concepts and order.
-        languages: languages of names, ``None`` for all; names are also paired across languages.
+        languages: languages of names, ``None`` for all.
         kinds: kinds of names.
+        across_languages: only pairs of names in two languages, neither of them unknown.
         held_out: share of concepts held out, which depend on the seed and their ids alone.
         part: the concepts whose pairs are made: all but those held out (``"train"``), or those held out.
 
@@ -31,6 +32,7 @@ class PairSettings:
     seed: int = 0
     languages: Collection[str] | None = None
     kinds: Collection[str] = SYNONYM_KINDS
+    across_languages: bool = False
     held_out: float = 0.0
     part: Part = "train"
 

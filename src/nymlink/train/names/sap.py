@@ -44,5 +44,6 @@ def _data(settings: SapSettings, scratch: Path, problems: Problems) -> PairData:
         seed=settings.seed,
         languages=settings.languages or None,
         kinds=settings.kinds or None,
+        across_languages=settings.across_languages,
     )
     return PairData(VocabularyPairs(pairs), {"vocabulary": vocabulary.describe(), "pairs": {"count": len(pairs)}})

@@ -49,6 +49,9 @@ class SapSettings(SynonymSettings):
             flag="--language",
         ),
     )
+    across_languages: bool = field(
+        default=False, metadata=about("vocab: learn only pairs of names in two languages")
+    )
     kinds: tuple[str, ...] = field(
         default=(),
         metadata=about(
@@ -61,10 +64,10 @@ class SapSettings(SynonymSettings):
         if (self.vocab is None) == (self.pairs is None):
             raise ValueError("give either vocab or pairs, not both")
         require(self.cap >= 1, "cap", "at least 1", self.cap)
-        if self.pairs is not None and (self.languages or self.kinds):
+        if self.pairs is not None and (self.languages or self.kinds or self.across_languages):
             raise ValueError(
-                "languages and kinds select names of vocab, not of a file of pairs: select them when you make the "
-                "file (`nymlink pairs --language … --kind …`)"
+                "languages, across_languages and kinds select names of vocab, not of a file of pairs: select them "
+                "when you make the file (`nymlink pairs --language … --kind …`)"
             )
         known = f"some of {', '.join(KINDS)}"
         require(set(self.kinds) <= set(KINDS), "kinds", known, self.kinds)
