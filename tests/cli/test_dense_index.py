@@ -147,3 +147,12 @@ def test_the_encoder_that_comes_with_nymlink_is_the_default(run: Run, built: Pat
     assert "nymlink-mini" in said
     found = run("link", "--index", tmp_path / "i", "--format", "jsonl", "abnormally small height").stdout
     assert json.loads(found)["candidates"][0]["concept_id"] == "X:3"
+
+
+def test_scripts_that_the_encoder_does_not_know_are_said_once(run: Run, built: Path) -> None:
+    folder = built / "mini"
+    assert run("index", "build", built / "vocab", "-o", folder).exit_code == 0
+    result = run("link", "--index", folder, "--top-k", 5000, input="발작\n" * 50 + "MI\n")
+    assert result.exit_code == 0
+    assert result.stderr.count("50 of 51 mentions are written in Hangul, which the encoder nymlink-mini") == 1
+    assert "pip install 'nymlink[xl]'" in result.stderr

@@ -34,6 +34,7 @@ from nymlink.index.index import Index
 from nymlink.linking.default import default_index
 from nymlink.linking.linker import Linker
 from nymlink.linking.model import Link
+from nymlink.linking.unknown_scripts import UnknownScripts
 from nymlink.linking.writers import LINK_FORMATS
 from nymlink.linking.writers.files import format_of, open_file, open_writer, require_input
 from nymlink.linking.writers.writer import LinksInfo, LinkWriter, UserTable
@@ -216,8 +217,8 @@ def link(
     )
     problems = reported_problems()
     target: AbstractContextManager[TextIO] = nullcontext(sys.stdout) if output is None else open_file(output)
-    truncation = TruncationCounts()
-    with truncation.collected(), target as out:
+    truncation, unknown_scripts = TruncationCounts(), UnknownScripts()
+    with truncation.collected(), unknown_scripts.collected(), target as out:
 
         def writer(
             *, located: bool = False, has_documents: bool = False, table: UserTable | None = None
@@ -250,6 +251,7 @@ def link(
                     read = open_table(stream, path, column, problems, language_column=mapped.get("language"))
                     _write(linker, read.batches, writer(table=UserTable(read.header, read.delimiter)), out)
     truncation.warn(stacklevel=1)
+    unknown_scripts.warn(stacklevel=1)
     finish(problems)
 
 

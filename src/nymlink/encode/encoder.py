@@ -20,6 +20,7 @@ from nymlink.encode.cache.cached_vectors import CachedVectors
 from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.encode.model.fingerprint import fingerprint
 from nymlink.encode.model.installed import installed
+from nymlink.encode.model.known_scripts import known_scripts
 from nymlink.encode.model.saved import check_saved
 from nymlink.encode.model.settings import EncoderSettings, Pooling
 from nymlink.encode.model.tokenizer import load_tokenizer, uninformative_tokens
@@ -125,6 +126,11 @@ class Encoder:
             settings=self.settings,
             precision=self.network.precision,
         )
+
+    @cached_property
+    def known_scripts(self) -> frozenset[str]:
+        """Scripts in which its tokenizer has words, not letters alone: ``{"Latin", "Cyrillic", …}``."""
+        return known_scripts(self._tokenizer)
 
     @cached_property
     def _uninformative(self) -> frozenset[int]:

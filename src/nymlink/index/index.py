@@ -171,15 +171,23 @@ class Index:
         encoder = getattr(self._contents.searches.get(DENSE), "encoder", None)
         return encoder if isinstance(encoder, QueryEncoder) else None
 
-    def load_encoder(self) -> None:
-        """Load the encoder of a dense search now, not at the first query; without dense search do nothing.
+    @property
+    def encoder(self) -> Encoder | None:
+        """Encoder of the dense search, loaded at the first access or query; ``None`` without dense search.
 
         Raises:
             StoreError: it was not found, or is another one than the index was built with.
             InputError: there is no encoder at the given place.
         """
-        if self._encoder is not None:
-            _ = self._encoder.loaded
+        return None if self._encoder is None else self._encoder.loaded
+
+    def load_encoder(self) -> None:
+        """Load the encoder of a dense search now, not at the first query; without dense search do nothing.
+
+        Raises:
+            StoreError, InputError: as :attr:`encoder`.
+        """
+        _ = self.encoder
 
     def with_fusion(self, fusion: Fusion) -> Index:
         """Join the searches in another way; the new index is not calibrated, because its scores are others."""

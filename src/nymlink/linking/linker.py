@@ -21,6 +21,7 @@ from nymlink.linking.inputs import as_document, checked, is_missing
 from nymlink.linking.links import Links
 from nymlink.linking.model import Link
 from nymlink.linking.queries import MentionQuery, queries
+from nymlink.linking.unknown_scripts import UnknownScripts
 from nymlink.text.prepare import Composites
 from nymlink.vocabulary.read import open_vocabulary, read_vocabulary
 
@@ -212,8 +213,10 @@ class Linker:
             InputError: this is nothing of that, or offsets are not those of a mention; the message says which.
         """
         if isinstance(what, str) or is_missing(what):
-            return next(self.link_documents([as_document([what], stacklevel=2)], language=language))[0]
-        return Links(next(self.link_documents([as_document(what, stacklevel=2)], language=language)))
+            [[link]] = self._link_documents([as_document([what], stacklevel=2)], language, stacklevel=3)
+            return link
+        [links] = self._link_documents([as_document(what, stacklevel=2)], language, stacklevel=3)
+        return Links(links)
 
     def link_documents(
         self, documents: Iterable[Document], *, language: str | None = None
@@ -230,12 +233,26 @@ class Linker:
         Raises:
             InputError: the offsets of a mention are not in the text, or it does not stand there.
         """
+        return self._link_documents(documents, language, stacklevel=2)
+
+    def _link_documents(
+        self, documents: Iterable[Document], language: str | None, *, stacklevel: int
+    ) -> Iterator[list[Link]]:
+        """Link documents, and at the end warn of mentions that the encoder cannot read.
+
+        Args:
+            documents: texts with mentions.
+            language: as of :meth:`link_documents`.
+            stacklevel: whose line the warning is of: 2 for that which takes the last links.
+        """
         code = self.language if language is None else _language(language)
+        unknown = UnknownScripts()
         for group in self._groups(documents):
-            for document, links in zip(group, self._linked(group, code), strict=True):
+            for document, links in zip(group, self._linked(group, code, unknown), strict=True):
                 if self.reranker is not None:
                     links = [_cut(link, self.top_k) for link in self.reranker.rerank(document, links)]
                 yield links
+        unknown.warn(stacklevel=stacklevel)
 
     def _groups(self, documents: Iterable[Document]) -> Iterator[list[Document]]:
         """Documents that are linked together."""
@@ -254,8 +271,10 @@ class Linker:
             raise
         yield group
 
-    def _linked(self, documents: Sequence[Document], language: str | None) -> Iterator[list[Link]]:
-        """The links of each document as the index has them."""
+    def _linked(
+        self, documents: Sequence[Document], language: str | None, unknown: UnknownScripts
+    ) -> Iterator[list[Link]]:
+        """The links of each document as the index has them; mentions that its encoder cannot read are counted."""
         prepared = [
             queries(
                 document,
@@ -267,6 +286,9 @@ class Linker:
             )
             for document in documents
         ]
+        for mentions in prepared:
+            for parts in mentions:
+                unknown.add([query.text for query in parts], self.index)
         texts = (
             text
             for mentions in prepared

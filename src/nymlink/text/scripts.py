@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from functools import lru_cache
 from typing import Final
 
@@ -10,7 +11,10 @@ LATIN: Final = "Latin"
 HAN: Final = "Han"
 """Chinese characters, of Chinese, Japanese and Korean."""
 
-UNSPACED: Final = frozenset({HAN, "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar"})
+KANA: Final = frozenset({"Hiragana", "Katakana"})
+"""The two scripts of Japanese syllables."""
+
+UNSPACED: Final = KANA | frozenset({HAN, "Thai", "Lao", "Khmer", "Myanmar"})
 """Scripts that write no space between words."""
 
 _SCRIPTS: Final = {"Cjk": HAN, "Ideographic": HAN, "Katakana-Hiragana": "Katakana"}
@@ -35,3 +39,11 @@ def scripts_of(text: str) -> frozenset[str]:
     if text.isascii():
         return frozenset({LATIN}) if any(map(str.isalpha, text)) else frozenset()
     return frozenset(script for char in text if (script := script_of(char)) is not None)
+
+
+def main_script(text: str) -> str | None:
+    """Tell the script that most letters of a text are of; ``None`` for a text without letters."""
+    if text.isascii():
+        return LATIN if any(map(str.isalpha, text)) else None
+    scripts = Counter(script for char in text if (script := script_of(char)) is not None)
+    return scripts.most_common(1)[0][0] if scripts else None

@@ -22,7 +22,10 @@ from nymlink.core.store.ownership import MANIFEST
 
 ENCODERS: Final[Registry[Path]] = Registry("nymlink.encoders", noun="encoder")
 
-_EXTRAS: Final = {"nymlink-xl-mini": "xl"}
+XL_MINI: Final = "nymlink-xl-mini"
+"""Name of nymlink's encoder of many languages."""
+
+_EXTRAS: Final = {XL_MINI: "xl"}
 """Encoders of nymlink in packages of their own, and the extras that install them."""
 
 

@@ -1,0 +1,83 @@
+"""Counts of mentions in scripts that the encoder of an index does not know, for one warning over many calls."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Final
+
+from nymlink.encode.model.installed import XL_MINI
+from nymlink.index.index import Index
+from nymlink.text.scripts import main_script
+
+
+@dataclass(slots=True)
+class UnknownScripts:
+    """Counts of linked mentions, and of those that the encoder of the index cannot read.
+
+    Attributes:
+        mentions: number of linked mentions.
+        unread: number of those in each script that the encoder does not know.
+        encoder: its name.
+    """
+
+    mentions: int = 0
+    unread: Counter[str] = field(default_factory=Counter)
+    encoder: str = ""
+
+    def add(self, queries: Iterable[str], index: Index) -> None:
+        """Count a mention by its queries: one that is a name of the index needs no encoder."""
+        self.mentions += 1
+        searched = [query for query in queries if not query.isascii() and index.entries.find(query) is None]
+        scripts = [script for query in searched if (script := main_script(query)) is not None]
+        # The encoder is loaded for such queries only, which need it anyway.
+        if not scripts or (encoder := index.encoder) is None:
+            return
+        unknown = [script for script in scripts if script not in encoder.known_scripts]
+        if unknown:
+            self.unread[unknown[0]] += 1
+            self.encoder = encoder.name or ""
+
+    @contextmanager
+    def collected(self) -> Iterator[None]:
+        """Add up the counts of the linkers called in this block, in its context, instead of warning of each."""
+        token = _COLLECTING.set(self)
+        try:
+            yield
+        finally:
+            _COLLECTING.reset(token)
+
+    def warn(self, *, stacklevel: int) -> None:
+        """Warn of mentions that the encoder cannot read, if any, or leave that to the block that collects counts.
+
+        Args:
+            stacklevel: the line that the warning names: 1 for the caller's, 2 for the line that called that.
+        """
+        collecting = _COLLECTING.get()
+        if collecting is not None:
+            collecting.mentions += self.mentions
+            collecting.unread += self.unread
+            collecting.encoder = self.encoder or collecting.encoder
+        elif self.unread:
+            warnings.warn(self._message(), stacklevel=stacklevel + 1)
+
+    def _message(self) -> str:
+        *others, last = [script for script, _ in self.unread.most_common()]
+        scripts = f"{', '.join(others)} or {last}" if others else last
+        message = (
+            f"{self.unread.total():,} of {self.mentions:,} mentions are written in {scripts}, which the encoder "
+            f"{self.encoder or 'of the index'} does not know: they were compared by their letters alone"
+        )
+        if self.encoder == XL_MINI:
+            return message
+        return (
+            f"{message}; {XL_MINI} knows many languages: pip install 'nymlink[xl]', then build the index with "
+            f"nymlink index build ... --encoder {XL_MINI}"
+        )
+
+
+_COLLECTING: Final[ContextVar[UnknownScripts | None]] = ContextVar("unknown scripts", default=None)
