@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from nymlink.sources.source import PublishedSource
+from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.cli.conftest import Run
 from tests.sources.site import Site, answers
 
@@ -19,6 +20,10 @@ ONE = "format-version: 1.2\n\n[Term]\nid: ONE:1\nname: heart attack\n\n[Term]\ni
 TWO = "format-version: 1.2\n\n[Term]\nid: TWO:1\nname: coronary attack\n"
 MAPPINGS = "subject_id\tpredicate_id\tobject_id\nONE:1\tskos:exactMatch\tTWO:1\n"
 TERMS = "research only"
+GERMAN = (
+    "translation_language\tsubject_id\tpredicate_id\ttranslation_value\ttranslation_status\n"
+    "de\tONE:1\trdfs:label\tHerzinfarkt\tOFFICIAL\nfr\tONE:1\trdfs:label\tcrise cardiaque\tOFFICIAL\n"
+)
 
 
 @pytest.fixture
@@ -155,3 +160,53 @@ def test_unusable_arguments_are_told_of(run: Run, arguments: tuple[str, ...], me
     result = run("vocab", "get", *arguments)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+@pytest.fixture
+def translated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    """A site with a source and its translations, and an empty cache."""
+    site = Site()
+    stop = site.start()
+    sources = [
+        site.source("/one.obo", ONE, translations="words"),
+        site.source("/words.tsv", GERMAN, format="babelon"),
+    ]
+    monkeypatch.setattr("nymlink.cli.vocab.get.known_sources", lambda: {source.name: source for source in sources})
+    monkeypatch.setenv("NYMLINK_CACHE", str(tmp_path / "cache"))
+    yield site
+    stop()
+
+
+@pytest.mark.usefixtures("translated")
+def test_names_in_another_language_come_from_the_translations(run: Run, tmp_path: Path) -> None:
+    result = run("vocab", "get", "one", "--language", "DE", "-o", tmp_path / "v")
+    assert (result.exit_code, result.stdout) == (0, f"1 concepts, 1 names → {tmp_path / 'v'}\n"), result.output
+    assert "Herzinfarkt" in run("vocab", "search", tmp_path / "v", "Herzinfarkt").stdout
+    both = run("vocab", "get", "one", "--language", "en", "--language", "de", "-o", tmp_path / "v")
+    assert both.stdout == f"2 concepts, 3 names → {tmp_path / 'v'}\n"
+    vocabulary = Vocabulary.load(tmp_path / "v")
+    assert [(name.text, name.lang) for name in vocabulary.names("ONE:1")] == [
+        ("heart attack", "en"),
+        ("Herzinfarkt", "de"),
+    ]
+
+
+def test_english_needs_no_translations(translated: Site, run: Run, tmp_path: Path) -> None:
+    assert run("vocab", "get", "one", "--language", "en-GB", "--language", "en", "--only-download").exit_code == 0
+    assert run("vocab", "get", "one", "-o", tmp_path / "v").exit_code == 0
+    assert "/words.tsv" not in translated.asked
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("deutsch", "Error: 'deutsch' is no language code: give one like en or pt-BR"),
+        ("ru", "Error: no language 'ru' in the vocabulary; there are: en, de, fr"),
+    ],
+)
+@pytest.mark.usefixtures("translated")
+def test_a_language_without_names_is_refused(run: Run, tmp_path: Path, code: str, message: str) -> None:
+    refused = run("vocab", "get", "one", "--language", code, "-o", tmp_path / "v")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert message in refused.stderr
+    assert not (tmp_path / "v").exists()

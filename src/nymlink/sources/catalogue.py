@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from nymlink.core.errors import NymlinkError, UnknownNameError
+from nymlink.core.errors import InputError, NymlinkError, UnknownNameError
+from nymlink.core.language_codes import normalise_language
 from nymlink.sources import SOURCE_TABLES
 from nymlink.sources.source import PublishedSource
+from nymlink.vocabulary.languages import matching_languages
 
 OPEN: Final = "open"
 """The name that stands for all sources with an open licence."""
@@ -46,3 +48,35 @@ def choose_sources(names: Iterable[str], known: Mapping[str, PublishedSource]) -
         else:
             raise UnknownNameError(f"unknown source {name!r}; known: {OPEN}, {', '.join(known)}")
     return list(chosen.values())
+
+
+def with_translations(
+    sources: Iterable[PublishedSource], languages: Iterable[str], known: Mapping[str, PublishedSource]
+) -> list[PublishedSource]:
+    """Add the sources of names in other languages, where one of the languages is not English.
+
+    Args:
+        sources: the chosen sources.
+        languages: language codes.
+        known: all sources.
+
+    Returns:
+        The sources, each once and followed by that of its translations.
+
+    Raises:
+        InputError: one of the languages is no language code.
+    """
+    codes = list(map(_checked, languages))
+    chosen: dict[str, PublishedSource] = {}
+    for source in sources:
+        chosen[source.name] = source
+        if source.translations in known and matching_languages(["en"], codes) != codes:
+            chosen[source.translations] = known[source.translations]
+    return list(chosen.values())
+
+
+def _checked(code: str) -> str:
+    language = normalise_language(code)
+    if language is None:
+        raise InputError(f"{code!r} is no language code: give one like en or pt-BR")
+    return language

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -20,6 +20,7 @@ from nymlink.vocabulary.merge.merge import merge
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
+from nymlink.vocabulary.subset import subset
 from nymlink.vocabulary.tables import Tables
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -58,6 +59,7 @@ def fetch_all(
 def get_vocabulary(
     sources: Sequence[PublishedSource],
     *,
+    languages: Collection[str] = (),
     options: FetchOptions | None = None,
     problems: Problems,
     progress: bool = False,
@@ -69,12 +71,15 @@ def get_vocabulary(
 
     Args:
         sources: vocabularies and tables of mappings, in order of precedence.
+        languages: codes of the languages whose names are kept; empty for all. A concept without such a name is left
+            out. :func:`nymlink.sources.catalogue.with_translations` adds the sources of translations.
         options: the cache folder, and how to download.
         problems: receives a report of each source that failed, and what could not be used in the others.
         progress: whether to show progress when standard error is a terminal.
 
     Raises:
-        InputError: no vocabulary is among the sources, or none of them could be downloaded and read.
+        InputError: no vocabulary is among the sources, none of them could be downloaded and read, or none has a
+            name in one of the languages.
         OutputError: the cache cannot be written.
     """
     if all(source.is_mappings for source in sources):
@@ -101,7 +106,8 @@ def get_vocabulary(
         vocabulary = merge([Vocabulary.of(part) for part in parts], mappings, progress=progress).vocabulary
     else:
         vocabulary = Vocabulary.of(*parts, settings=ReadOptions().to_dict())
-    return Vocabulary(vocabulary.columns, vocabulary.sources, vocabulary.settings | {"urls": urls})
+    whole = Vocabulary(vocabulary.columns, vocabulary.sources, vocabulary.settings | {"urls": urls})
+    return subset(whole, languages=languages) if languages else whole
 
 
 def _mappings(source: PublishedSource, file: Fetched, problems: Problems) -> MappingSet:

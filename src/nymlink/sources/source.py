@@ -35,6 +35,8 @@ class PublishedSource:
             all concepts are its own.
         member: name of the file in the ZIP archive at the URL; empty: the URL is the file itself.
         sha256: digest that the file must have; empty: the publisher changes the file in place.
+        translations: name of the source that has the names of its concepts in other languages than English; empty:
+            there is none.
 
     Raises:
         ValueError: a value has the wrong form.
@@ -51,6 +53,7 @@ class PublishedSource:
     prefix: str = ""
     member: str = ""
     sha256: str = ""
+    translations: str = ""
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name) or self.name == "open":

@@ -11,7 +11,7 @@ import click
 from nymlink.cli.common import finish, reported_problems
 from nymlink.core.store.output_checks import require_directory
 from nymlink.sources.cache import cache_folder, read_record
-from nymlink.sources.catalogue import choose_sources, known_sources
+from nymlink.sources.catalogue import choose_sources, known_sources, with_translations
 from nymlink.sources.fetch import FetchOptions
 from nymlink.sources.get import fetch_all, get_vocabulary
 from nymlink.sources.source import PublishedSource
@@ -21,22 +21,36 @@ from nymlink.vocabulary.store import KIND
 @click.command()
 @click.argument("names", nargs=-1, metavar="NAME...")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder to write.")
+@click.option(
+    "--language",
+    "languages",
+    multiple=True,
+    help="Keep names in this language only, those of translations among them. Repeatable.",
+)
 @click.option("--list", "listed", is_flag=True, help="List the sources there are, or those named, and stop.")
 @click.option("--only-download", is_flag=True, help="Fetch the files and print where they lie; build nothing.")
 @click.option("--offline", is_flag=True, help="Use only what is in the cache.")
 @click.option("--refresh", is_flag=True, help="Ask the servers for files newer than those in the cache.")
 def get(
-    names: tuple[str, ...], output: Path | None, listed: bool, only_download: bool, offline: bool, refresh: bool
+    names: tuple[str, ...],
+    output: Path | None,
+    languages: tuple[str, ...],
+    listed: bool,
+    only_download: bool,
+    offline: bool,
+    refresh: bool,
 ) -> None:
     """Download published sources by name and build one vocabulary of them.
 
     NAME is one of --list, or "open" for all whose licence is open. Files are fetched once and kept in the cache
     ($NYMLINK_CACHE, else the user's); an interrupted download goes on where it stopped. Several sources become one
     vocabulary: concepts of the same id are joined, and tables of mappings among the sources say which others are
-    the same.
+    the same. For another --language than English, translations of a source are fetched, too, where --list has
+    some.
 
     \b
     nymlink vocab get hpo -o hpo
+    nymlink vocab get hpo --language en --language de -o hpo-german
     nymlink vocab get hpo hpo-translations -o hpo-international
     nymlink vocab get mondo doid ordo mondo-mappings -o diseases
     nymlink vocab get open -o meta
@@ -53,7 +67,7 @@ def get(
         raise click.UsageError("--offline and --refresh contradict each other")
     if output is not None:
         require_directory(output, kind=KIND)
-    sources = choose_sources(names, known)
+    sources = with_translations(choose_sources(names, known), languages, known)
     options = FetchOptions(offline=offline, refresh=refresh)
     problems = reported_problems()
     for source in sources:
@@ -63,7 +77,9 @@ def get(
         for source, file in fetch_all(sources, options=options, problems=problems, progress=True):
             click.echo(f"{source.name}\t{file.path}")
     else:
-        vocabulary = get_vocabulary(sources, options=options, problems=problems, progress=True)
+        vocabulary = get_vocabulary(
+            sources, languages=languages, options=options, problems=problems, progress=True
+        )
         vocabulary.save(output)
         click.echo(f"{len(vocabulary):,} concepts, {vocabulary.name_count:,} names → {output}")
     finish(problems)
