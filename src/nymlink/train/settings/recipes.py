@@ -81,7 +81,6 @@ class TranslationSettings(AlignmentSettings):
         metadata=about(
             "file of translations, a word and its translation in each line: MUSE, TSV, CSV or parallel titles",
             matters=False,
-            flag="--translations",
         )
     )
     languages: str | None = field(
