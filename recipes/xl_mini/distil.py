@@ -26,6 +26,7 @@ from nymlink.core.errors import NymlinkError
 from nymlink.core.files import sha256
 from nymlink.core.problems import Problems
 from nymlink.core.store.atomic import atomic_file
+from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.tokens import Tokens, tokenise
 from nymlink.encode.model.torch_model import TorchModel
@@ -214,11 +215,12 @@ def teacher_vectors(teacher: str | Path, english: Sequence[str], folder: Path) -
     """Encode the English names with the teacher, once: float16 (N, D), mapped into memory."""
     path = folder / "teacher.npy"
     if not path.exists():
-        encoder = Encoder.load(teacher)
+        # Kept as they are made, so that what was stopped goes on.
+        encoder, cache = Encoder.load(teacher), EmbeddingCache(folder / "vectors")
         with atomic_file(path) as partial:
             kept = np.lib.format.open_memmap(partial, "w+", np.float16, (len(english), encoder.width))
             for start in range(0, len(english), _BLOCK):
-                kept[start : start + _BLOCK] = encoder.encode(english[start : start + _BLOCK])
+                kept[start : start + _BLOCK] = encoder.encode(english[start : start + _BLOCK], cache=cache)
             kept.flush()
     vectors: npt.NDArray[np.float16] = np.load(path, mmap_mode="r")
     if len(vectors) != len(english):

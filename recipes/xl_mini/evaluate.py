@@ -85,13 +85,16 @@ def hybrid(encoder: Encoder | None, corpora: Mapping[str, HeldOutCorpus]) -> Fig
     return figures
 
 
-def table(stages: Mapping[str, Figures]) -> list[dict[str, str]]:
-    """Arrange figures as rows: a stage each, Acc@1 in percent by benchmark and language."""
-    columns = dict.fromkeys(corpus for figures in stages.values() for corpus in figures)
+def table(stages: Mapping[str, Figures], benchmark: str) -> list[dict[str, str]]:
+    """Arrange the figures of a benchmark as rows: a stage each, Acc@1 in percent by language."""
     return [
         {
             "stage": stage,
-            **{corpus: f"{100 * figures[corpus]['acc@1']:.1f}" for corpus in columns if corpus in figures},
+            **{
+                corpus.removeprefix(f"{benchmark} "): f"{100 * measured['acc@1']:.1f}"
+                for corpus, measured in figures.items()
+                if corpus.startswith(f"{benchmark} ")
+            },
         }
         for stage, figures in stages.items()
     ]

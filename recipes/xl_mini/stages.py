@@ -136,7 +136,8 @@ def result(recipe: Recipe) -> dict[str, Any]:
     kept = figures.read(recipe.folder)
     prefix = "found by "
     found = {name.removeprefix(prefix): kept.pop(name) for name in list(kept) if name.startswith(prefix)}
-    return {**kept, "held_out": evaluate.table(found), "found": found}
+    tables = {benchmark: evaluate.table(found, benchmark) for benchmark in ("hpo", "icd10")}
+    return {**kept, **tables, "found": found}
 
 
 def _is_done(folder: Path) -> bool:

@@ -177,10 +177,10 @@ def test_the_whole_recipe_runs_and_is_not_run_again(recipe: Recipe) -> None:
     for name in ("tokenizer", "transplant", "distil", "align", "evaluate"):
         STAGES[name](recipe)
     figures = result(recipe)
-    stages = [row["stage"] for row in figures["held_out"]]
+    stages = [row["stage"] for row in figures["hpo"]]
     assert stages == ["character TF-IDF", "base", "transplanted", "distilled", "aligned", *stages[5:]]
     assert set(stages[5:]) == {"nymlink-xl-mini", "nymlink-xl-mini, hybrid"}
-    assert {"stage", "hpo de"} == set(figures["held_out"][0])
+    assert {"stage", "de"} == set(figures["hpo"][0])
     assert [row["step"] for row in figures["learning_curves"]["distilled"]] == [0, 6]
     written = {path: path.stat().st_mtime_ns for path in recipe.folder.rglob("*.safetensors")}
     for stage in list(STAGES.values())[:-1]:
