@@ -71,8 +71,8 @@ def get_vocabulary(
 
     Args:
         sources: vocabularies and tables of mappings, in order of precedence.
-        languages: codes of the languages whose names are kept; empty for all. A concept without such a name is left
-            out. :func:`nymlink.sources.catalogue.with_translations` adds the sources of translations.
+        languages: codes of the languages whose names are kept; empty for all. Concepts without such a name are
+            left out. :func:`nymlink.sources.catalogue.with_translations` adds the sources of translations.
         options: the cache folder, and how to download.
         problems: receives a report of each source that failed, and what could not be used in the others.
         progress: whether to show progress when standard error is a terminal.
