@@ -46,7 +46,7 @@ def test_links_and_scripts_named_in_the_docs_exist(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     for target in re.findall(r"\]\(([^)#:]+)\)", text):
         assert ((ROOT / page).parent / target).exists() or Path(target).name in GENERATED, target
-    for script in re.findall(r"\b(?:benchmarks|examples)/[\w/]+\.\w+", text):
+    for script in re.findall(r"\b(?:benchmarks|examples)/[\w/]+(?:\.\w+)+", text):
         assert (ROOT / script).exists(), script
 
 

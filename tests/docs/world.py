@@ -161,6 +161,7 @@ def _sources(folder: Path) -> None:
     write("mentions.txt", "heart attack\nheart murmer\nhigh blood pressure\nsiezures\n")
     write("names.txt", "heart attack\nmyocardial infarction\nshort stature\nseizure\n")
     write("table.csv", "patient,diagnosis\n1,heart attack\n2,high blood presure\n")
+    write("visits.csv", "patient,finding,lang\n1,Krampfanfälle,de\n2,seizures,en\n")
     write("notes.tsv", "1\t2026-01-05\theart attack\n2\t2026-01-06\tgout\n")
     write("mesh.xml", SAMPLES["mesh"].text)
     _umls(folder / "2026AA" / "META")
