@@ -59,7 +59,11 @@ def _lemmatiser(code: str) -> Lemmatise | None:
     dictionary, rules = DictionaryLookupStrategy(), RulesStrategy()
 
     def lemmatise(word: str) -> str:
-        return dictionary.get_lemma(word, code) or rules.get_lemma(word, code) or word
+        try:
+            return dictionary.get_lemma(word, code) or rules.get_lemma(word, code) or word
+        except UnicodeEncodeError:
+            # It takes no lone surrogates, which broken input leaves in a text.
+            return word
 
     return lemmatise
 
