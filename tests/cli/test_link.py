@@ -33,6 +33,7 @@ def test_arguments_become_tsv_when_the_output_is_no_terminal(run: Run, built: Pa
             "concept_id": "X:1",
             "concept_name": "myocardial infarction",
             "matched_name": "heart attack",
+            "matched_language": "en",
             "score": "1.0000",
             "note": "",
         },
@@ -42,6 +43,7 @@ def test_arguments_become_tsv_when_the_output_is_no_terminal(run: Run, built: Pa
             "concept_id": "",
             "concept_name": "",
             "matched_name": "",
+            "matched_language": "",
             "score": "",
             "note": "",
         },
@@ -163,7 +165,8 @@ def test_lines_may_end_in_carriage_returns_alone(run: Run, built: Path) -> None:
 def test_the_cells_of_a_table_stay_as_they_are(run: Run, built: Path, row: str) -> None:
     result = run("link", "--index", built / "index", "--column", "term", input=f"\nid,term\n{row}\n")
     assert result.exit_code == 0
-    assert result.stdout.splitlines()[0] == "id,term,rank,concept_id,concept_name,matched_name,score,note"
+    added = "rank,concept_id,concept_name,matched_name,matched_language,score,note"
+    assert result.stdout.splitlines()[0] == f"id,term,{added}"
     assert f"\n{row}," in result.stdout
 
 
@@ -174,7 +177,7 @@ def test_a_tab_separated_table_keeps_its_quotation_marks(run: Run, built: Path) 
 
 def test_columns_of_the_same_name_are_told_apart(run: Run, built: Path) -> None:
     result = run("link", "--index", built / "index", "--column", "term", input="term,score\nmi,7\n")
-    assert result.stdout.splitlines()[0].endswith(",concept_name,matched_name,nymlink_score,note")
+    assert result.stdout.splitlines()[0].endswith(",concept_name,matched_name,matched_language,nymlink_score,note")
 
 
 def test_many_candidates_come_in_portions(run: Run, built: Path) -> None:
@@ -279,3 +282,12 @@ def test_an_interrupt_is_quick_and_quiet(built: Path) -> None:
     process.send_signal(signal.SIGINT)
     assert process.wait(30) == 130
     assert b"Traceback" not in process.stderr.read()
+
+
+def test_the_language_of_the_matched_name_is_said(run: Run, built: Path) -> None:
+    result = run("link", "--index", built / "index", "infarto de miocardio", "short stature")
+    rows = list(csv.DictReader(io.StringIO(result.stdout), delimiter="\t"))
+    assert [(row["matched_name"], row["matched_language"]) for row in rows] == [
+        ("infarto de miocardio", "es"),
+        ("short stature", "en"),
+    ]

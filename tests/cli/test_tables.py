@@ -80,8 +80,8 @@ def test_a_table_of_one_column_is_read_as_it_was_written(run: Run, built: Path, 
     (tmp_path / "t.tsv").write_text(table)
     result = run("link", "--index", built / "index", "--column", "1", "--file", tmp_path / "t.tsv")
     header, first, *_ = result.stdout.splitlines()
-    assert header == "term\trank\tconcept_id\tconcept_name\tmatched_name\tscore\tnote"
-    assert first.startswith("heart attack, acute\t1\tX:1\tmyocardial infarction\theart attack\t")
+    assert header == "term\trank\tconcept_id\tconcept_name\tmatched_name\tmatched_language\tscore\tnote"
+    assert first.startswith("heart attack, acute\t1\tX:1\tmyocardial infarction\theart attack\ten\t")
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -92,7 +92,7 @@ def test_a_byte_order_mark_stays(run: Run, built: Path, tmp_path: Path, packed: 
     assert result.stdout_bytes.startswith(codecs.BOM_UTF8 + b"term;id;rank;")
     again = run("link", "--index", built / "index", "--column", "term", input=result.stdout_bytes)
     assert again.stdout.splitlines()[1].startswith(
-        "heart attack;1;1;X:1;myocardial infarction;heart attack;1.0000;;1;"
+        "heart attack;1;1;X:1;myocardial infarction;heart attack;en;1.0000;;1;"
     )
     assert "\ufeff" not in linked(run, built, data, "term", "--format", "jsonl")
 
@@ -102,7 +102,7 @@ def test_linking_again_and_again_adds_columns_of_other_names(run: Run, built: Pa
     for _ in range(3):
         table = linked(run, built, table)
     header = table.splitlines()[0].split(",")
-    assert len({name.casefold() for name in header}) == len(header) == 2 + 3 * 6
+    assert len({name.casefold() for name in header}) == len(header) == 2 + 3 * 7
     assert [name for name in header if "score" in name.lower()] == [
         "SCORE",
         "nymlink_score",

@@ -225,6 +225,7 @@ def link(
         ) -> LinkWriter:
             info = LinksInfo(
                 calibrated=linker.calibration is not None,
+                multilingual=len(opened.vocabulary.counts("lang")) > 1,
                 located=located,
                 has_documents=has_documents,
                 table=table,

@@ -33,10 +33,10 @@ class Links(list[Link]):
 
         Returns:
             Dictionaries with the keys ``mention``, ``rank`` (from 1), ``concept_id``, ``concept_name``,
-            ``matched_name``, ``score``, ``confidence`` and ``note``, after ``document_id``, ``start`` and ``end``
-            where mentions have such; ``None`` where there is nothing. Confidence and note belong to the first
-            candidate and stand in its row only. Of a composite mention the rows of each part come one after the
-            other.
+            ``matched_name``, ``matched_language``, ``score``, ``confidence`` and ``note``, after ``document_id``,
+            ``start`` and ``end`` where mentions have such; ``None`` where there is nothing. Confidence and note
+            belong to the first candidate and stand in its row only. Of a composite mention the rows of each part
+            come one after the other.
         """
         left_out = () if is_located(self) else PLACE
         return [
@@ -79,7 +79,10 @@ class Links(list[Link]):
 
     def _write(self, out: TextIO, format: str) -> None:
         calibrated = any(link.confidence is not None for link in self)
-        writer = open_writer(format, out, LinksInfo(calibrated=calibrated, located=is_located(self)))
+        candidates = (candidate for link in self for part in link.singles for candidate in part.candidates)
+        languages = {candidate.matched.lang for candidate in candidates}
+        info = LinksInfo(calibrated=calibrated, multilingual=len(languages) > 1, located=is_located(self))
+        writer = open_writer(format, out, info)
         for link in self:
             writer.write(link)
         writer.close()

@@ -8,7 +8,8 @@ from typing import Any, Final
 from nymlink.linking.model import Link
 
 PLACE: Final = ("document_id", "start", "end")
-CANDIDATE: Final = ("rank", "concept_id", "concept_name", "matched_name", "score")
+LANGUAGE: Final = "matched_language"
+CANDIDATE: Final = ("rank", "concept_id", "concept_name", "matched_name", LANGUAGE, "score")
 CONFIDENCE: Final = "confidence"
 NOTE: Final = "note"
 
@@ -25,9 +26,9 @@ def part_rows(link: Link) -> list[list[dict[str, Any]]]:
 
     Returns:
         For each part of a composite mention, and else once, dictionaries with the keys ``document_id``, ``start``,
-        ``end``, ``mention``, ``rank`` (from 1), ``concept_id``, ``concept_name``, ``matched_name``, ``score``,
-        ``confidence`` and ``note``; ``None`` where there is nothing. Confidence and note are those of the first
-        candidate and stand in its row only.
+        ``end``, ``mention``, ``rank`` (from 1), ``concept_id``, ``concept_name``, ``matched_name``,
+        ``matched_language``, ``score``, ``confidence`` and ``note``; ``None`` where there is nothing. Confidence and
+        note are those of the first candidate and stand in its row only.
     """
     return [_rows_of_part(link, part) for part in ((link,) if link.nil else link.singles)]
 
@@ -50,6 +51,7 @@ def _rows_of_part(link: Link, part: Link) -> list[dict[str, Any]]:
             "concept_id": candidate.concept_id,
             "concept_name": candidate.concept_name,
             "matched_name": candidate.matched.text,
+            LANGUAGE: candidate.matched.lang,
             "score": candidate.score,
         }
         for rank, candidate in enumerate(() if part.nil else part.candidates, start=1)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nymlink.linking.rows import CANDIDATE, CONFIDENCE, NOTE
+from nymlink.linking.rows import CANDIDATE, CONFIDENCE, LANGUAGE, NOTE
+from nymlink.linking.writers.writer import LinksInfo
 
 
-def link_columns(*, calibrated: bool) -> tuple[str, ...]:
-    """List the columns that describe a link, with confidences or without."""
-    return (*CANDIDATE, *((CONFIDENCE,) if calibrated else ()), NOTE)
+def link_columns(info: LinksInfo) -> tuple[str, ...]:
+    """List the columns that describe a link: confidences and languages only where there are such."""
+    candidate = CANDIDATE if info.multilingual else tuple(name for name in CANDIDATE if name != LANGUAGE)
+    return (*candidate, *((CONFIDENCE,) if info.calibrated else ()), NOTE)
 
 
 def cell(row: Mapping[str, Any], column: str) -> str:

@@ -26,14 +26,14 @@ class CsvWriter(LinkWriter):
         out: text stream.
         table: layout of the user's table.
         delimiter: the character between fields in the output.
-        calibrated: whether there is a column of confidences.
+        columns: the columns of the links.
     """
 
-    def __init__(self, out: TextIO, table: UserTable, delimiter: str, *, calibrated: bool) -> None:
+    def __init__(self, out: TextIO, table: UserTable, delimiter: str, columns: Sequence[str]) -> None:
         self._out = out
         self._delimiter = delimiter
         self._keeps_text = delimiter == table.delimiter
-        self._columns = link_columns(calibrated=calibrated)
+        self._columns = columns
         # Spreadsheets and databases do not tell small letters from capitals.
         taken = {name.strip().casefold() for name in table.header.fields}
         added = [next(name for name in _names(column) if name not in taken) for column in self._columns]
@@ -63,7 +63,7 @@ def _open(out: TextIO, info: LinksInfo) -> LinkWriter:
     assert info.table is not None, "the format needs a table"
     # A semicolon stays: that is what spreadsheets write where the comma is the decimal mark.
     delimiter = "," if info.table.delimiter == "\t" else info.table.delimiter
-    return CsvWriter(out, info.table, delimiter, calibrated=info.calibrated)
+    return CsvWriter(out, info.table, delimiter, link_columns(info))
 
 
 FORMAT = LinkFormat(

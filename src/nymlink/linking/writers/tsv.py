@@ -29,7 +29,7 @@ class TsvWriter(LinkWriter):
         self._columns = (
             *(PLACE if info.located else ()),
             "mention",
-            *link_columns(calibrated=info.calibrated),
+            *link_columns(info),
         )
         self._write_line(self._columns)
 
@@ -49,7 +49,7 @@ def _quoted(text: str) -> str:
 
 def _open(out: TextIO, info: LinksInfo) -> LinkWriter:
     if info.table is not None:
-        return CsvWriter(out, info.table, "\t", calibrated=info.calibrated)
+        return CsvWriter(out, info.table, "\t", link_columns(info))
     return TsvWriter(out, info)
 
 

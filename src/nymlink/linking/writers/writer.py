@@ -32,6 +32,7 @@ class LinksInfo:
 
     Attributes:
         calibrated: whether the links have confidences.
+        multilingual: whether the names are in several languages.
         located: whether the mentions have documents and offsets.
         has_documents: whether the documents themselves are given, with :meth:`LinkWriter.begin_document`.
         table: the layout of the table that the mentions come from; ``None`` where they come from none.
@@ -40,6 +41,7 @@ class LinksInfo:
     """
 
     calibrated: bool = False
+    multilingual: bool = False
     located: bool = False
     has_documents: bool = False
     table: UserTable | None = None
