@@ -23,7 +23,7 @@ def write_inputs(folder: Path) -> tuple[Path, Path]:
 def test_a_benchmark_is_built_and_run(run: Run, built: Path, tmp_path: Path) -> None:
     dump, table = write_inputs(tmp_path)
     output, figures = tmp_path / "es_test.txt", tmp_path / "figures.json"
-    done = run("xlbel", "build", dump, "--language", "es", "--concepts", table, "-o", output)
+    done = run("xlbel", "build", dump, "--language", "es", "--concept-table", table, "-o", output)
     assert done.exit_code == 0, done.output
     assert "1 articles, 1 of them with links to pages of the table; 2 mentions, 2 of them unlike" in done.stdout
     measured = run("xlbel", "evaluate", output, "--index", built / "index", "--without-own-names", "-o", figures)
@@ -41,7 +41,7 @@ def test_a_dump_that_breaks_off(run: Run, tmp_path: Path) -> None:
     dump, table = write_inputs(tmp_path)
     whole = dump.read_bytes()
     dump.write_bytes(whole[:-20])
-    build = ("xlbel", "build", dump, "--concepts", table, "-o", tmp_path / "es_test.txt")
+    build = ("xlbel", "build", dump, "--concept-table", table, "-o", tmp_path / "es_test.txt")
     broken = run(*build)
     assert broken.exit_code == 1
     assert "what is before it was used; run this again with the whole dump" in broken.stderr

@@ -20,7 +20,7 @@ def test_linkers_are_measured_side_by_side(
     folder = tmp_path / "work"
     folder.mkdir()
     encoder = str(tiny.folder(tmp_path / "model"))
-    encoders = {peers.ALONE: encoder, "ours": encoder}
+    encoders = {peers.ALONE: encoder, "default": encoder}
     prepared = peers.prepare(task, str(folder), str(tmp_path / "vectors"), encoders, limit=2)
     lines = {}
     for label, function, settings in peers.LINES:

@@ -76,13 +76,13 @@ def test_choices_are_trained_and_measured_once(
 
 
 def test_pairs_of_misspelt_names(recipes: Any, data: Path, place: Path, tmp_path: Path) -> None:
-    workplace = recipes.Workplace(tmp_path / "folder", data, str(place / "base"))
-    recipe = workplace.pairs("recipe").to_pylist()
-    misspelt = workplace.pairs("misspelt names").to_pylist()
+    workspace = recipes.Workspace(tmp_path / "folder", data, str(place / "base"))
+    recipe = workspace.pairs("recipe").to_pylist()
+    misspelt = workspace.pairs("misspelt names").to_pylist()
     changed = [(one["name2"], other["name2"]) for one, other in zip(recipe, misspelt, strict=True) if one != other]
     assert 0 < len(changed) < len(recipe) // 4
     assert all(abs(len(one) - len(other)) <= 1 for one, other in changed)
-    assert len(workplace.pairs("no modifiers")) == len(recipe)
+    assert len(workspace.pairs("no modifiers")) == len(recipe)
 
 
 def test_siblings_meet_in_a_batch(recipes: Any, tmp_path: Path) -> None:

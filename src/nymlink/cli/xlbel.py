@@ -20,7 +20,7 @@ def xlbel() -> None:
 @xlbel.command()
 @click.argument("dump", type=click.Path(path_type=Path), metavar="DUMP")
 @click.option(
-    "--concepts",
+    "--concept-table",
     required=True,
     type=click.Path(path_type=Path),
     help="Table of two columns: page title → concept id, or Wikidata id → concept id. TSV or CSV, plain or gzip; "
@@ -29,7 +29,7 @@ def xlbel() -> None:
 @click.option(
     "--wikidata",
     type=click.Path(path_type=Path),
-    help="Table of two columns: page title of this Wikipedia → Wikidata id, where --concepts has Wikidata ids.",
+    help="Table of two columns: page title of this Wikipedia → Wikidata id, where --concept-table has Wikidata ids.",
 )
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="File to write.")
 @click.option("--language", metavar="CODE", help="Language of the Wikipedia; what the dump says when not given.")
@@ -55,7 +55,7 @@ def build(
     it has read is in FILE.state until it is done.
 
     \b
-    nymlink xlbel build fiwiki-pages-articles-multistream.xml.bz2 --concepts pages.tsv -o fi_test.txt
+    nymlink xlbel build fiwiki-pages-articles-multistream.xml.bz2 --concept-table pages.tsv -o fi_test.txt
     """
     from nymlink.xlbel.build import build_benchmark
 
