@@ -90,14 +90,14 @@ class TestContradictions:
     @pytest.mark.parametrize(
         ("mention", "concept_id", "why"),
         [
-            ("macroquoldemia", "D:1", "macroquoldemia ≠ microquoldemia"),
-            ("no cough", "D:2", "no ≠ –"),
-            ("cough excluded", "D:2", "excluded ≠ –"),
-            ("normal hearing", "D:3", "normal ≠ abnormal"),
-            ("diabetes mellitus type 1", "D:4", "1 ≠ 2"),
-            ("deletion of chromosome 4q", "D:15", "q ≠ p"),
-            ("stage IV zorbitis", "D:16", "4 ≠ 3"),
-            ("factor VII zorbitis", "D:17", "7 ≠ v"),
+            ("macroquoldemia", "D:1", "'macroquoldemia', but 'microquoldemia' in the name"),
+            ("no cough", "D:2", "'no' is not in the name"),
+            ("cough excluded", "D:2", "'excluded' is not in the name"),
+            ("normal hearing", "D:3", "'normal', but 'abnormal' in the name"),
+            ("diabetes mellitus type 1", "D:4", "'1', but '2' in the name"),
+            ("deletion of chromosome 4q", "D:15", "'q', but 'p' in the name"),
+            ("stage IV zorbitis", "D:16", "'4', but '3' in the name"),
+            ("factor VII zorbitis", "D:17", "'7', but 'v' in the name"),
         ],
     )
     def test_they_are_said_and_never_sure(self, mention: str, concept_id: str, why: str) -> None:
@@ -117,7 +117,7 @@ class TestContradictions:
     def test_those_of_a_part_make_the_whole_unsure(self) -> None:
         [link] = LINKER.link([Mention("x", parts=("ovarian cancer", "no cough"))])
         assert link.confidence < 0.3
-        assert link.parts[1].best.contradiction == "no ≠ –"
+        assert link.parts[1].best.contradiction == "'no' is not in the name"
 
 
 class TestAbbreviations:

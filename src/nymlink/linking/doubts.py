@@ -49,12 +49,14 @@ def contradicts(index: Index, query: MentionQuery, candidate: Candidate) -> str 
     name = normalise(candidate.matched.text)
     if name == query.prepared:
         return None
-    contradiction = find_contradiction(query.prepared, name, _names(index, candidate))
+    # A query of unknown language is taken for that of the name that it matched.
+    language = query.language or candidate.matched.lang
+    contradiction = find_contradiction(query.prepared, name, _names(index, candidate), language=language)
     return None if contradiction is None else str(contradiction)
 
 
 def _names(index: Index, candidate: Candidate) -> Iterator[str]:
-    """The names of a concept, prepared; they are read when the first is asked for."""
+    """Yield the normalised names of a concept."""
     yield from (normalise(name.text) for name in index.vocabulary.names(candidate.concept_id))
 
 
@@ -90,7 +92,7 @@ def doubts_about(index: Index, query: MentionQuery, mention: Mention, first: Can
 
 
 def _meanings(index: Index, letters: str) -> set[int]:
-    """The concepts that have an abbreviation for a name, or a name with these initials."""
+    """Find the concepts with this abbreviation or initials."""
     entries = index.entries
     spelt = (concept for row in entries.initials.find(letters).tolist() for concept in index.concepts_of(row))
     return {*index.concepts_named(letters), *spelt}

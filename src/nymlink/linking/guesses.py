@@ -13,7 +13,7 @@ _MOST_WORDS: Final = 16
 """Words of the texts in which words are guessed: a longer text has words enough that are right."""
 
 
-def guess(text: str, words: Words, rules: LanguageRules) -> str:
+def guess(text: str, words: Words, rules: LanguageRules, *, language: str | None) -> str:
     """Replace unknown words by the index word one edit away.
 
     A word is known that the index has, in some form, or the language: without a list of the language's words
@@ -24,17 +24,20 @@ def guess(text: str, words: Words, rules: LanguageRules) -> str:
         text: words with single spaces between them, as :func:`~nymlink.text.normalise.normalise` gives them.
         words: those of the index.
         rules: of the text's language.
+        language: its code; ``None`` where it is unknown.
     """
     pieces = text.split(" ")
-    return text if len(pieces) > _MOST_WORDS else " ".join([_guess(word, words, rules) for word in pieces])
+    if len(pieces) > _MOST_WORDS:
+        return text
+    return " ".join([_guess(word, words, rules, language) for word in pieces])
 
 
-def _guess(word: str, words: Words, rules: LanguageRules) -> str:
+def _guess(word: str, words: Words, rules: LanguageRules, language: str | None) -> str:
     if not may_be_misspelt(word) or any(form in words for form in (word, *rules.forms(word))):
         return word
     if rules.is_known(word):
         return word
     right = words.correction(word)
-    if right is None or rules.is_product(right) or contradiction(word, right) is not None:
+    if right is None or rules.is_product(right) or contradiction(word, right, language=language) is not None:
         return word
     return right

@@ -22,7 +22,7 @@ class Candidate:
             these words, that of the surest kind.
         score: raw similarity, larger is better, 1 for the best possible. Not a probability.
         parts: what each search gave, before weighting.
-        contradiction: what in the mention contradicts the concept ("increased ≠ decreased"); ``None`` for nothing.
+        contradiction: what in the mention contradicts the concept ("'no' is not in the name"), or ``None``.
     """
 
     concept_id: str

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from nymlink.corpus.model import Document, Mention
 from nymlink.index.entries.entries import Entries
 from nymlink.linking.guesses import guess
-from nymlink.text.languages import LanguageRules, rules_for
+from nymlink.text.languages import LanguageRules, recognise_language, rules_for
 from nymlink.text.normalise import normalise
 from nymlink.text.prepare import Composites, language_of, prepare_document
 from nymlink.text.spelling import correct
@@ -27,6 +27,7 @@ class MentionQuery(NamedTuple):
         text: what the index is searched for.
         prepared: the prepared mention, its spelling corrected, before it was put into another form or other words.
         rules: of its language.
+        language: the code of that; ``None`` where it is unknown.
         fallback: the query without guesses, where words of ``text`` are guessed.
         acronym: whether this is a mention in capitals that no definition wrote out.
     """
@@ -34,6 +35,7 @@ class MentionQuery(NamedTuple):
     text: str
     prepared: str
     rules: LanguageRules
+    language: str | None
     fallback: str | None = None
     acronym: bool = False
 
@@ -81,20 +83,24 @@ def queries(
 
     def query_for(text: str, mention: Mention) -> MentionQuery:
         acronym = _is_acronym(mention.text, text)
-        rules = rules_for(text, language_of(mention, language, as_published=as_published))
+        code = recognise_language(text, language_of(mention, language, as_published=as_published))
+        rules = rules_for(text, code)
         if entries.find(text) is not None:
-            return MentionQuery(text, text, rules, acronym=acronym)
+            return MentionQuery(text, text, rules, code, acronym=acronym)
         if not as_published and (row := entries.find_folded(text)) is not None:
-            return MentionQuery(entries.text(row), text, rules, acronym=acronym)
+            return MentionQuery(entries.text(row), text, rules, code, acronym=acronym)
         table = rules.spelling() if spelling is None else spelling
         corrected = text if mention.prepared else correct(text, table)
         if as_published or acronym:
-            return MentionQuery(corrected, corrected, rules, acronym=acronym)
+            return MentionQuery(corrected, corrected, rules, code, acronym=acronym)
         name = name_among(_rewritten(rules, corrected, text))
-        if name is not None or not guesses or (guessed := guess(corrected, entries.words, rules)) == corrected:
-            return MentionQuery(name or corrected, corrected, rules)
+        if name is not None or not guesses:
+            return MentionQuery(name or corrected, corrected, rules, code)
+        guessed = guess(corrected, entries.words, rules, language=code)
+        if guessed == corrected:
+            return MentionQuery(corrected, corrected, rules, code)
         name = name_among(_rewritten(rules, guessed))
-        return MentionQuery(name or guessed, corrected, rules, fallback=corrected)
+        return MentionQuery(name or guessed, corrected, rules, code, fallback=corrected)
 
     return tuple(
         tuple(query_for(text, mention) for text in parts)

@@ -27,8 +27,8 @@ def part_rows(link: Link) -> list[list[dict[str, Any]]]:
     Returns:
         For each part of a composite mention, and else once, dictionaries with the keys ``document_id``, ``start``,
         ``end``, ``mention``, ``rank`` (from 1), ``concept_id``, ``concept_name``, ``matched_name``,
-        ``matched_language``, ``score``, ``confidence`` and ``note``; ``None`` where there is nothing. Confidence and
-        note are those of the first candidate and stand in its row only.
+        ``matched_language``, ``score``, ``confidence`` and ``note``; ``None`` where there is nothing. Confidence
+        and note are those of the first candidate and stand in its row only.
     """
     return [_rows_of_part(link, part) for part in ((link,) if link.nil else link.singles)]
 

@@ -8,19 +8,12 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Final, Literal
 
-from nymlink.text.english.known_words import product_words
+from nymlink.core.language_codes import UNKNOWN_LANGUAGE
+from nymlink.text.languages import rules_for
 from nymlink.text.numerals import missing, numerals
 from nymlink.text.opposites import WITHOUT, Meaning, meanings, opposites
 
-_NON: Final = re.compile(r"\bnon ")
-_NOT_ABLE: Final = re.compile(r"\bnot able\b")
-_RULED_OUT: Final = re.compile(r"\br o ")
 _NO_DIGITS: Final = re.compile(r"\D")
-
-_SMALL: Final = frozenset(
-    "a an and any at been by evidence for from had has have in is of on or out signs t the to was".split()
-)
-"""Words between a negation and what it denies ("no evidence of", "doesn't have")."""
 
 _STEM: Final = 4
 """Letters in which forms of a word agree."""
@@ -44,11 +37,17 @@ class Contradiction:
     meaning: Meaning | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
-        return f"{self.asked or '–'} ≠ {self.named or '–'}"
+        if not self.named:
+            return f"'{self.asked}' is not in the name"
+        if not self.asked:
+            return f"'{self.named}' is in the name alone"
+        return f"'{self.asked}', but '{self.named}' in the name"
 
 
-def contradiction(query: str, name: str, others: Iterable[str] = ()) -> Contradiction | None:
-    """Find what in a query contradicts the name that matched it, and no other name of the concept says.
+def contradiction(
+    query: str, name: str, others: Iterable[str] = (), *, language: str | None = None
+) -> Contradiction | None:
+    """Find the contradiction between a query and the name that matched it, unless another name takes it back.
 
     Contradictory are words of opposite sides of a group ("increased", "low"), words whose prefixes or suffixes
     are ("hypernatremia", "hyponatremia"), a negation that the name has not, or has too much ("no cough"),
@@ -60,26 +59,176 @@ def contradiction(query: str, name: str, others: Iterable[str] = ()) -> Contradi
         query: prepared text.
         name: prepared name of a concept.
         others: further prepared names of the concept; they are looked at only where the first contradicts.
+        language: code of the language of the query; ``None`` where it is unknown: then only numerals and elements
+            of Latin and Greek count.
     """
-    found = _contradiction(query, name)
-    return None if found is None or any(_takes_back(other, query, found) for other in others) else found
-
-
-def _contradiction(query: str, name: str) -> Contradiction | None:
-    if query == name:
+    comparison = _comparison(language)
+    contradiction = comparison.compare(query, name)
+    if contradiction is None or any(comparison.is_resolved(other, query, contradiction) for other in others):
         return None
-    asked, named = _words(query), _words(name)
-    mine, theirs = _without(asked, named), _without(named, asked)
-    return (
-        _opposites(mine, theirs)
-        or _negation(asked, named, mine, theirs)
-        or _numerals(query, name)
-        or _species(named, theirs)
-    )
+    return contradiction
 
 
-def _without(words: Sequence[str], others: Sequence[str]) -> list[str]:
-    """The words that the others have not, or not as often."""
+@cache
+def _comparison(language: str | None) -> _Comparison:
+    return _Comparison(language)
+
+
+class _Comparison:
+    """Compares queries in a language with names."""
+
+    def __init__(self, language: str | None) -> None:
+        table = opposites(language)
+        self._plain = table.plain
+        self._phrases = [
+            *((re.compile(rf"\b{word} "), word) for word in table.plain["joined"]),
+            *((re.compile(rf"\b{phrase}\b"), other) for phrase, other in table.phrases.items()),
+        ]
+        self._prefixes = tuple(table.plain["joined"])
+        kinds = ("negation", "negation at the end", "negation with of", "absence", "normal")
+        self._negations = frozenset().union(*(table.plain[kind] for kind in kinds))
+        self._rules = rules_for("", language or UNKNOWN_LANGUAGE)
+        self._language = language
+        self._words = lru_cache(maxsize=1 << 14)(self._split)
+        self._groups = lru_cache(maxsize=1 << 16)(self._look_up_groups)
+
+    def compare(self, query: str, name: str) -> Contradiction | None:
+        """Find the contradiction between a query and a name."""
+        if query == name:
+            return None
+        asked, named = self._words(query), self._words(name)
+        only_asked, only_named = _subtract(asked, named), _subtract(named, asked)
+        return (
+            self._opposites(only_asked, only_named)
+            or self._negation(asked, named, only_asked, only_named)
+            or _numerals(query, name)
+            or self._species(named, only_named)
+        )
+
+    def is_resolved(self, name: str, query: str, contradiction: Contradiction) -> bool:
+        """Check whether another name says what the query says, with all its words in some form."""
+        named = self._words(name)
+        meaning = contradiction.meaning
+        if meaning is not None and not any(meaning in self._meanings(word) for word in named):
+            return False
+        if contradiction.kind == "numeral" and missing(numerals(query), numerals(name)):
+            return False
+        return self.compare(query, name) is None and self._covers(named, query, contradiction)
+
+    def _split(self, text: str) -> tuple[str, ...]:
+        """Split a text into words; join "non" to the next, and write out "r/o" and "not able"."""
+        for pattern, other in self._phrases:
+            text = pattern.sub(other, text)
+        return tuple(text.split(" "))
+
+    def _meanings(self, word: str) -> frozenset[Meaning]:
+        return meanings(word, self._language)
+
+    def _look_up_groups(self, word: str) -> frozenset[str]:
+        return frozenset(group for group, _ in self._meanings(word))
+
+    def _covers(self, named: Sequence[str], query: str, contradiction: Contradiction) -> bool:
+        """Check whether a name has all words of a query but those that contradict, in some form."""
+        passed = {*contradiction.asked.split(" "), *self._plain["passed over"]}
+        return all(
+            word in passed or len(word) == 1 or word.isdecimal() or any(_same_stem(word, other) for other in named)
+            for word in self._words(query)
+        )
+
+    def _opposites(self, only_asked: Sequence[str], only_named: Sequence[str]) -> Contradiction | None:
+        for word in only_asked:
+            for other in only_named:
+                groups = self._groups(word) & self._groups(other)
+                # Those of a stem first: they say more.
+                for group in sorted(groups, key=len, reverse=True):
+                    if self._is_denied(group, word, only_asked) or self._is_denied(group, other, only_named):
+                        continue
+                    # A text that says both contradicts neither.
+                    if self._sides(only_asked, group).isdisjoint(self._sides(only_named, group)):
+                        side = min(self._sides([word], group))
+                        return Contradiction("opposite", word, other, (group, side))
+        return None
+
+    def _is_denied(self, group: str, word: str, words: Sequence[str]) -> bool:
+        """Check whether a word without a prefix is said to be wrong: impaired tolerance is intolerance."""
+        return (group, WITHOUT) in self._meanings(word) and not self._plain["wrong"].isdisjoint(words)
+
+    def _sides(self, words: Sequence[str], group: str) -> set[str]:
+        return {side for word in words for own_group, side in self._meanings(word) if own_group == group}
+
+    def _negation(
+        self, asked: Sequence[str], named: Sequence[str], only_asked: Sequence[str], only_named: Sequence[str]
+    ) -> Contradiction | None:
+        both = (*asked, *named)
+        if self._negations.isdisjoint(both) and not any(map(self._is_joined, both)):
+            return None
+        normal = self._plain["normal"]
+        well = next((word for word in asked if word in only_asked and word in normal), None)
+        if well is not None and normal.isdisjoint(only_named):
+            return Contradiction("normality", well, "")
+        denied_by_query = self._denied(asked, negations=only_asked)
+        denied_by_name = self._denied(named, absence=True)
+        absence = self._plain["absence"]
+        # What is absent may be aplastic, whatever it is called.
+        is_absence = not absence.isdisjoint(only_named)
+        for target, word in denied_by_query.items():
+            if not (is_absence and word in absence) and not any(_same_stem(target, o) for o in denied_by_name):
+                return Contradiction("negation", word, "")
+        if not absence.isdisjoint(only_asked):
+            return None
+        denied_by_query = self._denied(asked, absence=True)
+        for target, word in self._denied(named, negations=only_named).items():
+            is_asked = any(_same_stem(target, other) for other in asked)
+            if is_asked and not any(_same_stem(target, other) for other in denied_by_query):
+                return Contradiction("negation", "", word)
+        return None
+
+    def _is_joined(self, word: str) -> bool:
+        """Check whether a word begins with a negation that was joined to it."""
+        return bool(self._prefixes) and word.startswith(self._prefixes)
+
+    def _denied(
+        self, words: Sequence[str], *, negations: Sequence[str] | None = None, absence: bool = False
+    ) -> dict[str, str]:
+        """Map each negated word to the word that negates it.
+
+        Args:
+            words: words of a text.
+            negations: the negations that count; all if ``None``.
+            absence: whether names of an absence count, too ("radius aplasia").
+        """
+        plain, passed = self._plain, self._plain["passed over"]
+        denied = {}
+        for place, word in enumerate(words):
+            if negations is not None and word not in negations:
+                continue
+            after = next((other for other in words[place + 1 :] if other not in passed), None)
+            before = next((other for other in reversed(words[:place]) if other not in passed), None)
+            last = place == len(words) - 1
+            with_of = word in plain["negation with of"] and words[place + 1 : place + 2] in (("of",), ("from",))
+            if word in plain["negation"] or with_of:
+                target = after or before
+                if target is not None:
+                    denied[target] = word
+            elif last and before and word in plain["negation at the end"] and not self._rules.is_product(before):
+                denied[before] = word
+            elif absence and word in plain["absence"]:
+                denied.update((target, word) for target in (before, after) if target is not None)
+            elif absence and self._is_joined(word):
+                prefix = next(prefix for prefix in self._prefixes if word.startswith(prefix))
+                if len(word) > len(prefix) + _STEM:
+                    denied[word.removeprefix(prefix)] = word
+        return denied
+
+    def _species(self, named: Sequence[str], only_named: Sequence[str]) -> Contradiction | None:
+        last = named[-1]
+        if len(named) == 1 or last not in only_named or last not in self._plain["species"]:
+            return None
+        return Contradiction("species", "", last)
+
+
+def _subtract(words: Sequence[str], others: Sequence[str]) -> list[str]:
+    """Subtract words as multisets."""
     left = list(others)
     more = []
     for word in words:
@@ -90,143 +239,18 @@ def _without(words: Sequence[str], others: Sequence[str]) -> list[str]:
     return more
 
 
-@lru_cache(maxsize=1 << 14)
-def _words(text: str) -> tuple[str, ...]:
-    """The words of a text, "non" being a part of the next, and "r/o" and "not able" written out."""
-    return tuple(_NOT_ABLE.sub("unable", _RULED_OUT.sub("ruled out ", _NON.sub("non", text))).split(" "))
-
-
-def _takes_back(name: str, query: str, found: Contradiction) -> bool:
-    """Whether another name says what the query says, with all its words in some form."""
-    named = _words(name)
-    if found.meaning is not None and not any(found.meaning in meanings(word) for word in named):
-        return False
-    if found.kind == "numeral" and missing(numerals(query), numerals(name)):
-        return False
-    return _contradiction(query, name) is None and _covers(named, query, found)
-
-
-def _covers(named: Sequence[str], query: str, found: Contradiction) -> bool:
-    """Whether a name has all words of a query but those that contradict, in some form."""
-    said = {*found.asked.split(" "), *_SMALL}
-    return all(
-        word in said or len(word) == 1 or word.isdecimal() or any(_same_stem(word, other) for other in named)
-        for word in _words(query)
-    )
-
-
 def _same_stem(word: str, other: str) -> bool:
-    """Whether two words are equal, or begin with the same letters."""
+    """Check whether two words are equal, or begin with the same letters."""
     return word == other or (len(word) >= _STEM and word[:_STEM] == other[:_STEM])
-
-
-def _opposites(mine: Sequence[str], theirs: Sequence[str]) -> Contradiction | None:
-    for word in mine:
-        for other in theirs:
-            groups = _groups(word) & _groups(other)
-            # Those of a stem first: they say more.
-            for group in sorted(groups, key=len, reverse=True):
-                if _is_denied(group, word, mine) or _is_denied(group, other, theirs):
-                    continue
-                # Who says both contradicts neither.
-                if _sides(mine, group).isdisjoint(_sides(theirs, group)):
-                    side = min(_sides([word], group))
-                    return Contradiction("opposite", word, other, (group, side))
-    return None
-
-
-@lru_cache(maxsize=1 << 16)
-def _groups(word: str) -> frozenset[str]:
-    return frozenset(group for group, _ in meanings(word))
-
-
-def _is_denied(group: str, word: str, words: Sequence[str]) -> bool:
-    """Whether a word without its prefix is said to be wrong: impaired tolerance is intolerance."""
-    return (group, WITHOUT) in meanings(word) and not opposites().plain["wrong"].isdisjoint(words)
-
-
-def _sides(words: Sequence[str], group: str) -> set[str]:
-    return {side for word in words for one, side in meanings(word) if one == group}
-
-
-def _negation(
-    asked: Sequence[str], named: Sequence[str], mine: Sequence[str], theirs: Sequence[str]
-) -> Contradiction | None:
-    if _deniers().isdisjoint((*asked, *named)) and not any(word.startswith("non") for word in (*asked, *named)):
-        return None
-    normal = opposites().plain["normal"]
-    well = next((word for word in asked if word in mine and word in normal), None)
-    if well is not None and normal.isdisjoint(theirs):
-        return Contradiction("normality", well, "")
-    mine_denied, theirs_denied = _denied(asked, said=mine), _denied(named, absence=True)
-    absence = opposites().plain["absence"]
-    # What is absent may be aplastic, whatever it is called.
-    gone = not absence.isdisjoint(theirs)
-    for target, word in mine_denied.items():
-        if not (gone and word in absence) and not any(_same_stem(target, other) for other in theirs_denied):
-            return Contradiction("negation", word, "")
-    also_mine = _denied(asked, absence=True)
-    if not absence.isdisjoint(mine):
-        return None
-    for target, word in _denied(named, said=theirs).items():
-        there = any(_same_stem(target, other) for other in asked)
-        if there and not any(_same_stem(target, other) for other in also_mine):
-            return Contradiction("negation", "", word)
-    return None
-
-
-@cache
-def _deniers() -> frozenset[str]:
-    """All words that deny something: where there is none of them, there is no need to look further."""
-    plain = opposites().plain
-    kinds = ("negation", "negation at the end", "negation with of", "absence", "normal")
-    return frozenset().union(*(plain[kind] for kind in kinds))
-
-
-def _denied(words: Sequence[str], *, said: Sequence[str] | None = None, absence: bool = False) -> dict[str, str]:
-    """Map each negated word to the word that negates it.
-
-    Args:
-        words: words of a text.
-        said: the negations that count; all if ``None``.
-        absence: whether names of an absence count, too ("radius aplasia").
-    """
-    plain = opposites().plain
-    found = {}
-    for place, word in enumerate(words):
-        if said is not None and word not in said:
-            continue
-        after = next((other for other in words[place + 1 :] if other not in _SMALL), None)
-        before = next((other for other in reversed(words[:place]) if other not in _SMALL), None)
-        last = place == len(words) - 1
-        with_of = word in plain["negation with of"] and words[place + 1 : place + 2] in (("of",), ("from",))
-        if word in plain["negation"] or with_of:
-            target = after or before
-            if target is not None:
-                found[target] = word
-        elif last and before and word in plain["negation at the end"] and before not in product_words():
-            found[before] = word
-        elif absence and word in plain["absence"]:
-            found.update((target, word) for target in (before, after) if target is not None)
-        elif absence and word.startswith("non") and len(word) > len("non") + _STEM:
-            found[word.removeprefix("non")] = word
-    return found
-
-
-def _species(named: Sequence[str], theirs: Sequence[str]) -> Contradiction | None:
-    last = named[-1]
-    if len(named) == 1 or last not in theirs or last not in opposites().plain["species"]:
-        return None
-    return Contradiction("species", "", last)
 
 
 def _numerals(query: str, name: str) -> Contradiction | None:
     asked, named = numerals(query), numerals(name)
-    mine, theirs = missing(asked, named), missing(named, asked)
-    if not mine or not theirs:
+    only_asked, only_named = missing(asked, named), missing(named, asked)
+    if not only_asked or not only_named:
         return None
     # "ICI204636" is "ICI 204,636".
-    digits = all(map(str.isdecimal, (*mine, *theirs)))
+    digits = all(map(str.isdecimal, (*only_asked, *only_named)))
     if digits and _NO_DIGITS.sub("", query) == _NO_DIGITS.sub("", name) != "":
         return None
-    return Contradiction("numeral", " ".join(sorted(mine)), " ".join(sorted(theirs)))
+    return Contradiction("numeral", " ".join(sorted(only_asked)), " ".join(sorted(only_named)))

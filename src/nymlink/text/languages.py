@@ -79,17 +79,27 @@ LANGUAGES: Final[Registry[LanguageRules]] = Registry("nymlink.language_rules", n
 def rules_for(text: str, language: str | None = None) -> LanguageRules:
     """Find the rules for a text: those of its language, or neutral ones where that has none.
 
-    A text of unknown language is taken for the first language, in the order of their codes, that recognises it.
+    Args:
+        text: normalised.
+        language: its code; ``None`` where it is unknown, see :func:`recognise_language`.
+    """
+    code = recognise_language(text, language)
+    return NEUTRAL if code is None else _rules().get(code, NEUTRAL)
+
+
+def recognise_language(text: str, language: str | None = None) -> str | None:
+    """Tell the language of a text: the one it is said to be in, else the first whose rules recognise it.
 
     Args:
         text: normalised.
-        language: its code; regions have the rules of the language (``en-GB`` those of ``en``). ``None``, or
-            ``"und"``, where it is unknown.
+        language: its code; ``None``, or ``"und"``, where it is unknown.
+
+    Returns:
+        The code without region (``en`` for ``en-GB``); ``None`` where no language with rules recognises the text.
     """
-    rules = _rules()
     if language is not None and language != UNKNOWN_LANGUAGE:
-        return rules.get(language.replace("_", "-").split("-")[0].lower(), NEUTRAL)
-    return next((own for own in rules.values() if own.recognises(text)), NEUTRAL)
+        return language.replace("_", "-").split("-")[0].lower()
+    return next((code for code, own in _rules().items() if own.recognises(text)), None)
 
 
 @cache

@@ -1,7 +1,7 @@
 """Tell which words say opposites, and which say no, by a table that can be reviewed.
 
-``data/opposites.tsv`` has a row for each group: its language, its kind, the sides (separated by ``|``), and why
-they exclude each other. Kinds:
+``data/opposites.tsv`` has a row for each group: its language (``und`` for Latin and Greek elements that all have),
+its kind, the sides (separated by ``|``), and why they exclude each other. Kinds:
 
 - ``word``: whole words; ``amount``: those for amounts.
 - ``prefix``, ``suffix``: of words that are alike without them; ``+`` is the word without any. ``amount prefix``: a
@@ -10,6 +10,8 @@ they exclude each other. Kinds:
   what follows "of"; ``absence``: words in names that deny what stands beside them; ``normal``: words that say that
   nothing is wrong; ``wrong``: that something is.
 - ``species``: words that end the names of diseases of animals.
+- ``passed over``: words that may stand between a negation and what it denies; ``joined``: words that are a part of
+  the next; ``written out``: a phrase, and what it is read as.
 """
 
 from __future__ import annotations
@@ -22,6 +24,9 @@ from typing import Final, NamedTuple
 from nymlink.text.word_tables import read_rows, split_cell
 
 _TABLE: Final = Path(__file__).parent / "data" / "opposites.tsv"
+
+_ANY: Final = "und"
+"""The language of rows that hold in any."""
 
 _STEM: Final = 4
 """Letters that words have in common beside their prefix or suffix: fewer are no stem."""
@@ -36,8 +41,8 @@ Meaning = tuple[str, str]
 """In which group (of a prefix: with which stem) a word is, and on which side."""
 
 
-class Table(NamedTuple):
-    """The rows of the table, by what they are looked up by.
+class OppositeWords(NamedTuple):
+    """Opposites and negations of a language, by what they are looked up by.
 
     Attributes:
         words: word → its meanings.
@@ -46,6 +51,7 @@ class Table(NamedTuple):
         without: groups of prefixes of which no prefix is a side.
         amounts: prefix → meaning among the words for amounts.
         plain: kind → the words of its rows, of kinds without sides.
+        phrases: phrase → what it is read as.
     """
 
     words: dict[str, set[Meaning]]
@@ -53,21 +59,30 @@ class Table(NamedTuple):
     suffixes: dict[str, set[Meaning]]
     without: frozenset[str]
     amounts: dict[str, Meaning]
-    plain: dict[str, frozenset[str]]
+    plain: defaultdict[str, frozenset[str]]
+    phrases: dict[str, str]
 
 
 @cache
-def opposites() -> Table:
-    """Read the table."""
+def opposites(language: str | None) -> OppositeWords:
+    """Read the rows of a language.
+
+    Args:
+        language: its code; ``None`` for rows alone that hold in any.
+    """
     words, prefixes, suffixes = (defaultdict[str, set[Meaning]](set) for _ in range(3))
-    plain: dict[str, frozenset[str]] = {}
-    without, amounts = set(), {}
-    rows = read_rows(_TABLE)
-    [amount] = [str(number) for number, row in enumerate(rows) if row["kind"] == "amount"]
+    plain = defaultdict[str, frozenset[str]](frozenset)
+    phrases, without, amounts = {}, set(), {}
+    rows = [row for row in read_rows(_TABLE) if row["language"] in (language, _ANY)]
+    amount = next((str(number) for number, row in enumerate(rows) if row["kind"] == "amount"), "")
     for number, row in enumerate(rows):
-        kind, sides = row["kind"], [side.split() for side in split_cell(row["sides"])]
+        kind, cells = row["kind"], split_cell(row["sides"])
+        if kind == "written out":
+            phrases[cells[0]] = cells[1]
+            continue
+        sides = [cell.split() for cell in cells]
         if len(sides) == 1:
-            plain[kind] = plain.get(kind, frozenset()).union(sides[0])
+            plain[kind] = plain[kind].union(sides[0])
             continue
         for member, side in ((member, str(side)) for side, members in enumerate(sides) for member in members):
             if kind in ("word", "amount"):
@@ -80,13 +95,13 @@ def opposites() -> Table:
                 prefixes[member].add((str(number), side))
                 if kind == "amount prefix":
                     amounts[member] = (amount, side)
-    return Table(words, prefixes, suffixes, frozenset(without), amounts, plain)
+    return OppositeWords(words, prefixes, suffixes, frozenset(without), amounts, plain, phrases)
 
 
 @lru_cache(maxsize=1 << 16)
-def meanings(word: str) -> frozenset[Meaning]:
-    """Look up in which groups a word is, and on which side."""
-    table = opposites()
+def meanings(word: str, language: str | None) -> frozenset[Meaning]:
+    """Look up in which groups a word of a language is, and on which side."""
+    table = opposites(language)
     found = set(table.words.get(word, ()))
     for size in range(1, len(word) - _STEM + 1):
         start, stem = word[:size], word[size:]
