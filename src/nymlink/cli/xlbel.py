@@ -29,7 +29,7 @@ def xlbel() -> None:
 @click.option(
     "--wikidata",
     type=click.Path(path_type=Path),
-    help="Table of two columns: page title of this Wikipedia → Wikidata id, where the --concept-table has such ids.",
+    help="Table of two columns: page title of this Wikipedia → Wikidata id, where --concept-table has such ids.",
 )
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="File to write.")
 @click.option("--language", metavar="CODE", help="Language of the Wikipedia; what the dump says when not given.")
