@@ -14,5 +14,6 @@ stop. The stages, in order, each with a file of its own:
 6. ``evaluate``: the figures of each stage, beside the base and character TF-IDF.
 7. ``ship``: int8, into ``models/nymlink-xl-mini``; made only where ``--only ship`` asks for it.
 
-With ``--json benchmarks/results/xl_mini.json`` the figures go where the documentation reads them.
+Where other programs want the cores, too, ``OMP_NUM_THREADS=1`` is several times as fast as two threads that wait
+for each other. With ``--json benchmarks/results/xl_mini.json`` the figures go where the documentation reads them.
 """

@@ -30,7 +30,6 @@ GENERAL: Final = ("wordnet_bio_open", "yso_fi_sv_en", "agrovoc")
 """Tables of general language: their names serve as word translations."""
 
 BIOMEDICAL: Final = (
-    "hpo_extra",
     "icd10_fi_thl",
     "nomesco_fi_thl",
     "icd8_fi",
@@ -242,7 +241,8 @@ def licences(data: Path) -> dict[str, str]:
     for path, column in ((data / "SOURCES.tsv", "licence"), (data / "multilingual/SOURCES.tsv", "licence_class")):
         header, *lines = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines())
         place = header.index(column)
-        found |= {line[0].removesuffix(".tsv.gz"): line[place] for line in lines}
+        # Remarks on where a licence is stated come in brackets.
+        found |= {line[0].removesuffix(".tsv.gz"): line[place].partition(" [")[0] for line in lines}
     return found
 
 

@@ -41,11 +41,14 @@ def held_out_corpora(data: Path, folder: Path, *, seed: int) -> dict[str, HeldOu
         if not dictionary.exists():
             body = [("concept_id", "name", "lang", "kind"), *((*row, "en", "exact") for row in sorted(known))]
             _write(dictionary, body)
-        found = {concept for concept, _ in known}
+        found, english = {concept for concept, _ in known}, {normalise(name) for _, name in known}
         asked = defaultdict[str, dict[tuple[str, str], str]](dict)
         for concept, language, name in rows(data, tables):
-            if language != "en" and concept in concepts and concept in found:
-                asked[language].setdefault((concept, normalise(name)), name)
+            form = normalise(name)
+            is_held_out = language != "en" and concept in concepts and concept in found
+            # The French table has English names among its own, and lists of them in one cell.
+            if is_held_out and form not in english and "|" not in name:
+                asked[language].setdefault((concept, form), name)
         for language, names in sorted(asked.items()):
             if len(names) >= FEWEST:
                 path = folder / f"{benchmark}-{language}.tsv"

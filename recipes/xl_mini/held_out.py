@@ -11,8 +11,8 @@ import pyarrow.csv as pv
 
 from nymlink.text.normalise import normalise
 
-HPO: Final = ("vocabularies/hpo", "multilingual/hpo_extra")
-"""The tables of the Human Phenotype Ontology: every second concept is held out."""
+HPO: Final = ("vocabularies/hpo",)
+"""The table of the Human Phenotype Ontology: every second concept is held out."""
 
 ICD10: Final = tuple(
     f"multilingual/icd10_{edition}" for edition in ("fi_thl", "ru_nsi", "nb", "pt_datasus", "de_gm", "ja_titles")

@@ -137,7 +137,7 @@ def result(recipe: Recipe) -> dict[str, Any]:
     prefix = "found by "
     found = {name.removeprefix(prefix): kept.pop(name) for name in list(kept) if name.startswith(prefix)}
     tables = {benchmark: evaluate.table(found, benchmark) for benchmark in ("hpo", "icd10")}
-    return {**kept, **tables, "found": found}
+    return {**kept.pop("data", {}), **kept, **tables, "found": found}
 
 
 def _is_done(folder: Path) -> bool:

@@ -181,6 +181,7 @@ def test_the_whole_recipe_runs_and_is_not_run_again(recipe: Recipe) -> None:
     assert stages == ["character TF-IDF", "base", "transplanted", "distilled", "aligned", *stages[5:]]
     assert set(stages[5:]) == {"nymlink-xl-mini", "nymlink-xl-mini, hybrid"}
     assert {"stage", "de"} == set(figures["hpo"][0])
+    assert [row["language"] for row in figures["translations"]] == ["de"]
     assert [row["step"] for row in figures["learning_curves"]["distilled"]] == [0, 6]
     written = {path: path.stat().st_mtime_ns for path in recipe.folder.rglob("*.safetensors")}
     for stage in list(STAGES.values())[:-1]:
