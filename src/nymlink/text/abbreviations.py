@@ -1,4 +1,4 @@
-"""Abbreviations that a text defines itself: "myotonic dystrophy (DM)"."""
+"""Find the abbreviations that a text defines: "myotonic dystrophy (DM)"."""
 
 from __future__ import annotations
 
@@ -53,16 +53,19 @@ def find_definitions(text: str, *, inverted: bool = True) -> tuple[Definition, .
         The definitions in the order of their brackets; offsets count in ``text``, and
         ``text[d.short_start:d.short_end] == d.short``, likewise the long form.
     """
-    found: list[tuple[bool, Definition]] = []
+    definitions: list[tuple[bool, Definition]] = []
     for bracket in brackets(text):
         definition = _definition(text, bracket, inverted)
         if definition is not None:
-            found.append(definition)
-    explained = {definition.short for complete, definition in found if complete}
-    return tuple(definition for complete, definition in found if complete or definition.short not in explained)
+            definitions.append(definition)
+    explained = {definition.short for complete, definition in definitions if complete}
+    return tuple(
+        definition for complete, definition in definitions if complete or definition.short not in explained
+    )
 
 
 def _definition(text: str, bracket: Bracket, inverted: bool) -> tuple[bool, Definition] | None:
+    """Find the definition at a bracket, after whether all words of its long form are explained."""
     if bracket.closing - bracket.opening > _WINDOW:
         return None
     clause = _CLAUSE.match(text, bracket.opening + 1, bracket.closing)
@@ -71,8 +74,10 @@ def _definition(text: str, bracket: Bracket, inverted: bool) -> tuple[bool, Defi
     inside, inside_start = clause[1], clause.start(1)
     before_start = _clause_start(text, bracket.opening)
     before = text[before_start : bracket.opening]
-    if _is_short(inside) and (found := _spelled_out(inside, inside_start, before, before_start, inverted)):
-        return found
+    if _is_short(inside):
+        definition = _spelled_out(inside, inside_start, before, before_start, inverted)
+        if definition is not None:
+            return definition
     token = _LAST_TOKEN.search(before)
     if token is None or not _is_short(token[1]):
         return None
@@ -113,10 +118,10 @@ def _clause_start(text: str, opening: int) -> int:
 
 
 def _is_short(text: str) -> bool:
-    """Whether it can be an abbreviation: 2-10 characters, at most two words, a letter, begins with one or a digit.
+    """Whether a text can be an abbreviation: 2-10 characters in at most two words, among them a letter.
 
-    Lower-case ones ("aku") need three letters; of two words the first must show a capital or a digit, which
-    "type II" does not.
+    It begins with a letter or digit. Lower-case ones ("aku") need three letters; of two words the first must show
+    a capital or a digit, which "type II" does not.
     """
     words = text.split()
     if not (2 <= len(text) <= 10 and 1 <= len(words) <= 2 and text[0].isalnum()) or _NOT_IN_SHORT.search(text):

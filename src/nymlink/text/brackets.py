@@ -1,4 +1,4 @@
-"""Find the pairs of brackets in a text."""
+"""Find pairs of brackets in a text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Bracket(NamedTuple):
 
 
 def brackets(text: str) -> tuple[Bracket, ...]:
-    """All pairs of round, square and curly brackets, nested ones too, in the order in which they open.
+    """Find the pairs of round, square and curly brackets, nested ones too, by their opening offset.
 
     A bracket without a partner is passed over; pairs never cross.
     """

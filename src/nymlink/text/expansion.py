@@ -16,7 +16,7 @@ _LOOK: Final = 4  # characters on either side that tell whether a short form sta
 _COMPOUND_BEFORE: Final = re.compile(r"[^\W\d_]{3}-$")
 _COMPOUND_AFTER: Final = re.compile(r"-[^\W\d_]{3}")
 _GREEK_PLURALS: Final = ("boses", "choses", "ectases", "eses", "hoses", "noses", "roses", "stases", "yses")
-"""Of words in -sis: "metastases", "psychoses"; not "diseases", "reductases", "doses"."""
+"""Ends of plurals of words in -sis: "metastases", "psychoses"; not "diseases", "reductases", "doses"."""
 _CONSONANT_Y: Final = re.compile(r"[^\W\d_aeiou]y$")
 
 
@@ -60,7 +60,7 @@ def expand_text(text: str, definitions: Iterable[Definition]) -> Rewritten:
         definitions: as :func:`~nymlink.text.abbreviations.find_definitions` gives them.
 
     Returns:
-        The new text, with the way from old to new offsets and back.
+        The new text, which maps offsets of the old one.
     """
     known = tuple(definitions)
     shorts = _both_numbers({definition.short: definition.long for definition in known})
@@ -72,7 +72,7 @@ def expand_text(text: str, definitions: Iterable[Definition]) -> Rewritten:
 
 
 def in_force(definitions: Iterable[Definition], offset: int) -> tuple[Definition, ...]:
-    """For each short form the last definition that starts before ``offset``, else its first one."""
+    """Choose for each short form the last definition that starts before ``offset``, else its first one."""
     chosen: dict[str, Definition] = {}
     for definition in definitions:
         if definition.short not in chosen or min(definition.short_start, definition.long_start) < offset:
@@ -81,7 +81,14 @@ def in_force(definitions: Iterable[Definition], offset: int) -> tuple[Definition
 
 
 def _expand(text: str, long_forms: Mapping[str, str], *, tokens_only: bool, done: set[str] | None = None) -> str:
-    """``done``: short forms already replaced on the way here; ``None`` for the mention itself."""
+    """Replace short forms, those in long forms too.
+
+    Args:
+        text: a mention, or the long form of a short form in it.
+        long_forms: short form → long form.
+        tokens_only: see :func:`expand`.
+        done: short forms already replaced on the way here; ``None`` for the mention itself.
+    """
     pieces, end = [], 0
     for match in _occurrences(text, long_forms, tokens_only=tokens_only):
         short = match[0]
@@ -101,11 +108,11 @@ def _occurrences(text: str, shorts: Iterable[str], *, tokens_only: bool) -> list
     present = sorted((short for short in shorts if short in text), key=len, reverse=True)
     if not present:
         return []
-    found = re.finditer(r"(?<!\w)(?:" + "|".join(map(re.escape, present)) + r")(?!\w)", text)
+    matches = re.finditer(r"(?<!\w)(?:" + "|".join(map(re.escape, present)) + r")(?!\w)", text)
     stands_alone = _is_token if tokens_only else _is_word
     return [
         match
-        for match in found
+        for match in matches
         if stands_alone(
             text[max(0, match.start() - _LOOK) : match.start()], text[match.end() : match.end() + _LOOK]
         )
@@ -119,7 +126,7 @@ def _is_token(before: str, after: str) -> bool:
 
 
 def _is_word(before: str, after: str) -> bool:
-    """Whether it is not a piece of a longer sign, as HIV in "HIV-1" or ALD in "X-ALD"."""
+    """Whether a short form is not part of a longer symbol, as HIV in "HIV-1" or ALD in "X-ALD"."""
     if before.endswith("-") and not _COMPOUND_BEFORE.search(before):
         return False
     if after.startswith("-") and after[1:2].strip() and not _COMPOUND_AFTER.match(after):
@@ -128,9 +135,9 @@ def _is_word(before: str, after: str) -> bool:
 
 
 def _both_numbers(long_forms: Mapping[str, str]) -> dict[str, str]:
-    """The long forms with singular and plural added where only one of the two is defined.
+    """Add the missing number, singular or plural, of each short form.
 
-    Not a single letter for one with an "s": "arsenic (As)" says nothing of the A in "hepatitis A".
+    Of two letters with an "s" no singular is made: "arsenic (As)" says nothing of the A in "hepatitis A".
     """
     added: dict[str, str] = {}
     for short, long in long_forms.items():
@@ -143,7 +150,7 @@ def _both_numbers(long_forms: Mapping[str, str]) -> dict[str, str]:
 
 
 def _singular(name: str) -> str:
-    """The name of one thing: itself where it is no plural ("sepsis", "lupus", "abscess")."""
+    """Singularise a name; one that is no plural ("sepsis", "lupus", "abscess") stays."""
     if name.endswith("ies"):
         return name.removesuffix("ies") + "y"
     if name.endswith(_GREEK_PLURALS):
@@ -160,7 +167,7 @@ def _plural(name: str) -> str:
 
 
 def _without_glosses(mention: str, long_forms: Mapping[str, str]) -> str:
-    """The mention without brackets that give the short form after the long one, or the long after the short."""
+    """Remove glosses: brackets that give the short form after the long one, or the long after the short."""
     for bracket in reversed(brackets(mention)):
         before = f" {normalise(mention[: bracket.opening])}"
         inside = _CLAUSE_END.split(mention[bracket.opening + 1 : bracket.closing])[0].strip()

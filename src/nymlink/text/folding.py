@@ -1,4 +1,4 @@
-"""The folded form of a name: what is left where spelling may differ within a language or between its keyboards."""
+"""Fold names whose spelling differs within a language or between its keyboards to one form."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SPACE_BETWEEN: Final = re.compile(r"(?<=(\S)) (?=(\S))")
 
 
 def fold(text: str) -> str:
-    """Leave out of a normal form what writers often leave out or exchange, letter by letter.
+    """Remove from a normal form accents and other differences between spellings, letter by letter.
 
     - marks of Latin, Greek, Cyrillic, Arabic and Hebrew letters ("cardíaco", "ё"; not й), and letters that differ
       from another by a stroke or a dot ("ł", "ı");
@@ -57,7 +57,7 @@ def fold(text: str) -> str:
 
 
 def _without_marks(text: str) -> str:
-    """Leave out the marks of scripts that may be written without."""
+    """Remove the marks of letters in :data:`_MARKED` scripts."""
     kept: list[str] = []
     base: str | None = None
     for char in unicodedata.normalize("NFD", text):

@@ -1,4 +1,4 @@
-"""The rules of inflected languages: words of a mention by their lemmas, as names have them."""
+"""Lemmatise mentions in inflected languages, as names are written."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from nymlink.text.languages import LanguageRules
 from nymlink.text.normalise import normalise
 
 _WORDS: Final = 4
-"""Inflected words of a text at most of which some alone are lemmatised; in longer texts all are."""
+"""Most inflected words of a text to lemmatise in every combination; with more, all are lemmatised at once."""
 
 Lemmatise = Callable[[str], str]
 """Returns the lemma of a word; the word itself where it knows none."""
 
 
 class InflectedRules(LanguageRules):
-    """The rules of a language whose mentions are inflected where its names are not.
+    """Rules of a language whose mentions are inflected where its names are not.
 
     Lemmas are those of simplemma's dictionaries and rules for endings; without that package nothing is lemmatised.
 
@@ -31,7 +31,7 @@ class InflectedRules(LanguageRules):
         self.code = code
 
     def forms(self, text: str) -> Iterable[str]:
-        """Lemmatise words: first all of them ("болей", "боль"), then some ("болезни лёгких", "болезнь лёгких")."""
+        """Lemmatise all words of a text ("болей", "боль"), then some ("болезни лёгких", "болезнь лёгких")."""
         lemmatise = _lemmatiser(self.code)
         if lemmatise is None:
             return
@@ -47,7 +47,7 @@ class InflectedRules(LanguageRules):
 
 @cache
 def _lemmatiser(code: str) -> Lemmatise | None:
-    """Return simplemma's lemmatiser; where that is not installed, warn once a language and return ``None``."""
+    """Load simplemma's lemmatiser; where that is not installed, warn once a language and return ``None``."""
     try:
         from simplemma.strategies import DictionaryLookupStrategy, RulesStrategy
     except ImportError:

@@ -1,4 +1,4 @@
-"""The rules of languages: what linking may do to a query in a language, and what it knows of its words.
+"""The rules of languages: spelling, forms and paraphrases of a query, and which words are known.
 
 A language's rules are in a folder of their own (:mod:`nymlink.text.english`). A package adds a language by a
 subclass of :class:`LanguageRules`, an instance of which it registers under the code of the language (entry-point
@@ -19,34 +19,34 @@ _NO_SPELLING: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class LanguageRules:
-    """The rules of a language. Those of this class are neutral: they change nothing, and know no words.
+    """Rules of a language. Those of this class are neutral: they change nothing, and know no words.
 
     Texts are words with single spaces between them, as :func:`~nymlink.text.normalise.normalise` gives them, but
     for :meth:`split_composite`.
     """
 
     def recognises(self, text: str) -> bool:
-        """Whether a text of unknown language is to be taken for this language."""
+        """Whether to take a text of unknown language for this language."""
         return False
 
     def spelling(self) -> Mapping[str, str]:
-        """The table of misspelt words: wrong word → right word, or words."""
+        """Return the table of misspelt words: wrong word → right word, or words."""
         return _NO_SPELLING
 
     def forms(self, text: str) -> Iterable[str]:
-        """Other regular forms of a text, the likeliest first; those that are no names are passed over."""
+        """Yield other regular forms of a text, the likeliest first; those that are no names are passed over."""
         return ()
 
     def paraphrases(self, text: str) -> Iterable[str]:
-        """A text in other words, the likeliest first; those that are no names are passed over."""
+        """Yield paraphrases of a text, the likeliest first; those that are no names are passed over."""
         return ()
 
     def split_composite(self, mention: str) -> tuple[str, ...]:
-        """The single names in a composite mention as it was written; the mention alone for any other."""
+        """Split a composite mention, as it was written, into single names; return any other alone."""
         return (mention,)
 
     def is_known(self, word: str) -> bool:
-        """Whether a word may be right, so that no other word is guessed for it.
+        """Whether a word may be spelt right, so that no other word is guessed for it.
 
         Without a list of a language's words nothing tells a misspelt word from a right one: neutral rules take
         every word to be right.

@@ -2,9 +2,9 @@
 
 The idea is that of Schwartz & Hearst, "A simple algorithm for identifying abbreviation definitions in biomedical
 text", Pacific Symposium on Biocomputing 2003: every character of the short form occurs in the long form in order,
-the first at the start of a word. Where they take the nearest such place, all places within reach are compared
-here, because the nearest is often too short: "adenomatous polyposis coli" for AAPC after "attenuated adenomatous
-polyposis coli".
+the first at the start of a word. Where they take the nearest such place, all
+places in the words before it are compared here, because the nearest is often too short: "adenomatous polyposis
+coli" for AAPC after "attenuated adenomatous polyposis coli".
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _GREEK: Final = str.maketrans("αβγδεζηθικλμνξοπρσςτυφχψ�
 
 @dataclass(frozen=True, slots=True, order=True)
 class LongForm:
-    """A long form of a short form, and what speaks against it; the smallest is the best.
+    """A long form of a short form, and its costs; the smallest is the best.
 
     Attributes:
         skipped_tokens: tokens between white space that give no letter, function words aside.
@@ -105,11 +105,11 @@ def inverted_long_form(short: str, candidate: str) -> LongForm | None:
 
 
 def _long_forms(letters: str, candidate: str) -> Iterator[LongForm]:
-    """Find all plausible long forms that end where a text ends."""
+    """Yield the plausible long forms that end where a text ends."""
     folded = _fold(candidate)
     words = list(_WORD.finditer(folded))
-    reach = min(len(letters) + 5, 2 * len(letters))
-    for count in range(1, min(reach, len(words)) + 1):
+    most_words = min(len(letters) + 5, 2 * len(letters), len(words))
+    for count in range(1, most_words + 1):
         phrase = words[-count:]
         start = phrase[0].start()
         long = folded[start:]
@@ -123,7 +123,7 @@ def _long_forms(letters: str, candidate: str) -> Iterator[LongForm]:
 
 
 def _explain(letters: str, words: Sequence[str], starts: Sequence[bool]) -> tuple[int, int, int] | None:
-    """Take the letters, in order, from the words in the cheapest way: of each word the initial first.
+    """Align the letters with the words, in order, in the cheapest way: of each word the initial first.
 
     The tail of a word may give letters without its initial ("alanine aminotransferase", ALT), which counts as a
     skipped word though not as a skipped token.
@@ -136,33 +136,34 @@ def _explain(letters: str, words: Sequence[str], starts: Sequence[bool]) -> tupl
         after: dict[int, tuple[int, int, int]] = {}
         for used, (tokens, skipped, unmatched) in best.items():
             rest = letters[used:]
-            whole = _taken(rest, word) if rest[:1] == word[0] else 0
-            options = [(used + taken, (tokens, skipped, unmatched - 1)) for taken in range(1, whole + 1)]
+            whole = _count_matched(rest, word) if rest[:1] == word[0] else 0
+            options = [(used + matched, (tokens, skipped, unmatched - 1)) for matched in range(1, whole + 1)]
             if place > 0:
                 idle = (tokens, skipped, unmatched + 1)
                 options.append(
                     (used, idle if word in _SKIPPABLE else (tokens + starts_token, skipped + 1, unmatched))
                 )
-                tail = _taken(rest, word[1:])
-                options += [(used + taken, (tokens, skipped + 1, unmatched)) for taken in range(1, tail + 1)]
-            for reached, cost in options:
-                after[reached] = min(after.get(reached, cost), cost)
+                tail = _count_matched(rest, word[1:])
+                options += [(used + matched, (tokens, skipped + 1, unmatched)) for matched in range(1, tail + 1)]
+            for used_then, cost in options:
+                after[used_then] = min(after.get(used_then, cost), cost)
         best = after
     return best.get(len(letters))
 
 
-def _taken(letters: str, word: str) -> int:
+def _count_matched(letters: str, word: str) -> int:
     """Count the letters, from the first on, that the word holds in order."""
-    taken, place = 0, 0
+    matched, place = 0, 0
     for letter in letters:
         place = word.find(letter, place) + 1
         if place == 0:
             break
-        taken += 1
-    return taken
+        matched += 1
+    return matched
 
 
 def _plausible(cost: tuple[int, int, int], long: str, phrase: Sequence[re.Match[str]]) -> bool:
+    """Whether few enough words of a long form are skipped."""
     tokens, skipped, unmatched = cost
     if skipped == 0:
         return True

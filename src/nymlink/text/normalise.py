@@ -1,4 +1,4 @@
-"""The one normal form of a name: what two names must share to count as equal."""
+"""Normalise names: two names are equal if their normal forms are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading the numerals and letters that tell members of a series apart: "type II", "factor V", "4p"."""
+"""Read the numerals and letters that tell members of a series apart: "type II", "factor V", "4p"."""
 
 from __future__ import annotations
 
@@ -52,22 +52,22 @@ def numerals(text: str) -> Counter[str]:
     """
     words = text.split(" ")
     elided = _ELIDED if not _ROMANCE.isdisjoint(words) else frozenset[str]()
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for place, word in enumerate(words):
         if len(word) == 1 and (word in elided or (place == 0 and word == "a" and len(words) > 1)):
             continue
-        found.update(_read(word))
-    return found
+        counts.update(_read(word))
+    return counts
 
 
-def missing(asked: Counter[str], named: Counter[str]) -> Counter[str]:
-    """Find the numerals and letters that the one text has, and the other has not.
+def missing(query: Counter[str], name: Counter[str]) -> Counter[str]:
+    """Find the numerals and letters of a query that a name lacks.
 
     Args:
-        asked: those of the one, see :func:`numerals`.
-        named: those of the other. It has an ``i`` where it has either reading of it.
+        query: those of the query, see :func:`numerals`.
+        name: those of the name. It has an ``i`` where it has either reading of it.
     """
-    left = asked - named
+    left = query - name
     for letter in left.keys() & _ROMAN_DIGITS.keys():
         value = str(_ROMAN_DIGITS[letter])
         left[letter] = min(left[letter], left[value])
@@ -76,6 +76,7 @@ def missing(asked: Counter[str], named: Counter[str]) -> Counter[str]:
 
 
 def _read(word: str) -> set[str]:
+    """Find the numerals and single letters of a word."""
     if word in _WORDS:
         return {_WORDS[word]}
     if word in _GREEK:
@@ -84,23 +85,24 @@ def _read(word: str) -> set[str]:
         return {word}
     if word.isalpha():
         return set() if word in _NO_LETTER else _roman(word) | ({word} if len(word) == 1 else set())
-    found = set()
+    values = set()
     for run in _RUNS.findall(word):
         if run.isdecimal():
-            found.add(str(int(run)))
+            values.add(str(int(run)))
         elif run in _GREEK:
-            found.add(_GREEK[run])
+            values.add(_GREEK[run])
         elif len(run) == 1:
-            found.add(run)
+            values.add(run)
         elif run not in _ORDINAL_ENDS:
-            found |= _roman(run)
-    return found
+            values |= _roman(run)
+    return values
 
 
 def _roman(word: str) -> set[str]:
+    """Read a Roman numeral and the letter after it, if any; nothing where the word is none."""
     match = _ROMAN.fullmatch(word)
     if match is None or not match["roman"] or word == "via":
         return set()
     digits = [_ROMAN_DIGITS[letter] for letter in match["roman"]]
-    value = sum(-one if one < next_ else one for one, next_ in zip(digits, [*digits[1:], 0], strict=True))
+    value = sum(-digit if digit < after else digit for digit, after in zip(digits, [*digits[1:], 0], strict=True))
     return {str(value)} | ({match["letter"]} if match["letter"] else set())

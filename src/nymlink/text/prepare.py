@@ -20,7 +20,7 @@ Composites = Literal["given", "gold", "always"]
 """Mentions that are split: see :func:`prepare_document`."""
 
 PUBLISHED_LANGUAGE: Final = "en"
-"""The language of the published queries: what they are is told by no rule that may change."""
+"""The language of the published queries, fixed here so that changes of rules do not change them."""
 
 
 def prepare(
@@ -61,11 +61,11 @@ def prepare_document(
 ) -> tuple[tuple[str, ...], ...]:
     """Prepare all mentions of a document with the abbreviations that its text defines.
 
-    A mention that is prepared already passes through. One whose corpus gives its parts is taken by these.
+    A prepared mention passes through. Where the corpus gives the parts of a mention, each part is a query.
 
     Args:
         document: a text with mentions, or mentions alone.
-        language: code of the language that mentions are in that state none; ``None`` where that is unknown, see
+        language: code of the language of mentions that state none; ``None`` where that is unknown, see
             :func:`~nymlink.text.languages.rules_for`.
         spelling: misspelt word → right word; empty for none, ``None`` for the table of its language.
         composites: which other mentions are split by rule. ``"given"``: none. ``"gold"``: those with several gold

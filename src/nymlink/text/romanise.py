@@ -1,4 +1,4 @@
-"""Write any script in Latin letters, so that names that were taken over from another language look alike."""
+"""Romanise names of any script, so that loan words look like the names they come from."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from nymlink.text.folding import fold
 
 
 def romanise(text: str) -> str:
-    """Write a normal form in ASCII letters and digits: "инсулин" as "insulin", "インスリン" as "insurin".
+    """Romanise a normal form, to ASCII letters and digits: "инсулин" → "insulin", "インスリン" → "insurin".
 
     Each character of the folded form is written by itself (package anyascii), without regard to the language:
     Chinese characters as in Mandarin. Names of phenotypes in ten languages were found as well by it as by uroman

@@ -18,7 +18,7 @@ UNSPACED: Final = KANA | frozenset({HAN, "Thai", "Lao", "Khmer", "Myanmar"})
 """Scripts that write no space between words."""
 
 _SCRIPTS: Final = {"Cjk": HAN, "Ideographic": HAN, "Katakana-Hiragana": "Katakana"}
-"""What names of characters begin with, where that is not the name of their script."""
+"""First words of Unicode names that are not the name of the script, and that name."""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -42,7 +42,7 @@ def scripts_of(text: str) -> frozenset[str]:
 
 
 def main_script(text: str) -> str | None:
-    """Tell the script that most letters of a text are of; ``None`` for a text without letters."""
+    """Find the script of most letters of a text; ``None`` for a text without letters."""
     if text.isascii():
         return LATIN if any(map(str.isalpha, text)) else None
     scripts = Counter(script for char in text if (script := script_of(char)) is not None)

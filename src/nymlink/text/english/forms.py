@@ -1,6 +1,6 @@
 """Regular forms of an English name: American spelling, singular and plural, written together.
 
-Which letters British words have for American ones, and which ends the numbers have, is in ``data/forms.tsv``.
+The letters of British words and the ends of singulars and plurals are in ``data/forms.tsv``.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from nymlink.text.word_tables import read_rows, split_cell
 _TABLE: Final = Path(__file__).parent / "data" / "forms.tsv"
 
 _SHORTEST: Final = 4
-"""Letters of the words that have other forms: "als" is no plural."""
+"""Letters of the shortest word that has other forms: "als" is no plural."""
 
 _SHORTEST_PART: Final = 3
-"""Letters of each of two words that may be one."""
+"""Letters that each of two words must have to be written as one."""
 
 _MOST_WORDS: Final = 8
 """A longer text is a description: it is no other form of a name, and would have too many forms itself."""
 
 
 def forms(text: str) -> Iterator[str]:
-    """The same words in other regular forms, the likeliest first; many of them are no words at all.
+    """Yield American spellings, plurals, singulars and compounds of a text, the likeliest first.
 
-    They are to be looked up: what is no name is to be passed over. British words become American ones ("anaemia",
-    "anemia"); one word, the last first, becomes plural or singular ("hip fracture", "hip fractures"); two words
-    are written as one ("non syndromic deafness", "nonsyndromic deafness").
+    They are candidates, and many are no words: look each up, and pass over those that are no name. British words
+    become American ones ("anaemia", "anemia"); one word, the last first, becomes plural or singular ("hip
+    fracture", "hip fractures"); two words are written as one ("non syndromic deafness", "nonsyndromic deafness").
 
     Args:
         text: words with single spaces between them, as :func:`~nymlink.text.normalise.normalise` gives them.
@@ -45,13 +45,13 @@ def forms(text: str) -> Iterator[str]:
         for place in reversed(range(len(base))):
             for other in _other_number(base[place]):
                 yield " ".join([*base[:place], other, *base[place + 1 :]])
-    for place, (one, other) in enumerate(pairwise(words)):
-        if min(len(one), len(other)) >= _SHORTEST_PART:
-            yield " ".join([*words[:place], one + other, *words[place + 2 :]])
+    for place, (first, second) in enumerate(pairwise(words)):
+        if min(len(first), len(second)) >= _SHORTEST_PART:
+            yield " ".join([*words[:place], first + second, *words[place + 2 :]])
 
 
 def american(text: str) -> str:
-    """The words in American spelling, by rule."""
+    """Convert words to American spelling, by rules for letters."""
     return " ".join([_american(word) for word in text.split(" ")])
 
 
@@ -59,8 +59,8 @@ class _Rules(NamedTuple):
     """Rules that change words.
 
     Attributes:
-        american: British letters, and American ones.
-        numbers: ends of words, and what is there instead in the other number; the first that fits counts.
+        american: British letters and the American ones for them.
+        numbers: ends of words and those of the other number, singular or plural; the first that fits counts.
     """
 
     american: tuple[tuple[str, str], ...]
@@ -88,6 +88,7 @@ def _american(word: str) -> str:
 
 
 def _other_number(word: str) -> Iterator[str]:
+    """Yield the plurals of a singular, or the singulars of a plural."""
     if len(word) < _SHORTEST:
         return
     end, others = next((end, others) for end, others in _rules().numbers if word.endswith(end))

@@ -23,7 +23,7 @@ FOREIGN: Final = "foreign_words.txt.gz"
 ORDINARY: Final = "ordinary_words.txt.gz"
 
 SHORTEST: Final = 3
-"""Letters of the words that are listed."""
+"""Letters of the shortest words that are listed."""
 
 
 @cache
@@ -34,19 +34,19 @@ def known_words() -> frozenset[str]:
 
 @cache
 def product_words() -> frozenset[str]:
-    """Read those of them that name chemicals, drugs, genes, proteins, organisms and other products."""
+    """Read the known words that name chemicals, drugs, genes, proteins, organisms and other products."""
     return _read(PRODUCTS)
 
 
 @cache
 def clinical_words() -> frozenset[str]:
-    """Read those of them that by themselves name a disease, a symptom or a finding."""
+    """Read the known words that by themselves name a disease, a symptom or a finding."""
     return _read(CLINICAL)
 
 
 @cache
 def ordinary_words() -> frozenset[str]:
-    """Read those of them that are of general language."""
+    """Read the known words of general language."""
     return _read(ORDINARY)
 
 
@@ -66,8 +66,8 @@ def foreign_words() -> frozenset[str]:
 def drug_endings() -> tuple[str, ...]:
     """Read the stems by which the names of drugs and chemicals end.
 
-    They are of WHO, "The use of stems in the selection of International Nonproprietary Names": a word that has
-    one may be a drug that no list has yet.
+    From WHO, "The use of stems in the selection of International Nonproprietary Names". A word that ends in one
+    may be a drug that no list has yet.
     """
     return tuple(row["end"] for row in read_rows(FOLDER / "drug_endings.tsv"))
 

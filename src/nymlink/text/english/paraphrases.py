@@ -10,7 +10,7 @@ from typing import Final
 from nymlink.text.english.medical_words import by_first_word, ordered_words, rows_of, words_of
 
 _SHORTEST: Final = 6
-"""Letters of adjectives that are made of a noun: "toxic" and "optic" are made of no disease."""
+"""Letters of the shortest adjective that is made of a noun: "toxic" and "optic" are made of no disease."""
 
 _ABNORMALITY: Final = "abnormality of the "
 
@@ -19,7 +19,7 @@ _IMPAIRED: Final = ("impaired", "something wrong with no part", "disease", "toxi
 
 
 def paraphrases(text: str) -> Iterator[str]:
-    """Paraphrase a name or, where a vocabulary is coarser, name what it is a case of, the likeliest first.
+    """Yield paraphrases of a name, then wider terms for coarser vocabularies, the likeliest first.
 
     They are candidates: look each up, and pass over those that are no name.
 
@@ -79,6 +79,7 @@ def paraphrases(text: str) -> Iterator[str]:
 
 
 def _nouns(part: str, head: str) -> Iterator[str]:
+    """Yield the nouns that a last word in the form of an adjective is made of."""
     end, others = next(
         ((end, others) for end, *others in rows_of("adjective ending") if head.endswith(end)), ("", [])
     )
@@ -92,7 +93,7 @@ def _nouns(part: str, head: str) -> Iterator[str]:
 
 
 def _compound(part: str, head: str) -> Iterator[str]:
-    """Of a word that begins with an organ's combining form."""
+    """Yield paraphrases of an organ compound: a last word that begins with the combining form of an organ."""
     for end in (*ordered_words("toxicity"), "pathy", "pathies", "pathic"):
         form = head.removesuffix(end)
         if form not in by_first_word("organ") or form == head:
@@ -104,6 +105,7 @@ def _compound(part: str, head: str) -> Iterator[str]:
 
 
 def _toxicity(form: str) -> Iterator[str]:
+    """Yield names of toxicity to an organ."""
     yield f"{form}toxicity"
     for word in by_first_word("organ")[form]:
         yield from (f"drug induced {word} injury", f"drug induced {word} disease", f"toxic {word} disease")
@@ -113,7 +115,7 @@ def _toxicity(form: str) -> Iterator[str]:
 
 
 def _impaired(text: str) -> Iterator[str]:
-    """Of a function that is not what it should be."""
+    """Yield paraphrases of an impaired or decreased function."""
     how, _, rest = text.partition(" ")
     part, _, head = rest.rpartition(" ")
     if head not in ("function", "functions") or not part or how not in words_of("less", "wrong"):
@@ -125,16 +127,19 @@ def _impaired(text: str) -> Iterator[str]:
 
 
 def _is_ailing(part: str, head: str) -> bool:
+    """Whether the last word says that something is wrong with a part of the body, or with a function."""
     if _is_part(part):
         return head in words_of("something wrong")
     return head in words_of("something wrong with no part") and part not in words_of("namesake")
 
 
 def _is_part(part: str) -> bool:
+    """Whether this is an organ or another part of the body."""
     return part in _forms() or part in words_of("part")
 
 
 def _is_event(part: str, head: str) -> bool:
+    """Whether the last word adds nothing to the adjective before it ("embolic events")."""
     if head in words_of("complication"):
         return part.endswith(ordered_words("consequence ending"))
     eventful = part.endswith(ordered_words("event ending"))
@@ -154,6 +159,7 @@ def _wider(text: str, part: str, head: str) -> Iterator[str]:
 
 
 def _is_inheritance(part: str) -> bool:
+    """Whether words say nothing but how a disorder is inherited ("autosomal recessive")."""
     words = set(part.split(" "))
     return words <= words_of("inheritance", "inherited") and (
         not words.isdisjoint(words_of("inherited")) or {"autosomal", "dominant"} <= words
@@ -161,42 +167,43 @@ def _is_inheritance(part: str) -> bool:
 
 
 def _pathy(form: str) -> Iterator[str]:
+    """Yield names of any disease of an organ, nerves aside: a neuropathy is not any disease of them."""
     if form not in words_of("nerves"):
         yield f"{form}pathy"
         yield from _diseases(*by_first_word("organ")[form])
 
 
 def _disorders(function: str) -> Iterator[str]:
-    """Of a function, by its noun first."""
+    """Yield disorders of a function, by its noun first."""
     for word in _functions()[function]:
         yield from (f"{word} disorder", f"{word} disorders")
 
 
 def _diseases(*parts: str) -> Iterator[str]:
-    """Of something, the names that vocabularies have for whatever is wrong with it."""
+    """Yield names of any disease of body parts."""
     yield from (f"{part} {word}" for part, word in product(parts, ordered_words("disease")))
     yield from (f"{_ABNORMALITY}{part}" for part in parts)
 
 
 def _abnormalities(*parts: str) -> Iterator[str]:
-    """Of something, the names that vocabularies of phenotypes have for what is not as it should be."""
+    """Yield names of any abnormality of body parts, as vocabularies of phenotypes write them."""
     for part in parts:
         yield from (f"{_ABNORMALITY}{part}", f"{_ABNORMALITY}{part} system", f"abnormality of {part}")
         yield from (f"abnormal {part}", f"abnormal {part} morphology")
 
 
 def _other_words(part: str) -> list[str]:
-    """Other words for an organ."""
+    """List the other words for an organ."""
     return [word for word in by_first_word("organ").get(_forms().get(part, ""), ()) if word != part]
 
 
 @cache
 def _functions() -> Mapping[str, tuple[str, ...]]:
-    """Each word for a function, and all words for it."""
+    """Map each word for a function to all words for it."""
     return {word: function for function in rows_of("function") for word in function}
 
 
 @cache
 def _forms() -> Mapping[str, str]:
-    """Each word for an organ, and its combining form."""
+    """Map each word for an organ to its combining form."""
     return {word: form for form, *organ in rows_of("organ") for word in organ}

@@ -26,7 +26,7 @@ def is_english(text: str) -> bool:
 
 
 def without_accents(word: str) -> str:
-    """A word without its combining marks, so that é is e."""
+    """Strip the accents (combining marks) from a word: é becomes e."""
     if word.isascii():
         return word
     return "".join(char for char in unicodedata.normalize("NFD", word) if not unicodedata.combining(char))
