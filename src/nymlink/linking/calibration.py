@@ -1,4 +1,4 @@
-"""Confidence: how probable it is that the first candidate is right, given how it was found.
+"""Estimate confidence: the probability that the first candidate is right, given how it was found.
 
 A logistic regression on a few :data:`~nymlink.linking.evidence.FEATURES` of a search, as Platt ("Probabilistic
 Outputs for Support Vector Machines", 1999) has it on one. No weight is negative, so that a higher score never
@@ -60,7 +60,7 @@ class Calibration:
 
     @classmethod
     def of(cls, index: Index) -> Calibration:
-        """The calibration of an index.
+        """Load the calibration of an index.
 
         Raises:
             InputError: the index is not calibrated.
@@ -80,25 +80,25 @@ class Calibration:
         Returns:
             float64 (Q), 0 to 1, to six decimals; 0 where there is no concept.
         """
-        found: Confidences = expit(self.intercept + features @ np.array([self.weights[name] for name in FEATURES]))
-        return np.where(np.isnan(found), 0.0, found.round(6))
+        weights = np.array([self.weights[name] for name in FEATURES])
+        probabilities: Confidences = expit(self.intercept + features @ weights)
+        return np.where(np.isnan(probabilities), 0.0, probabilities.round(6))
 
     @property
     def surest(self) -> float:
-        """The confidence of a mention that equals a name of one concept alone: no other link can have more."""
+        """The highest confidence there can be: of a mention that equals a name of one concept alone."""
         return float(self.confidence(np.ones((1, len(FEATURES))))[0])
 
     def threshold(self, precision: float) -> float:
-        """The lowest confidence from which on links were as precise as asked for.
+        """Find the lowest confidence that reaches a precision.
 
-        It is never more than the confidence of a name that equals the mention and no other concept's: what is
-        asked for beyond that cannot be reached.
+        It is at most :attr:`surest`; a precision that needs more cannot be reached.
 
         Args:
             precision: share of links to be right, 0 to 1.
 
         Raises:
-            InputError: no threshold was; the message says which precision can be reached.
+            InputError: no confidence reaches it; the message says which precision can be reached.
         """
         for confidence, reached in self.curve:
             if reached >= precision:

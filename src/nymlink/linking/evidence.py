@@ -18,12 +18,12 @@ from nymlink.text.normalise import normalise
 Features = npt.NDArray[np.float64]
 
 FEATURES: Final = ("score", "ahead", "alone", "covered", "covering", "known")
-"""Of the first concept of a query: its score; how clearly it is above that of the next; whether it is above it at
-all (the name is no other concept's too); which share of the query the name has, and of the name the query; which
-share of the query is words that the index knows."""
+"""Features of the first concept of a query: its score; how clearly that is above the score of the next concept;
+whether it is above it at all (no other concept has the name); the share of the query that the name has; the share
+of the name that the query has; the share of the query that is words of the index."""
 
 DEPTH: Final = 2
-"""Concepts of a query that the features are computed from."""
+"""First concepts of a query that the features are computed from."""
 
 _CLEAR: Final = 0.1
 """A lead over the next score that is clear; twice of it is but a little clearer."""
@@ -32,7 +32,7 @@ _ENDS: Final = ("al", "ation", "e", "ed", "es", "ing", "ion", "ity", "ness", "s"
 
 _SIMILAR: Final = 0.6
 _STEM: Final = 4
-"""Two words are similar that begin with this many common letters, and this share of the longer one."""
+"""Two words are alike that begin with this many common letters, and with this share of the longer word."""
 
 
 def features_of(matches: Matches, queries: Sequence[str], index: Index) -> Features:
@@ -51,54 +51,53 @@ def features_of(matches: Matches, queries: Sequence[str], index: Index) -> Featu
     lead = first - second
     exact = np.round(matches.parts[EXACT_MATCH][:, 0].astype(np.float64), 6)
     alone = lead > 0
-    # What equals one name is not the surer for the others being far away.
+    # A query that equals one name is not surer because the other names are far away.
     ahead = np.where(alone & (exact == 1), 1.0, 1 - np.exp(-lead / _CLEAR))
-    found = matches.concepts[:, 0] != NONE
+    has_concept = matches.concepts[:, 0] != NONE
     words = np.zeros((len(queries), 3))
-    for place in np.flatnonzero(found).tolist():
-        words[place] = _of_words(queries[place], matched_text(index, matches, place), index)
+    for place in np.flatnonzero(has_concept).tolist():
+        words[place] = _compare_words(queries[place], matched_text(index, matches, place), index)
     features = np.column_stack([first, ahead, alone, words])
-    features[~found] = np.nan
+    features[~has_concept] = np.nan
     return features
 
 
 def matched_text(index: Index, matches: Matches, place: int) -> str:
-    """The name by which the first concept of a query was found, prepared."""
+    """Return the normalised name by which the first concept of a query was found."""
     return normalise(index.vocabulary.name(int(matches.names[place, 0])).text)
 
 
-def _of_words(query: str, name: str, index: Index) -> tuple[float, float, float]:
-    asked = query.split(" ")
+def _compare_words(query: str, name: str, index: Index) -> tuple[float, float, float]:
+    """Compute the features ``covered``, ``covering`` and ``known`` from the words of a query and a name."""
     if query == name:
         return 1.0, 1.0, 1.0
-    named = name.split(" ")
-    words = index.entries.words
-    had = [word in named or any(is_alike(word, other) for other in named) for word in asked]
-    known = [word in words or any(is_form(word, other) for other in named) for word in asked]
-    having = [word in asked or any(is_alike(word, other) for other in asked) for word in named]
-    return _share(asked, had), _share(named, having), _share(asked, known)
+    query_words, name_words, index_words = query.split(" "), name.split(" "), index.entries.words
+    covered = [word in name_words or any(is_alike(word, other) for other in name_words) for word in query_words]
+    covering = [word in query_words or any(is_alike(word, other) for other in query_words) for word in name_words]
+    known = [word in index_words or any(is_form(word, other) for other in name_words) for word in query_words]
+    return _share(query_words, covered), _share(name_words, covering), _share(query_words, known)
 
 
 def _share(words: Sequence[str], chosen: Sequence[bool]) -> float:
-    """Compute the share of the letters of words that is in the chosen ones."""
+    """Compute the share of the letters of words that the chosen words have."""
     return sum(map(len, compress(words, chosen))) / max(sum(map(len, words)), 1)
 
 
 def is_alike(word: str, other: str) -> bool:
-    """Whether two words share most of their first letters, or are forms of each other ("deaf", "deafness")."""
+    """Whether two words have a long common beginning, or are forms of each other ("deaf", "deafness")."""
     if word[: _STEM - 1] != other[: _STEM - 1]:
         return False
     if is_form(word, other):
         return True
     common = next(
-        (place for place, (one, two) in enumerate(zip(word, other, strict=False)) if one != two),
+        (place for place, (left, right) in enumerate(zip(word, other, strict=False)) if left != right),
         min(len(word), len(other)),
     )
     return common >= max(_STEM, _SIMILAR * max(len(word), len(other)))
 
 
-def is_form(one: str, other: str) -> bool:
+def is_form(word: str, other: str) -> bool:
     """Whether one of two words is a form of the other: "deaf" and "deafness", but not "hammer" and "hammertoe"."""
-    shorter, longer = sorted((one, other), key=len)
+    shorter, longer = sorted((word, other), key=len)
     stems = (shorter, shorter[:-1]) if shorter.endswith(("a", "e", "y")) else (shorter,)
     return len(shorter) >= _STEM and any(longer == f"{stem}{end}" for stem in stems for end in _ENDS)

@@ -15,16 +15,16 @@ from nymlink.text.normalise import normalise
 _SHOWN: Final = 60
 """Characters of a wrong value in a message."""
 
-_NOTHING: Final = Mention("")
+_MISSING: Final = Mention("")
 
 
 def is_missing(value: Any) -> bool:
-    """Whether this stands for a value that is not there, as in a column of a spreadsheet: None, NaN, NaT, NA."""
+    """Whether this is a missing value, as in a column of a spreadsheet: None, NaN, NaT, NA."""
     if value is None:
         return True
     if isinstance(value, str | Mention) or hasattr(value, "__len__"):
         return False
-    # What is missing does not equal itself, and pandas.NA does not even say.
+    # A missing value does not equal itself; comparing pandas.NA raises TypeError.
     try:
         return bool(value != value)
     except (TypeError, ArithmeticError):
@@ -32,24 +32,24 @@ def is_missing(value: Any) -> bool:
 
 
 def as_document(what: Any, *, stacklevel: int) -> Document:
-    """A list of mentions as a document without text; a document as it is.
+    """Wrap a list of mentions in a document without text; return a document as it is.
 
-    What is missing in a list becomes an empty mention, whose link is empty; one warning counts them.
+    Missing values in a list become empty mentions, whose links are empty; one warning counts them.
 
     Args:
         what: a document, or strings and mentions.
-        stacklevel: whose line the warning is of: 1 for the caller's, 2 for the line that called that.
+        stacklevel: the line that the warning names: 1 for the caller's, 2 for the line that called that.
 
     Raises:
-        InputError: it is neither, or something in the list is no mention.
+        InputError: ``what`` is neither, or an item of the list is no mention.
     """
     if isinstance(what, Document):
         return what
     single = isinstance(what, str | bytes | bytearray | memoryview | Mention | Mapping)
     if single or not isinstance(what, Iterable) or getattr(what, "ndim", 1) != 1:
-        raise InputError(f"{_said(what)} cannot be linked: give a string, a list of strings, or a Document")
+        raise InputError(f"{_describe(what)} cannot be linked: give a string, a list of strings, or a Document")
     mentions = tuple(_mention(item, place) for place, item in enumerate(what))
-    missing = sum(mention is _NOTHING for mention in mentions)
+    missing = sum(mention is _MISSING for mention in mentions)
     if missing:
         warnings.warn(
             f"{missing:,} of {len(mentions):,} mentions are missing (None, NaN): their links are empty",
@@ -59,17 +59,18 @@ def as_document(what: Any, *, stacklevel: int) -> Document:
 
 
 def checked(document: Any) -> Document:
-    """Check that the mentions of a document are texts at their offsets.
+    """Check that each mention of a document is the text at its offsets, case and punctuation aside.
+
+    Of a document without text only the order of offsets is checked.
 
     Raises:
-        InputError: one is not. The words at its offsets may differ from its own in case and
-            punctuation. Of a document without text only the order of offsets is checked.
+        InputError: a mention is not.
     """
     if not isinstance(document, Document):
-        raise InputError(f"{_said(document)} is no Document: make one, or link it with Linker.link")
+        raise InputError(f"{_describe(document)} is no Document: make one, or link it with Linker.link")
     where = f"document {document.id!r}, " if document.id else ""
     if not isinstance(document.text, str):
-        raise InputError(f"{where}text: {_said(document.text)}, not a string")
+        raise InputError(f"{where}text: {_describe(document.text)}, not a string")
     for place, mention in enumerate(document.mentions):
         fault = _fault(mention, document.text)
         if fault is not None:
@@ -78,27 +79,28 @@ def checked(document: Any) -> Document:
 
 
 def _mention(item: Any, place: int) -> Mention:
+    """Make a mention of an item at a place of a list."""
     if isinstance(item, Mention):
         return item
     if isinstance(item, str):
         return Mention(item)
     if is_missing(item):
-        return _NOTHING
+        return _MISSING
     advice = (
         "decode it first" if isinstance(item, bytes | bytearray) else "write it as text first, or leave it out"
     )
-    raise InputError(f"mentions[{place}]: {_said(item)}, not a string: {advice}")
+    raise InputError(f"mentions[{place}]: {_describe(item)}, not a string: {advice}")
 
 
 def _fault(mention: Any, text: str) -> str | None:
     """Describe the fault of a mention in a document with this text; ``None`` for a valid one."""
     if not isinstance(mention, Mention):
-        return f"{_said(mention)}, not a Mention"
+        return f"{_describe(mention)}, not a Mention"
     if not isinstance(mention.text, str):
-        return f"its text is {_said(mention.text)}, not a string"
+        return f"its text is {_describe(mention.text)}, not a string"
     code = mention.language
     if code is not None and not (isinstance(code, str) and normalise_language(code)):
-        return f"its language is {_said(code)}, no language code: give one like 'en' or 'pt-BR', or none"
+        return f"its language is {_describe(code)}, no language code: give one like 'en' or 'pt-BR', or none"
     start, end = mention.start, mention.end
     if start is None and end is None:
         return None
@@ -111,15 +113,15 @@ def _fault(mention: Any, text: str) -> str | None:
         return None
     if end > len(text):
         return f"{at}, outside the text, which has {len(text):,} characters"
-    there = text[start:end]
-    if mention.prepared or there == mention.text or normalise(there) == normalise(mention.text):
+    surface = text[start:end]
+    if mention.prepared or surface == mention.text or normalise(surface) == normalise(mention.text):
         return None
     return (
-        f"{at}, where the text has {there[:_SHOWN]!r}, not {mention.text[:_SHOWN]!r}: offsets count Unicode "
+        f"{at}, where the text has {surface[:_SHOWN]!r}, not {mention.text[:_SHOWN]!r}: offsets count Unicode "
         "characters, not bytes"
     )
 
 
-def _said(value: Any) -> str:
-    """A value and its type, for a message."""
+def _describe(value: Any) -> str:
+    """Describe a value and its type for a message."""
     return f"{' '.join(repr(value).split())[:_SHOWN]} ({type(value).__name__})"

@@ -1,4 +1,4 @@
-"""Links side by side: a list that becomes a table or a file."""
+"""Lists of links, which can be written as a table or a file."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _SHOWN: Final = 20
-"""Links of a longer list that are printed."""
+"""Links that are printed of a longer list."""
 
 
 class Links(list[Link]):
-    """The links of mentions, one for each, in order."""
+    """The links of mentions, in their order."""
 
     def __str__(self) -> str:
         """Write a line for each link; of a long list, for the first ones, and how many more there are."""
@@ -29,7 +29,7 @@ class Links(list[Link]):
         return "\n".join(lines)
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """List the rows of a table: one for each candidate; one for a mention that means none of the concepts.
+        """List the rows of a table: one for each candidate, and one for a NIL link.
 
         Returns:
             Dictionaries with the keys ``mention``, ``rank`` (from 1), ``concept_id``, ``concept_name``,
@@ -66,7 +66,7 @@ class Links(list[Link]):
                 the format is told by the ending of the file, and is TSV for a stream.
 
         Raises:
-            InputError: the ending tells no format, or the format needs what these links do not have.
+            InputError: no format has this ending, or the format needs input that these links do not have.
             OutputError: the file cannot be written.
             UnknownNameError: there is no format of this name.
         """

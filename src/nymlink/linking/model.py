@@ -21,7 +21,7 @@ class Candidate:
         matched: the name that matched: the query, where that is a name of the concept; else, of its names with
             these words, that of the surest kind.
         score: raw similarity, larger is better, 1 for the best possible. Not a probability.
-        parts: what each search gave, before weighting.
+        parts: the score of each search (exact, sparse, dense), before weighting.
         contradiction: what in the mention contradicts the concept ("'no' is not in the name"), or ``None``.
     """
 
@@ -54,9 +54,9 @@ class Link:
 
     Attributes:
         mention: what was linked.
-        query: what was searched, the prepared form or, where that is no name, what a name has for it; of a
-            composite mention, its parts joined by `` | ``.
-        candidates: distinct concepts, best first; empty when nothing is like the mention, or it is blank.
+        query: the text that was searched for: the prepared form or, where that is no name, a name that it is
+            another form or paraphrase of; of a composite mention, its parts joined by `` | ``.
+        candidates: distinct concepts, best first; empty when nothing is similar to the mention, or it is blank.
         parts: of a composite mention, a link for each of its parts; their first candidates, side by side, are
             what the mention means. Empty for any other mention.
         document_id: the mention's document, where it has one.

@@ -15,7 +15,7 @@ from nymlink.text.prepare import Composites, language_of, prepare_document
 from nymlink.text.spelling import correct
 
 LONGEST_ACRONYM: Final = 6
-"""Letters of it."""
+"""Letters of the longest mention that is taken for an acronym."""
 
 _NO_SPELLING: Final[Mapping[str, str]] = MappingProxyType({})
 
@@ -26,8 +26,8 @@ class MentionQuery(NamedTuple):
     Attributes:
         text: what the index is searched for.
         prepared: the prepared mention, its spelling corrected, before it was put into another form or other words.
-        rules: of its language.
-        language: the code of that; ``None`` where it is unknown.
+        rules: those of its language.
+        language: code of that language; ``None`` where it is unknown.
         fallback: the query without guesses, where words of ``text`` are guessed.
         acronym: whether this is a mention in capitals that no definition wrote out.
     """
@@ -52,19 +52,24 @@ def queries(
 ) -> tuple[tuple[MentionQuery, ...], ...]:
     """Prepare the mentions of a document, and rewrite those that are no name by the rules of their language.
 
-    :func:`~nymlink.text.prepare.prepare_document` prepares them. One that is no name of the index as it stands,
-    but has the folded form of one ("cardiaco", "cardíaco"; see :func:`~nymlink.text.folding.fold`), is that name;
-    else it is corrected by the spelling table. If then it is none either, but is one in another regular form
-    ("anaemias", "anemia") or in other words ("hepatic failure", "liver failure"), the query is that. In what is
-    still no name, unknown words are guessed ("siezures") where ``guesses`` are allowed, see
-    :func:`~nymlink.linking.guesses.guess`; then other forms and words are tried again. A vocabulary that has
-    "tumour" is right to do so, and "AIDS" is no plural. What was prepared before is not corrected by the table.
+    :func:`~nymlink.text.prepare.prepare_document` prepares them. For each prepared mention the first of these that
+    is a name of the index becomes the query:
+
+    1. the mention as it stands (a vocabulary may have "tumour", and "AIDS" is no plural);
+    2. the name with the same folded form ("cardiaco", "cardíaco"; see :func:`~nymlink.text.folding.fold`);
+    3. the mention corrected by the spelling table, unless it was prepared before;
+    4. another regular form of it ("anaemias", "anemia"), or a paraphrase ("hepatic failure", "liver failure");
+    5. with ``guesses``: the mention with its unknown words replaced by similar words of the index ("siezures"; see
+       :func:`~nymlink.linking.guesses.guess`), its other forms and paraphrases.
+
+    Where none is a name, the query is the corrected mention, with its guesses. Acronyms that no definition wrote
+    out are corrected by the table only.
 
     Args:
         document: a text with mentions, or mentions alone.
         entries: those of the index.
-        language: code of the language that mentions are in that state none; ``None`` where it is unknown: each is
-            taken for the language that recognises it, see :func:`~nymlink.text.languages.rules_for`.
+        language: code of the language of mentions that state none; ``None`` where it is unknown, see
+            :func:`~nymlink.text.languages.rules_for`.
         spelling: misspelt word → right word, for every language; ``None`` for the language's own table.
         guesses: whether misspelt words are guessed.
         composites: which mentions are split into parts.

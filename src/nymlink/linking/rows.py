@@ -1,4 +1,4 @@
-"""Rows of links: one for each candidate, the same for data frames, TSV and tables of the user."""
+"""List the rows of links, one for each candidate: the same for data frames, TSV and tables of the user."""
 
 from __future__ import annotations
 

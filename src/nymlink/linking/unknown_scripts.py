@@ -1,4 +1,4 @@
-"""Counts of mentions in scripts that the encoder of an index does not know, for one warning over many calls."""
+"""Count mentions in scripts that the encoder of an index does not know, for one warning over many calls."""
 
 from __future__ import annotations
 

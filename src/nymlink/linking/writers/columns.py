@@ -1,4 +1,4 @@
-"""Cells of the columns that describe a link, the same in TSV and in tables of the user."""
+"""Write the columns that describe a link, the same in TSV and in tables of the user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links as further columns of the user's table."""
+"""Write links as further columns of the user's table."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class CsvWriter(LinkWriter):
         self._keeps_text = delimiter == table.delimiter
         self._columns = columns
         # Spreadsheets and databases do not tell small letters from capitals.
-        taken = {name.strip().casefold() for name in table.header.fields}
-        added = [next(name for name in _names(column) if name not in taken) for column in self._columns]
+        existing = {name.strip().casefold() for name in table.header.fields}
+        added = [next(name for name in _names(column) if name not in existing) for column in self._columns]
         if table.header.text.startswith(_MARK) and not self._keeps_text:
             out.write(_MARK)
         self._write_line(table.header, added)

@@ -1,4 +1,4 @@
-"""Opening writers of links: the format of a file, and what a format needs or ignores."""
+"""Open writers of links, by the format of a file; check what a format needs, warn of what it ignores."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def require_input(name: str, *, table: bool, documents: bool) -> None:
 
 
 def open_writer(name: str, out: TextIO, info: LinksInfo) -> LinkWriter:
-    """Make a writer of a format, and warn of what the format leaves out or ignores.
+    """Open a writer of a format, and warn of what the format leaves out or ignores.
 
     Args:
         name: name of the format in :data:`~nymlink.linking.writers.LINK_FORMATS`.

@@ -1,4 +1,4 @@
-"""Links as JSON lines."""
+"""Write links as JSON lines."""
 
 from __future__ import annotations
 

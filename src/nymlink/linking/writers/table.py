@@ -1,4 +1,4 @@
-"""Links as a table for people: columns as wide as the terminal allows."""
+"""Write links as a table for people, with columns as wide as the terminal allows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _GAP = 2
 
 
 class TableWriter(LinkWriter):
-    """Writes a line for each candidate, and a line for what there is to doubt."""
+    """Writes a line for each candidate, and a line for the notes of a link."""
 
     def __init__(self, out: TextIO, info: LinksInfo) -> None:
         self._out = out
@@ -65,7 +65,7 @@ def _fit(text: str, width: int) -> str:
     """Cut or pad to a width in terminal cells; wide (CJK) and zero-width (combining) characters count as such."""
     shown = escape_controls(" ".join(text.split()))
     if wcswidth(shown) > width:
-        # By character first, or a text of many would be measured as many times.
+        # Cut by characters first: measuring a long text after each character that is cut would be slow.
         ends = accumulate(map(wcwidth, shown))
         shown = shown[: sum(1 for _ in takewhile(lambda end: end < width, ends))]
         while wcswidth(shown) > width - 1:

@@ -1,4 +1,4 @@
-"""Links as tab-separated text: a line for each candidate, under a header."""
+"""Write links as tab-separated text: a line for each candidate, under a header."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Interface of a format of links: its description, its writer, and the information that the writer gets."""
+"""Define a format of links: its description, its writer, and the information that the writer gets."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class LinksInfo:
 
 
 class LinkWriter(ABC):
-    """Writes links one by one to a text stream, which is not its own to close."""
+    """Writes links one by one to a text stream, and leaves the stream open."""
 
     def begin_document(self, document: Document) -> None:
         """Take the document whose links come next; a format that shows no texts does nothing."""
