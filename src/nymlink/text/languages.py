@@ -88,7 +88,7 @@ def rules_for(text: str, language: str | None = None) -> LanguageRules:
 
 
 def recognise_language(text: str, language: str | None = None) -> str | None:
-    """Tell the language of a text: the one it is said to be in, else the first whose rules recognise it.
+    """Choose the language of a text: the given one, else the first whose rules recognise the text.
 
     Args:
         text: normalised.
