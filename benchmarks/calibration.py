@@ -21,9 +21,9 @@ from scipy.optimize import isotonic_regression
 
 import report
 from inputs import data_root
-from nymlink.evaluation.calibration_data import LabelledMentions, label_mentions
-from nymlink.evaluation.calibration_metrics import Reliability
-from nymlink.evaluation.fit_calibration import fit_weights, with_unanswerable
+from nymlink.evaluation.calibration.calibration_data import LabelledMentions, label_mentions
+from nymlink.evaluation.calibration.calibration_metrics import Reliability
+from nymlink.evaluation.calibration.fit_calibration import fit_weights, with_unanswerable
 from nymlink.index.index import Index
 from nymlink.linking.calibration import Calibration, Confidences
 from nymlink.linking.evidence import FEATURES

@@ -16,8 +16,8 @@ from nymlink.core.store.atomic import atomic_file
 
 if TYPE_CHECKING:
     from nymlink.corpus.model import Corpus
-    from nymlink.evaluation.fit_reranking import RerankingFit
     from nymlink.evaluation.outcomes import Rank
+    from nymlink.evaluation.reranking.fit_reranking import RerankingFit
     from nymlink.index.fusion.hits import Scores
     from nymlink.index.index import Index
     from nymlink.rerank.passages import Passage
@@ -113,7 +113,7 @@ def measure(
     the time of encoding concepts.
     """
     from nymlink.corpus.read import read_corpus
-    from nymlink.evaluation.reranking import evaluate_reranking
+    from nymlink.evaluation.reranking.evaluate_reranking import evaluate_reranking
     from nymlink.index.index import Index
     from nymlink.linking.linker import Linker
     from nymlink.rerank.dual_scorer import DualScorer
@@ -191,7 +191,7 @@ class Remembering:
 
 def fits(index: Index, model: Reranker, halves: Sequence[Corpus]) -> list[RerankingFit]:
     """Fit the weights for each half of a corpus on the other."""
-    from nymlink.evaluation.fit_reranking import fit_reranking
+    from nymlink.evaluation.reranking.fit_reranking import fit_reranking
 
     return [fit_reranking(index, model, half, progress=True) for half in reversed(halves)]
 
@@ -215,7 +215,7 @@ def held_out(
     index: Index, model: Reranker, halves: Sequence[Corpus], fitted: Sequence[RerankingFit]
 ) -> Sequence[Iterator[Rank]]:
     """Compute the ranks of the mentions of each half of a corpus, re-ranked by its weights."""
-    from nymlink.evaluation.reranking import evaluate_reranking
+    from nymlink.evaluation.reranking.evaluate_reranking import evaluate_reranking
     from nymlink.rerank.reranker import Reranker
 
     found = []

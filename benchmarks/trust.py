@@ -29,14 +29,14 @@ from inputs import data_root
 from nymlink.corpus.model import Corpus
 from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.encode.model.embedded import MINI
-from nymlink.evaluation.absent_names import draw_absent_names
-from nymlink.evaluation.calibration_data import (
+from nymlink.evaluation.calibration.absent_names import draw_absent_names
+from nymlink.evaluation.calibration.calibration_data import (
     LabelledMentions,
     label_absent_names,
     label_left_out,
     label_mentions,
 )
-from nymlink.evaluation.fit_calibration import ABSENT, LEFT_OUT, reliability_of
+from nymlink.evaluation.calibration.fit_calibration import ABSENT, LEFT_OUT, reliability_of
 from nymlink.evaluation.gold import GoldResolver
 from nymlink.index.index import Index
 from nymlink.index.plan import Plan

@@ -20,8 +20,8 @@ from nymlink.core.errors import InputError, MissingExtraError
 from nymlink.core.store.output_checks import require_changeable
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
-from nymlink.evaluation.calibration_metrics import BINS, COVERAGES, Reliability
-from nymlink.evaluation.fit_calibration import fit_calibration, measure_calibration
+from nymlink.evaluation.calibration.calibration_metrics import BINS, COVERAGES, Reliability
+from nymlink.evaluation.calibration.fit_calibration import fit_calibration, measure_calibration
 from nymlink.index.index import Index
 from nymlink.index.store import store_calibration
 from nymlink.plot.figure import picture_format, save_figure

@@ -25,7 +25,7 @@ from nymlink.corpus.read import read_corpus
 from nymlink.index.index import Index
 
 if TYPE_CHECKING:
-    from nymlink.evaluation.reranking import RerankingEvaluation
+    from nymlink.evaluation.reranking.evaluate_reranking import RerankingEvaluation
 
 
 @click.group()
@@ -63,7 +63,7 @@ def fit(
     \b
     nymlink rerank fit reranker CDR_DevelopmentSet.PubTator.txt --index mesh-index
     """
-    from nymlink.evaluation.fit_reranking import fit_reranking
+    from nymlink.evaluation.reranking.fit_reranking import fit_reranking
     from nymlink.rerank.folder import FittedWeights, score_settings, write_fitted
     from nymlink.rerank.reranker import Reranker
 
@@ -127,7 +127,7 @@ def evaluate(
     nymlink rerank evaluate reranker CDR_TestSet.PubTator.txt --index mesh-index \\
         --training CDR_TrainingSet.PubTator.txt --changes changes.tsv
     """
-    from nymlink.evaluation.reranking import evaluate_reranking, readable_changes
+    from nymlink.evaluation.reranking.evaluate_reranking import evaluate_reranking, readable_changes
     from nymlink.rerank.reranker import Reranker
 
     require_files((output, changes), (reranker, index, corpus, *training))

@@ -118,13 +118,13 @@ def evaluate(
 
     Raises:
         InputError: nothing is left to score, the message says why; or the linker re-ranks candidates by context,
-            which :func:`~nymlink.evaluation.reranking.evaluate_reranking` measures.
+            which :func:`~nymlink.evaluation.reranking.evaluate_reranking.evaluate_reranking` measures.
     """
     linker = linker if isinstance(linker, Linker) else Linker(linker)
     if linker.reranker is not None:
         raise InputError(
             "the linker re-ranks candidates by context: measure that with `nymlink rerank evaluate` "
-            "(nymlink.evaluation.reranking.evaluate_reranking)"
+            "(nymlink.evaluation.reranking.evaluate_reranking.evaluate_reranking)"
         )
     index, spelling = linker.index, linker.spelling
     queries = [

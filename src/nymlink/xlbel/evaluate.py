@@ -16,7 +16,7 @@ from nymlink.corpus.model import Corpus
 from nymlink.evaluation.evaluation import evaluate
 from nymlink.evaluation.gold import GoldResolver
 from nymlink.evaluation.metrics import Ranks, accuracy, as_array
-from nymlink.evaluation.reranking import evaluate_reranking
+from nymlink.evaluation.reranking.evaluate_reranking import evaluate_reranking
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 from nymlink.rerank.reranker import Reranker

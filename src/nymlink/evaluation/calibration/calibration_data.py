@@ -12,7 +12,7 @@ import numpy.typing as npt
 from nymlink.core.errors import InputError
 from nymlink.core.store.arrays import Bools, Ints
 from nymlink.corpus.model import Corpus, Document, Mention
-from nymlink.evaluation.calibration_metrics import Reliability
+from nymlink.evaluation.calibration.calibration_metrics import Reliability
 from nymlink.evaluation.gold import GoldResolver
 from nymlink.index.index import Index
 from nymlink.linking.calibration import Confidences

@@ -14,14 +14,14 @@ from scipy.special import expit
 
 from nymlink.core.errors import InputError
 from nymlink.corpus.model import Corpus
-from nymlink.evaluation.absent_names import draw_absent_names
-from nymlink.evaluation.calibration_data import (
+from nymlink.evaluation.calibration.absent_names import draw_absent_names
+from nymlink.evaluation.calibration.calibration_data import (
     LabelledMentions,
     label_absent_names,
     label_left_out,
     label_mentions,
 )
-from nymlink.evaluation.calibration_metrics import Reliability
+from nymlink.evaluation.calibration.calibration_metrics import Reliability
 from nymlink.index.index import Index
 from nymlink.linking.calibration import Calibration, Confidences
 from nymlink.linking.evidence import FEATURES, Features

@@ -8,8 +8,8 @@ import pytest
 
 from nymlink.core.errors import InputError
 from nymlink.corpus.model import Corpus, Document, Mention
-from nymlink.evaluation.fit_reranking import fit_reranking
-from nymlink.evaluation.reranking import RerankingEvaluation, evaluate_reranking
+from nymlink.evaluation.reranking.evaluate_reranking import RerankingEvaluation, evaluate_reranking
+from nymlink.evaluation.reranking.fit_reranking import fit_reranking
 from nymlink.index.index import Index
 from nymlink.rerank.log_linear import EvidenceWeights
 from nymlink.rerank.reranker import Reranker

@@ -6,7 +6,7 @@ import pytest
 
 from nymlink.core.errors import InputError
 from nymlink.corpus.model import Corpus, Document, Mention
-from nymlink.evaluation.fit_reranking import RerankingFit, fit_reranking
+from nymlink.evaluation.reranking.fit_reranking import RerankingFit, fit_reranking
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 from nymlink.rerank.log_linear import EvidenceWeights

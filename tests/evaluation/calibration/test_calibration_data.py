@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from nymlink.corpus.model import Corpus, Document, Mention
-from nymlink.evaluation.absent_names import draw_absent_names
-from nymlink.evaluation.calibration_data import (
+from nymlink.evaluation.calibration.absent_names import draw_absent_names
+from nymlink.evaluation.calibration.calibration_data import (
     LabelledMentions,
     label_absent_names,
     label_left_out,
