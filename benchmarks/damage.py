@@ -63,8 +63,8 @@ _NEEDED: Final = {
         *_LINKING,
         "torch",
         "transformers",
-        "nymlink.rerank.cross_encoder",
-        "nymlink.rerank.dual_encoder",
+        "nymlink.rerank.cross.cross_encoder",
+        "nymlink.rerank.dual.dual_encoder",
     ),
     "cache": ("nymlink.cli.encoder", *_LINKING),
 }
@@ -143,7 +143,7 @@ def _make_reranker(folder: Path, base: Path) -> None:
     import torch
     from transformers import BertConfig, BertModel
 
-    from nymlink.rerank.cross_encoder import CrossEncoder, CrossEncoderConfig
+    from nymlink.rerank.cross.cross_encoder import CrossEncoder, CrossEncoderConfig
 
     torch.manual_seed(0)
     shape = BertConfig(

@@ -116,7 +116,7 @@ def measure(
     from nymlink.evaluation.reranking.evaluate_reranking import evaluate_reranking
     from nymlink.index.index import Index
     from nymlink.linking.linker import Linker
-    from nymlink.rerank.dual_scorer import DualScorer
+    from nymlink.rerank.dual.dual_scorer import DualScorer
     from nymlink.rerank.reranker import Reranker
 
     opened, read = memoised(Index.load(index)), read_corpus(Path(corpus))

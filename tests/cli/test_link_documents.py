@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
+from nymlink.rerank.dual.dual_encoder import DualEncoder, DualEncoderConfig
 from nymlink.rerank.folder import FittedWeights, write_fitted
 from nymlink.rerank.log_linear import EvidenceWeights
 from tests.cli.conftest import Run

@@ -13,7 +13,7 @@ from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.embedded import MINI
 from nymlink.encode.model.installed import installed
-from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
+from nymlink.rerank.dual.dual_encoder import DualEncoder, DualEncoderConfig
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.cli.conftest import Run
 from tests.encode import tiny

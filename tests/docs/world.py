@@ -11,7 +11,7 @@ from typing import Final
 
 from nymlink.encode.encoder import Encoder
 from nymlink.index.index import Index
-from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
+from nymlink.rerank.dual.dual_encoder import DualEncoder, DualEncoderConfig
 from nymlink.vocabulary.merge.merge import merge
 from nymlink.vocabulary.read import read_vocabulary
 from tests.contract.vocabulary_samples import SAMPLES

@@ -22,9 +22,9 @@ from nymlink.index.fusion.hits import Scores
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 from nymlink.linking.model import Link
-from nymlink.rerank.cross_encoder import CrossEncoder, CrossEncoderConfig
-from nymlink.rerank.cross_scorer import CrossScorer
-from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
+from nymlink.rerank.cross.cross_encoder import CrossEncoder, CrossEncoderConfig
+from nymlink.rerank.cross.cross_scorer import CrossScorer
+from nymlink.rerank.dual.dual_encoder import DualEncoder, DualEncoderConfig
 from nymlink.rerank.folder import FittedWeights, read_fitted, score_settings, write_fitted
 from nymlink.rerank.log_linear import EvidenceWeights
 from nymlink.rerank.passages import Passage

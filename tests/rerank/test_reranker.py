@@ -22,8 +22,8 @@ from nymlink.index.fusion.hits import Scores
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 from nymlink.linking.model import Link
-from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
-from nymlink.rerank.dual_scorer import DualScorer
+from nymlink.rerank.dual.dual_encoder import DualEncoder, DualEncoderConfig
+from nymlink.rerank.dual.dual_scorer import DualScorer
 from nymlink.rerank.entities import Entity
 from nymlink.rerank.folder import FittedWeights, open_scorer, write_fitted
 from nymlink.rerank.inputs import END, START
@@ -376,7 +376,7 @@ def test_many_mentions_are_scored_in_turn_and_concepts_encoded_once(
     many, candidates = [PASSAGES[0], PASSAGES[1]] * 2, [[0, 1], [2], [1, 3, 0], [4]]
     whole = DualScorer(model, index.vocabulary).scores(many, candidates)
     assert len(encoded) == 5
-    monkeypatch.setattr("nymlink.rerank.dual_scorer._AT_ONCE", 3)
+    monkeypatch.setattr("nymlink.rerank.dual.dual_scorer._AT_ONCE", 3)
     scorer = DualScorer(model, index.vocabulary)
     for one, other in zip(whole, scorer.scores(many, candidates), strict=True):
         assert one == pytest.approx(other, abs=1e-4)

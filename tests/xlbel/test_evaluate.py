@@ -13,7 +13,7 @@ from nymlink.corpus.read import read_corpus
 from nymlink.evaluation.evaluation import evaluate
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
-from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
+from nymlink.rerank.dual.dual_encoder import DualEncoder, DualEncoderConfig
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary

@@ -176,7 +176,7 @@ def contexts(
     """
     _require("matplotlib", "sklearn", extra="plot", purpose="drawing")
     _require("torch", extra="train", purpose="encoding mentions in their contexts")
-    from nymlink.rerank.dual_encoder import DualEncoder
+    from nymlink.rerank.dual.dual_encoder import DualEncoder
 
     problems = reported_problems()
     vocabulary = Index.load(index).vocabulary

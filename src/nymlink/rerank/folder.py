@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from torch import nn
 
     from nymlink.index.index import Index
-    from nymlink.rerank.cross_scorer import CrossScorer
-    from nymlink.rerank.dual_scorer import DualScorer
+    from nymlink.rerank.cross.cross_scorer import CrossScorer
+    from nymlink.rerank.dual.dual_scorer import DualScorer
 
 M = TypeVar("M", bound="nn.Module")
 
@@ -81,10 +81,10 @@ def open_scorer(folder: Path, vocabulary: Vocabulary) -> CrossScorer | DualScore
     except ImportError as error:
         raise MissingExtraError("train", purpose="re-ranking") from error
     from nymlink.encode.model.torch_model import attention_on
-    from nymlink.rerank.cross_encoder import CrossEncoder
-    from nymlink.rerank.cross_scorer import CrossScorer
-    from nymlink.rerank.dual_encoder import DualEncoder
-    from nymlink.rerank.dual_scorer import DualScorer
+    from nymlink.rerank.cross.cross_encoder import CrossEncoder
+    from nymlink.rerank.cross.cross_scorer import CrossScorer
+    from nymlink.rerank.dual.dual_encoder import DualEncoder
+    from nymlink.rerank.dual.dual_scorer import DualScorer
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
     attention = attention_on(device)

@@ -19,8 +19,8 @@ from nymlink.core.store.manifest import write_manifest
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.quiet import quiet_transformers
 from nymlink.encode.model.torch_model import TorchModel
-from nymlink.rerank.cross_encoder import CrossEncoder, CrossEncoderConfig
-from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
+from nymlink.rerank.cross.cross_encoder import CrossEncoder, CrossEncoderConfig
+from nymlink.rerank.dual.dual_encoder import DualEncoder, DualEncoderConfig
 from tests.encode import hostile
 
 

@@ -15,7 +15,7 @@ from torch import Tensor
 from nymlink.core.errors import InputError
 from nymlink.corpus.model import Corpus, Document, Mention
 from nymlink.index.index import Index
-from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
+from nymlink.rerank.dual.dual_encoder import DualEncoder, DualEncoderConfig
 from nymlink.rerank.entities import entities
 from nymlink.rerank.passages import passages
 from nymlink.train.engine.precision import Precision

@@ -12,8 +12,8 @@ import torch
 
 from nymlink.core.problems import Problems
 from nymlink.encode.model.torch_model import attention_on
-from nymlink.rerank.cross_encoder import CrossEncoder, CrossEncoderConfig
-from nymlink.rerank.cross_scorer import CrossScorer
+from nymlink.rerank.cross.cross_encoder import CrossEncoder, CrossEncoderConfig
+from nymlink.rerank.cross.cross_scorer import CrossScorer
 from nymlink.train.engine.loop import trainable_parameters
 from nymlink.train.engine.optimiser import adamw
 from nymlink.train.engine.precision import Precision

@@ -17,7 +17,7 @@ from torch.nn.utils.rnn import pad_sequence
 from nymlink.core.store.arrays import Ints
 from nymlink.encode.model.tokens import Tokens
 from nymlink.pairs.permutation import permute, seeded_keys
-from nymlink.rerank.cross_encoder import CrossEncoder
+from nymlink.rerank.cross.cross_encoder import CrossEncoder
 from nymlink.rerank.entities import entities
 from nymlink.train.engine.gradient_cache import EncodedBatch
 from nymlink.train.engine.precision import Precision

@@ -20,7 +20,7 @@ from nymlink.core.store.arrays import Ints
 from nymlink.encode.model.tokens import Tokens
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.pairs.permutation import permute, seeded_keys
-from nymlink.rerank.dual_encoder import DualEncoder
+from nymlink.rerank.dual.dual_encoder import DualEncoder
 from nymlink.train.engine.gradient_cache import EncodedBatch, encode
 from nymlink.train.engine.precision import Precision
 from nymlink.train.engine.task import BatchResult

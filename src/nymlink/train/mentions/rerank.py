@@ -14,8 +14,8 @@ import torch
 
 from nymlink.core.problems import Problems
 from nymlink.encode.model.torch_model import attention_on
-from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
-from nymlink.rerank.dual_scorer import DualScorer
+from nymlink.rerank.dual.dual_encoder import DualEncoder, DualEncoderConfig
+from nymlink.rerank.dual.dual_scorer import DualScorer
 from nymlink.rerank.entities import entities
 from nymlink.train.engine.loop import trainable_parameters
 from nymlink.train.engine.optimiser import adam

@@ -19,8 +19,8 @@ from nymlink.core.problems import Problems
 from nymlink.corpus.read import read_corpus
 from nymlink.index.fusion.hits import Rows, Scores
 from nymlink.index.index import Index
-from nymlink.rerank.cross_encoder import CrossEncoder
-from nymlink.rerank.dual_encoder import DualEncoder
+from nymlink.rerank.cross.cross_encoder import CrossEncoder
+from nymlink.rerank.dual.dual_encoder import DualEncoder
 from nymlink.rerank.passages import Passage
 from nymlink.rerank.scorer import ContextScorer
 from nymlink.train.annotated_queries import describe_corpus

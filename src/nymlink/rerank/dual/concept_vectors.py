@@ -15,7 +15,7 @@ from nymlink.core.store.arrays import Vectors
 from nymlink.encode.cache.blocks import Keys, name_keys
 from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.encode.cache.encoder_cache import ABSENT
-from nymlink.rerank.dual_encoder import DualEncoder
+from nymlink.rerank.dual.dual_encoder import DualEncoder
 from nymlink.rerank.entities import Entity, entities
 from nymlink.vocabulary.vocabulary import Vocabulary
 

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from nymlink.index.fusion.hits import Scores
-from nymlink.rerank.cross_encoder import CrossEncoder
+from nymlink.rerank.cross.cross_encoder import CrossEncoder
 from nymlink.rerank.entities import entities
 from nymlink.rerank.inputs import EntityIds
 from nymlink.rerank.passages import Passage

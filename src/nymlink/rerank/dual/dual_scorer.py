@@ -10,8 +10,8 @@ import numpy as np
 
 from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.index.fusion.hits import Scores
-from nymlink.rerank.concept_vectors import ConceptVectors
-from nymlink.rerank.dual_encoder import DualEncoder
+from nymlink.rerank.dual.concept_vectors import ConceptVectors
+from nymlink.rerank.dual.dual_encoder import DualEncoder
 from nymlink.rerank.passages import Passage
 from nymlink.vocabulary.vocabulary import Vocabulary
 

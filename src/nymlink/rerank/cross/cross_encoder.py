@@ -26,9 +26,9 @@ from nymlink.core.store.manifest import read_manifest, require_files, write_dire
 from nymlink.encode.model.adapter_files import weights_digest
 from nymlink.encode.model.tokens import Tokens
 from nymlink.encode.model.torch_model import Attention
+from nymlink.rerank.cross.joint_model import JointModel
 from nymlink.rerank.encoding import encode
 from nymlink.rerank.inputs import SHORTEST_JOINT, Inputs
-from nymlink.rerank.joint_model import JointModel
 from nymlink.rerank.kinds import CROSS, VERSIONS
 from nymlink.rerank.passages import DEFAULT_MAX_LENGTH
 from nymlink.rerank.scorer import DEFAULT_CANDIDATES
