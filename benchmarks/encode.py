@@ -50,7 +50,7 @@ def prepare(source: str, model: str, folder: str, *, count: int, seed: int) -> d
     import torch
 
     from nymlink.encode.export.onnx_export import export
-    from nymlink.encode.model.tokens import tokenise
+    from nymlink.encode.model.tokens.token_batches import tokenise
     from nymlink.encode.model.torch_model import TorchModel
     from nymlink.vocabulary.read import read_vocabulary
 

@@ -28,7 +28,7 @@ from nymlink.core.problems import Problems
 from nymlink.core.store.atomic import atomic_file
 from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.tokens import Tokens, tokenise
+from nymlink.encode.model.tokens.token_batches import Tokens, tokenise
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.train.engine.distributed import Processes
 from nymlink.train.engine.gradient_cache import EncodedBatch

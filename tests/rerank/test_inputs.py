@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from nymlink.core.errors import InputError
-from nymlink.encode.model.tokens import Tokens
+from nymlink.encode.model.tokens.token_batches import Tokens
 from nymlink.rerank.entities import Entity, entities
 from nymlink.rerank.inputs import END, START, Inputs, fit_context
 from nymlink.rerank.passages import Passage

@@ -11,7 +11,7 @@ from nymlink.core.errors import InputError, NymlinkError
 from nymlink.core.prefetch import prefetch
 from nymlink.core.store.arrays import Vectors
 from nymlink.encode.backends import Network
-from nymlink.encode.model.tokens import Ids, Rows, Tokens, plan_batches, tokenise
+from nymlink.encode.model.tokens.token_batches import Ids, Rows, Tokens, plan_batches, tokenise
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -28,7 +28,7 @@ class Batches:
         network: token ids → vectors.
         tokenizer: names → token ids.
         uninformative: special and unknown tokens (see
-            :func:`~nymlink.encode.model.tokenizer.uninformative_tokens`).
+            :func:`~nymlink.encode.model.tokens.tokenizer.uninformative_tokens`).
         batch_tokens: how many tokens the network is given at once; fewer once memory did not suffice for them.
 
     Attributes:

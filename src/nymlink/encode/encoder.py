@@ -20,11 +20,11 @@ from nymlink.encode.cache.cached_vectors import CachedVectors
 from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.encode.model.fingerprint import fingerprint
 from nymlink.encode.model.installed import installed
-from nymlink.encode.model.known_scripts import known_scripts
 from nymlink.encode.model.saved import check_saved
 from nymlink.encode.model.settings import EncoderSettings, Pooling
-from nymlink.encode.model.tokenizer import load_tokenizer, uninformative_tokens
-from nymlink.encode.model.tokens import Rows
+from nymlink.encode.model.tokens.known_scripts import known_scripts
+from nymlink.encode.model.tokens.token_batches import Rows
+from nymlink.encode.model.tokens.tokenizer import load_tokenizer, uninformative_tokens
 from nymlink.encode.truncation import TruncationCounts
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from nymlink.core.store.arrays import Vectors
-from nymlink.encode.model.tokens import Tokens, plan_batches
+from nymlink.encode.model.tokens.token_batches import Tokens, plan_batches
 from nymlink.encode.model.torch_model import TorchModel
 
 _BATCH_TOKENS: Final = 2048

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import numpy as np
 
 from nymlink.core.errors import InputError
-from nymlink.encode.model.tokens import Tokens
+from nymlink.encode.model.tokens.token_batches import Tokens
 from nymlink.rerank.entities import Entity
 from nymlink.rerank.passages import Passage
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from nymlink.encode.model.tokenizer import save_tokenizer
+from nymlink.encode.model.tokens.tokenizer import save_tokenizer
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.rerank.inputs import END, START, marker_ids
 

@@ -16,7 +16,7 @@ from tokenizers import Tokenizer
 
 from nymlink.core.errors import InputError, StoreError
 from nymlink.core.store.manifest import seal, write_manifest
-from nymlink.encode.model.tokens import Tokens
+from nymlink.encode.model.tokens.token_batches import Tokens
 from nymlink.rerank.cross.cross_encoder import CrossEncoder, CrossEncoderConfig
 from nymlink.rerank.cross.cross_scorer import CrossScorer
 from nymlink.rerank.entities import Entity, entities

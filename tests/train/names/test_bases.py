@@ -11,7 +11,7 @@ import pytest
 
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.export.onnx_export import export
-from nymlink.encode.model.tokens import tokenise
+from nymlink.encode.model.tokens.token_batches import tokenise
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.train.names.sap import train_sap
 from nymlink.train.names.translation import train_translation

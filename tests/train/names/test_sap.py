@@ -23,7 +23,7 @@ from nymlink.core.problems import Problems
 from nymlink.core.store.manifest import find_damage
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.adapter_files import load_adapters
-from nymlink.encode.model.tokens import tokenise
+from nymlink.encode.model.tokens.token_batches import tokenise
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.pairs.pairs import Pairs
 from nymlink.pairs.write_pairs import write_pairs

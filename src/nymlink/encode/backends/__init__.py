@@ -12,7 +12,7 @@ from nymlink.core.errors import InputError
 from nymlink.core.registry import Registry
 from nymlink.core.store.arrays import Vectors
 from nymlink.encode.model.settings import EncoderSettings
-from nymlink.encode.model.tokens import Ids
+from nymlink.encode.model.tokens.token_batches import Ids
 
 Precision = Literal["fp32", "bf16", "fp16", "int8"]
 
@@ -26,7 +26,8 @@ class Network(Protocol):
         precision: of its matrix products.
         device: where they run, for example ``"cpu"`` or ``"cuda"``.
         batch_tokens: how many tokens it is best given at once.
-        padding: the share of a batch that may be padding (see :func:`~nymlink.encode.model.tokens.plan_batches`).
+        padding: the share of a batch that may be padding, see
+            :func:`~nymlink.encode.model.tokens.token_batches.plan_batches`.
     """
 
     width: int

@@ -17,7 +17,7 @@ from nymlink.encode.model.fingerprint import FileSnapshot
 from nymlink.encode.model.folder import INT8
 from nymlink.encode.model.saved import export_notes
 from nymlink.encode.model.settings import EncoderSettings
-from nymlink.encode.model.tokens import Ids
+from nymlink.encode.model.tokens.token_batches import Ids
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession

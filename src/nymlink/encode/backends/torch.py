@@ -11,7 +11,7 @@ from nymlink.encode.backends import Backend, Precision, require_precision
 from nymlink.encode.model.fingerprint import ModelSnapshot
 from nymlink.encode.model.folder import WEIGHTS
 from nymlink.encode.model.settings import EncoderSettings
-from nymlink.encode.model.tokens import Ids
+from nymlink.encode.model.tokens.token_batches import Ids
 
 if TYPE_CHECKING:
     from nymlink.encode.model.torch_model import TorchModel

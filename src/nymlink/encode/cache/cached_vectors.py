@@ -14,7 +14,7 @@ from nymlink.core.errors import StoreError
 from nymlink.core.store.arrays import HalfVectors, Vectors, as_float32
 from nymlink.encode.cache.blocks import Keys, name_keys
 from nymlink.encode.cache.encoder_cache import ABSENT, EncoderCache
-from nymlink.encode.model.tokens import Rows
+from nymlink.encode.model.tokens.token_batches import Rows
 
 _BLOCK: Final = 1 << 14
 """Names in a block of the cache: what a killed process loses at most."""

@@ -20,7 +20,7 @@ from nymlink.encode.model.fingerprint import ModelSnapshot
 from nymlink.encode.model.folder import WEIGHTS, model_folder
 from nymlink.encode.model.saved import FORMAT, KIND
 from nymlink.encode.model.settings import Pooling
-from nymlink.encode.model.tokens import tokenise
+from nymlink.encode.model.tokens.token_batches import tokenise
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from nymlink.encode.model.installed import installed
 from nymlink.encode.model.quiet import quiet_transformers
 from nymlink.encode.model.saved import FORMAT, KIND, check_saved
 from nymlink.encode.model.settings import EncoderSettings, Pooling
-from nymlink.encode.model.tokenizer import load_tokenizer, save_tokenizer, special_tokens
+from nymlink.encode.model.tokens.tokenizer import load_tokenizer, save_tokenizer, special_tokens
 from nymlink.encode.model.trust import require_self_contained
 
 if TYPE_CHECKING:

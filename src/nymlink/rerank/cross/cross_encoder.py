@@ -24,7 +24,7 @@ from nymlink.core.errors import InputError, StoreError
 from nymlink.core.json_objects import member, to_dataclass
 from nymlink.core.store.manifest import read_manifest, require_files, write_directory
 from nymlink.encode.model.adapter_files import weights_digest
-from nymlink.encode.model.tokens import Tokens
+from nymlink.encode.model.tokens.token_batches import Tokens
 from nymlink.encode.model.torch_model import Attention
 from nymlink.rerank.cross.joint_model import JointModel
 from nymlink.rerank.encoding import encode

@@ -22,7 +22,7 @@ from nymlink.core.store.manifest import read_manifest, write_directory
 from nymlink.encode.model.adapter_files import weights_digest
 from nymlink.encode.model.fingerprint import relevant_config
 from nymlink.encode.model.settings import Pooling
-from nymlink.encode.model.tokens import Tokens
+from nymlink.encode.model.tokens.token_batches import Tokens
 from nymlink.encode.model.torch_model import Attention, TorchModel
 from nymlink.rerank.encoding import encode
 from nymlink.rerank.entities import Entity

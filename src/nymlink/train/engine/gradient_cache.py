@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from nymlink.core.errors import NymlinkError
-from nymlink.encode.model.tokens import Rows, Tokens, plan_batches, tokenise
+from nymlink.encode.model.tokens.token_batches import Rows, Tokens, plan_batches, tokenise
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.train.engine.dropout import fast_dropout
 from nymlink.train.engine.precision import Precision

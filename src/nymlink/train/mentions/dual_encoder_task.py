@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from nymlink.core.errors import NymlinkError
 from nymlink.core.progress import track
 from nymlink.core.store.arrays import Ints
-from nymlink.encode.model.tokens import Tokens
+from nymlink.encode.model.tokens.token_batches import Tokens
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.pairs.permutation import permute, seeded_keys
 from nymlink.rerank.dual.dual_encoder import DualEncoder

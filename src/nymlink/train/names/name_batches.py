@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nymlink.core.store.arrays import Ints
-from nymlink.encode.model.tokens import Tokens, tokenise
+from nymlink.encode.model.tokens.token_batches import Tokens, tokenise
 from nymlink.pairs.sequence import PairSequence
 from nymlink.train.engine.distributed import SINGLE, Processes
 

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from nymlink.core.errors import NymlinkError
 from nymlink.core.store.arrays import Bools, Ints, Vectors
-from nymlink.encode.model.tokens import Tokens, tokenise
+from nymlink.encode.model.tokens.token_batches import Tokens, tokenise
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.index.fusion.hits import NONE
 from nymlink.pairs.permutation import permute, seeded_keys

@@ -62,7 +62,7 @@ class Tokens:
 
 
 def tokenise(tokenizer: Tokenizer, names: Sequence[str]) -> Tokens:
-    """Tokenise names, cut to the length that :func:`~nymlink.encode.model.tokenizer.load_tokenizer` set."""
+    """Tokenise names, cut to the length that :func:`~nymlink.encode.model.tokens.tokenizer.load_tokenizer` set."""
     encodings = tokenizer.encode_batch_fast([_without_surrogates(name) for name in names])
     ids = [encoding.ids for encoding in encodings]
     lengths = np.fromiter(map(len, ids), np.int64, len(ids))
