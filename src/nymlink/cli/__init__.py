@@ -9,7 +9,7 @@ import io
 import sys
 
 from nymlink.cli.lazy import TopCommand
-from nymlink.core.control_characters import EscapingWriter
+from nymlink.core.terminal.control_characters import EscapingWriter
 
 
 def main() -> None:

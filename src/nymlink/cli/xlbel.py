@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from nymlink.cli.common import finish, reported_problems, require_files, seed_option
-from nymlink.core.read_progress import show_read_progress
 from nymlink.core.store.atomic import atomic_file
+from nymlink.core.terminal.read_progress import show_read_progress
 
 
 @click.group()

@@ -18,7 +18,7 @@ from typing import IO, Final, cast
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.core.read_progress import open_raw
+from nymlink.core.terminal.read_progress import open_raw
 
 MAX_LINE: Final = 4 << 20
 """The most bytes in a line.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import Any
 
-from nymlink.core.control_characters import escape_controls
+from nymlink.core.terminal.control_characters import escape_controls
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nymlink.core.errors import InputError
-from nymlink.core.progress import track
 from nymlink.core.store.arrays import Vectors
+from nymlink.core.terminal.progress import track
 from nymlink.encode.backends import Network, Precision
 from nymlink.encode.backends.choose import locate
 from nymlink.encode.batches import Batches

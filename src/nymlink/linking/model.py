@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nymlink.core.control_characters import escape_controls
+from nymlink.core.terminal.control_characters import escape_controls
 from nymlink.corpus.model import Mention
 from nymlink.vocabulary.model import Name
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from nymlink.core.progress import track
 from nymlink.core.store.atomic import atomic_file
+from nymlink.core.terminal.progress import track
 from nymlink.pairs.pairs import PAIRS, Pairs
 
 _METADATA: Final = "nymlink"

@@ -155,7 +155,7 @@ class ResumingDownloader:
             raise _TransientError(f"the connection ended after {self.part.size:,} of {total:,} bytes")
 
     def _with_progress(self, chunks: Iterator[bytes], start: int, total: int | None) -> Iterator[bytes]:
-        # Counts bytes, unlike nymlink.core.progress, which counts items.
+        # Counts bytes, unlike nymlink.core.terminal.progress, which counts items.
         hidden = None if self.progress else True
         with tqdm(
             desc=self.label, total=total, initial=start, unit="B", unit_scale=True, disable=hidden, leave=False

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.core.progress import track
+from nymlink.core.terminal.progress import track
 from nymlink.sources.cache import Fetched
 from nymlink.sources.fetch import FetchOptions, fetch
 from nymlink.sources.source import PublishedSource

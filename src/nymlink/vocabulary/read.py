@@ -13,9 +13,9 @@ from nymlink.core.errors import InputError, UnknownFormatError
 from nymlink.core.files import decoded_name, sha256
 from nymlink.core.formats import find_format
 from nymlink.core.problems import Problems
-from nymlink.core.progress import track
-from nymlink.core.read_progress import show_read_progress
 from nymlink.core.store.ownership import MANIFEST
+from nymlink.core.terminal.progress import track
+from nymlink.core.terminal.read_progress import show_read_progress
 from nymlink.vocabulary.model import Source, unused_name
 from nymlink.vocabulary.options import FLAGS, ReadOptions
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS, VocabularyFormat

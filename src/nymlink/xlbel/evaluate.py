@@ -10,8 +10,8 @@ from typing import Any, Final
 import numpy as np
 
 from nymlink.core.errors import InputError
-from nymlink.core.progress import track
 from nymlink.core.store.arrays import Bools
+from nymlink.core.terminal.progress import track
 from nymlink.corpus.model import Corpus
 from nymlink.evaluation.evaluation import evaluate
 from nymlink.evaluation.gold import GoldResolver

@@ -8,8 +8,8 @@ import click
 
 from nymlink.cli.common import finish, reported_problems, seed_option
 from nymlink.core.errors import InputError
-from nymlink.core.progress import track
 from nymlink.core.store.output_checks import require_directory
+from nymlink.core.terminal.progress import track
 from nymlink.vocabulary.mappings import read_mappings
 from nymlink.vocabulary.merge.counts import VocabularyCounts
 from nymlink.vocabulary.merge.merge import merge as merge_vocabularies

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nymlink.core.errors import InputError
-from nymlink.core.progress import track
+from nymlink.core.terminal.progress import track
 from nymlink.corpus.model import Corpus, Mention
 from nymlink.evaluation.diagnosis import concept_label, sentence
 from nymlink.evaluation.gold import GoldResolver

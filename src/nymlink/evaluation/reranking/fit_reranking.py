@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nymlink.core.errors import InputError
-from nymlink.core.progress import track
 from nymlink.core.store.arrays import Bools
+from nymlink.core.terminal.progress import track
 from nymlink.corpus.model import Corpus
 from nymlink.evaluation.gold import GoldResolver
 from nymlink.index.fusion.hits import NONE

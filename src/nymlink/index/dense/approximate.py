@@ -16,8 +16,8 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from nymlink.core.errors import InputError, MissingExtraError, StoreError, UnknownNameError
-from nymlink.core.progress import track
 from nymlink.core.store.arrays import HalfVectors, Vectors
+from nymlink.core.terminal.progress import track
 from nymlink.index.fusion.hits import Rows
 
 EXACT_NEIGHBOURS: Final = "exact"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
-from nymlink.core.progress import track
 from nymlink.core.store.arrays import HalfVectors, Vectors, as_float32, map_array, save_array, save_blocks
+from nymlink.core.terminal.progress import track
 from nymlink.encode.truncation import TruncationCounts
 from nymlink.index.dense.approximate import EXACT_NEIGHBOURS, FaissIndex
 from nymlink.index.dense.int8_codes import QUERIES, Int8Codes, QueryNumbers

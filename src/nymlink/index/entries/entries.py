@@ -12,8 +12,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nymlink.core.hashing import mix
-from nymlink.core.progress import track
 from nymlink.core.store.arrays import map_array, save_array
+from nymlink.core.terminal.progress import track
 from nymlink.index.entries.initials import Initials
 from nymlink.index.entries.other_texts import OtherTexts
 from nymlink.index.entries.sorted_texts import SortedTexts, map_texts, save_texts

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor, nn
 
 from nymlink.core.errors import NymlinkError
-from nymlink.core.progress import track
 from nymlink.core.store.arrays import Ints
+from nymlink.core.terminal.progress import track
 from nymlink.encode.model.tokens.token_batches import Tokens
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.pairs.permutation import permute, seeded_keys

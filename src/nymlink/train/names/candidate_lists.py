@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from nymlink.core.progress import track
+from nymlink.core.terminal.progress import track
 from nymlink.index.dense.nearest import nearest
 from nymlink.index.entries.entries import Entries
 from nymlink.index.fusion.hits import NONE, Hits, Rows, Scores, best

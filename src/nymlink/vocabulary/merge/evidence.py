@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from nymlink.core.progress import track
+from nymlink.core.terminal.progress import track
 from nymlink.vocabulary.merge.claims import EquivalenceClaims, Pair
 from nymlink.vocabulary.merge.concepts import LiveConcepts
 from nymlink.vocabulary.merge.names import Agreement, ConceptNames

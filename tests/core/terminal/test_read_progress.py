@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from nymlink.core import read_progress
 from nymlink.core.errors import InputError
 from nymlink.core.files import open_bytes
-from nymlink.core.read_progress import show_read_progress
+from nymlink.core.terminal import read_progress
+from nymlink.core.terminal.read_progress import show_read_progress
 
 
 class Terminal(io.StringIO):
