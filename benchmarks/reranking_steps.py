@@ -80,8 +80,8 @@ def train(
         settings: further settings.
     """
     from nymlink.train.engine.checkpoint import checkpoints
-    from nymlink.train.mentions.cross_encoder import train_cross_encoder
-    from nymlink.train.mentions.rerank import train_rerank
+    from nymlink.train.mentions.train_cross_encoder import train_cross_encoder
+    from nymlink.train.mentions.train_rerank import train_rerank
     from nymlink.train.settings.recipes import CrossEncoderSettings, RerankSettings
 
     common: dict[str, Any] = {"corpora": (corpus,), "index": index, "base": encoder, "output": output, **settings}

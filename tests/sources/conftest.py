@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nymlink.sources.download import RetryPolicy
+from nymlink.sources.downloader import RetryPolicy
 from nymlink.sources.fetch import FetchOptions
 from tests.sources.site import Site
 

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from nymlink.core.errors import InputError, OutputError
 from nymlink.core.problems import Problems
 from nymlink.sources.cache import Fetched
-from nymlink.sources.download import RetryPolicy
+from nymlink.sources.downloader import RetryPolicy
 from nymlink.sources.fetch import FetchOptions, fetch
 from nymlink.sources.partial_download import Stamp
 from tests.sources.site import Site, answers, breaks_after, chunked, claims, drips, stalls

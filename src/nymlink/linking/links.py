@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from nymlink.core.errors import MissingExtraError
+from nymlink.linking.link_rows import PLACE, is_located, rows
 from nymlink.linking.model import Link
-from nymlink.linking.rows import PLACE, is_located, rows
 from nymlink.linking.writers.files import format_of, open_file, open_writer
 from nymlink.linking.writers.writer import LinksInfo
 

@@ -12,7 +12,7 @@ from nymlink.core.problems import Problems
 from nymlink.core.store.atomic import atomic_file
 from nymlink.sources.cache import Fetched, cache_folder, cache_path, is_intact, locked, read_record, write_record
 from nymlink.sources.content import check_content
-from nymlink.sources.download import NotModifiedError, ResumingDownloader, RetryPolicy
+from nymlink.sources.downloader import NotModifiedError, ResumingDownloader, RetryPolicy
 from nymlink.sources.partial_download import PartialDownload
 from nymlink.sources.source import PublishedSource
 

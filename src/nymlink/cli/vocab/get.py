@@ -13,7 +13,7 @@ from nymlink.core.store.output_checks import require_directory
 from nymlink.sources.cache import cache_folder, read_record
 from nymlink.sources.catalogue import choose_sources, known_sources, with_translations
 from nymlink.sources.fetch import FetchOptions
-from nymlink.sources.get import fetch_all, get_vocabulary
+from nymlink.sources.get_vocabulary import fetch_all, get_vocabulary
 from nymlink.sources.source import PublishedSource
 from nymlink.vocabulary.store import KIND
 

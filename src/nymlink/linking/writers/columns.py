@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nymlink.linking.rows import CANDIDATE, CONFIDENCE, LANGUAGE, NOTE
+from nymlink.linking.link_rows import CANDIDATE, CONFIDENCE, LANGUAGE, NOTE
 from nymlink.linking.writers.writer import LinksInfo
 
 
@@ -16,7 +16,7 @@ def link_columns(info: LinksInfo) -> tuple[str, ...]:
 
 
 def cell(row: Mapping[str, Any], column: str) -> str:
-    """Write a value of :func:`nymlink.linking.rows.rows`; scores and confidences with four decimals."""
+    """Write a value of :func:`nymlink.linking.link_rows.rows`; scores and confidences with four decimals."""
     value = row[column]
     if value is None:
         return ""

@@ -7,8 +7,8 @@ from itertools import count
 from typing import Final, TextIO
 
 from nymlink.core.delimited import Record, format_record
+from nymlink.linking.link_rows import rows
 from nymlink.linking.model import Link
-from nymlink.linking.rows import rows
 from nymlink.linking.writers.columns import cell, link_columns
 from nymlink.linking.writers.writer import LinkFormat, LinksInfo, LinkWriter, UserTable
 

@@ -10,8 +10,8 @@ from wcwidth import wcswidth, wcwidth
 
 from nymlink.core.delimited import Record
 from nymlink.core.terminal.control_characters import escape_controls
+from nymlink.linking.link_rows import CONFIDENCE, PLACE, part_rows
 from nymlink.linking.model import Link
-from nymlink.linking.rows import CONFIDENCE, PLACE, part_rows
 from nymlink.linking.writers.writer import LinkFormat, LinksInfo, LinkWriter
 
 _GAP = 2

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Final, TextIO
 
 from nymlink.core.delimited import Record, format_record
+from nymlink.linking.link_rows import PLACE, rows
 from nymlink.linking.model import Link
-from nymlink.linking.rows import PLACE, rows
 from nymlink.linking.writers.columns import cell, link_columns
 from nymlink.linking.writers.csv_table import CsvWriter
 from nymlink.linking.writers.writer import LinkFormat, LinksInfo, LinkWriter

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nymlink.vocabulary.model import KINDS
-from nymlink.vocabulary.readers._languages import Languages
+from nymlink.vocabulary.readers.language_filter import Languages
 from nymlink.vocabulary.tables import CONCEPT_SCHEMA, NAME_SCHEMA, REDIRECT_SCHEMA, Tables
 
 ROWS: Final = pa.schema(

@@ -17,9 +17,9 @@ from nymlink.core.formats import Format
 from nymlink.core.problems import Problems
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
-from nymlink.vocabulary.readers._text_blocks import read_text_blocks
 from nymlink.vocabulary.readers.obo.graph import Graph
 from nymlink.vocabulary.readers.obo.oboinowl import SynonymTypes, Term, build_tables
+from nymlink.vocabulary.readers.text_blocks import read_text_blocks
 from nymlink.vocabulary.tables import Tables
 
 _MAX_BYTES: Final = 512 << 20

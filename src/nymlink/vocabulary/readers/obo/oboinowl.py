@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from nymlink.vocabulary.options import ReadOptions
-from nymlink.vocabulary.readers._languages import Languages, split_language_tag
+from nymlink.vocabulary.readers.language_filter import Languages, split_language_tag
 from nymlink.vocabulary.tables import TableBuilder, Tables
 
 _KIND_OF_SCOPE: Final = {

@@ -21,11 +21,11 @@ from nymlink.core.language_codes import UNKNOWN_LANGUAGE
 from nymlink.core.problems import Problems
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
-from nymlink.vocabulary.readers._languages import Languages
 from nymlink.vocabulary.readers.columns.delimited import CODE, NUMBER, TEXT
 from nymlink.vocabulary.readers.columns.groups import group_lists, map_distinct
 from nymlink.vocabulary.readers.columns.name_rows import name_table
 from nymlink.vocabulary.readers.columns.tsv import read_tsv
+from nymlink.vocabulary.readers.language_filter import Languages
 from nymlink.vocabulary.readers.omop.languages import language_concepts
 from nymlink.vocabulary.readers.omop.relations import Relations
 from nymlink.vocabulary.readers.omop.tables import INVALID, code_column, find_table, read_table

@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE, normalise_language
 from nymlink.core.store.arrays import Array
-from nymlink.vocabulary.readers._languages import Languages
 from nymlink.vocabulary.readers.columns.groups import map_distinct
+from nymlink.vocabulary.readers.language_filter import Languages
 
 FULLY_SPECIFIED: Final = 900000000000003001
 _PREFERRED: Final = 900000000000548007

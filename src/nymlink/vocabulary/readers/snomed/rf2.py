@@ -21,11 +21,11 @@ from nymlink.core.problems import Problems
 from nymlink.core.store.arrays import Array
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
-from nymlink.vocabulary.readers._languages import Languages
 from nymlink.vocabulary.readers.columns.delimited import CODE, NUMBER, TEXT
 from nymlink.vocabulary.readers.columns.groups import distinct_pairs, group_lists
 from nymlink.vocabulary.readers.columns.name_rows import name_table
 from nymlink.vocabulary.readers.columns.tsv import read_tsv
+from nymlink.vocabulary.readers.language_filter import Languages
 from nymlink.vocabulary.readers.snomed.names import FULLY_SPECIFIED, Descriptions, name_rows, split_tags
 from nymlink.vocabulary.readers.snomed.release import Release, has_release, open_release
 from nymlink.vocabulary.tables import CONCEPT_SCHEMA, REDIRECT_SCHEMA, Tables

@@ -19,7 +19,7 @@ from nymlink.core.formats import Format
 from nymlink.core.problems import Problems
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
-from nymlink.vocabulary.readers._languages import Languages
+from nymlink.vocabulary.readers.language_filter import Languages
 from nymlink.vocabulary.readers.tables.header_rows import header_rows
 from nymlink.vocabulary.readers.tables.table import kind_of
 from nymlink.vocabulary.tables import TableBuilder, Tables

@@ -28,7 +28,7 @@ from nymlink.core.formats import Format
 from nymlink.core.problems import Problems
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
-from nymlink.vocabulary.readers._languages import Languages
+from nymlink.vocabulary.readers.language_filter import Languages
 from nymlink.vocabulary.tables import TableBuilder, Tables
 
 _LINE: Final = re.compile(r"[^|\s][^|]*(?:\|[^|]+)*\|\|[^|]+(?:\|[^|]+)*")

@@ -27,8 +27,8 @@ from nymlink.core.problems import Problems
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
-from nymlink.vocabulary.readers._languages import Languages
 from nymlink.vocabulary.readers.columns.name_rows import ROWS, tables_from_rows
+from nymlink.vocabulary.readers.language_filter import Languages
 from nymlink.vocabulary.tables import Tables
 
 _DEFAULT_KIND: Final = "exact"

@@ -14,7 +14,7 @@ from nymlink.core.problems import Problems
 from nymlink.vocabulary.mappings import REQUIRED, parse_header, read_mappings
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
-from nymlink.vocabulary.readers._languages import Languages
+from nymlink.vocabulary.readers.language_filter import Languages
 from nymlink.vocabulary.tables import TableBuilder, Tables
 
 

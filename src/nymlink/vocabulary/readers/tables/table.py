@@ -22,7 +22,7 @@ from nymlink.core.problems import Problems
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
-from nymlink.vocabulary.readers._languages import Languages
+from nymlink.vocabulary.readers.language_filter import Languages
 from nymlink.vocabulary.readers.tables.layout import Layout, check_layout, find_layout
 from nymlink.vocabulary.tables import TableBuilder, Tables
 

@@ -15,8 +15,8 @@ from nymlink.core.problems import Problems
 from nymlink.core.store.arrays import Array
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.options import ReadOptions
-from nymlink.vocabulary.readers._languages import Languages
 from nymlink.vocabulary.readers.columns.groups import Numbering, map_distinct
+from nymlink.vocabulary.readers.language_filter import Languages
 from nymlink.vocabulary.readers.umls.blocks import read_rrf
 from nymlink.vocabulary.readers.umls.codes import kind, language, prefix
 from nymlink.vocabulary.readers.umls.release import Release

@@ -22,7 +22,7 @@ from nymlink.rerank.cross.cross_scorer import CrossScorer
 from nymlink.rerank.cross.joint_model import JointModel
 from nymlink.rerank.passages import passages
 from nymlink.train.engine.loop import StoppedError
-from nymlink.train.mentions.cross_encoder import train_cross_encoder
+from nymlink.train.mentions.train_cross_encoder import train_cross_encoder
 from nymlink.train.settings.common import HeldOutCorpus
 from nymlink.train.settings.recipes import CrossEncoderSettings
 from tests.encode import tiny

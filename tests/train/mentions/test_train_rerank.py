@@ -25,8 +25,8 @@ from nymlink.rerank.passages import passages
 from nymlink.rerank.reranker import Reranker
 from nymlink.train.engine import checkpoint
 from nymlink.train.engine.loop import StoppedError
-from nymlink.train.mentions.rerank import train_rerank
 from nymlink.train.mentions.reranker_evaluation import RerankerEvaluation
+from nymlink.train.mentions.train_rerank import train_rerank
 from nymlink.train.settings.common import HeldOutCorpus
 from nymlink.train.settings.fields import make_settings
 from nymlink.train.settings.recipes import RerankSettings

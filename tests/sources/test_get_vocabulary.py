@@ -9,7 +9,7 @@ import pytest
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
 from nymlink.sources.fetch import FetchOptions
-from nymlink.sources.get import fetch_all, get_vocabulary
+from nymlink.sources.get_vocabulary import fetch_all, get_vocabulary
 from nymlink.sources.table import TABLE
 from tests.sources.site import Site, answers
 
