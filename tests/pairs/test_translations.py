@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
 from nymlink.pairs.sequence import NamedPairs
-from nymlink.pairs.translations.column_languages import Languages, parse_languages
+from nymlink.pairs.translations.column_languages import ColumnLanguages, parse_languages
 from nymlink.pairs.translations.read_translations import Translations, read_translations
 from nymlink.pairs.translations.translation_pairs import TranslationPairs
 
@@ -44,7 +44,7 @@ def test_words_of_muse_are_read_compressed_or_not(tmp_path: Path, space: str) ->
     path = tmp_path / "en-tr.txt.gz"
     path.write_bytes(gzip.compress(text.encode()))
     assert read(path) == PAIRS[:2]
-    assert read_translations(path).languages == Languages("en", "tr")
+    assert read_translations(path).languages == ColumnLanguages("en", "tr")
 
 
 def test_cells_may_be_quoted_and_columns_named_by_their_languages(tmp_path: Path) -> None:

@@ -10,19 +10,19 @@ from matplotlib.figure import Figure
 from nymlink.core.errors import InputError, MissingExtraError, OutputError
 from nymlink.core.store.arrays import Vectors
 from nymlink.plot.figure import save_figure
-from nymlink.plot.sample import Sample
+from nymlink.plot.sample import NameSample
 from nymlink.plot.space import draw_space, flatten, synonyms_nearest, turned
 
 CONCEPTS = (*(f"concept number {number}" for number in range(9)), "a name that is much too long to be written")
 
 
 @pytest.fixture(scope="module")
-def sample() -> Sample:
+def sample() -> NameSample:
     labels = np.repeat(np.arange(10, dtype=np.int32), 6)
-    return Sample(tuple(f"name {row}" for row in range(60)), labels, CONCEPTS)
+    return NameSample(tuple(f"name {row}" for row in range(60)), labels, CONCEPTS)
 
 
-def vectors(sample: Sample, spread: float) -> Vectors:
+def vectors(sample: NameSample, spread: float) -> Vectors:
     """Vectors of names that lie about those of their concepts."""
     random = np.random.default_rng(0)
     centres = random.normal(size=(10, 16))[sample.labels]
@@ -30,11 +30,11 @@ def vectors(sample: Sample, spread: float) -> Vectors:
 
 
 @pytest.fixture(scope="module")
-def figure(sample: Sample) -> Figure:
+def figure(sample: NameSample) -> Figure:
     return draw_space(sample, {"before": vectors(sample, 3), "after": vectors(sample, 0.2)})
 
 
-def test_every_view_has_a_map_with_its_number(figure: Figure, sample: Sample) -> None:
+def test_every_view_has_a_map_with_its_number(figure: Figure, sample: NameSample) -> None:
     assert figure.get_suptitle() == "60 names of 10 concepts, each of one colour and shape"
     before, after = figure.axes
     share = 100 * synonyms_nearest(vectors(sample, 3), sample.labels)
@@ -76,7 +76,7 @@ def test_unknown_endings_are_refused(figure: Figure, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_the_map_is_the_same_each_time_and_keeps_neighbours(sample: Sample) -> None:
+def test_the_map_is_the_same_each_time_and_keeps_neighbours(sample: NameSample) -> None:
     found = flatten(vectors(sample, 0.2))
     assert found.shape == (60, 2)
     assert np.array_equal(found, flatten(4 * vectors(sample, 0.2)))
@@ -91,7 +91,7 @@ def test_maps_are_turned_to_one_another() -> None:
     np.testing.assert_allclose(turned(mirrored, like=points), points)
 
 
-def test_share_of_nearest_synonyms_is_what_a_loop_counts(sample: Sample) -> None:
+def test_share_of_nearest_synonyms_is_what_a_loop_counts(sample: NameSample) -> None:
     points = vectors(sample, 2)
     right = 0
     for row, point in enumerate(points):
@@ -113,15 +113,15 @@ def test_of_names_that_are_equally_near_a_share_counts() -> None:
 
 
 @pytest.mark.parametrize("noise", [0, 1e-7])
-def test_rounding_is_not_drawn(sample: Sample, noise: float) -> None:
+def test_rounding_is_not_drawn(sample: NameSample, noise: float) -> None:
     random = np.random.default_rng(0)
     alike = (random.normal(size=16) + noise * random.normal(size=(60, 16))).astype(np.float32)
     with pytest.raises(InputError, match="flat: the encoder does not tell these names apart"):
         draw_space(sample, {"after": vectors(sample, 0.2), "flat": alike})
 
 
-def test_dollar_signs_are_no_formulas(sample: Sample, tmp_path: Path) -> None:
-    odd = Sample(sample.texts, sample.labels, (r"$\frac$", *sample.concepts[1:]))
+def test_dollar_signs_are_no_formulas(sample: NameSample, tmp_path: Path) -> None:
+    odd = NameSample(sample.texts, sample.labels, (r"$\frac$", *sample.concepts[1:]))
     figure = draw_space(odd, {r"$\before$": vectors(sample, 1)})
     save_figure(figure, tmp_path / "space.svg")
     assert figure.axes[0].texts[0].get_text() == r"$\frac$"
@@ -129,7 +129,9 @@ def test_dollar_signs_are_no_formulas(sample: Sample, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("module", ["matplotlib.figure", "sklearn.manifold"])
-def test_a_missing_extra_says_how_to_get_it(sample: Sample, monkeypatch: pytest.MonkeyPatch, module: str) -> None:
+def test_a_missing_extra_says_how_to_get_it(
+    sample: NameSample, monkeypatch: pytest.MonkeyPatch, module: str
+) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtraError, match=r"pip install 'nymlink\[plot\]'"):
         draw_space(sample, {"before": vectors(sample, 1)})

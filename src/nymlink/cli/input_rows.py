@@ -45,7 +45,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class InputTable:
     """A table to add columns to.
 
     Attributes:
@@ -74,7 +74,7 @@ def line_batches(stream: IO[bytes], path: Path, problems: Problems) -> Iterator[
 
 def open_table(
     stream: IO[bytes], path: Path, column: str, problems: Problems, *, language_column: str | None = None
-) -> Table:
+) -> InputTable:
     """Read the header of a table and, in batches, its rows.
 
     A row that cannot be linked has an empty mention: a row with another number of fields than the header, or whose
@@ -108,7 +108,7 @@ def open_table(
         _out_delimiter(header, path),
     )
     header = replace(header, text=mark + shape.text(header))
-    return Table(header, shape.out_delimiter, _batches(table_rows, lines, shape, path, problems))
+    return InputTable(header, shape.out_delimiter, _batches(table_rows, lines, shape, path, problems))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ Labels = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sample:
+class NameSample:
     """N prepared names of C concepts.
 
     Attributes:
@@ -29,7 +29,7 @@ class Sample:
     concepts: tuple[str, ...]
 
 
-def sample_names(vocabulary: Vocabulary, *, concepts: int, names: int, seed: int = 0) -> Sample:
+def sample_names(vocabulary: Vocabulary, *, concepts: int, names: int, seed: int = 0) -> NameSample:
     """Draw names of random concepts among those that have enough names.
 
     Args:
@@ -56,7 +56,7 @@ def sample_names(vocabulary: Vocabulary, *, concepts: int, names: int, seed: int
         own = pairs.names[pairs.name_offsets[concept] : pairs.name_offsets[concept + 1]]
         others = random.permutation(own[1:])[: names - 1]
         rows.append(np.concatenate([own[:1], np.sort(others)]))
-    return Sample(
+    return NameSample(
         texts=tuple(pairs.texts(np.concatenate(rows))),
         labels=np.repeat(np.arange(concepts, dtype=np.int32), [len(own) for own in rows]),
         concepts=tuple(vocabulary.preferred_name(int(row)) for row in pairs.concepts[chosen]),

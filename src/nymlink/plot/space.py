@@ -12,7 +12,7 @@ from nymlink.core.errors import InputError, MissingExtraError
 from nymlink.core.store.arrays import Vectors
 from nymlink.plot.figure import COLOURS, MARKERS, new_figure
 from nymlink.plot.labels import place_labels
-from nymlink.plot.sample import Labels, Sample
+from nymlink.plot.sample import Labels, NameSample
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +24,7 @@ _SAME: Final = 1e-6
 """Rounding error of cosines and of components of unit vectors."""
 
 
-def draw_space(sample: Sample, views: Mapping[str, Vectors], *, seed: int = 0) -> Figure:
+def draw_space(sample: NameSample, views: Mapping[str, Vectors], *, seed: int = 0) -> Figure:
     """Draw a map for each encoder: a concept is a colour and a shape, labelled with its preferred name.
 
     Args:

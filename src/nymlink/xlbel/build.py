@@ -18,9 +18,9 @@ from nymlink.core.store.atomic import atomic_file
 from nymlink.core.store.output_checks import require_file
 from nymlink.xlbel.concepts import PageConcepts, read_page_concepts
 from nymlink.xlbel.dump import DumpReader, Page, Site, read_site
-from nymlink.xlbel.sample import Sample
+from nymlink.xlbel.sample import FormSample
 from nymlink.xlbel.sentences import Sentences
-from nymlink.xlbel.state import State
+from nymlink.xlbel.state import BuildState
 from nymlink.xlbel.titles import normalise_title
 from nymlink.xlbel.wikitext import Line, link_targets, parse_lines
 
@@ -114,9 +114,9 @@ def build_benchmark(
         "table of concepts": sha256(concepts),
         "table of Wikidata ids": None if items is None else sha256(items),
     }
-    state = State(state_path, settings)
+    state = BuildState(state_path, settings)
     try:
-        builder = _Builder(dump, site, pages, state, Sample(sample, seed), problems)
+        builder = _Builder(dump, site, pages, state, FormSample(sample, seed), problems)
         damage = builder.read_redirects()
         # Links that were read while redirects were missing are read again.
         damage = builder.read_links(keep=damage is None) or damage
@@ -132,7 +132,7 @@ def build_benchmark(
         state.close()
 
 
-def _write(builder: _Builder, output: Path, state: State, concepts: Path, *, complete: bool) -> BuildCounts:
+def _write(builder: _Builder, output: Path, state: BuildState, concepts: Path, *, complete: bool) -> BuildCounts:
     examples = builder.sample.examples()
     if not examples:
         if complete:
@@ -153,7 +153,13 @@ class _Builder:
     """Reads a dump from where a state says to its end, or to where it breaks off."""
 
     def __init__(
-        self, dump: Path, site: Site, pages: PageConcepts, state: State, sample: Sample, problems: Problems
+        self,
+        dump: Path,
+        site: Site,
+        pages: PageConcepts,
+        state: BuildState,
+        sample: FormSample,
+        problems: Problems,
     ) -> None:
         self.sample = sample
         self.counts = BuildCounts()
@@ -266,7 +272,7 @@ def _mentions(line: Line, leads: Mapping[str, str]) -> Iterator[tuple[str, str, 
 class _Place:
     """How far one reading of a dump has come."""
 
-    def __init__(self, dump: Path, state: State, name: str) -> None:
+    def __init__(self, dump: Path, state: BuildState, name: str) -> None:
         self._dump, self._name = dump, name
         stored = state.get(name, {"place": 0, "tail": _tail(dump, 0), "done": False})
         self.start: int = stored["place"]

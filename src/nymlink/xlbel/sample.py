@@ -15,7 +15,7 @@ class _Kept(NamedTuple):
     example: str
 
 
-class Sample:
+class FormSample:
     """Keeps the surface forms with the smallest hashes, and of each form the example with the smallest.
 
     Every form has the same chance however often it occurs. What is offered twice changes nothing.

@@ -19,7 +19,7 @@ CREATE TABLE IF NOT EXISTS examples (form TEXT PRIMARY KEY, example TEXT);
 _SETTINGS: Final = "settings"
 
 
-class State:
+class BuildState:
     """The state of a build.
 
     Args:

@@ -50,7 +50,7 @@ _LEAST_ROWS: Final = 3
 """Rows that must speak for an exchange where letters and English words, not scripts, are the evidence."""
 
 
-class Languages(NamedTuple):
+class ColumnLanguages(NamedTuple):
     """The languages of the left and the right column, as codes: ``en``, ``tr``."""
 
     left: str
@@ -60,7 +60,7 @@ class Languages(NamedTuple):
         return f"{self.left}-{self.right}"
 
 
-def parse_languages(code: str) -> Languages:
+def parse_languages(code: str) -> ColumnLanguages:
     """Read the languages of two columns, for example ``en-tr``.
 
     Raises:
@@ -71,10 +71,10 @@ def parse_languages(code: str) -> Languages:
         raise ValueError(
             f"two different language codes, the first column's first, for example en-tr, not {code!r}"
         )
-    return Languages(match[1].lower(), match[2].lower())
+    return ColumnLanguages(match[1].lower(), match[2].lower())
 
 
-def languages_in_name(name: str) -> Languages | None:
+def languages_in_name(name: str) -> ColumnLanguages | None:
     """Find the languages in the name of a file, for example of ``en-tr.txt`` or ``titles.de-en.tsv``."""
     match = _CODES_IN_NAME.search(name)
     try:
@@ -83,7 +83,7 @@ def languages_in_name(name: str) -> Languages | None:
         return None
 
 
-def find_exchange(rows: Iterable[tuple[int, str, str]], languages: Languages) -> int | None:
+def find_exchange(rows: Iterable[tuple[int, str, str]], languages: ColumnLanguages) -> int | None:
     """Find out whether the columns are in the opposite order of the languages told.
 
     Where the languages have different scripts, the rows in which a word is in the other column's script are

@@ -13,7 +13,7 @@ from nymlink.core.delimited import Record
 from nymlink.core.errors import InputError
 from nymlink.core.files import read_lines, sha256
 from nymlink.core.problems import Problems
-from nymlink.pairs.translations.column_languages import Languages, find_exchange, languages_in_name
+from nymlink.pairs.translations.column_languages import ColumnLanguages, find_exchange, languages_in_name
 from nymlink.pairs.translations.separators import find_separator, split_lines
 
 _SAMPLE: Final = 200
@@ -41,7 +41,7 @@ class Translations:
     """
 
     path: Path
-    languages: Languages | None
+    languages: ColumnLanguages | None
     left: list[str]
     right: list[str]
     same: int
@@ -58,7 +58,7 @@ class Translations:
 
 
 def read_translations(
-    path: Path, *, languages: Languages | None = None, problems: Problems | None = None
+    path: Path, *, languages: ColumnLanguages | None = None, problems: Problems | None = None
 ) -> Translations:
     """Read the translation pairs of a plain or gzip file; the separator of its columns is found from its lines.
 
@@ -126,7 +126,7 @@ def _utf8_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
 
 
 def _rows(
-    records: Iterator[Record], languages: Languages | None, path: Path, problems: Problems
+    records: Iterator[Record], languages: ColumnLanguages | None, path: Path, problems: Problems
 ) -> Iterator[tuple[int, str, str]]:
     """Yield line number, left and right word of each row, in lower case."""
     first = next(records, None)
@@ -154,7 +154,7 @@ def _rows(
             problems.reject(path, record.line, "a word or its translation is empty")
 
 
-def _columns_of_header(fields: Sequence[str], languages: Languages | None) -> tuple[int, int] | None:
+def _columns_of_header(fields: Sequence[str], languages: ColumnLanguages | None) -> tuple[int, int] | None:
     """Find the columns of the left and the right word in a header; ``None`` where the first row is none."""
     names = [field.strip().lower() for field in fields]
     if languages is not None and all(names.count(language) == 1 for language in languages):
@@ -163,12 +163,12 @@ def _columns_of_header(fields: Sequence[str], languages: Languages | None) -> tu
 
 
 def _require_order(
-    rows: Sequence[tuple[int, str, str]], languages: Languages, path: Path, *, by_name: bool
+    rows: Sequence[tuple[int, str, str]], languages: ColumnLanguages, path: Path, *, by_name: bool
 ) -> None:
     line = find_exchange(rows[:: -(-len(rows) // _CHECKED_ROWS)], languages)
     if line is not None:
         told = "its name says" if by_name else "--languages says"
-        opposite = Languages(languages.right, languages.left)
+        opposite = ColumnLanguages(languages.right, languages.left)
         raise InputError(
             f"the columns look like {opposite}, where {told} {languages}: exchange them, or say --languages "
             f"{opposite}",

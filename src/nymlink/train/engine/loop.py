@@ -27,7 +27,7 @@ from nymlink.train.engine.out_of_memory import OutOfMemoryError, out_of_memory_a
 from nymlink.train.engine.precision import Precision
 from nymlink.train.engine.reporting import Reporter
 from nymlink.train.engine.sparse_gradients import densify_gradients
-from nymlink.train.engine.task import Figures, State, StatefulTask, StepEvaluation, Task
+from nymlink.train.engine.task import Figures, StatefulTask, StepEvaluation, Task, TrainingState
 from nymlink.train.settings.common import BEST_METRIC, RunSettings
 
 B = TypeVar("B")
@@ -83,7 +83,7 @@ class Loop(Generic[B]):
         self._identity = dict(identity)
         self._processes = processes
         self._written_at = time.monotonic()
-        self.state = State()
+        self.state = TrainingState()
         self.steps = min(settings.epochs * len(task), settings.max_steps or settings.epochs * len(task))
         self._rate = LearningRate(optimiser, settings.schedule, steps=self.steps, warm_up=settings.warm_up)
 
@@ -101,9 +101,9 @@ class Loop(Generic[B]):
         if isinstance(self._task, StatefulTask):
             self._task.restore_epoch_state(checkpoint.load_epoch_state(path))
         last, best = (saved[key] and StepEvaluation(**saved[key]) for key in ("last", "best"))
-        self.state = State(step, last, best)
+        self.state = TrainingState(step, last, best)
 
-    def run(self) -> State:
+    def run(self) -> TrainingState:
         """Make the remaining steps.
 
         Raises:

@@ -98,7 +98,7 @@ class StepEvaluation:
 
 
 @dataclass(slots=True)
-class State:
+class TrainingState:
     """The state of a training.
 
     Attributes:

@@ -16,7 +16,7 @@ from nymlink.train.engine.metrics_log import MetricsLog
 from nymlink.train.engine.precision import Precision
 from nymlink.train.engine.reporting import Reporter
 from nymlink.train.engine.run_folder import RunFolder
-from nymlink.train.engine.task import Figures, State, Task
+from nymlink.train.engine.task import Figures, Task, TrainingState
 from nymlink.train.settings.common import RunSettings
 
 B = TypeVar("B")
@@ -34,7 +34,7 @@ def run_training(
     evaluate: Callable[[], Figures],
     processes: Processes = SINGLE,
     progress: bool = False,
-) -> State:
+) -> TrainingState:
     """Make the remaining steps of a training.
 
     Args:
@@ -76,14 +76,14 @@ def run_training(
     return loop.run()
 
 
-def restore_best(folder: RunFolder, weights: nn.Module, state: State) -> None:
+def restore_best(folder: RunFolder, weights: nn.Module, state: TrainingState) -> None:
     """Load the weights of the best evaluation, where the settings ask for them; else keep the last weights."""
     if state.best is not None and state.best.step != state.step:
         checkpoint.restore(checkpoint.checkpoints(folder.checkpoints)[state.best.step], weights)
 
 
 def finish_training(
-    folder: RunFolder, write: Callable[[Path], None], state: State, result: Mapping[str, Any]
+    folder: RunFolder, write: Callable[[Path], None], state: TrainingState, result: Mapping[str, Any]
 ) -> Mapping[str, Any]:
     """Write the trained model and the result of the training.
 

@@ -1,4 +1,4 @@
-"""Languages of names, and of the names that the caller wants."""
+"""Filter the names of a source by their language, and read the languages that it states."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from nymlink.vocabulary.options import ReadOptions
 _TAGGED: Final = re.compile(r"(?P<text>.*\S)@(?P<code>[a-z]{2}(?:-[A-Za-z]{2,4})?)", re.DOTALL)
 
 
-class Languages:
-    """Default language and wanted languages of one source.
+class LanguageFilter:
+    """Select the names of a source by language, and give those without one the default.
 
     Args:
         options: ``lang`` is the language of names that have none, ``languages`` those to keep. A language asked

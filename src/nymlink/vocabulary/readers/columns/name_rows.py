@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nymlink.vocabulary.model import KINDS
-from nymlink.vocabulary.readers.language_filter import Languages
+from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.tables import CONCEPT_SCHEMA, NAME_SCHEMA, REDIRECT_SCHEMA, Tables
 
 ROWS: Final = pa.schema(
@@ -19,7 +19,7 @@ ROWS: Final = pa.schema(
 _TO_FOLD: Final = r"^ | $|  |[^ \PZ]|[\x09-\x0d\x1c-\x1f\x{85}]"
 
 
-def tables_from_rows(rows: pa.Table, languages: Languages) -> Tables:
+def tables_from_rows(rows: pa.Table, languages: LanguageFilter) -> Tables:
     """Build the tables that :class:`~nymlink.vocabulary.tables.TableBuilder` would, called once for each row.
 
     Args:
@@ -49,7 +49,7 @@ def tables_from_rows(rows: pa.Table, languages: Languages) -> Tables:
     )
 
 
-def name_table(rows: pa.Table, languages: Languages) -> pa.Table:
+def name_table(rows: pa.Table, languages: LanguageFilter) -> pa.Table:
     """Deduplicate names (``concept_id name lang kind`` of :data:`ROWS`), each with its surest kind."""
     wanted = [lang for lang in pc.unique(rows["lang"]).to_pylist() if languages.wants(lang)]
     rows = rows.filter(pc.is_in(rows["lang"], pa.array(wanted, pa.string())))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from nymlink.vocabulary.options import ReadOptions
-from nymlink.vocabulary.readers.language_filter import Languages, split_language_tag
+from nymlink.vocabulary.readers.language_filter import LanguageFilter, split_language_tag
 from nymlink.vocabulary.tables import TableBuilder, Tables
 
 _KIND_OF_SCOPE: Final = {
@@ -131,7 +131,7 @@ def build_tables(
     builder.version = version
     builder.licence = licence
     alternates = {alternate for term in terms.values() for alternate in term.alternate_ids}
-    languages = Languages(options)
+    languages = LanguageFilter(options)
     for term in terms.values():
         if term.id in alternates and term.obsolete and not (term.labels or term.synonyms):
             continue

@@ -25,7 +25,7 @@ from nymlink.vocabulary.readers.columns.delimited import CODE, NUMBER, TEXT
 from nymlink.vocabulary.readers.columns.groups import group_lists, map_distinct
 from nymlink.vocabulary.readers.columns.name_rows import name_table
 from nymlink.vocabulary.readers.columns.tsv import read_tsv
-from nymlink.vocabulary.readers.language_filter import Languages
+from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.readers.omop.languages import language_concepts
 from nymlink.vocabulary.readers.omop.relations import Relations
 from nymlink.vocabulary.readers.omop.tables import INVALID, code_column, find_table, read_table
@@ -62,7 +62,7 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     file = path if path.is_file() else find_table(folder, "CONCEPT")
     if file is None:
         raise InputError("no CONCEPT.csv in the folder", path=path)
-    languages = Languages(options)
+    languages = LanguageFilter(options)
     parts = list(read_tsv(file, _CONCEPT, required=("concept_name",), problems=problems))
     if not parts:
         raise InputError("no concept that could be used", path=file)
@@ -112,7 +112,7 @@ def _names(
     ids: pa.Array,
     curies: pa.Array,
     langs: Mapping[str, str],
-    languages: Languages,
+    languages: LanguageFilter,
     problems: Problems,
 ) -> Iterator[pa.Table]:
     yield _name_rows(curies, table["concept_name"], pa.repeat("en", len(table)), "preferred")

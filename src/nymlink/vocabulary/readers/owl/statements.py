@@ -14,7 +14,7 @@ from urllib.parse import urljoin
 
 from nymlink.core.language_codes import normalise_language
 from nymlink.vocabulary.options import ReadOptions
-from nymlink.vocabulary.readers.language_filter import Languages
+from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.readers.obo.oboinowl import Synonym, SynonymTypes, Term, build_tables, curie
 from nymlink.vocabulary.readers.owl.iris import CLASSES, OWL, RDF, RDFS, ROLES, SCOPES, SKOS
 from nymlink.vocabulary.tables import Tables
@@ -100,7 +100,7 @@ class Statements:
         ids = {subject: curie(subject, own_prefix=own_prefix) for subject in self._subjects}
         terms: dict[str, Term] = {}
         synonym_types: dict[str, str] = {}
-        default = Languages(options).default
+        default = LanguageFilter(options).default
         for subject, about in self._subjects.items():
             if not _is_class(about):
                 synonym_types[ids[subject]] = about.first("label") or ""

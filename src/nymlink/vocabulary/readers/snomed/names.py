@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE, normalise_language
 from nymlink.core.store.arrays import Array
 from nymlink.vocabulary.readers.columns.groups import map_distinct
-from nymlink.vocabulary.readers.language_filter import Languages
+from nymlink.vocabulary.readers.language_filter import LanguageFilter
 
 FULLY_SPECIFIED: Final = 900000000000003001
 _PREFERRED: Final = 900000000000548007
@@ -95,7 +95,7 @@ def split_tags(terms: pa.Array) -> pa.StructArray:
 
 
 def name_rows(
-    descriptions: Descriptions, curies: pa.Array, languages: Languages, requested: Collection[str] | None
+    descriptions: Descriptions, curies: pa.Array, languages: LanguageFilter, requested: Collection[str] | None
 ) -> pa.Table:
     """Build one row for each name: ``concept_id name lang kind``.
 

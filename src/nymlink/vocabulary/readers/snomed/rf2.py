@@ -25,7 +25,7 @@ from nymlink.vocabulary.readers.columns.delimited import CODE, NUMBER, TEXT
 from nymlink.vocabulary.readers.columns.groups import distinct_pairs, group_lists
 from nymlink.vocabulary.readers.columns.name_rows import name_table
 from nymlink.vocabulary.readers.columns.tsv import read_tsv
-from nymlink.vocabulary.readers.language_filter import Languages
+from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.readers.snomed.names import FULLY_SPECIFIED, Descriptions, name_rows, split_tags
 from nymlink.vocabulary.readers.snomed.release import Release, has_release, open_release
 from nymlink.vocabulary.tables import CONCEPT_SCHEMA, REDIRECT_SCHEMA, Tables
@@ -56,7 +56,7 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     of the language reference set: for English the US one, then the GB one. Asking for ``en-GB`` or ``en-US``
     rather than ``en`` gives the names of that dialect, labelled so.
     """
-    languages = Languages(options)
+    languages = LanguageFilter(options)
     release = open_release(path)
     table = _latest(release["Description"], _DESCRIPTION, ("term", "languagecode"), problems)
     if table is None or not len(table):

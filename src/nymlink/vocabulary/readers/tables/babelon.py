@@ -19,7 +19,7 @@ from nymlink.core.formats import Format
 from nymlink.core.problems import Problems
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
-from nymlink.vocabulary.readers.language_filter import Languages
+from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.readers.tables.header_rows import header_rows
 from nymlink.vocabulary.readers.tables.table import kind_of
 from nymlink.vocabulary.tables import TableBuilder, Tables
@@ -90,7 +90,7 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
             )
             raise InputError(message, path=path, line=number)
         template = match.groupdict()
-    languages = Languages(options)
+    languages = LanguageFilter(options)
     builder = TableBuilder()
     rows = header_rows(lines, headers, delimiter="\t", required=(family.id,), path=path, problems=problems)
     for row in rows:

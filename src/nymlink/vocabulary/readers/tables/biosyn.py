@@ -28,7 +28,7 @@ from nymlink.core.formats import Format
 from nymlink.core.problems import Problems
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
-from nymlink.vocabulary.readers.language_filter import Languages
+from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.tables import TableBuilder, Tables
 
 _LINE: Final = re.compile(r"[^|\s][^|]*(?:\|[^|]+)*\|\|[^|]+(?:\|[^|]+)*")
@@ -84,7 +84,7 @@ def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
 
 
 def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
-    languages = Languages(options)
+    languages = LanguageFilter(options)
     entries = list(_entries(path, problems))
     if not entries:
         raise InputError("no line has the form id||name", path=path)

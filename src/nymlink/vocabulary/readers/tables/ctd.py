@@ -19,7 +19,7 @@ from nymlink.core.formats import Format
 from nymlink.core.problems import Problems
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
-from nymlink.vocabulary.readers.language_filter import Languages
+from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.readers.tables.header_rows import Row, header_rows
 from nymlink.vocabulary.readers.xml.records import read_records, root_name, text_at
 from nymlink.vocabulary.tables import TableBuilder, Tables
@@ -42,7 +42,7 @@ class _Concepts:
 
     def __init__(self, options: ReadOptions) -> None:
         self.builder = TableBuilder()
-        self._languages = Languages(options)
+        self._languages = LanguageFilter(options)
         self._alternates: list[tuple[str, str]] = []
 
     def add(self, row: Row, kind: str) -> None:

@@ -14,7 +14,7 @@ from nymlink.core.formats import Format
 from nymlink.core.problems import Problems
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
-from nymlink.vocabulary.readers.language_filter import Languages
+from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.readers.tables.header_rows import header_rows
 from nymlink.vocabulary.tables import TableBuilder, Tables
 
@@ -43,7 +43,7 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     if not set(headers) >= _NEEDED:
         expected = ", ".join(sorted(_NEEDED))
         raise InputError(f"not HGNC's complete set: its first line must name the columns {expected}", path=path)
-    languages = Languages(options)
+    languages = LanguageFilter(options)
     builder = TableBuilder()
     required = ("hgnc_id", "symbol")
     for row in header_rows(lines, headers, delimiter="\t", required=required, path=path, problems=problems):

@@ -16,7 +16,7 @@ from nymlink.core.formats import Format
 from nymlink.core.problems import Problems
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
-from nymlink.vocabulary.readers.language_filter import Languages
+from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.tables import TableBuilder, Tables
 
 PREFIX: Final = "ICD10CM:"
@@ -32,7 +32,7 @@ def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
 
 def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     """Read the codes: long descriptions are preferred, the longest prefix that is a code is the parent."""
-    languages = Languages(options)
+    languages = LanguageFilter(options)
     builder = TableBuilder()
     for number, line in read_lines(path, problems):
         if not line.strip():

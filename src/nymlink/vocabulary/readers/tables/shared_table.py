@@ -28,7 +28,7 @@ from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers.columns.name_rows import ROWS, tables_from_rows
-from nymlink.vocabulary.readers.language_filter import Languages
+from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.tables import Tables
 
 _DEFAULT_KIND: Final = "exact"
@@ -41,7 +41,7 @@ def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
 
 
 def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
-    languages = Languages(options)
+    languages = LanguageFilter(options)
     rows = _read_columns(path, languages)
     if rows is None:
         rows = _read_rows(path, languages, problems)
@@ -50,7 +50,7 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     return replace(tables_from_rows(rows, languages), licence=_licence(path.resolve()))
 
 
-def _read_columns(path: Path, languages: Languages) -> pa.Table | None:
+def _read_columns(path: Path, languages: LanguageFilter) -> pa.Table | None:
     """Read all rows with Arrow; ``None`` when there is any fault in the file."""
     with open_bytes(path) as file:
         try:
@@ -77,7 +77,7 @@ def _read_columns(path: Path, languages: Languages) -> pa.Table | None:
     )
 
 
-def _read_rows(path: Path, languages: Languages, problems: Problems) -> pa.Table:
+def _read_rows(path: Path, languages: LanguageFilter, problems: Problems) -> pa.Table:
     """Read the good rows line by line; report the others."""
     columns: list[list[str]] = [[] for _ in ROWS]
     lines = ((number, line) for number, line in read_lines(path, problems) if line.strip())
@@ -123,7 +123,7 @@ def _licence(path: Path) -> str | None:
     return None
 
 
-def _language(code: str, languages: Languages) -> str | None:
+def _language(code: str, languages: LanguageFilter) -> str | None:
     return normalise_language(code) if code.strip() else languages.default
 
 

@@ -14,7 +14,7 @@ from nymlink.core.problems import Problems
 from nymlink.vocabulary.mappings import REQUIRED, parse_header, read_mappings
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
-from nymlink.vocabulary.readers.language_filter import Languages
+from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.tables import TableBuilder, Tables
 
 
@@ -30,7 +30,7 @@ def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
 def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     """Read concepts: their first label is the preferred name, exact mappings and cross-references are xrefs."""
     mapping_set = read_mappings(path, problems=problems)
-    languages = Languages(options)
+    languages = LanguageFilter(options)
     builder = TableBuilder()
     builder.version, builder.licence = mapping_set.version, mapping_set.licence
     with_preferred: set[str] = set()

@@ -22,7 +22,7 @@ from nymlink.core.problems import Problems
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
-from nymlink.vocabulary.readers.language_filter import Languages
+from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.readers.tables.layout import Layout, check_layout, find_layout
 from nymlink.vocabulary.tables import TableBuilder, Tables
 
@@ -50,7 +50,7 @@ class _Rows:
         self._places = list(layout.columns.items())
         self._path = path
         self._problems = problems
-        self._languages = Languages(options)
+        self._languages = LanguageFilter(options)
         self._named: set[tuple[str, str]] = set()
 
     def add(self, record: Record) -> None:

@@ -16,7 +16,7 @@ from nymlink.core.store.arrays import Array
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers.columns.groups import Numbering, map_distinct
-from nymlink.vocabulary.readers.language_filter import Languages
+from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.readers.umls.blocks import read_rrf
 from nymlink.vocabulary.readers.umls.codes import kind, language, prefix
 from nymlink.vocabulary.readers.umls.release import Release
@@ -61,7 +61,7 @@ class _Collector:
 
     def __init__(self, options: ReadOptions) -> None:
         self._options = options
-        self._wanted_languages = Languages(options)
+        self._wanted_languages = LanguageFilter(options)
         self._languages, self._prefixes = Numbering(), Numbering()
         self._seen_languages, self._seen_sources, self._seen_types = Numbering(), Numbering(), Numbering()
         self._concepts: list[pa.DictionaryArray] = []

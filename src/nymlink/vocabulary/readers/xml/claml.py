@@ -16,7 +16,7 @@ from nymlink.core.language_codes import normalise_language
 from nymlink.core.problems import Problems
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
-from nymlink.vocabulary.readers.language_filter import Languages
+from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.readers.xml.records import read_records, root_name, text_at
 from nymlink.vocabulary.tables import TableBuilder, Tables
 
@@ -32,7 +32,7 @@ def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
 
 def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     """Read the classes; ids are the codes, prefixed by the name of the classification (``ICD10``)."""
-    languages = Languages(options)
+    languages = LanguageFilter(options)
     builder = TableBuilder()
     prefix = ""
     for record in read_records(path, roots=(_ROOT,), tags=("Class", "Title"), problems=problems):
@@ -52,7 +52,7 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     return builder.build()
 
 
-def _add(builder: TableBuilder, id_: str, prefix: str, element: Element, languages: Languages) -> None:
+def _add(builder: TableBuilder, id_: str, prefix: str, element: Element, languages: LanguageFilter) -> None:
     parents = (parent.get("code", "").strip() for parent in element.iterfind("SuperClass"))
     rubrics = element.findall("Rubric")
     definitions = (text_at(label) for rubric in rubrics if rubric.get("kind") == "definition" for label in rubric)

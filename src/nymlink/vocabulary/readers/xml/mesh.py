@@ -16,7 +16,7 @@ from nymlink.core.formats import Format
 from nymlink.core.problems import Problems
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
-from nymlink.vocabulary.readers.language_filter import Languages
+from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.readers.umls.codes import language
 from nymlink.vocabulary.readers.xml.records import XmlRecord, read_records, root_name, text_at
 from nymlink.vocabulary.tables import TableBuilder, Tables
@@ -38,7 +38,7 @@ class _Records:
         self.builder = TableBuilder()
         self._path = path
         self._problems = problems
-        self._languages = Languages(options)
+        self._languages = LanguageFilter(options)
         self._lang = self._languages.default
         self._by_tree_number: dict[str, str] = {}
 

@@ -17,7 +17,7 @@ from nymlink.core.language_codes import normalise_language
 from nymlink.core.problems import Problems
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
-from nymlink.vocabulary.readers.language_filter import Languages
+from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.readers.xml.records import read_records, root_name, text_at
 from nymlink.vocabulary.tables import TableBuilder, Tables
 
@@ -34,7 +34,7 @@ def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
 
 def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     """Read the disorders, with the cross-references that are exact (E)."""
-    languages = Languages(options)
+    languages = LanguageFilter(options)
     builder = TableBuilder()
     for record in read_records(path, roots=(_ROOT,), tags=("Disorder", "Availability"), problems=problems):
         element = record.element
@@ -70,7 +70,7 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     return builder.build()
 
 
-def _language(element: Element | None, languages: Languages) -> str:
+def _language(element: Element | None, languages: LanguageFilter) -> str:
     stated = "" if element is None else element.get("lang", "")
     return normalise_language(stated) or languages.default
 
