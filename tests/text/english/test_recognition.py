@@ -41,6 +41,9 @@ def test_english(text: str) -> None:
         "insuffisance cardiaque congestive",
         "Hypertrophe Kardiomyopathie",
         "malattia polmonare cronica",
+        # Words that English has, too.
+        "dor no peito",
+        "trombose no coração",
         "вирусный гепатит",
         "心筋梗塞",
         "νόσημα",

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import unicodedata
+from typing import Final
 
 from nymlink.text.english.known_words import common_words, foreign_words, known_words
 from nymlink.text.english.stop_words import stop_words
+
+_SHORT: Final = 2
+"""Most letters of words that do not speak for English: other languages have them, too ("no", "me")."""
 
 
 def is_english(text: str) -> bool:
@@ -13,8 +17,8 @@ def is_english(text: str) -> bool:
 
     Against it speak words in other letters than Latin ones, words of other languages (also those that look like
     misspelt English: "artritis"), and accented words that are none of English without their accents. For it speak
-    words of English and of its medical names. What speaks for neither (misspelt words, numerals, Greek letters)
-    is taken to be English: of "siezures" nothing says that it is not.
+    longer words of English and of its medical names. What speaks for neither (misspelt words, numerals, Greek
+    letters) is taken to be English: of "siezures" nothing says that it is not.
 
     Args:
         text: words with single spaces between them, as :func:`~nymlink.text.normalise.normalise` gives them.
@@ -22,7 +26,7 @@ def is_english(text: str) -> bool:
     words = text.split(" ")
     foreign = sum(map(_is_foreign, words))
     # Most texts end here, before the long lists of English are read.
-    return foreign == 0 or foreign < sum(map(_is_english, words))
+    return foreign == 0 or foreign < sum(len(word) > _SHORT and _is_english(word) for word in words)
 
 
 def without_accents(word: str) -> str:
