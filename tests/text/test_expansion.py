@@ -132,14 +132,13 @@ def test_in_force() -> None:
     assert in_force([], 3) == ()
 
 
-def test_expand_text_keeps_the_way_between_offsets() -> None:
+def test_expand_text_maps_offsets() -> None:
     text = "Wilson disease (WD) and WD-like disorders. WD!"
     new = expand_text(text, find_definitions(text))
     assert new.text == "Wilson disease (Wilson disease) and Wilson disease-like disorders. Wilson disease!"
     start = text.rindex("WD")
     new_start, new_end = new.span_to_new(start, start + 2)
     assert new.text[new_start:new_end] == "Wilson disease"
-    assert new.span_to_old(new_start, new_end) == (start, start + 2)
     assert new.text[new.to_new(text.index("like")) :].startswith("like")
 
 
@@ -161,4 +160,3 @@ def test_expand_text_leaves_all_else_as_it_is(text: str) -> None:
     for offset, char in enumerate(text):
         if char in "x😀":
             assert new.text[new.to_new(offset)] == char
-            assert new.to_old(new.to_new(offset)) == offset

@@ -1,4 +1,4 @@
-"""Changing a text while keeping the way from old offsets to new ones and back."""
+"""Replace parts of a text, and map its offsets to the new text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Replacement:
 
 
 class Rewritten:
-    """A text in which stretches were replaced.
+    """A text with replacements, which maps offsets of the old text to the new one.
 
     Attributes:
         text: the new text.
@@ -30,7 +30,7 @@ class Rewritten:
     def __init__(self, old: str, replacements: Sequence[Replacement]) -> None:
         self.replacements = tuple(replacements)
         pieces: list[str] = []
-        # Stretches of (start, end) in the old and in the new text that stand for each other.
+        # Spans of the replacements in the old and in the new text.
         self._old: list[tuple[int, int]] = []
         self._new: list[tuple[int, int]] = []
         old_end = new_end = 0
@@ -42,45 +42,42 @@ class Rewritten:
             self._old.append((replacement.start, old_end))
             self._new.append((start, new_end))
         self.text = "".join([*pieces, old[old_end:]])
-        self._lengths = (len(old), len(self.text))
+        self._old_length = len(old)
 
     def to_new(self, offset: int) -> int:
-        """Map an offset of the old text to the new one; inside a replaced stretch, to its replacement.
+        """Map an offset of the old text to the new one; inside a replaced span, to the start of its replacement.
 
         Raises:
             InputError: the offset is not in the old text.
         """
-        return _across(offset, self._old, self._new, self._lengths[0])[0]
-
-    def to_old(self, offset: int) -> int:
-        """Map an offset of the new text to the old one; inside a replacement, to the start of what it replaces.
-
-        Raises:
-            InputError: the offset is not in the new text.
-        """
-        return _across(offset, self._new, self._old, self._lengths[1])[0]
+        return self._map(offset)[0]
 
     def span_to_new(self, start: int, end: int) -> tuple[int, int]:
-        """The stretch of the new text for one of the old, widened to whole replacements.
+        """Map a span of the old text to the new one, widened to whole replacements.
 
         Raises:
             InputError: an offset is not in the old text.
         """
         new_start = self.to_new(start)
-        return new_start, max(new_start, _across(end, self._old, self._new, self._lengths[0])[1])
+        return new_start, max(new_start, self._map(end)[1])
 
-    def span_to_old(self, start: int, end: int) -> tuple[int, int]:
-        """The stretch of the old text for one of the new, widened to whole replacements.
-
-        Raises:
-            InputError: an offset is not in the new text.
-        """
-        old_start = self.to_old(start)
-        return old_start, max(old_start, _across(end, self._new, self._old, self._lengths[1])[1])
+    def _map(self, offset: int) -> tuple[int, int]:
+        """Map an offset across the replacements, as the start and as the end of a span."""
+        if not 0 <= offset <= self._old_length:
+            raise InputError(f"offset {offset} is outside a text of {self._old_length} characters")
+        place = bisect_right(self._old, (offset, self._old_length)) - 1
+        if place < 0:
+            return offset, offset
+        (start, end), (new_start, new_end) = self._old[place], self._new[place]
+        if start < offset < end:
+            return new_start, new_end
+        if offset == start:
+            return new_start, new_start
+        return new_end + offset - end, new_end + offset - end
 
 
 def rewrite(text: str, replacements: Iterable[Replacement]) -> Rewritten:
-    """Replace stretches of a text.
+    """Replace spans of a text.
 
     Args:
         text: the old text.
@@ -90,29 +87,14 @@ def rewrite(text: str, replacements: Iterable[Replacement]) -> Rewritten:
         InputError: two of them overlap, or one is empty or reaches outside the text.
     """
     ordered = sorted(replacements)
-    for one in ordered:
-        if not 0 <= one.start < one.end <= len(text):
-            raise InputError(f"cannot replace {one.start}-{one.end} in a text of {len(text)} characters")
+    for replacement in ordered:
+        if not 0 <= replacement.start < replacement.end <= len(text):
+            raise InputError(
+                f"cannot replace {replacement.start}-{replacement.end} in a text of {len(text)} characters"
+            )
     for first, second in pairwise(ordered):
         if second.start < first.end:
             raise InputError(
                 f"replacements {first.start}-{first.end} and {second.start}-{second.end} overlap: keep one of them"
             )
     return Rewritten(text, ordered)
-
-
-def _across(
-    offset: int, here: Sequence[tuple[int, int]], there: Sequence[tuple[int, int]], length: int
-) -> tuple[int, int]:
-    """The offset on the other side, twice: as the start of a span, and as the end of one."""
-    if not 0 <= offset <= length:
-        raise InputError(f"offset {offset} is outside a text of {length} characters")
-    place = bisect_right(here, (offset, length)) - 1
-    if place < 0:
-        return offset, offset
-    (start, end), (other_start, other_end) = here[place], there[place]
-    if start < offset < end:
-        return other_start, other_end
-    if offset == start:
-        return other_start, other_start
-    return other_end + offset - end, other_end + offset - end
