@@ -8,7 +8,7 @@ import pytest
 
 import nymlink.text
 from nymlink.text.normalise import normalise
-from nymlink.text.word_tables import read_rows, split_cell
+from nymlink.text.word_tables import read_kinds, read_rows, split_cell
 
 TABLES = sorted(Path(nymlink.text.__file__).parent.rglob("*.tsv"))
 
@@ -18,6 +18,12 @@ def test_a_table_is_read_row_by_row(tmp_path: Path) -> None:
     path.write_text('words\twhy\na | b c\tsays "so"\n', encoding="utf-8")
     assert read_rows(path) == [{"words": "a | b c", "why": 'says "so"'}]
     assert split_cell("a | b c") == ("a", "b c")
+
+
+def test_rows_of_a_kind_are_read_together(tmp_path: Path) -> None:
+    path = tmp_path / "words.tsv"
+    path.write_text("kind\twords\twhy\nx\ta | b\t1\ny\tc\t2\nx\td\t3\n", encoding="utf-8")
+    assert read_kinds(path) == {"x": (("a", "b"), ("d",)), "y": (("c",),)}
 
 
 @pytest.mark.parametrize("path", TABLES, ids=lambda path: path.name)

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from nymlink.text.word_tables import read_rows, split_cell
+from nymlink.text.word_tables import read_kinds
 
 _TABLE: Final = Path(__file__).parent / "data" / "medical_words.tsv"
 
@@ -49,7 +49,4 @@ def by_first_word(kind: str) -> Mapping[str, tuple[str, ...]]:
 
 @cache
 def _kinds() -> dict[str, tuple[tuple[str, ...], ...]]:
-    kinds: dict[str, tuple[tuple[str, ...], ...]] = {}
-    for row in read_rows(_TABLE):
-        kinds[row["kind"]] = (*kinds.get(row["kind"], ()), split_cell(row["words"]))
-    return kinds
+    return read_kinds(_TABLE)
