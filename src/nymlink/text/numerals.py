@@ -1,42 +1,30 @@
-"""Read the numerals and letters that tell members of a series apart: "type II", "factor V", "4p"."""
+"""Read the numerals and letters that tell members of a series apart: "type II", "factor V", "4p".
+
+The words for them are in ``data/numerals.tsv``.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import lru_cache
-from typing import Final
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from nymlink.text.word_tables import read_rows, split_cell
+
+_TABLE: Final = Path(__file__).parent / "data" / "numerals.tsv"
 
 _RUNS: Final = re.compile(r"\d+|[^\W\d_]+")
 _ROMAN: Final = re.compile(r"(?P<roman>x{0,3}(?:ix|iv|v?i{0,3}))(?P<letter>[a-h]?)")
 _ROMAN_DIGITS: Final = {"i": 1, "v": 5, "x": 10}
 _ORDINAL_ENDS: Final = ("st", "nd", "rd", "th")
-_LATIN: Final = "a b g d e z eta theta k lambda sigma tau omega".split()
-_GREEK: Final = {
-    **dict(
-        zip(
-            "alpha beta gamma delta epsilon zeta eta theta kappa lambda sigma tau omega".split(),
-            _LATIN,
-            strict=True,
-        )
-    ),
-    **dict(zip("αβγδεζηθκλστω", _LATIN, strict=True)),
-}
-_WORDS: Final = {
-    word: str(number)
-    for words in (
-        "one two three four five six seven eight nine ten",
-        "first second third fourth fifth sixth seventh eighth ninth tenth",
-    )
-    for number, word in enumerate(words.split(), start=1)
-}
 _KARYOTYPES: Final = ("xx", "xy", "xxx", "xxy", "xyy", "xo")
 _NO_LETTER: Final = ("s",)
-"""Left of a genitive."""
-_ROMANCE: Final = frozenset("da de del della des di do du el et il la las le les los un una une".split())
-"""Words of languages in which a single letter is an article or a preposition ("l'artère", "d'orteil", "e",
-"o")."""
+"""Letters that are left of a genitive."""
 _ELIDED: Final = frozenset("acdejlmnouy")
+"""Single letters that are an article or a preposition in Romance languages ("l'artère", "d'orteil", "e", "o")."""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -51,7 +39,7 @@ def numerals(text: str) -> Counter[str]:
         text: words with single spaces between them, as :func:`~nymlink.text.normalise.normalise` gives them.
     """
     words = text.split(" ")
-    elided = _ELIDED if not _ROMANCE.isdisjoint(words) else frozenset[str]()
+    elided = _ELIDED if not _words().articles.isdisjoint(words) else frozenset[str]()
     counts: Counter[str] = Counter()
     for place, word in enumerate(words):
         if len(word) == 1 and (word in elided or (place == 0 and word == "a" and len(words) > 1)):
@@ -77,10 +65,11 @@ def missing(query: Counter[str], name: Counter[str]) -> Counter[str]:
 
 def _read(word: str) -> set[str]:
     """Find the numerals and single letters of a word."""
-    if word in _WORDS:
-        return {_WORDS[word]}
-    if word in _GREEK:
-        return {_GREEK[word]}
+    numbers, letters, _ = _words()
+    if word in numbers:
+        return {numbers[word]}
+    if word in letters:
+        return {letters[word]}
     if word in _KARYOTYPES:
         return {word}
     if word.isalpha():
@@ -89,13 +78,35 @@ def _read(word: str) -> set[str]:
     for run in _RUNS.findall(word):
         if run.isdecimal():
             values.add(str(int(run)))
-        elif run in _GREEK:
-            values.add(_GREEK[run])
+        elif run in letters:
+            values.add(letters[run])
         elif len(run) == 1:
             values.add(run)
         elif run not in _ORDINAL_ENDS:
             values |= _roman(run)
     return values
+
+
+class _Words(NamedTuple):
+    """The words of ``data/numerals.tsv``.
+
+    Attributes:
+        numbers: word for a number → Arabic numeral.
+        letters: Greek letter, or its name → the one way to write it.
+        articles: words that tell a Romance language.
+    """
+
+    numbers: Mapping[str, str]
+    letters: Mapping[str, str]
+    articles: frozenset[str]
+
+
+@cache
+def _words() -> _Words:
+    kinds: dict[str, dict[str, str]] = {}
+    for row in read_rows(_TABLE):
+        kinds.setdefault(row["kind"], {}).update(dict.fromkeys(split_cell(row["words"]), row["read_as"]))
+    return _Words(kinds["number"], kinds["letter"], frozenset(kinds["article"]))
 
 
 def _roman(word: str) -> set[str]:
