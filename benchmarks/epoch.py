@@ -51,7 +51,7 @@ def train(
     import torch
 
     from nymlink.train.names.sap import train_sap
-    from nymlink.train.settings.recipes import SapSettings
+    from nymlink.train.settings.encoder_recipes import SapSettings
 
     settings = SapSettings(
         vocab=vocab,

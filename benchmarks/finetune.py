@@ -100,7 +100,7 @@ def train(corpora: list[str], dictionary: str, encoder: str, output: str, **sett
     from nymlink.corpus.read import read_corpus
     from nymlink.train.names.finetune import train_finetune
     from nymlink.train.names.mention_pairs import MentionPairs
-    from nymlink.train.settings.recipes import FinetuneSettings
+    from nymlink.train.settings.encoder_recipes import FinetuneSettings
     from nymlink.vocabulary.read import open_vocabulary
 
     made = FinetuneSettings(corpora=tuple(corpora), vocab=dictionary, base=encoder, output=output, **settings)

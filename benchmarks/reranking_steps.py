@@ -82,7 +82,7 @@ def train(
     from nymlink.train.engine.checkpoint import checkpoints
     from nymlink.train.mentions.train_cross_encoder import train_cross_encoder
     from nymlink.train.mentions.train_rerank import train_rerank
-    from nymlink.train.settings.recipes import CrossEncoderSettings, RerankSettings
+    from nymlink.train.settings.reranker_recipes import CrossEncoderSettings, RerankSettings
 
     common: dict[str, Any] = {"corpora": (corpus,), "index": index, "base": encoder, "output": output, **settings}
     before = max(checkpoints(Path(output) / "checkpoints"), default=0)

@@ -23,7 +23,7 @@ from nymlink.encode.model.average import average
 from nymlink.pairs.pairs import PAIRS
 from nymlink.pairs.permutation import permute, seeded_keys
 from nymlink.train.names.sap import train_sap
-from nymlink.train.settings.recipes import SapSettings
+from nymlink.train.settings.encoder_recipes import SapSettings
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 BATCH: Final = 256

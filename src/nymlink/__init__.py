@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from nymlink.rerank.reranker import Reranker
     from nymlink.train.names.sap import train_sap
     from nymlink.train.names.translation import train_translation
-    from nymlink.train.settings.recipes import SapSettings, TranslationSettings
+    from nymlink.train.settings.encoder_recipes import SapSettings, TranslationSettings
     from nymlink.vocabulary.enrich.enrich import enrich
     from nymlink.vocabulary.merge.merge import merge
     from nymlink.vocabulary.model import Concept, Name
@@ -64,7 +64,7 @@ _HOMES = {
     "nymlink.rerank.reranker": "Reranker",
     "nymlink.train.names.sap": "train_sap",
     "nymlink.train.names.translation": "train_translation",
-    "nymlink.train.settings.recipes": "SapSettings TranslationSettings",
+    "nymlink.train.settings.encoder_recipes": "SapSettings TranslationSettings",
     "nymlink.vocabulary.enrich.enrich": "enrich",
     "nymlink.vocabulary.merge.merge": "merge",
     "nymlink.vocabulary.model": "Concept Name",

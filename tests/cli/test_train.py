@@ -10,8 +10,13 @@ import pytest
 from nymlink.cli import train as command
 from nymlink.index.index import Index
 from nymlink.train.losses import LOSSES
+from nymlink.train.settings.encoder_recipes import (
+    BioSynSettings,
+    FinetuneSettings,
+    SapSettings,
+    TranslationSettings,
+)
 from nymlink.train.settings.fields import settings_of
-from nymlink.train.settings.recipes import BioSynSettings, FinetuneSettings, SapSettings, TranslationSettings
 from tests.cli.conftest import Run
 from tests.train.runs import interrupt_next_step, place
 

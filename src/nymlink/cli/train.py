@@ -13,15 +13,14 @@ import click
 from nymlink.cli.common import finish, reported_problems
 from nymlink.cli.setting_options import given, settings_options
 from nymlink.core.errors import MissingExtraError
-from nymlink.train.settings.fields import make_settings
-from nymlink.train.settings.recipes import (
+from nymlink.train.settings.encoder_recipes import (
     BioSynSettings,
-    CrossEncoderSettings,
     FinetuneSettings,
-    RerankSettings,
     SapSettings,
     TranslationSettings,
 )
+from nymlink.train.settings.fields import make_settings
+from nymlink.train.settings.reranker_recipes import CrossEncoderSettings, RerankSettings
 from nymlink.train.settings.stages import read_stages
 from nymlink.train.settings.toml_files import read_toml
 

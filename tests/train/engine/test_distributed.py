@@ -32,7 +32,7 @@ from nymlink.train.names.name_batches import NameBatch, NameBatches
 from nymlink.train.names.sap import train_sap
 from nymlink.train.names.self_alignment_task import SelfAlignmentTask, make_loss
 from nymlink.train.settings.common import HeldOutCorpus
-from nymlink.train.settings.recipes import SapSettings
+from nymlink.train.settings.encoder_recipes import SapSettings
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.train.runs import same, sap_settings, weights
 

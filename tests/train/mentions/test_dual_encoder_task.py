@@ -25,7 +25,7 @@ from nymlink.train.losses.prototype_triplet import (
 )
 from nymlink.train.mentions.dual_encoder_task import DualEncoderTask, DualEncoderWeights
 from nymlink.train.mentions.reranker_examples import Examples, mentions_in_context
-from nymlink.train.settings.recipes import RerankSettings
+from nymlink.train.settings.reranker_recipes import RerankSettings
 from tests.encode import tiny
 from tests.train.losses.test_prototype_triplet import apart
 from tests.train.small import vocabulary

@@ -24,7 +24,7 @@ from nymlink.rerank.passages import passages
 from nymlink.train.engine.loop import StoppedError
 from nymlink.train.mentions.train_cross_encoder import train_cross_encoder
 from nymlink.train.settings.common import HeldOutCorpus
-from nymlink.train.settings.recipes import CrossEncoderSettings
+from nymlink.train.settings.reranker_recipes import CrossEncoderSettings
 from tests.encode import tiny
 from tests.train.runs import same
 from tests.train.small import vocabulary

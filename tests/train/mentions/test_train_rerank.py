@@ -29,7 +29,7 @@ from nymlink.train.mentions.reranker_evaluation import RerankerEvaluation
 from nymlink.train.mentions.train_rerank import train_rerank
 from nymlink.train.settings.common import HeldOutCorpus
 from nymlink.train.settings.fields import make_settings
-from nymlink.train.settings.recipes import RerankSettings
+from nymlink.train.settings.reranker_recipes import RerankSettings
 from nymlink.train.settings.toml_files import read_toml
 from tests.encode import tiny
 from tests.train.runs import same

@@ -23,7 +23,7 @@ from nymlink.train.engine import checkpoint
 from nymlink.train.engine.loop import StoppedError
 from nymlink.train.names.biosyn import train_biosyn
 from nymlink.train.settings.common import HeldOutCorpus
-from nymlink.train.settings.recipes import BioSynSettings
+from nymlink.train.settings.encoder_recipes import BioSynSettings
 from tests.train.runs import names, same, weights
 
 EPOCHS, IN_EPOCH = 3, 5

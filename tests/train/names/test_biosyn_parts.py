@@ -26,7 +26,7 @@ from nymlink.train.engine.precision import Precision
 from nymlink.train.losses.marginal_likelihood import marginal_likelihood_loss
 from nymlink.train.names.candidate_lists import CandidateLists, append_distinct
 from nymlink.train.names.synonym_marginalisation_task import BioSynModel, SynonymMarginalisationTask
-from nymlink.train.settings.recipes import BioSynSettings
+from nymlink.train.settings.encoder_recipes import BioSynSettings
 from tests.encode import tiny
 from tests.train.small import vocabulary
 

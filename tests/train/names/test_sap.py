@@ -34,8 +34,8 @@ from nymlink.train.engine.run_folder import RunFolder
 from nymlink.train.losses import LOSSES
 from nymlink.train.names.sap import train_sap
 from nymlink.train.settings.common import HeldOutCorpus
+from nymlink.train.settings.encoder_recipes import SapSettings
 from nymlink.train.settings.fields import make_settings
-from nymlink.train.settings.recipes import SapSettings
 from nymlink.train.settings.toml_files import read_toml
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.train.runs import STEPS, same, sap_settings, weights

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from nymlink.core.errors import InputError
 from nymlink.train.settings.common import HeldOutCorpus
+from nymlink.train.settings.encoder_recipes import BioSynSettings, FinetuneSettings, SapSettings
 from nymlink.train.settings.fields import differences, make_settings, settings_of, to_json, weight_settings
-from nymlink.train.settings.recipes import BioSynSettings, FinetuneSettings, SapSettings
 from nymlink.train.settings.toml_files import read_toml, to_toml
 
 NEEDED = {"vocab": "v", "base": "b", "output": "o"}

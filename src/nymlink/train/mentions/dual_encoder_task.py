@@ -35,7 +35,7 @@ from nymlink.train.losses.prototype_triplet import (
     triplet_loss,
 )
 from nymlink.train.mentions.reranker_examples import Examples
-from nymlink.train.settings.recipes import RerankSettings
+from nymlink.train.settings.reranker_recipes import RerankSettings
 
 _MEASURED: Final = 512
 """Clusters that the unit of lengths is computed from: those of the first batches."""

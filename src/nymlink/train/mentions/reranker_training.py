@@ -34,7 +34,7 @@ from nymlink.train.engine.task import Figures, Task
 from nymlink.train.engine.training_run import finish_training, restore_best, run_training
 from nymlink.train.mentions.reranker_evaluation import RerankerEvaluation, Score
 from nymlink.train.mentions.reranker_examples import Examples, mentions_in_context
-from nymlink.train.settings.recipes import RerankerTrainingSettings
+from nymlink.train.settings.reranker_recipes import RerankerTrainingSettings
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 S = TypeVar("S", bound=RerankerTrainingSettings)

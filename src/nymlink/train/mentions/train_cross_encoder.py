@@ -19,7 +19,7 @@ from nymlink.train.engine.optimiser import adamw
 from nymlink.train.engine.precision import Precision
 from nymlink.train.mentions.cross_encoder_task import CrossEncoderTask
 from nymlink.train.mentions.reranker_training import RerankerData, RerankerSetup, held_out_scores, train_reranker
-from nymlink.train.settings.recipes import CrossEncoderSettings
+from nymlink.train.settings.reranker_recipes import CrossEncoderSettings
 
 
 def train_cross_encoder(

@@ -23,7 +23,7 @@ from nymlink.train.engine.precision import Precision
 from nymlink.train.losses.prototype_triplet import PRESETS, SoftRadius
 from nymlink.train.mentions.dual_encoder_task import DualEncoderTask, DualEncoderWeights
 from nymlink.train.mentions.reranker_training import RerankerData, RerankerSetup, held_out_scores, train_reranker
-from nymlink.train.settings.recipes import RerankSettings
+from nymlink.train.settings.reranker_recipes import RerankSettings
 
 
 def train_rerank(

@@ -27,7 +27,7 @@ from nymlink.train.names.synonym_marginalisation_task import (
     CandidateBatch,
     SynonymMarginalisationTask,
 )
-from nymlink.train.settings.recipes import BioSynSettings
+from nymlink.train.settings.encoder_recipes import BioSynSettings
 from nymlink.vocabulary.read import open_vocabulary
 
 

@@ -31,8 +31,7 @@ from nymlink.train.engine.task import Figures, Task
 from nymlink.train.engine.training_run import finish_training, restore_best, run_training
 from nymlink.train.names.encoder_evaluation import Encode, EncoderEvaluation, memoised, open_evaluations
 from nymlink.train.names.tuning import add_tuning, write_tuned
-from nymlink.train.settings.common import EncoderTrainingSettings
-from nymlink.train.settings.recipes import CorpusSettings
+from nymlink.train.settings.common import CorpusSettings, EncoderTrainingSettings
 
 B = TypeVar("B")
 S = TypeVar("S", bound=EncoderTrainingSettings)

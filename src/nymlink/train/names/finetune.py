@@ -15,7 +15,7 @@ from nymlink.corpus.read import read_corpus
 from nymlink.train.annotated_queries import describe_corpus
 from nymlink.train.names.mention_pairs import MentionPairs
 from nymlink.train.names.pair_training import PairData, train_on_pairs
-from nymlink.train.settings.recipes import FinetuneSettings
+from nymlink.train.settings.encoder_recipes import FinetuneSettings
 from nymlink.vocabulary.read import open_vocabulary
 
 

@@ -16,7 +16,7 @@ from nymlink.pairs.pair_table import PairTable
 from nymlink.pairs.pairs import Pairs
 from nymlink.pairs.sequence import VocabularyPairs
 from nymlink.train.names.pair_training import PairData, train_on_pairs
-from nymlink.train.settings.recipes import SapSettings
+from nymlink.train.settings.encoder_recipes import SapSettings
 from nymlink.vocabulary.read import open_vocabulary
 
 

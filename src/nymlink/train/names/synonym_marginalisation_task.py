@@ -27,7 +27,7 @@ from nymlink.train.engine.precision import Precision
 from nymlink.train.engine.task import BatchResult
 from nymlink.train.losses.marginal_likelihood import marginal_likelihood_loss
 from nymlink.train.names.candidate_lists import CandidateLists
-from nymlink.train.settings.recipes import BioSynSettings
+from nymlink.train.settings.encoder_recipes import BioSynSettings
 
 _MEASURED: Final = 1000
 """Queries whose mean squared vector length is the scale of dense scores."""

@@ -16,7 +16,7 @@ from nymlink.pairs.translations.column_languages import parse_languages
 from nymlink.pairs.translations.read_translations import read_translations
 from nymlink.pairs.translations.translation_pairs import TranslationPairs
 from nymlink.train.names.pair_training import PairData, train_on_pairs
-from nymlink.train.settings.recipes import TranslationSettings
+from nymlink.train.settings.encoder_recipes import TranslationSettings
 
 
 def train_translation(

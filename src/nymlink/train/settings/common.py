@@ -1,4 +1,4 @@
-"""The settings of all trainings, of trainings of encoders, and of trainings by self-alignment."""
+"""The settings of all trainings, of those of encoders, by self-alignment and on annotated mentions."""
 
 from __future__ import annotations
 
@@ -178,6 +178,23 @@ class SynonymSettings(AlignmentSettings):
             paper="negative",
         ),
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusSettings(RunSettings):
+    """The settings of trainings on annotated mentions."""
+
+    corpora: tuple[str, ...] = field(
+        metadata=about("file or folder of annotated mentions to train on", matters=False, flag="--corpus")
+    )
+    types: tuple[str, ...] = field(
+        default=(),
+        metadata=about("train and evaluate on mentions of this type only; if not given, all", flag="--type"),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(bool(self.corpora), "corpora", "at least one file or folder", self.corpora)
 
 
 def require(holds: bool, name: str, expected: str, value: Any) -> None:

@@ -9,8 +9,13 @@ from typing import Any, Final
 
 from nymlink.core.errors import InputError
 from nymlink.train.settings.common import EncoderTrainingSettings
+from nymlink.train.settings.encoder_recipes import (
+    BioSynSettings,
+    FinetuneSettings,
+    SapSettings,
+    TranslationSettings,
+)
 from nymlink.train.settings.fields import about, make_settings
-from nymlink.train.settings.recipes import BioSynSettings, FinetuneSettings, SapSettings, TranslationSettings
 from nymlink.train.settings.toml_files import line_of, read_toml
 
 TRAININGS: Final[Mapping[str, type[EncoderTrainingSettings]]] = {

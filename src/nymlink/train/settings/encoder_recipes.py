@@ -1,0 +1,167 @@
+"""The settings of the recipes that train encoders of names."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from nymlink.pairs.translations.column_languages import parse_languages
+from nymlink.train.settings.common import (
+    AlignmentSettings,
+    CorpusSettings,
+    EncoderTrainingSettings,
+    SynonymSettings,
+    require,
+)
+from nymlink.train.settings.fields import about
+from nymlink.vocabulary.model import KINDS
+
+
+@dataclass(frozen=True, kw_only=True)
+class SapSettings(SynonymSettings):
+    """The settings of the recipe ``sap``: pairs come from a vocabulary or from a file."""
+
+    vocab: str | None = field(
+        default=None,
+        metadata=about(
+            "vocabulary whose synonyms are learned: a directory, or a file in any known format", matters=False
+        ),
+    )
+    pairs: str | None = field(
+        default=None,
+        metadata=about(
+            "file of pairs instead of a vocabulary: Parquet, or text with lines concept||name1||name2",
+            matters=False,
+        ),
+    )
+    cap: int = field(
+        default=50,
+        metadata=about("vocab: the most pairs to keep of a concept, drawn at random", paper="50"),
+    )
+    languages: tuple[str, ...] = field(
+        default=(),
+        metadata=about(
+            "vocab: use names in this language only (und: of unknown language); if not given, all",
+            flag="--language",
+        ),
+    )
+    across_languages: bool = field(
+        default=False, metadata=about("vocab: learn only pairs of names in two languages")
+    )
+    kinds: tuple[str, ...] = field(
+        default=(),
+        metadata=about(
+            "vocab: use names of this kind only; if not given, all but narrow and broad", flag="--kind"
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.vocab is None) == (self.pairs is None):
+            raise ValueError("give either vocab or pairs, not both")
+        require(self.cap >= 1, "cap", "at least 1", self.cap)
+        if self.pairs is not None and (self.languages or self.kinds or self.across_languages):
+            raise ValueError(
+                "languages, across_languages and kinds select names of vocab, not of a file of pairs: select them "
+                "when you make the file (`nymlink pairs --language … --kind …`)"
+            )
+        known = f"some of {', '.join(KINDS)}"
+        require(set(self.kinds) <= set(KINDS), "kinds", known, self.kinds)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TranslationSettings(AlignmentSettings):
+    """The settings of the recipe ``translation``: self-alignment of words with their translations."""
+
+    translations: tuple[str, ...] = field(
+        metadata=about(
+            "file of translations, a word and its translation in each line: MUSE, TSV, CSV or parallel titles",
+            matters=False,
+        )
+    )
+    languages: str | None = field(
+        default=None,
+        metadata=about(
+            "languages of the two columns of all files, for example en-tr; if not given, those in the name of "
+            "each file. Files whose columns look exchanged are refused",
+            matters=False,
+        ),
+    )
+    epochs: int = field(default=5, metadata=about("epochs: passes over the training data", paper="5"))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(bool(self.translations), "translations", "at least one file", self.translations)
+        if self.languages is not None:
+            try:
+                parse_languages(self.languages)
+            except ValueError as error:
+                raise ValueError(f"languages must be {error}") from error
+
+
+@dataclass(frozen=True, kw_only=True)
+class MentionSettings(CorpusSettings):
+    """The settings of trainings of encoders on annotated mentions and the names of their concepts."""
+
+    vocab: str = field(
+        metadata=about(
+            "vocabulary of the gold concepts: a directory, or a file in any known format", matters=False
+        )
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinetuneSettings(MentionSettings, SynonymSettings):
+    """The settings of the recipe ``finetune``: self-alignment of mentions with names."""
+
+    epochs: int = field(
+        default=3,
+        metadata=about("epochs: passes over the training data", paper="3; AskAPatient 15, COMETA 10"),
+    )
+    batch_pairs: int = field(
+        default=128,
+        metadata=about("pairs in a batch, over all processes together", paper="batch size 256, read as names"),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BioSynSettings(MentionSettings, EncoderTrainingSettings):
+    """The settings of the recipe ``biosyn``: candidate names of mentions, and optimisation."""
+
+    candidates: int = field(
+        default=20,
+        metadata=about("candidates: names that a mention is compared with, from both searches", paper="20"),
+    )
+    sparse_candidates: int = field(
+        default=10,
+        metadata=about("candidates from sparse search; the others come from dense search", paper="10"),
+    )
+    batch_queries: int = field(default=16, metadata=about("mentions in a batch", paper="16"))
+    epochs: int = field(
+        default=10,
+        metadata=about(
+            "epochs: passes over the training data; dense candidates are searched again in each", paper="10"
+        ),
+    )
+    learning_rate: float = field(default=1e-5, metadata=about("learning rate of the encoder", paper="1e-5"))
+    sparse_learning_rate: float = field(
+        default=0.01,
+        metadata=about("learning rate of the weight of sparse scores, which is initially 0", paper="0.01"),
+    )
+    weight_decay: float = field(
+        default=0.01,
+        metadata=about(
+            "weight decay of Adam (L2), on all parameters except the weight of sparse scores", paper="0.01"
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self.candidates >= 2, "candidates", "at least 2", self.candidates)
+        within = f"at least 0 and at most {self.candidates} (candidates)"
+        require(
+            0 <= self.sparse_candidates <= self.candidates, "sparse_candidates", within, self.sparse_candidates
+        )
+        require(self.batch_queries >= 1, "batch_queries", "at least 1", self.batch_queries)
+        rate = self.sparse_learning_rate
+        require(0 <= rate < math.inf, "sparse_learning_rate", "at least 0 and finite", rate)
