@@ -38,9 +38,19 @@ if TYPE_CHECKING:
     from nymlink.linking.links import Links
     from nymlink.linking.model import Candidate, Link
     from nymlink.rerank.reranker import Reranker
+    from nymlink.train.mentions.train_cross_encoder import train_cross_encoder
+    from nymlink.train.mentions.train_rerank import train_rerank
+    from nymlink.train.names.biosyn import train_biosyn
+    from nymlink.train.names.finetune import train_finetune
     from nymlink.train.names.sap import train_sap
     from nymlink.train.names.translation import train_translation
-    from nymlink.train.settings.encoder_recipes import SapSettings, TranslationSettings
+    from nymlink.train.settings.encoder_recipes import (
+        BioSynSettings,
+        FinetuneSettings,
+        SapSettings,
+        TranslationSettings,
+    )
+    from nymlink.train.settings.reranker_recipes import CrossEncoderSettings, RerankSettings
     from nymlink.vocabulary.enrich.enrich import enrich
     from nymlink.vocabulary.merge.merge import merge
     from nymlink.vocabulary.model import Concept, Name
@@ -62,9 +72,14 @@ _HOMES = {
     "nymlink.linking.links": "Links",
     "nymlink.linking.model": "Candidate Link",
     "nymlink.rerank.reranker": "Reranker",
+    "nymlink.train.mentions.train_cross_encoder": "train_cross_encoder",
+    "nymlink.train.mentions.train_rerank": "train_rerank",
+    "nymlink.train.names.biosyn": "train_biosyn",
+    "nymlink.train.names.finetune": "train_finetune",
     "nymlink.train.names.sap": "train_sap",
     "nymlink.train.names.translation": "train_translation",
-    "nymlink.train.settings.encoder_recipes": "SapSettings TranslationSettings",
+    "nymlink.train.settings.encoder_recipes": "BioSynSettings FinetuneSettings SapSettings TranslationSettings",
+    "nymlink.train.settings.reranker_recipes": "CrossEncoderSettings RerankSettings",
     "nymlink.vocabulary.enrich.enrich": "enrich",
     "nymlink.vocabulary.merge.merge": "merge",
     "nymlink.vocabulary.model": "Concept Name",
@@ -76,13 +91,16 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
+    "BioSynSettings",
     "Calibration",
     "Candidate",
     "Concept",
     "Corpus",
+    "CrossEncoderSettings",
     "Document",
     "Encoder",
     "Evaluation",
+    "FinetuneSettings",
     "Index",
     "InputError",
     "Link",
@@ -93,6 +111,7 @@ __all__ = [
     "Name",
     "NymlinkError",
     "OutputError",
+    "RerankSettings",
     "Reranker",
     "SapSettings",
     "StoreError",
@@ -106,6 +125,10 @@ __all__ = [
     "merge",
     "read_corpus",
     "read_vocabulary",
+    "train_biosyn",
+    "train_cross_encoder",
+    "train_finetune",
+    "train_rerank",
     "train_sap",
     "train_translation",
 ]
@@ -124,4 +147,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, "__version__"})
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__")), "__version__"})

@@ -30,7 +30,8 @@ name: short stature
 
 def test_everything_that_is_exported_is_there() -> None:
     assert nymlink.__version__
-    assert set(nymlink.__all__) < set(dir(nymlink))
+    assert {name for name in dir(nymlink) if not name.startswith("__")} == {*nymlink.__all__}
+    assert "__version__" in dir(nymlink)
     for name in nymlink.__all__:
         assert getattr(nymlink, name).__name__ == name
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
