@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 from nymlink.core.errors import InputError, StoreError
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE
 from nymlink.core.store.output_checks import require_replaceable
 from nymlink.encode.cache.embedding_cache import EmbeddingCache
+from nymlink.encode.model.embedded import MINI
 from nymlink.index.build import build_in_directory, build_in_memory
+from nymlink.index.dense.approximate import EXACT_NEIGHBOURS
 from nymlink.index.dense.query_encoder import QueryEncoder
 from nymlink.index.fusion.exact import ExactSearch
-from nymlink.index.fusion.fusion import DENSE, EXACT_MATCH, Fusion
+from nymlink.index.fusion.fusion import DENSE, EXACT_MATCH, WEIGHTED, Fusion
 from nymlink.index.fusion.hits import Searcher
 from nymlink.index.fusion.hybrid import HybridSearch
-from nymlink.index.plan import IndexSettings, Plan
+from nymlink.index.plan import Plan
+from nymlink.index.sparse.presets import DEFAULT_PRESET
 from nymlink.index.store import KIND, IndexContents, load_index, save_index
 from nymlink.index.walk import Matches, match
 from nymlink.text.normalise import normalise
@@ -65,22 +68,30 @@ class Index:
         cls,
         vocabulary: Vocabulary,
         *,
+        sparse: str = DEFAULT_PRESET,
+        encoder: Encoder | str | Path | None = MINI,
+        dense: str = EXACT_NEIGHBOURS,
+        fusion: str = WEIGHTED,
+        languages: Collection[str] | None = None,
         directory: str | Path | None = None,
         cache: EmbeddingCache | None = None,
         progress: bool = False,
-        **settings: Unpack[IndexSettings],
     ) -> Index:
         """Make a vocabulary searchable, in memory or straight in a directory.
 
         Args:
             vocabulary: what is to be searched; names of obsolete concepts are left out.
+            sparse: sparse search, by spelling: one of :data:`~nymlink.index.sparse.presets.PRESETS`.
+            encoder: encoder of the dense search, by meaning, or the folder or hub name that it is loaded from;
+                ``None`` for no dense search.
+            dense: how dense search looks for vectors: ``"exact"``, ``"hnsw"`` or ``"ivf-pq"``.
+            fusion: how the searches are joined: ``"weighted"`` or ``"reciprocal-rank"``, with its default weights.
+            languages: search names in these languages only; ``None`` for all.
             directory: where the index is written, atomically, and opened: the same as :meth:`save` makes, but
                 memory holds only a part of it at a time. A build that was stopped does not encode again what it
                 had encoded. If ``None``, the index is in memory.
             cache: of vectors that were encoded before, which new ones are added to; ``None`` for the user's.
             progress: whether to show progress when standard error is a terminal.
-            settings: ``sparse``, ``encoder``, ``dense``, ``fusion`` and ``languages``, see
-                :class:`~nymlink.index.plan.IndexSettings`.
 
         Raises:
             UnknownNameError: there is no such preset, kind of dense search or fusion.
@@ -90,7 +101,7 @@ class Index:
         """
         if directory is not None:
             require_replaceable(Path(directory), kind=KIND)
-        plan = Plan.of(**settings)
+        plan = Plan.of(sparse=sparse, encoder=encoder, dense=dense, fusion=fusion, languages=languages)
         cache = cache or EmbeddingCache.of_user()
         if directory is None:
             return cls(build_in_memory(vocabulary, plan, cache=cache, progress=progress))

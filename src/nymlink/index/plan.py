@@ -5,44 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from nymlink.core.errors import InputError
 from nymlink.core.json_objects import member
-from nymlink.encode.model.embedded import MINI
 from nymlink.encode.model.installed import installed_calibration
 from nymlink.index.dense.approximate import EXACT_NEIGHBOURS, check_kind
 from nymlink.index.dense.query_encoder import EncoderRecord, QueryEncoder
 from nymlink.index.entries.entries import Entries
-from nymlink.index.fusion.fusion import DENSE, EXACT_MATCH, WEIGHTED, Fusion
+from nymlink.index.fusion.fusion import DENSE, EXACT_MATCH, Fusion
 from nymlink.index.sparse.presets import DEFAULT_PRESET, preset
 from nymlink.index.sparse.settings import SparseSettings
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from nymlink.encode.encoder import Encoder
-
-
-class IndexSettings(TypedDict, total=False):
-    """The settings of an :class:`~nymlink.index.index.Index`, by keyword.
-
-    Attributes:
-        sparse: sparse search, by spelling: one of :data:`~nymlink.index.sparse.presets.PRESETS`; ``"nymlink"``
-            where it is not given.
-        encoder: encoder of the dense search, by meaning, or the folder or hub name that it is loaded from;
-            ``None`` for no dense search; ``"nymlink-mini"`` where it is not given.
-        dense: how dense search looks for vectors: ``"exact"`` (where it is not given), ``"hnsw"`` or
-            ``"ivf-pq"``.
-        fusion: how the searches are joined: ``"weighted"`` (where it is not given) or ``"reciprocal-rank"``, with
-            its default weights.
-        languages: search names in these languages only; ``None``, or not given, for all.
-    """
-
-    sparse: str
-    encoder: Encoder | str | Path | None
-    dense: str
-    fusion: str
-    languages: Collection[str] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,13 +44,13 @@ class Plan:
     def of(
         cls,
         *,
-        sparse: str = DEFAULT_PRESET,
-        encoder: Encoder | str | Path | None = MINI,
-        dense: str = EXACT_NEIGHBOURS,
-        fusion: str = WEIGHTED,
-        languages: Collection[str] | None = None,
+        sparse: str,
+        encoder: Encoder | str | Path | None,
+        dense: str,
+        fusion: str,
+        languages: Collection[str] | None,
     ) -> Plan:
-        """Check :class:`IndexSettings` and load the encoder; the defaults are those of every index.
+        """Check the settings of :meth:`nymlink.index.index.Index.build`, and load the encoder.
 
         Raises:
             UnknownNameError: there is no such preset, kind or fusion.
