@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isfinite
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -126,7 +125,7 @@ class Calibration:
         try:
             return cls(
                 intercept=float(value["intercept"]),
-                weights=MappingProxyType({name: float(weight) for name, weight in value["weights"].items()}),
+                weights={name: float(weight) for name, weight in value["weights"].items()},
                 curve=tuple((float(confidence), float(precision)) for confidence, precision in value["curve"]),
                 fitted_to=str(value["fitted_to"]),
             )

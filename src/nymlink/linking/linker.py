@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Final, Protocol, TypedDict, Unpack, overload
 
 from nymlink.core.errors import InputError
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE, normalise_language
@@ -120,7 +120,8 @@ class Linker:
         self.reranker = rerank
         wanted = top_k if rerank is None else max(top_k, rerank.candidates)
         self._depth = min(wanted, max(len(index.vocabulary), 1))
-        self.spelling = spelling
+        # A plain dictionary can be handed to another process.
+        self.spelling = None if spelling is None else dict(spelling)
         self.guesses = guesses
         self.language = _language(language)
         self.composites = composites
@@ -151,19 +152,6 @@ class Linker:
             InputError: the settings ask for what this index cannot give.
         """
         return cls(Index.load(directory, encoder=encoder), **settings)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # By path, as its index is: another process opens the files and shares what is mapped of them.
-        settings = {
-            "top_k": self.top_k,
-            "rerank": self.reranker,
-            "spelling": None if self.spelling is None else dict(self.spelling),
-            "guesses": self.guesses,
-            "language": self.language,
-            "composites": self.composites,
-            "target_precision": self.target_precision,
-        }
-        return _opened, (self.index, {name: value for name, value in settings.items() if value is not None})
 
     @classmethod
     def build(
@@ -386,10 +374,6 @@ def _language(code: str | None) -> str | None:
     if language is None:
         raise InputError(f"{code!r} is no language code: give one like en or pt-BR, or none where it is unknown")
     return language
-
-
-def _opened(index: Index, settings: dict[str, Any]) -> Linker:
-    return Linker(index, **settings)
 
 
 def _cut(link: Link, top_k: int) -> Link:
