@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Final, Unpack, overload
 
 from nymlink.core.errors import InputError
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE, normalise_language
@@ -14,13 +13,12 @@ from nymlink.corpus.model import Document, Mention
 from nymlink.encode.model.embedded import MINI
 from nymlink.index.index import Index
 from nymlink.linking.calibration import Calibration
-from nymlink.linking.candidates import candidates_of
-from nymlink.linking.doubts import GUESSED, contradicts, doubts_about
-from nymlink.linking.evidence import DEPTH, features_of
 from nymlink.linking.inputs import as_document, checked, is_missing
 from nymlink.linking.links import Links
 from nymlink.linking.model import Link
-from nymlink.linking.queries import MentionQuery, queries
+from nymlink.linking.queries import queries
+from nymlink.linking.query_links import QueryLinks
+from nymlink.linking.settings import LinkerSettings, Reranking
 from nymlink.linking.unknown_scripts import UnknownScripts
 from nymlink.text.prepare import Composites
 from nymlink.vocabulary.read import open_vocabulary, read_vocabulary
@@ -32,32 +30,6 @@ _MENTIONS: Final = 512
 _CANDIDATES: Final = 2**15
 """Documents are linked together until they have as many mentions, or would have as many candidates: searching for
 a few mentions costs nearly as much as for many, but what is found takes memory."""
-
-
-class Reranking(Protocol):
-    """Puts the candidates of mentions into another order: :class:`nymlink.rerank.reranker.Reranker` does.
-
-    Attributes:
-        candidates: how many it is to be given.
-    """
-
-    candidates: int
-
-    def rerank(self, document: Document, links: Sequence[Link]) -> list[Link]:
-        """The links of a document, one for each mention, with the same candidates in another order."""
-        ...
-
-
-class LinkerSettings(TypedDict, total=False):
-    """The settings of a :class:`Linker`, by keyword."""
-
-    top_k: int
-    rerank: Reranking | None
-    target_precision: float | None
-    spelling: Mapping[str, str] | None
-    guesses: bool
-    language: str | None
-    composites: Composites
 
 
 class Linker:
@@ -277,89 +249,18 @@ class Linker:
         for mentions in prepared:
             for parts in mentions:
                 unknown.add([query.text for query in parts], self.index)
-        texts = (
-            text
-            for mentions in prepared
-            for parts in mentions
-            for query in parts
-            for text in (query.text, query.fallback)
-            if text is not None
+        found = QueryLinks(
+            self.index,
+            [query for mentions in prepared for parts in mentions for query in parts],
+            depth=self._depth,
+            calibration=self.calibration,
+            min_confidence=self.min_confidence,
         )
-        distinct = list(dict.fromkeys(texts))
-        found = dict(zip(distinct, self._found(distinct), strict=True))
         for document, mentions in zip(documents, prepared, strict=True):
-            links = [
-                self._composite([self._lower_confidence(found, query, mention) for query in parts])
+            yield [
+                replace(found.link(parts, mention), mention=mention, document_id=document.id or None)
                 for mention, parts in zip(document.mentions, mentions, strict=True)
             ]
-            yield [
-                replace(link, mention=mention, document_id=document.id or None)
-                for mention, link in zip(document.mentions, links, strict=True)
-            ]
-
-    def _found(self, texts: Sequence[str]) -> list[Link]:
-        """The link of each query, as sure as how it was found makes it."""
-        # The confidence takes the next concept, whether that is asked for or not.
-        depth = self._depth if self.calibration is None else max(self._depth, DEPTH)
-        matches = self.index.match(texts, depth)
-        confidences: list[float | None] = [None] * len(texts)
-        if self.calibration is not None:
-            confidences = self.calibration.confidence(features_of(matches, texts, self.index)).tolist()
-        found = candidates_of(self.index, matches, self._depth)
-        return [
-            Link(Mention(text, prepared=True), text, candidates, confidence=confidence)
-            for text, candidates, confidence in zip(texts, found, confidences, strict=True)
-        ]
-
-    def _lower_confidence(self, found: Mapping[str, Link], query: MentionQuery, mention: Mention) -> Link:
-        """Lower the confidence of the link of a query by what there is to doubt, and say what that is.
-
-        A guess is half as sure, or as sure as without it if that finds the same concept.
-        """
-        link = found[query.text]
-        if not link.candidates:
-            return replace(link, nil=True)
-        first, *others = link.candidates
-        doubts = doubts_about(self.index, query, mention, first)
-        contradictions = [doubts.contradiction, *(contradicts(self.index, query, other) for other in others)]
-        confidence = link.confidence
-        if confidence is not None:
-            if query.fallback is not None:
-                without = found[query.fallback]
-                same = without.best is not None and without.best.concept_id == first.concept_id
-                confidence = max(confidence * GUESSED, (without.confidence or 0.0) if same else 0.0)
-            confidence = round(confidence * doubts.factor, 6)
-        return replace(
-            link,
-            candidates=tuple(
-                candidate if contradiction is None else replace(candidate, contradiction=contradiction)
-                for candidate, contradiction in zip(link.candidates, contradictions, strict=True)
-            ),
-            confidence=confidence,
-            nil=self._doubtful(confidence),
-            guessed=query.fallback is not None,
-            meanings=doubts.meanings,
-            ordinary=doubts.ordinary,
-        )
-
-    def _composite(self, parts: Sequence[Link]) -> Link:
-        """The link of a mention with these parts: of one, itself."""
-        if len(parts) == 1:
-            return parts[0]
-        confidences = [part.confidence for part in parts if part.confidence is not None]
-        confidence = None if self.calibration is None else round(prod(confidences), 6)
-        query = " | ".join(part.query for part in parts)
-        return Link(
-            Mention(query, prepared=True),
-            query,
-            parts=tuple(parts),
-            confidence=confidence,
-            guessed=any(part.guessed for part in parts),
-            nil=any(part.nil for part in parts) or self._doubtful(confidence),
-        )
-
-    def _doubtful(self, confidence: float | None) -> bool:
-        return confidence is not None and confidence < self.min_confidence
 
 
 def _language(code: str | None) -> str | None:

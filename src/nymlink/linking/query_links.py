@@ -1,0 +1,105 @@
+"""The links of queries, and of the mentions that they were made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from math import prod
+
+from nymlink.corpus.model import Mention
+from nymlink.index.index import Index
+from nymlink.linking.calibration import Calibration
+from nymlink.linking.candidates import candidates_of
+from nymlink.linking.doubts import GUESSED, contradicts, doubts_about
+from nymlink.linking.evidence import DEPTH, features_of
+from nymlink.linking.model import Link
+from nymlink.linking.queries import MentionQuery
+
+
+class QueryLinks:
+    """Search for queries and their fallbacks, each distinct text once, and link mentions by what was found.
+
+    Args:
+        index: what to link to.
+        queries: those of all mentions that are linked together.
+        depth: how many candidates a link has at most.
+        calibration: what turns scores into confidences; ``None`` for links without.
+        min_confidence: links of less confidence are NIL.
+    """
+
+    def __init__(
+        self,
+        index: Index,
+        queries: Iterable[MentionQuery],
+        *,
+        depth: int,
+        calibration: Calibration | None,
+        min_confidence: float,
+    ) -> None:
+        self._index = index
+        self._min_confidence = min_confidence
+        texts = (text for query in queries for text in (query.text, query.fallback) if text is not None)
+        distinct = list(dict.fromkeys(texts))
+        # The confidence takes the next concept, whether that is asked for or not.
+        matches = index.match(distinct, depth if calibration is None else max(depth, DEPTH))
+        confidences: list[float | None] = [None] * len(distinct)
+        if calibration is not None:
+            confidences = calibration.confidence(features_of(matches, distinct, index)).tolist()
+        candidates = candidates_of(index, matches, depth)
+        self._links = {
+            text: Link(Mention(text, prepared=True), text, of_text, confidence=confidence)
+            for text, of_text, confidence in zip(distinct, candidates, confidences, strict=True)
+        }
+
+    def link(self, parts: Sequence[MentionQuery], mention: Mention) -> Link:
+        """Link a mention by the query of each of its parts; a mention without parts has one query."""
+        links = [self._lower_confidence(query, mention) for query in parts]
+        return links[0] if len(links) == 1 else self._join(links)
+
+    def _lower_confidence(self, query: MentionQuery, mention: Mention) -> Link:
+        """Lower the confidence of the link of a query by what there is to doubt, and say what that is.
+
+        A guess is half as sure, or as sure as without it if that finds the same concept.
+        """
+        link = self._links[query.text]
+        if not link.candidates:
+            return replace(link, nil=True)
+        first, *others = link.candidates
+        doubts = doubts_about(self._index, query, mention, first)
+        contradictions = [doubts.contradiction, *(contradicts(self._index, query, other) for other in others)]
+        confidence = link.confidence
+        if confidence is not None:
+            if query.fallback is not None:
+                without = self._links[query.fallback]
+                same = without.best is not None and without.best.concept_id == first.concept_id
+                confidence = max(confidence * GUESSED, (without.confidence or 0.0) if same else 0.0)
+            confidence = round(confidence * doubts.factor, 6)
+        return replace(
+            link,
+            candidates=tuple(
+                candidate if contradiction is None else replace(candidate, contradiction=contradiction)
+                for candidate, contradiction in zip(link.candidates, contradictions, strict=True)
+            ),
+            confidence=confidence,
+            nil=self._is_doubtful(confidence),
+            guessed=query.fallback is not None,
+            meanings=doubts.meanings,
+            ordinary=doubts.ordinary,
+        )
+
+    def _join(self, parts: Sequence[Link]) -> Link:
+        """Join the links of the parts of a composite mention."""
+        confidences = [part.confidence for part in parts if part.confidence is not None]
+        confidence = round(prod(confidences), 6) if confidences else None
+        query = " | ".join(part.query for part in parts)
+        return Link(
+            Mention(query, prepared=True),
+            query,
+            parts=tuple(parts),
+            confidence=confidence,
+            guessed=any(part.guessed for part in parts),
+            nil=any(part.nil for part in parts) or self._is_doubtful(confidence),
+        )
+
+    def _is_doubtful(self, confidence: float | None) -> bool:
+        return confidence is not None and confidence < self._min_confidence
