@@ -20,7 +20,8 @@ SIDES = {"word", "amount", "prefix", "amount prefix", "suffix", "written out"}
 PLAIN = {
     "negation",
     "negation at the end",
-    "negation with of",
+    "negation with preposition",
+    "preposition",
     "absence",
     "normal",
     "wrong",
@@ -107,6 +108,7 @@ def test_what_contradicts(query: str, name: str, expected: str) -> None:
         ("pt", "trombose no coração", "Trombose do coração", None),
         (None, "dor no peito", "Dor de peito", None),
         (None, "Hypernatriämie", "Hyponatriämie", "opposite"),
+        ("nl", "last ten gevolge van reuma", "last 9", None),
         ("ja", "diabetes type 2", "Diabetes type 1", "numeral"),
     ],
 )
@@ -160,7 +162,9 @@ def test_both_sides_are_told() -> None:
 
     assert text("decreased weight", "increased weight") == "'decreased', but 'increased' in the name"
     assert text("no cough", "cough") == "'no' is not in the name"
-    assert text("factor v", "factor vii") == "'v', but '7' in the name"
+    assert text("factor v", "factor vii") == "'factor v', but 'factor vii' in the name"
+    assert text("diabetes type 2", "type i diabetes") == "'type 2', but 'type i' in the name"
+    assert text("second degree burn", "burn 1") == "'second', but 'burn 1' in the name"
 
 
 @given(st.sampled_from(OPPOSITES), st.sampled_from(["", "blood glucose", "zeh links und rechts"]), st.booleans())
@@ -219,8 +223,7 @@ class TestTable:
     ],
 )
 def test_only_a_name_that_says_the_query_takes_it_back(query: str, name: str, others: list[str]) -> None:
-    language = "fr" if "sans" in query else "en"
-    assert contradiction(query, name, others, language=language) is not None
+    assert contradiction(query, name, others, language="en") is not None
 
 
 @pytest.mark.parametrize(

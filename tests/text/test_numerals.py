@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.text.normalise import normalise
-from nymlink.text.numerals import missing, numerals
+from nymlink.text.numerals import missing
+from nymlink.text.numerals import numerals as numerals_of
+
+numerals = partial(numerals_of, language="en")
 
 TENS = ("", "x", "xx", "xxx")
 UNITS = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
@@ -63,6 +67,11 @@ def test_what_is_missing_is_what_the_other_has_in_no_reading(one: str, other: st
     assert not missing(asked, numerals(f"{other} {one}"))
     assert not missing(numerals(arabic(one)), asked)
     assert not missing(asked, numerals(arabic(one)))
+
+
+def test_words_for_numbers_are_of_their_language() -> None:
+    assert not numerals_of("last ten gevolge van reuma", language="nl")
+    assert not numerals_of("second")
 
 
 def arabic(text: str) -> str:

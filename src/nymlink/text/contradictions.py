@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
@@ -85,7 +86,7 @@ class _Comparison:
             *((re.compile(rf"\b{phrase}\b"), other) for phrase, other in table.phrases.items()),
         ]
         self._prefixes = tuple(table.plain["joined"])
-        kinds = ("negation", "negation at the end", "negation with of", "absence", "normal")
+        kinds = ("negation", "negation at the end", "negation with preposition", "absence", "normal")
         self._negations = frozenset().union(*(table.plain[kind] for kind in kinds))
         self._rules = rules_for("", language or UNKNOWN_LANGUAGE)
         self._language = language
@@ -101,7 +102,7 @@ class _Comparison:
         return (
             self._opposites(only_asked, only_named)
             or self._negation(asked, named, only_asked, only_named)
-            or _numerals(query, name)
+            or self._numerals(query, name)
             or self._species(named, only_named)
         )
 
@@ -111,7 +112,7 @@ class _Comparison:
         meaning = contradiction.meaning
         if meaning is not None and not any(meaning in self._meanings(word) for word in named):
             return False
-        if contradiction.kind == "numeral" and missing(numerals(query), numerals(name)):
+        if contradiction.kind == "numeral" and missing(self._numerals_of(query), self._numerals_of(name)):
             return False
         return self.compare(query, name) is None and self._covers(named, query, contradiction)
 
@@ -129,10 +130,13 @@ class _Comparison:
 
     def _covers(self, named: Sequence[str], query: str, contradiction: Contradiction) -> bool:
         """Check whether a name has all words of a query but those that contradict, in some form."""
-        passed = {*contradiction.asked.split(" "), *self._plain["passed over"]}
+        words = self._words(query)
+        # A numeral, and the word before it, are to be in the name.
+        contradicting = () if contradiction.kind == "numeral" else contradiction.asked.split(" ")
+        passed = {*contradicting, *self._plain["passed over"]}
         return all(
             word in passed or len(word) == 1 or word.isdecimal() or any(_same_stem(word, other) for other in named)
-            for word in self._words(query)
+            for word in words
         )
 
     def _opposites(self, only_asked: Sequence[str], only_named: Sequence[str]) -> Contradiction | None:
@@ -140,7 +144,7 @@ class _Comparison:
             for other in only_named:
                 groups = self._groups(word) & self._groups(other)
                 # Those of a stem first: they say more.
-                for group in sorted(groups, key=len, reverse=True):
+                for group in sorted(groups, key=lambda group: (-len(group), group)):
                     if self._is_denied(group, word, only_asked) or self._is_denied(group, other, only_named):
                         continue
                     # A text that says both contradicts neither.
@@ -205,8 +209,10 @@ class _Comparison:
             after = next((other for other in words[place + 1 :] if other not in passed), None)
             before = next((other for other in reversed(words[:place]) if other not in passed), None)
             last = place == len(words) - 1
-            with_of = word in plain["negation with of"] and words[place + 1 : place + 2] in (("of",), ("from",))
-            if word in plain["negation"] or with_of:
+            with_preposition = word in plain["negation with preposition"] and not plain["preposition"].isdisjoint(
+                words[place + 1 : place + 2]
+            )
+            if word in plain["negation"] or with_preposition:
                 target = after or before
                 if target is not None:
                     denied[target] = word
@@ -226,6 +232,26 @@ class _Comparison:
             return None
         return Contradiction("species", "", last)
 
+    def _numerals_of(self, text: str) -> Counter[str]:
+        return numerals(text, language=self._language)
+
+    def _numerals(self, query: str, name: str) -> Contradiction | None:
+        asked, named = self._numerals_of(query), self._numerals_of(name)
+        only_asked, only_named = missing(asked, named), missing(named, asked)
+        if not only_asked or not only_named:
+            return None
+        # "ICI204636" is "ICI 204,636".
+        digits = all(map(str.isdecimal, (*only_asked, *only_named)))
+        if digits and _NO_DIGITS.sub("", query) == _NO_DIGITS.sub("", name) != "":
+            return None
+        return Contradiction("numeral", self._series(query, only_asked), self._series(name, only_named))
+
+    def _series(self, text: str, members: Counter[str]) -> str:
+        """Quote the words with one of these numerals, each with the word before it ("type 2")."""
+        words = text.split(" ")
+        places = {place for place, word in enumerate(words) if members & self._numerals_of(word)}
+        return " ".join(word for place, word in enumerate(words) if not places.isdisjoint((place, place + 1)))
+
 
 def _subtract(words: Sequence[str], others: Sequence[str]) -> list[str]:
     """Subtract words as multisets."""
@@ -242,15 +268,3 @@ def _subtract(words: Sequence[str], others: Sequence[str]) -> list[str]:
 def _same_stem(word: str, other: str) -> bool:
     """Check whether two words are equal, or begin with the same letters."""
     return word == other or (len(word) >= _STEM and word[:_STEM] == other[:_STEM])
-
-
-def _numerals(query: str, name: str) -> Contradiction | None:
-    asked, named = numerals(query), numerals(name)
-    only_asked, only_named = missing(asked, named), missing(named, asked)
-    if not only_asked or not only_named:
-        return None
-    # "ICI204636" is "ICI 204,636".
-    digits = all(map(str.isdecimal, (*only_asked, *only_named)))
-    if digits and _NO_DIGITS.sub("", query) == _NO_DIGITS.sub("", name) != "":
-        return None
-    return Contradiction("numeral", " ".join(sorted(only_asked)), " ".join(sorted(only_named)))

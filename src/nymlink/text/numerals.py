@@ -1,6 +1,6 @@
 """Read the numerals and letters that tell members of a series apart: "type II", "factor V", "4p".
 
-The words for them are in ``data/numerals.tsv``.
+The words for them, by languages, are in ``data/numerals.tsv``.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from nymlink.core.language_codes import UNKNOWN_LANGUAGE
 from nymlink.text.word_tables import read_rows, split_cell
 
 _TABLE: Final = Path(__file__).parent / "data" / "numerals.tsv"
@@ -19,7 +20,6 @@ _TABLE: Final = Path(__file__).parent / "data" / "numerals.tsv"
 _RUNS: Final = re.compile(r"\d+|[^\W\d_]+")
 _ROMAN: Final = re.compile(r"(?P<roman>x{0,3}(?:ix|iv|v?i{0,3}))(?P<letter>[a-h]?)")
 _ROMAN_DIGITS: Final = {"i": 1, "v": 5, "x": 10}
-_ORDINAL_ENDS: Final = ("st", "nd", "rd", "th")
 _KARYOTYPES: Final = ("xx", "xy", "xxx", "xxy", "xyy", "xo")
 _NO_LETTER: Final = ("s",)
 """Letters that are left of a genitive."""
@@ -28,7 +28,7 @@ _ELIDED: Final = frozenset("acdejlmnouy")
 
 
 @lru_cache(maxsize=1 << 16)
-def numerals(text: str) -> Counter[str]:
+def numerals(text: str, *, language: str | None = None) -> Counter[str]:
     """Find the numerals and single letters of a text, written in one way.
 
     Numerals are Arabic or Roman ("type II", "type 2"), also as words and ordinals, alone or within a word ("CD4",
@@ -37,14 +37,15 @@ def numerals(text: str) -> Counter[str]:
 
     Args:
         text: words with single spaces between them, as :func:`~nymlink.text.normalise.normalise` gives them.
+        language: code of its language, whose words for numbers count; ``None`` where it is unknown.
     """
-    words = text.split(" ")
-    elided = _ELIDED if not _words().articles.isdisjoint(words) else frozenset[str]()
+    words, table = text.split(" "), _words(language)
+    elided = _ELIDED if not table.articles.isdisjoint(words) else frozenset[str]()
     counts: Counter[str] = Counter()
     for place, word in enumerate(words):
         if len(word) == 1 and (word in elided or (place == 0 and word == "a" and len(words) > 1)):
             continue
-        counts.update(_read(word))
+        counts.update(_read(word, table))
     return counts
 
 
@@ -63,9 +64,9 @@ def missing(query: Counter[str], name: Counter[str]) -> Counter[str]:
     return +left
 
 
-def _read(word: str) -> set[str]:
+def _read(word: str, table: _Words) -> set[str]:
     """Find the numerals and single letters of a word."""
-    numbers, letters, _ = _words()
+    numbers, letters, _ = table
     if word in numbers:
         return {numbers[word]}
     if word in letters:
@@ -82,13 +83,13 @@ def _read(word: str) -> set[str]:
             values.add(letters[run])
         elif len(run) == 1:
             values.add(run)
-        elif run not in _ORDINAL_ENDS:
+        else:
             values |= _roman(run)
     return values
 
 
 class _Words(NamedTuple):
-    """The words of ``data/numerals.tsv``.
+    """Words of a language, and those that are read alike in all.
 
     Attributes:
         numbers: word for a number → Arabic numeral.
@@ -102,10 +103,11 @@ class _Words(NamedTuple):
 
 
 @cache
-def _words() -> _Words:
-    kinds: dict[str, dict[str, str]] = {}
+def _words(language: str | None) -> _Words:
+    kinds: dict[str, dict[str, str]] = {"number": {}}
     for row in read_rows(_TABLE):
-        kinds.setdefault(row["kind"], {}).update(dict.fromkeys(split_cell(row["words"]), row["read_as"]))
+        if row["language"] in (UNKNOWN_LANGUAGE, language):
+            kinds.setdefault(row["kind"], {}).update(dict.fromkeys(split_cell(row["words"]), row["read_as"]))
     return _Words(kinds["number"], kinds["letter"], frozenset(kinds["article"]))
 
 

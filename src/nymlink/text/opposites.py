@@ -6,9 +6,9 @@ its kind, the sides (separated by ``|``), and why they exclude each other. Kinds
 - ``word``: whole words; ``amount``: those for amounts.
 - ``prefix``, ``suffix``: of words that are alike without them; ``+`` is the word without any. ``amount prefix``: a
   prefix that is a word for an amount, too; ``no amount prefix``: beginnings of words in which it is none.
-- ``negation``, ``negation at the end``, ``negation with of``: words that deny what follows, what stands before, or
-  what follows "of"; ``absence``: words in names that deny what stands beside them; ``normal``: words that say that
-  nothing is wrong; ``wrong``: that something is.
+- ``negation``, ``negation at the end``, ``negation with preposition``: words that deny what follows, what stands
+  before, or what follows a ``preposition``; ``absence``: words in names that deny what stands beside them;
+  ``normal``: words that say that nothing is wrong; ``wrong``: that something is.
 - ``species``: words that end the names of diseases of animals.
 - ``passed over``: words that may stand between a negation and what it denies; ``joined``: words that are a part of
   the next; ``written out``: a phrase, and what it is read as.
