@@ -278,7 +278,12 @@ def main() -> None:
         | {SHOWN.get(outcome, outcome): counts[outcome] for outcome in OUTCOMES}
         for part, counts in measured["outcomes"].items()
     ]
-    about = report.about(data="one flipped bit a run", seed=options.seed)
+    about = report.about(
+        data="files of a vocabulary, an index, a re-ranker and a cache of vectors, one flipped bit a run",
+        split=None,
+        dictionary=None,
+        seed=options.seed,
+    )
     report.save(options.json, {"about": about, "rows": rows, "bad": measured["bad"]})
     print(f"{'':12}" + "".join(f"{outcome:>11}" for outcome in OUTCOMES))
     for part, counts in measured["outcomes"].items():

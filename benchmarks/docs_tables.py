@@ -4,8 +4,8 @@
 
 A table stands between ``<!-- table: FILE.json#PART -->`` and ``<!-- end -->``; FILE is one of
 ``benchmarks/results``, and PART is a list of rows in it. A caption below states how it was measured: ``about`` of
-the same file and, where parts differ in that, ``about.parts.PART``. With ``--check`` nothing is written, and the
-exit status is 1 where a table is not up to date.
+the same file and, where parts differ in that, ``about.parts.PART``; what is ``null`` there does not apply. With
+``--check`` nothing is written, and the exit status is 1 where a table is not up to date.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ def _caption(about: dict[str, Any], part: str) -> str:
         for name in NAMED
         if own.get(name) is not None
     ]
+    fields += ["no seed"] * (own.get("seed") is None)
     return f"<small>{' · '.join(fields)}</small>"
 
 

@@ -216,6 +216,8 @@ def main() -> None:
         text(result),
         ["ways"],
         data="names of MEDIC 2012, drawn",
+        split=None,
+        dictionary="MEDIC 2012, bare",
         encoder="all-MiniLM-L6-v2",
         seed=0,
         figures=result,

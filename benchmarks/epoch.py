@@ -145,7 +145,10 @@ def main() -> None:
                 trace=str(arguments.profile.resolve()),
             )
     print(text(result))
-    report.save(arguments.json, result)
+    about = report.about(
+        data="the vocabulary of train_step.py", split=None, dictionary=None, encoder="the size of BERT", seed=0
+    )
+    report.save(arguments.json, {"about": about, "figures": result})
 
 
 if __name__ == "__main__":

@@ -60,8 +60,9 @@ def main() -> None:
         arguments.json,
         text,
         ["settings"],
-        data="as the row says",
+        data="corpus and dictionary as the row says",
         split="test" if arguments.test else "dev",
+        dictionary="as the row says",
         counting="queries as published, each order of words apart",
         seed=0,
     )

@@ -291,7 +291,15 @@ def main() -> None:
             "halfway": [place.halfway(one, seed=seed) for one in ones for seed in arguments.seed],
         }
     print(text(result))
-    report.save(arguments.json, result)
+    about = report.about(
+        data=", ".join(result),
+        split=arguments.split,
+        dictionary="bare, and augmented with the names of the training mentions",
+        counting="by name and by concept, queries in other words too",
+        encoder=arguments.encoder or base(),
+        seed=", ".join(map(str, arguments.seed)),
+    )
+    report.save(arguments.json, {"about": about, "figures": result})
 
 
 if __name__ == "__main__":

@@ -69,7 +69,15 @@ def main() -> None:
     rows = [[language, *(f"{value:,}" for value in row.values())] for language, row in counts.items()]
     text = report.table(header, rows)
     print(text)
-    report.publish(arguments.json, text, ["inflection"], data="XL-BEL, distinct mentions", split="test queries")
+    report.publish(
+        arguments.json,
+        text,
+        ["inflection"],
+        data="XL-BEL, distinct mentions",
+        split="test queries",
+        dictionary="names of all tables in the language",
+        seed=None,
+    )
 
 
 if __name__ == "__main__":

@@ -218,7 +218,14 @@ def main() -> None:
         result = measure(folder, sizes=sizes, queries=arguments.queries, k=arguments.k, seed=arguments.seed)
     print(text(result))
     report.publish(
-        arguments.json, text(result), ["measured"], data="invented names", seed=arguments.seed, figures=result
+        arguments.json,
+        text(result),
+        ["measured"],
+        data="invented names",
+        split=None,
+        dictionary="the same",
+        seed=arguments.seed,
+        figures=result,
     )
 
 

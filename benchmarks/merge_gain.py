@@ -167,6 +167,8 @@ def main() -> None:
         text(results),
         ["counts"],
         data="53 open vocabularies",
+        split=None,
+        dictionary=None,
         seed=arguments.seed,
         figures=results,
     )

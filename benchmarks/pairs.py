@@ -153,6 +153,8 @@ def main() -> None:
         text(result),
         ["steps"],
         data="invented name rows in the shape of UMLS",
+        split=None,
+        dictionary=None,
         seed=0,
         figures=result,
     )

@@ -221,7 +221,15 @@ def main() -> None:
                     limit=arguments.limit,
                 )
     print(text(result))
-    report.save(arguments.json, result)
+    about = report.about(
+        data=", ".join(result),
+        split="test" if arguments.test else "dev",
+        dictionary="MEDIC 2012, bare and augmented",
+        counting="by name, as published",
+        encoder=arguments.encoder,
+        seed=None,
+    )
+    report.save(arguments.json, {"about": about, "figures": result})
 
 
 if __name__ == "__main__":

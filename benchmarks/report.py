@@ -25,13 +25,17 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in [header, rule, *rows])
 
 
-def about(**measured: Any) -> dict[str, Any]:
+def about(
+    *, data: str, split: str | None, dictionary: str | None, seed: int | str | None, **others: Any
+) -> dict[str, Any]:
     """Describe how a result was measured.
 
     Args:
-        measured: properties that only the benchmark knows: ``data``, ``split``, ``dictionary`` (bare, augmented or
-        enriched),
-            ``counting``, ``encoder``, ``seed``; ``None`` values are left out.
+        data: the names and mentions.
+        split: part of the corpora; ``None`` where there is none.
+        dictionary: the vocabulary searched, bare, augmented or enriched; ``None`` where nothing is searched.
+        seed: of what is drawn or trained; ``None`` where nothing is.
+        others: ``counting``, ``encoder``, ``note``; ``None`` values are left out.
 
     Returns:
         These properties, and the command, commit (with a ``+`` where files differ from it), version, date and
@@ -39,7 +43,11 @@ def about(**measured: Any) -> dict[str, Any]:
     """
     return {
         "command": f"python benchmarks/{Path(sys.argv[0]).name} {' '.join(sys.argv[1:])}".strip(),
-        **{name: value for name, value in measured.items() if value is not None},
+        "data": data,
+        "split": split,
+        "dictionary": dictionary,
+        "seed": seed,
+        **{name: value for name, value in others.items() if value is not None},
         "commit": _commit(),
         "nymlink": __version__,
         "date": datetime.now(UTC).date().isoformat(),

@@ -243,7 +243,15 @@ def main() -> None:
                 chosen = reranking_report.disagreements(runs, arguments.examples)
                 found["examples"] = place.examples(name, retrieval, chosen)
     print(reranking_report.text(result))
-    report.save(arguments.json, result)
+    about = report.about(
+        data=", ".join(result),
+        split="dev, trained on train",
+        dictionary="MeSH (BC5CDR), MEDIC 2012 (NCBI disease)" + ", augmented" * arguments.augmented,
+        counting="by concept",
+        encoder=arguments.encoder or base(),
+        seed=", ".join(map(str, arguments.seed or (0,))),
+    )
+    report.save(arguments.json, {"about": about, "figures": result})
 
 
 if __name__ == "__main__":

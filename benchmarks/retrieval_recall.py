@@ -71,6 +71,7 @@ def main() -> None:
         dictionary="MeSH (open table), bare",
         counting="by concept",
         encoder=arguments.encoder,
+        seed=None,
     )
 
 

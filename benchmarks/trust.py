@@ -319,7 +319,12 @@ def main() -> None:
     # Parts that were measured before are kept.
     result = json.loads(output.read_text(encoding="utf-8")) if output is not None and output.is_file() else {}
     result["about"] = report.about(
-        data="development parts", dictionary="bare, English names", counting="by concept", encoder=MINI, seed=0
+        data="as the row says",
+        split="dev (AskAPatient: validation)",
+        dictionary="as they are (bare), English names",
+        counting="by concept",
+        encoder=MINI,
+        seed=0,
     )
     for name in arguments.part or PARTS:
         rows = result[name] = PARTS[name](indexes)

@@ -131,6 +131,8 @@ def main() -> None:
         text,
         ["rates"],
         data=f"{arguments.dump.name}, its pages repeated",
+        split=None,
+        dictionary=None,
         counting="XML, decompressed, for each second of one core, start and table included",
         seed=0,
     )

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -51,9 +55,50 @@ def test_links_and_scripts_named_in_the_docs_exist(page: str) -> None:
 
 
 def test_tables_are_those_of_the_results(script: Callable[[str], ModuleType]) -> None:
-    filled = script("docs_tables").filled
-    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
-    texts = {page: page.read_text(encoding="utf-8") for page in pages}
+    docs_tables = script("docs_tables")
+    filled = docs_tables.filled
+    texts = {page: page.read_text(encoding="utf-8") for page in docs_tables.pages()}
+    assert any("models" in page.parts for page in texts)
     assert any("<!-- table: " in text for text in texts.values())
     for page, text in texts.items():
         assert filled(text) == text, f"{page.name}: run benchmarks/docs_tables.py"
+
+
+def captions() -> dict[str, dict[str, Any]]:
+    """Read how each table was measured: file and table → properties."""
+    results = {
+        path.name: json.loads(path.read_text(encoding="utf-8"))
+        for path in (ROOT / "benchmarks" / "results").glob("*.json")
+    }
+    return {
+        f"{name}#{part}": {**result["about"], **result["about"].get("parts", {}).get(part, {})}
+        for name, result in results.items()
+        for part in result.keys() - {"about", "figures"}
+    }
+
+
+def test_each_table_says_how_it_was_measured() -> None:
+    measured = captions()
+    assert measured
+    for table, about in measured.items():
+        assert all(about.get(name) for name in ("command", "data", "commit", "date", "machine")), table
+        # None: there is none, as nothing is split, searched or drawn.
+        assert {"split", "dictionary", "seed"} <= about.keys(), table
+        assert about["command"].split()[0] in {"nymlink", "python"}, table
+
+
+def test_commits_of_the_tables_exist() -> None:
+    git = shutil.which("git")
+    if git is None or not (ROOT / ".git").exists():
+        pytest.skip("not a clone")
+
+    def output(*arguments: str, text: str | None = None) -> str:
+        return subprocess.run(
+            [git, *arguments], cwd=ROOT, input=text, capture_output=True, text=True, check=True
+        ).stdout
+
+    if output("rev-parse", "--is-shallow-repository").strip() == "true":
+        pytest.skip("a shallow clone has no history")
+    commits = sorted({about["commit"].removesuffix("+") for about in captions().values()})
+    types = output("cat-file", "--batch-check=%(objecttype)", text="\n".join(commits)).splitlines()
+    assert not [commit for commit, kind in zip(commits, types, strict=True) if kind != "commit"]

@@ -52,6 +52,8 @@ def main() -> None:
     told = about(
         command=f"{NAME} {' '.join(sys.argv[1:])}",
         data="HPO: every second concept; ICD-10: every tenth code; English names searched",
+        split=None,
+        dictionary="HPO, ICD-10: English names",
         counting="Acc@1, vectors alone where a row does not say hybrid",
         encoder="nymlink-xl-mini",
         seed=recipe.seed,
