@@ -8,18 +8,10 @@ from pathlib import Path
 
 import click
 
-from nymlink.cli.common import (
-    annotated_corpus,
-    finish,
-    mapping,
-    read_second_corpus,
-    reported_problems,
-    require_files,
-)
+from nymlink.cli.annotated_corpus import AnnotatedCorpus, annotated_corpus
+from nymlink.cli.common import encoder_option, finish, reported_problems, require_files
 from nymlink.core.errors import InputError, MissingExtraError
 from nymlink.core.store.output_checks import require_changeable
-from nymlink.corpus.options import CorpusOptions
-from nymlink.corpus.read import read_corpus
 from nymlink.evaluation.calibration.calibration_metrics import BINS, COVERAGES, Reliability
 from nymlink.evaluation.calibration.fit_calibration import fit_calibration, measure_calibration
 from nymlink.index.index import Index
@@ -31,6 +23,7 @@ from nymlink.plot.reliability import draw_reliability
 @click.command()
 @click.argument("index", type=click.Path(path_type=Path), metavar="INDEX")
 @annotated_corpus
+@encoder_option
 @click.option(
     "--target-precision",
     default=0.9,
@@ -46,10 +39,7 @@ from nymlink.plot.reliability import draw_reliability
 @click.option("--plot", type=click.Path(path_type=Path), help="Picture to write: .pdf, .png or .svg.")
 def calibrate(
     index: Path,
-    corpus: Path,
-    input_format: str | None,
-    types: tuple[str, ...],
-    mapped_columns: tuple[str, ...],
+    corpus: AnnotatedCorpus,
     encoder: str | None,
     target_precision: float,
     test: Path | None,
@@ -67,26 +57,24 @@ def calibrate(
     nymlink calibrate medic-index CDR_DevelopmentSet.PubTator.txt --type Disease
     nymlink link --index medic-index --target-precision 0.9 "heart murmer"
     """
-    require_files([plot], [index, corpus, test])
+    require_files([plot], [index, corpus.path, test])
     require_changeable(index)
     if plot is not None:
         picture_format(plot)
         if find_spec("matplotlib") is None:
             raise MissingExtraError("plot", purpose="drawing")
     problems = reported_problems()
-    named = mapping(mapped_columns)
-    gold = read_corpus(corpus, format=input_format, options=CorpusOptions(columns=named), problems=problems)
-    tested = None if test is None else read_second_corpus(test, columns=named, problems=problems)
+    gold = corpus.read(problems)
+    tested = None if test is None else corpus.read_other(test, problems)
     opened = Index.load(index, encoder=encoder)
-    of_types = set(types) or None
-    fitted = fit_calibration(opened, gold, types=of_types)
+    fitted = fit_calibration(opened, gold, types=corpus.types)
     measured = {
         f"{gold.name} (cross-validated)": fitted.annotated,
         f"{gold.name}, and mentions without an answer (cross-validated)": fitted.reliability,
     }
     if tested is not None:
         measured[f"{tested.name} (not fitted to)"] = measure_calibration(
-            opened, fitted.calibration, tested, types=of_types
+            opened, fitted.calibration, tested, types=corpus.types
         )
     # Files first: the reader of the figures may stop reading.
     store_calibration(index, fitted.calibration.to_dict(), fusion=opened.fusion)

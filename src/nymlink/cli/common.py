@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,8 +11,6 @@ import click
 
 from nymlink.core.problems import Problem, Problems
 from nymlink.core.store.output_checks import require_file
-from nymlink.corpus.model import Corpus
-from nymlink.corpus.options import CorpusOptions
 
 _SHOWN: Final = 20
 _LARGEST_SEED: Final = 2**32 - 1
@@ -66,23 +64,6 @@ def require_files(outputs: Iterable[Path | None], inputs: Iterable[Path | None] 
         written.add(target)
 
 
-def read_second_corpus(path: Path, *, columns: Mapping[str, str], problems: Problems) -> Corpus:
-    """Read a second corpus, whose format is told by its content.
-
-    The columns named for the first corpus are used where this one is a table.
-
-    Raises:
-        InputError: it cannot be read.
-    """
-    from nymlink.core.formats import find_format
-    from nymlink.corpus.read import read_corpus
-    from nymlink.corpus.readers import CORPUS_FORMATS
-
-    format = find_format(CORPUS_FORMATS, path, otherwise="table" if columns else None).name
-    options = CorpusOptions(columns=columns if format == "table" else {})
-    return read_corpus(path, format=format, options=options, problems=problems)
-
-
 def mapping(values: Iterable[str]) -> dict[str, str]:
     """Parse assignments: ``["name=label"]`` → ``{"name": "label"}``.
 
@@ -100,21 +81,10 @@ def mapping(values: Iterable[str]) -> dict[str, str]:
     return assigned
 
 
-def annotated_corpus(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the argument CORPUS and the options that say how the corpus and the index are read."""
-    from nymlink.corpus.readers import CORPUS_FORMATS
-
-    for decorate in (
-        click.option("--encoder", metavar="MODEL", help="Where the encoder of the index is now, if it was moved."),
-        map_column_option("concept_id=mondo_id"),
-        click.option(
-            "--type", "types", multiple=True, help="Mentions of this type only, e.g. Disease. Repeatable."
-        ),
-        input_format_option("the corpus", CORPUS_FORMATS.names()),
-        click.argument("corpus", type=click.Path(path_type=Path), metavar="CORPUS"),
-    ):
-        command = decorate(command)
-    return command
+def encoder_option(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the option ``--encoder MODEL`` of commands that open an index."""
+    help = "Where the encoder of the index is now, if it was moved."
+    return click.option("--encoder", metavar="MODEL", help=help)(command)
 
 
 def seed_option(help: str) -> Callable[[Any], Any]:

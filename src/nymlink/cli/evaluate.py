@@ -9,20 +9,9 @@ from pathlib import Path
 
 import click
 
-from nymlink.cli.common import (
-    finish,
-    input_format_option,
-    map_column_option,
-    mapping,
-    read_second_corpus,
-    reported_problems,
-    require_files,
-    seed_option,
-)
+from nymlink.cli.annotated_corpus import AnnotatedCorpus, corpus_options
+from nymlink.cli.common import encoder_option, finish, reported_problems, require_files, seed_option
 from nymlink.core.store.atomic import atomic_file
-from nymlink.corpus.options import CorpusOptions
-from nymlink.corpus.read import read_corpus
-from nymlink.corpus.readers import CORPUS_FORMATS
 from nymlink.evaluation.augmented_dictionary import augment
 from nymlink.evaluation.compare import compare as compare_runs
 from nymlink.evaluation.compare import read_run
@@ -36,13 +25,11 @@ from nymlink.text.spelling import read_table
 
 @click.command()
 @click.option("--index", required=True, type=click.Path(path_type=Path), help="The index to link to.")
-@click.option("--encoder", metavar="MODEL", help="Where the encoder of the index is now, if it was moved.")
+@encoder_option
 @click.option(
     "--corpus", required=True, type=click.Path(path_type=Path), help="Annotated mentions: file or folder."
 )
-@input_format_option("the corpus", CORPUS_FORMATS.names())
-@click.option("--type", "types", multiple=True, help="Score mentions of this type only, e.g. Disease. Repeatable.")
-@map_column_option("concept_id=mondo_id")
+@corpus_options
 @click.option(
     "--augment",
     "augmenting",
@@ -84,10 +71,7 @@ from nymlink.text.spelling import read_table
 def evaluate(
     index: Path,
     encoder: str | None,
-    corpus: Path,
-    input_format: str | None,
-    types: tuple[str, ...],
-    mapped_columns: tuple[str, ...],
+    corpus: AnnotatedCorpus,
     augmenting: tuple[Path, ...],
     training: tuple[Path, ...],
     spelling: Path | None,
@@ -112,22 +96,21 @@ def evaluate(
     """
     if sample is not None and errors is None:
         raise click.UsageError("--sample says how many mistakes are written, and --errors FILE where")
-    require_files((output, errors), (index, corpus, *augmenting, *training, spelling, compare))
+    require_files((output, errors), (index, corpus.path, *augmenting, *training, spelling, compare))
     other = None if compare is None else read_run(compare)
     problems = reported_problems()
     table = None if spelling is None else read_table(spelling, problems=problems)
-    named = mapping(mapped_columns)
     opened = Index.load(index, encoder=encoder)
-    gold = read_corpus(corpus, format=input_format, options=CorpusOptions(columns=named), problems=problems)
+    gold = corpus.read(problems)
     if augmenting:
-        added = [read_second_corpus(path, columns=named, problems=problems) for path in augmenting]
+        added = [corpus.read_other(path, problems) for path in augmenting]
         vocabulary = augment(opened.vocabulary, added, spelling=table, as_published=as_published)
         opened = opened.rebuild(vocabulary, progress=True)
     evaluation = run(
         Linker(opened, spelling=table),
         gold,
-        types=set(types) or None,
-        training=[read_second_corpus(path, columns=named, problems=problems) for path in training],
+        types=corpus.types,
+        training=[corpus.read_other(path, problems) for path in training],
         keep_unknown=not drop_unknown,
         as_published=as_published,
         seed=seed,

@@ -8,10 +8,9 @@ from typing import Any
 
 import click
 
-from nymlink.cli.common import annotated_corpus, finish, mapping, reported_problems
+from nymlink.cli.annotated_corpus import AnnotatedCorpus, annotated_corpus
+from nymlink.cli.common import encoder_option, finish, mapping, reported_problems
 from nymlink.core.store.output_checks import require_changeable, require_directory
-from nymlink.corpus.options import CorpusOptions
-from nymlink.corpus.read import read_corpus
 from nymlink.encode.model.embedded import MINI
 from nymlink.index.dense.approximate import EXACT_NEIGHBOURS, KINDS
 from nymlink.index.fusion.fusion import METHODS, WEIGHTED, Fusion
@@ -198,6 +197,7 @@ def fuse(index: Path, fusion: str | None, weights: tuple[str, ...]) -> None:
 @index.command()
 @click.argument("index", type=click.Path(path_type=Path), metavar="INDEX")
 @annotated_corpus
+@encoder_option
 @click.option(
     "--fusion",
     type=click.Choice(list(METHODS)),
@@ -205,10 +205,7 @@ def fuse(index: Path, fusion: str | None, weights: tuple[str, ...]) -> None:
 )
 def fit(
     index: Path,
-    corpus: Path,
-    input_format: str | None,
-    types: tuple[str, ...],
-    mapped_columns: tuple[str, ...],
+    corpus: AnnotatedCorpus,
     fusion: str | None,
     encoder: str | None,
 ) -> None:
@@ -224,9 +221,8 @@ def fit(
 
     require_changeable(index)
     problems = reported_problems()
-    options = CorpusOptions(columns=mapping(mapped_columns))
-    gold = read_corpus(corpus, format=input_format, options=options, problems=problems)
-    fitted = fit_fusion(Index.load(index, encoder=encoder), gold, method=fusion, types=set(types) or None)
+    gold = corpus.read(problems)
+    fitted = fit_fusion(Index.load(index, encoder=encoder), gold, method=fusion, types=corpus.types)
     store_fusion(index, fitted.after.fusion)
     for label, outcome in (("before", fitted.before), ("after", fitted.after)):
         accuracies = f"Acc@1 {100 * outcome.acc_1:.1f}  Acc@5 {100 * outcome.acc_5:.1f}"

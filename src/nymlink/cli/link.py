@@ -15,6 +15,7 @@ import click
 from click.core import ParameterSource
 
 from nymlink.cli.common import (
+    encoder_option,
     finish,
     input_format_option,
     map_column_option,
@@ -72,7 +73,7 @@ _STDIN: Final = Path("-")
 @click.option(
     "--index", type=click.Path(path_type=Path), help="The index to link to; without it the embedded default."
 )
-@click.option("--encoder", metavar="MODEL", help="Where the encoder of the index is now, if it was moved.")
+@encoder_option
 @click.option("--top-k", default=1, show_default=True, type=click.IntRange(min=1), help="Candidates per mention.")
 @click.option(
     "--target-precision",

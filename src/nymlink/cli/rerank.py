@@ -10,18 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nymlink.cli.common import (
-    annotated_corpus,
-    finish,
-    mapping,
-    read_second_corpus,
-    reported_problems,
-    require_files,
-)
+from nymlink.cli.annotated_corpus import AnnotatedCorpus, annotated_corpus
+from nymlink.cli.common import encoder_option, finish, reported_problems, require_files
 from nymlink.core.store.atomic import atomic_file
 from nymlink.core.store.output_checks import require_changeable
-from nymlink.corpus.options import CorpusOptions
-from nymlink.corpus.read import read_corpus
 from nymlink.index.index import Index
 
 if TYPE_CHECKING:
@@ -36,6 +28,7 @@ def rerank() -> None:
 @rerank.command()
 @click.argument("reranker", type=click.Path(path_type=Path), metavar="RERANKER")
 @annotated_corpus
+@encoder_option
 @click.option("--index", required=True, type=click.Path(path_type=Path), help="The index that gives candidates.")
 @click.option(
     "--candidates",
@@ -45,10 +38,7 @@ def rerank() -> None:
 )
 def fit(
     reranker: Path,
-    corpus: Path,
-    input_format: str | None,
-    types: tuple[str, ...],
-    mapped_columns: tuple[str, ...],
+    corpus: AnnotatedCorpus,
     encoder: str | None,
     index: Path,
     candidates: int | None,
@@ -69,13 +59,12 @@ def fit(
 
     require_changeable(reranker)
     problems = reported_problems()
-    options = CorpusOptions(columns=mapping(mapped_columns))
-    gold = read_corpus(corpus, format=input_format, options=options, problems=problems)
+    gold = corpus.read(problems)
     opened = Index.load(index, encoder=encoder)
     # The vocabulary alone: weights that were fitted before, to whichever index, are replaced.
     loaded = Reranker.load(reranker, opened.vocabulary, refit=True)
     loaded.candidates = candidates or loaded.candidates
-    fitted = fit_reranking(opened, loaded, gold, types=set(types) or None, progress=True)
+    fitted = fit_reranking(opened, loaded, gold, types=corpus.types, progress=True)
     # First: the reader of the figures may stop reading.
     scores = score_settings(opened)
     write_fitted(reranker, FittedWeights(weights=fitted.weights, candidates=loaded.candidates, scores=scores))
@@ -90,6 +79,7 @@ def fit(
 @rerank.command()
 @click.argument("reranker", type=click.Path(path_type=Path), metavar="RERANKER")
 @annotated_corpus
+@encoder_option
 @click.option("--index", required=True, type=click.Path(path_type=Path), help="The index that gives candidates.")
 @click.option(
     "--training",
@@ -107,10 +97,7 @@ def fit(
 )
 def evaluate(
     reranker: Path,
-    corpus: Path,
-    input_format: str | None,
-    types: tuple[str, ...],
-    mapped_columns: tuple[str, ...],
+    corpus: AnnotatedCorpus,
     encoder: str | None,
     index: Path,
     training: tuple[Path, ...],
@@ -130,14 +117,13 @@ def evaluate(
     from nymlink.evaluation.reranking.evaluate_reranking import evaluate_reranking, readable_changes
     from nymlink.rerank.reranker import Reranker
 
-    require_files((output, changes), (reranker, index, corpus, *training))
+    require_files((output, changes), (reranker, index, corpus.path, *training))
     problems = reported_problems()
-    named = mapping(mapped_columns)
-    gold = read_corpus(corpus, format=input_format, options=CorpusOptions(columns=named), problems=problems)
-    seen = [read_second_corpus(path, columns=named, problems=problems) for path in training]
+    gold = corpus.read(problems)
+    seen = [corpus.read_other(path, problems) for path in training]
     opened = Index.load(index, encoder=encoder)
     loaded = Reranker.load(reranker, opened)
-    evaluation = evaluate_reranking(opened, loaded, gold, types=set(types) or None, training=seen, progress=True)
+    evaluation = evaluate_reranking(opened, loaded, gold, types=corpus.types, training=seen, progress=True)
     if output is not None:
         with atomic_file(output) as partial:
             partial.write_text(

@@ -1,0 +1,89 @@
+"""The annotated corpus that several commands read: its options, and the corpora that may stand beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from nymlink.cli.common import input_format_option, map_column_option, mapping
+from nymlink.core.formats import find_format
+from nymlink.core.problems import Problems
+from nymlink.corpus.model import Corpus
+from nymlink.corpus.options import CorpusOptions
+from nymlink.corpus.read import read_corpus
+from nymlink.corpus.readers import CORPUS_FORMATS
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatedCorpus:
+    """A corpus as it is named on the command line.
+
+    Attributes:
+        path: file or folder.
+        format: its format; ``None`` where its content tells it.
+        columns: in a table, the headers of columns.
+        types: types of the mentions that count; ``None`` for all.
+    """
+
+    path: Path
+    format: str | None
+    columns: Mapping[str, str]
+    types: set[str] | None
+
+    def read(self, problems: Problems) -> Corpus:
+        """Read the corpus.
+
+        Raises:
+            InputError: it cannot be read.
+        """
+        return read_corpus(
+            self.path, format=self.format, options=CorpusOptions(columns=self.columns), problems=problems
+        )
+
+    def read_other(self, path: Path, problems: Problems) -> Corpus:
+        """Read another corpus, in a format told by its content, by the same columns where it is a table.
+
+        Raises:
+            InputError: it cannot be read.
+        """
+        format = find_format(CORPUS_FORMATS, path, otherwise="table" if self.columns else None).name
+        options = CorpusOptions(columns=self.columns if format == "table" else {})
+        return read_corpus(path, format=format, options=options, problems=problems)
+
+
+def annotated_corpus(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the argument CORPUS with the options of how it is read, given to the command as ``corpus``."""
+    return click.argument("corpus", type=click.Path(path_type=Path), metavar="CORPUS")(corpus_options(command))
+
+
+def corpus_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of how a corpus is read, and make the command's ``corpus`` an :class:`AnnotatedCorpus`."""
+
+    @wraps(command)
+    def with_corpus(
+        *,
+        corpus: Path,
+        input_format: str | None,
+        types: tuple[str, ...],
+        mapped_columns: tuple[str, ...],
+        **others: Any,
+    ) -> None:
+        command(
+            corpus=AnnotatedCorpus(corpus, input_format, mapping(mapped_columns), set(types) or None), **others
+        )
+
+    decorated: Callable[..., None] = with_corpus
+    for decorate in (
+        map_column_option("concept_id=mondo_id"),
+        click.option(
+            "--type", "types", multiple=True, help="Mentions of this type only, e.g. Disease. Repeatable."
+        ),
+        input_format_option("the corpus", CORPUS_FORMATS.names()),
+    ):
+        decorated = decorate(decorated)
+    return decorated
