@@ -55,7 +55,7 @@ from nymlink.vocabulary.read import open_vocabulary
 SHARES: Final = {"vocabulary": 350, "index": 350, "reranker": 150, "cache": 150}
 """Number of the 1,000 flips for each part."""
 
-_LINKING: Final = ("nymlink.cli.link", "nymlink.encode.backends.onnx", "onnxruntime", "scipy.sparse")
+_LINKING: Final = ("nymlink.cli.link.link", "nymlink.encode.backends.onnx", "onnxruntime", "scipy.sparse")
 _NEEDED: Final = {
     "vocabulary": ("nymlink.cli.pairs", "nymlink.cli.vocab.subset", "nymlink.cli.vocab.search"),
     "index": _LINKING,

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 import nymlink
 from nymlink.cli import nymlink as commands
-from nymlink.cli.link import link
+from nymlink.cli.link.link import link
 from nymlink.linking.links import Links
 from tests.linking.toy import LINKER
 

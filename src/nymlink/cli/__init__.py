@@ -48,7 +48,7 @@ nymlink = TopCommand(
     commands={
         "vocab": "nymlink.cli.vocab:vocab",
         "index": "nymlink.cli.index:index",
-        "link": "nymlink.cli.link:link",
+        "link": "nymlink.cli.link.link:link",
         "evaluate": "nymlink.cli.evaluate:evaluate",
         "calibrate": "nymlink.cli.calibrate:calibrate",
         "rerank": "nymlink.cli.rerank:rerank",

@@ -20,7 +20,7 @@ _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class LazyCommands(click.Group):
-    """A group of commands that are imported when they are run: ``{"link": "nymlink.cli.link:link"}``."""
+    """A group of commands that are imported when they are run: ``{"link": "nymlink.cli.link.link:link"}``."""
 
     def __init__(self, name: str, *, help: str, commands: Mapping[str, str]) -> None:
         super().__init__(name, help=help, context_settings={"help_option_names": ["-h", "--help"]})

@@ -23,7 +23,7 @@ from nymlink.cli.common import (
     reported_problems,
     require_files,
 )
-from nymlink.cli.input_rows import Batch, line_batches, open_table
+from nymlink.cli.link.input_rows import Batch, line_batches, open_table
 from nymlink.core.files import open_bytes
 from nymlink.corpus.find_mention import find_mention
 from nymlink.corpus.model import Document, Mention
