@@ -6,7 +6,7 @@ import sys
 import warnings
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext
 from itertools import repeat
 from pathlib import Path
 from typing import Final, TextIO
@@ -24,8 +24,8 @@ from nymlink.cli.common import (
     require_files,
 )
 from nymlink.cli.link.input_rows import Batch, line_batches, open_table
-from nymlink.core.files import open_bytes
-from nymlink.corpus.find_mention import find_mention
+from nymlink.cli.link.link_source import STANDARD_STREAM, LinkSource, link_source
+from nymlink.core.problems import Problems
 from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_documents
@@ -43,8 +43,6 @@ from nymlink.rerank.reranker import Reranker
 
 _CANDIDATES: Final = 10_000
 """Candidates searched for at once, over all mentions of a batch."""
-
-_STDIN: Final = Path("-")
 
 
 @click.command()
@@ -153,21 +151,16 @@ def link(
       nymlink link --index mesh-index --corpus notes.PubTator.txt --rerank reranker -o links.tsv
       nymlink link --index mesh-index --rerank reranker MI --context "He died of MI in 1990."
     """
-    if bool(inputs) + (file is not None) + (corpus is not None) > 1:
-        what = "the table as INPUT or with --file" if columns else "mentions, --file or --corpus"
-        raise click.UsageError(f"give {what}, only one of them")
-    if corpus is None and input_format is not None:
-        raise click.UsageError("--input-format says how a --corpus is read: give one")
-    if corpus is None and mapped_columns and not columns:
-        raise click.UsageError("--map-column names columns of a table: give one, with --column, or a --corpus")
-    mapped = mapping(mapped_columns)
-    if columns and (others := sorted(mapped.keys() - {"language"})):
-        raise click.UsageError(
-            f"of a table --column names the mentions, and --map-column only their language, not {others[0]!r}"
-        )
-    if context is not None and (len(inputs) != 1 or columns):
-        raise click.UsageError("--context is the text around one mention: give one MENTION")
-    if rerank is not None and corpus is None and context is None:
+    source = link_source(
+        inputs,
+        file=file,
+        columns=columns,
+        corpus=corpus,
+        input_format=input_format,
+        mapped_columns=mapping(mapped_columns),
+        context=context,
+    )
+    if rerank is not None and not source.has_documents:
         raise click.UsageError(
             "--rerank goes by the text around a mention: give annotated documents (--corpus), or one mention "
             "with its --context"
@@ -177,32 +170,15 @@ def link(
             "--target-precision goes by the confidence in the first candidate of the index, which --rerank may "
             "change: give one of them"
         )
-    if len(columns) > 1:
-        raise click.UsageError("--column names the one column to link: run link once for each")
-    if columns and corpus is not None:
-        raise click.UsageError(
-            "--column goes with a table as input; of a --corpus that is a table say --map-column mention=NAME"
-        )
     if encoder is not None and index is None:
         raise click.UsageError("--encoder goes with --index: the embedded default needs none")
-    column = columns[0] if columns else None
-    mentions = inputs if column is None else ()
-    if column is not None and inputs:
-        file = _table_of(inputs)
-    if not mentions and file is None and corpus is None:
-        if sys.stdin is None or sys.stdin.isatty():
-            raise click.UsageError("nothing to link: give mentions, --file, --corpus, or lines on standard input")
-        file = _STDIN
-    if len(mentions) == 1 and context is None:
-        _warn_of_file(mentions[0])
-    if output == _STDIN:
+    if output == STANDARD_STREAM:
         output = None
     if format is None and output is not None:
         format = format_of(output)
     if format is not None:
-        require_input(format, table=column is not None, documents=corpus is not None or context is not None)
-    require_files([output], [file, corpus, index, rerank])
-    document = None if context is None else _document(mentions[0], context)
+        require_input(format, table=source.column is not None, documents=source.has_documents)
+    require_files([output], [source.file, source.corpus, index, rerank])
     opened = default_index(progress=True) if index is None else Index.load(index, encoder=encoder)
     # Now: a missing encoder or a damaged file is to be said before any output.
     opened.load_encoder()
@@ -220,62 +196,46 @@ def link(
     target: AbstractContextManager[TextIO] = nullcontext(sys.stdout) if output is None else open_file(output)
     truncation, unknown_scripts = TruncationCounts(), UnknownScripts()
     with truncation.collected(), unknown_scripts.collected(), target as out:
-
-        def writer(
-            *, located: bool = False, has_documents: bool = False, table: UserTable | None = None
-        ) -> LinkWriter:
-            info = LinksInfo(
-                calibrated=linker.calibration is not None,
-                multilingual=len(opened.vocabulary.counts("lang")) > 1,
-                located=located,
-                has_documents=has_documents,
-                table=table,
-                sources=opened.vocabulary.sources,
-                options=_given_options(),
-            )
-            return open_writer(format or _usual_format(out, table), out, info)
-
-        if document is not None:
-            _write_documents(linker, [document], writer(has_documents=True), out)
-        elif corpus is not None:
-            options = CorpusOptions(columns=mapped)
-            documents = read_documents(corpus, format=input_format, options=options, problems=problems)
-            _write_documents(linker, documents, writer(located=True, has_documents=True), out)
-        elif mentions:
-            _write(linker, [Batch([Mention(text) for text in mentions])], writer(), out)
-        else:
-            assert file is not None, "else there is nothing to link"
-            path = Path("standard input") if file == _STDIN else file
-            with nullcontext(sys.stdin.buffer) if file == _STDIN else open_bytes(file) as stream:
-                if column is None:
-                    _write(linker, line_batches(stream, path, problems), writer(), out)
-                else:
-                    read = open_table(stream, path, column, problems, language_column=mapped.get("language"))
-                    _write(linker, read.batches, writer(table=UserTable(read.header, read.delimiter)), out)
+        _link(linker, source, out, format, problems)
     truncation.warn(stacklevel=1)
     unknown_scripts.warn(stacklevel=1)
     finish(problems)
 
 
-def _table_of(inputs: tuple[str, ...]) -> Path:
-    """Return the path of the table to link."""
-    if len(inputs) > 1:
-        raise click.UsageError("--column goes with one table: run link once for each")
-    path = Path(inputs[0])
-    if path != _STDIN and not path.exists():
-        raise click.UsageError(f"with --column INPUT is a table, and there is no file {inputs[0]!r}")
-    return path
+def _link(linker: Linker, source: LinkSource, out: TextIO, format: str | None, problems: Problems) -> None:
+    """Link what is to be linked as it comes, and write the links."""
 
+    def writer(
+        *, located: bool = False, has_documents: bool = False, table: UserTable | None = None
+    ) -> LinkWriter:
+        vocabulary = linker.index.vocabulary
+        info = LinksInfo(
+            calibrated=linker.calibration is not None,
+            multilingual=len(vocabulary.counts("lang")) > 1,
+            located=located,
+            has_documents=has_documents,
+            table=table,
+            sources=vocabulary.sources,
+            options=_given_options(),
+        )
+        return open_writer(format or _usual_format(out, table), out, info)
 
-def _warn_of_file(mention: str) -> None:
-    """Warn where the one mention is the name of a file."""
-    with suppress(OSError, ValueError):
-        if Path(mention).is_file():
-            warnings.warn(
-                f"{mention} is linked as a mention, and there is a file of that name: to link its lines, give "
-                f"--file {mention}; to link a column of a table, add --column NAME",
-                stacklevel=1,
-            )
+    if source.document is not None:
+        _write_documents(linker, [source.document], writer(has_documents=True), out)
+    elif source.corpus is not None:
+        options = CorpusOptions(columns=source.mapped_columns)
+        documents = read_documents(source.corpus, format=source.input_format, options=options, problems=problems)
+        _write_documents(linker, documents, writer(located=True, has_documents=True), out)
+    elif source.file is None:
+        _write(linker, [Batch([Mention(text) for text in source.mentions])], writer(), out)
+    else:
+        with source.opened() as (stream, path):
+            if source.column is None:
+                _write(linker, line_batches(stream, path, problems), writer(), out)
+            else:
+                language = source.mapped_columns.get("language")
+                table = open_table(stream, path, source.column, problems, language_column=language)
+                _write(linker, table.batches, writer(table=UserTable(table.header, table.delimiter)), out)
 
 
 def _given_options() -> frozenset[str]:
@@ -307,16 +267,6 @@ def _reranker(folder: Path, index: Index) -> Reranker:
             stacklevel=1,
         )
     return Reranker.load(folder, index)
-
-
-def _document(mention: str, text: str) -> Document:
-    """Make a document of a text with one mention, as it is written there; of a blank text, the mention alone."""
-    if not text.strip():
-        return Document("", mentions=(Mention(mention),))
-    place = find_mention(mention, text) or find_mention(mention, text, any_case=True)
-    if place is None:
-        raise click.UsageError(f"the mention {mention!r} does not occur in the --context")
-    return Document("", text, (Mention(text[slice(*place)], *place),))
 
 
 def _write_documents(linker: Linker, documents: Iterable[Document], writer: LinkWriter, out: TextIO) -> None:

@@ -1,0 +1,147 @@
+"""What the command line gives to link: mentions, lines, a column of a table, or documents."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final
+
+import click
+
+from nymlink.core.files import open_bytes
+from nymlink.corpus.find_mention import find_mention
+from nymlink.corpus.model import Document, Mention
+
+STANDARD_STREAM: Final = Path("-")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkSource:
+    """What is to be linked: ``document``, ``corpus``, ``file`` or ``mentions``, the first of them that there is.
+
+    Attributes:
+        mentions: mentions given as arguments.
+        file: file of lines, or with a column a table.
+        column: name or number of the column of mentions.
+        corpus: annotated documents.
+        input_format: format of the corpus; ``None`` where its content tells it.
+        mapped_columns: headers of further columns of the table, or of a corpus that is one.
+        document: one mention in its context.
+    """
+
+    mentions: tuple[str, ...]
+    file: Path | None
+    column: str | None
+    corpus: Path | None
+    input_format: str | None
+    mapped_columns: Mapping[str, str]
+    document: Document | None
+
+    @property
+    def has_documents(self) -> bool:
+        """Whether mentions stand in texts."""
+        return self.corpus is not None or self.document is not None
+
+    @contextmanager
+    def opened(self) -> Iterator[tuple[IO[bytes], Path]]:
+        """Open the file, and name it for messages."""
+        assert self.file is not None, "there is no file to open"
+        if self.file == STANDARD_STREAM:
+            yield sys.stdin.buffer, Path("standard input")
+        else:
+            with open_bytes(self.file) as stream:
+                yield stream, self.file
+
+
+def link_source(
+    inputs: tuple[str, ...],
+    *,
+    file: Path | None,
+    columns: tuple[str, ...],
+    corpus: Path | None,
+    input_format: str | None,
+    mapped_columns: Mapping[str, str],
+    context: str | None,
+) -> LinkSource:
+    """Check that the arguments and options of ``nymlink link`` name one thing to link.
+
+    Raises:
+        click.UsageError: they name nothing, several things, or what does not go together.
+    """
+    if bool(inputs) + (file is not None) + (corpus is not None) > 1:
+        what = "the table as INPUT or with --file" if columns else "mentions, --file or --corpus"
+        raise click.UsageError(f"give {what}, only one of them")
+    if corpus is None and input_format is not None:
+        raise click.UsageError("--input-format says how a --corpus is read: give one")
+    if context is not None and (len(inputs) != 1 or columns):
+        raise click.UsageError("--context is the text around one mention: give one MENTION")
+    _check_columns(columns, mapped_columns, has_corpus=corpus is not None)
+    column = columns[0] if columns else None
+    mentions = inputs if column is None else ()
+    if column is not None and inputs:
+        file = _table_of(inputs)
+    if not mentions and file is None and corpus is None:
+        if sys.stdin is None or sys.stdin.isatty():
+            raise click.UsageError("nothing to link: give mentions, --file, --corpus, or lines on standard input")
+        file = STANDARD_STREAM
+    if len(mentions) == 1 and context is None:
+        _warn_of_file(mentions[0])
+    return LinkSource(
+        mentions=mentions,
+        file=file,
+        column=column,
+        corpus=corpus,
+        input_format=input_format,
+        mapped_columns=mapped_columns,
+        document=None if context is None else _document(mentions[0], context),
+    )
+
+
+def _check_columns(columns: tuple[str, ...], mapped_columns: Mapping[str, str], *, has_corpus: bool) -> None:
+    if len(columns) > 1:
+        raise click.UsageError("--column names the one column to link: run link once for each")
+    if columns and has_corpus:
+        raise click.UsageError(
+            "--column goes with a table as input; of a --corpus that is a table say --map-column mention=NAME"
+        )
+    if mapped_columns and not columns and not has_corpus:
+        raise click.UsageError("--map-column names columns of a table: give one, with --column, or a --corpus")
+    if columns and (others := sorted(mapped_columns.keys() - {"language"})):
+        raise click.UsageError(
+            f"of a table --column names the mentions, and --map-column only their language, not {others[0]!r}"
+        )
+
+
+def _table_of(inputs: tuple[str, ...]) -> Path:
+    """Return the path of the table to link."""
+    if len(inputs) > 1:
+        raise click.UsageError("--column goes with one table: run link once for each")
+    path = Path(inputs[0])
+    if path != STANDARD_STREAM and not path.exists():
+        raise click.UsageError(f"with --column INPUT is a table, and there is no file {inputs[0]!r}")
+    return path
+
+
+def _warn_of_file(mention: str) -> None:
+    """Warn where the one mention is the name of a file."""
+    with suppress(OSError, ValueError):
+        if Path(mention).is_file():
+            warnings.warn(
+                f"{mention} is linked as a mention, and there is a file of that name: to link its lines, give "
+                f"--file {mention}; to link a column of a table, add --column NAME",
+                stacklevel=1,
+            )
+
+
+def _document(mention: str, text: str) -> Document:
+    """Make a document of a text with one mention, as it is written there; of a blank text, the mention alone."""
+    if not text.strip():
+        return Document("", mentions=(Mention(mention),))
+    place = find_mention(mention, text) or find_mention(mention, text, any_case=True)
+    if place is None:
+        raise click.UsageError(f"the mention {mention!r} does not occur in the --context")
+    return Document("", text, (Mention(text[slice(*place)], *place),))
