@@ -132,7 +132,7 @@ def _one_of_each(concepts: Sequence[str], draw: np.random.Generator) -> npt.NDAr
 
 
 def _english_vectors(folder: Path, pairs: pa.Table) -> npt.NDArray[np.float32]:
-    """The teacher's vectors of the English names of pairs."""
+    """Load the teacher's vectors of the English names of pairs."""
     row_of: dict[str, int] = {}
     for name in pq.read_table(folder / "translations.parquet")["english"].to_pylist():
         row_of.setdefault(name, len(row_of))

@@ -247,7 +247,7 @@ def licences(data: Path) -> dict[str, str]:
 
 
 def _paths(data: Path, tables: Iterable[str]) -> list[Path]:
-    """The files of tables, those that there are."""
+    """List the existing files of tables."""
     return [path for table in tables if (path := data / f"{table}.tsv.gz").exists()]
 
 

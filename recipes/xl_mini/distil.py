@@ -231,7 +231,7 @@ def teacher_vectors(teacher: str | Path, english: Sequence[str], folder: Path) -
 
 
 def _optimiser(model: TorchModel, settings: DistilSettings) -> AdamW:
-    """AdamW with a learning rate of its own for the embeddings of pieces."""
+    """Create AdamW with a learning rate of its own for the embeddings of pieces."""
     pieces = list(model.transformer.get_input_embeddings().parameters())
     known = {id(parameter) for parameter in pieces}
     layers = [parameter for parameter in model.parameters() if id(parameter) not in known]
@@ -243,7 +243,7 @@ def _optimiser(model: TorchModel, settings: DistilSettings) -> AdamW:
 
 
 def _by_language(codes: npt.NDArray[np.str_], kind: npt.NDArray[np.bool_]) -> list[npt.NDArray[np.int64]]:
-    """The rows of a kind, by language."""
+    """Group the rows of a kind by language."""
     return [np.flatnonzero(kind & (codes == code)) for code in np.unique(codes[kind])]
 
 

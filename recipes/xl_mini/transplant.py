@@ -162,7 +162,7 @@ def _occurrences(tokenizer: Tokenizer, names: pa.ChunkedArray) -> sp.csr_matrix:
 def _spelling(
     pieces: Sequence[str], rows: npt.NDArray[np.int64], made: Matrix, known: npt.NDArray[np.bool_]
 ) -> Matrix:
-    """The mean of the embeddings of a piece's letters, those that have one; zeros where none has."""
+    """Average the embeddings of the letters of each piece; zeros where no letter has one."""
     place = {piece: row for row, piece in enumerate(pieces) if known[row]}
     vectors = np.zeros((len(rows), made.shape[1]), np.float32)
     for at, row in enumerate(rows.tolist()):

@@ -25,13 +25,13 @@ from nymlink.xlbel.titles import normalise_title
 from nymlink.xlbel.wikitext import Line, link_targets, parse_lines
 
 STATE_ENDING: Final = ".state"
-"""What the name of the state has after that of the output."""
+"""Ending of the file of the state, after the name of the output."""
 
 LONGEST_MENTION: Final = 100
-"""Characters of a mention at most: a longer one is a sentence."""
+"""Characters of the longest mention: a longer one is a sentence."""
 
 _SECONDS: Final = 2.0
-"""After how many seconds the state is stored again."""
+"""Seconds between two times that the state is stored."""
 
 _TAIL: Final = 1 << 16
 """Bytes before a place in a dump that must be the same when reading goes on there."""
@@ -39,13 +39,13 @@ _TAIL: Final = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class BuildCounts:
-    """What was read of a dump.
+    """Counts of what a build read of a dump.
 
     Attributes:
         pages: articles, without redirects.
         parsed: articles that have a link to a page with a concept.
         mentions: links to pages with concepts, in sentences.
-        unlike_titles: those of them that are not the title of their page.
+        unlike_titles: mentions that are not the title of their page.
         examples: lines written.
         complete: whether the dump was read to its end.
     """
@@ -87,8 +87,8 @@ def build_benchmark(
         language: code of the Wikipedia's language; ``None`` for what the dump says.
         sample: how many surface forms are drawn.
         seed: of the drawing. The same seed draws the same, wherever the build was stopped.
-        problems: receives what is wrong in the input. A dump that breaks off is one: what is before is kept, and
-            the next call goes on there, if the dump is whole by then.
+        problems: collects problems of the input. A truncated dump is one: the part before its end is used, and the
+            next call goes on from there, if the dump is whole by then.
 
     Raises:
         InputError: the dump or a table cannot be used, or no link leads to a page of the table.
@@ -150,7 +150,7 @@ def _write(builder: _Builder, output: Path, state: BuildState, concepts: Path, *
 
 
 class _Builder:
-    """Reads a dump from where a state says to its end, or to where it breaks off."""
+    """Reads a dump from the place in a state to its end, or to where it is truncated."""
 
     def __init__(
         self,
@@ -171,7 +171,7 @@ class _Builder:
         self._redirects: dict[str, str] = {}
 
     def read_redirects(self) -> InputError | None:
-        """Read which titles lead to pages that have concepts; return what is wrong with the dump, if anything."""
+        """Read the redirects to pages that have concepts; return the damage of the dump, if any."""
         new: list[tuple[str, str]] = []
         place = _Place(self._dump, self._state, "redirects")
         reader = DumpReader(self._dump, place.start)
@@ -192,7 +192,7 @@ class _Builder:
         return damage
 
     def read_links(self, *, keep: bool) -> InputError | None:
-        """Read the links to pages that have concepts; return what is wrong with the dump, if anything is.
+        """Read the links to pages that have concepts; return the damage of the dump, if any.
 
         Args:
             keep: whether the next build may go on from where this one ends.
@@ -270,7 +270,7 @@ def _mentions(line: Line, leads: Mapping[str, str]) -> Iterator[tuple[str, str, 
 
 
 class _Place:
-    """How far one reading of a dump has come."""
+    """Place in a dump that one reading of it has reached."""
 
     def __init__(self, dump: Path, state: BuildState, name: str) -> None:
         self._dump, self._name = dump, name
@@ -291,7 +291,7 @@ class _Place:
         return place != self._stored and time.monotonic() - self._time >= _SECONDS
 
     def reached(self, place: int, *, done: bool = False) -> dict[str, Any]:
-        """The values of the state that say how far reading has come."""
+        """Record that a place is reached; return it as values of the state."""
         self._stored, self._time = place, time.monotonic()
         return {self._name: {"place": place, "tail": _tail(self._dump, place), "done": done}}
 

@@ -1,4 +1,4 @@
-"""What a build has read so far, in a file beside its output, so that it can go on after it was stopped."""
+"""Store the progress of a build in a file beside its output, so that a build that was stopped can go on."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _SETTINGS: Final = "settings"
 
 
 class BuildState:
-    """The state of a build.
+    """Progress of a build, in an SQLite file.
 
     Args:
         path: its file, which is made where there is none.
-        settings: what the build depends on, as JSON values.
+        settings: settings of the build, as JSON values.
 
     Raises:
         StoreError: the file is of a build with other settings, is damaged, or another process uses it.

@@ -1,4 +1,4 @@
-"""The data that confidences are fitted to: mentions labelled by whether the first concept found is right."""
+"""Label mentions by whether the first concept found is right: the data that confidences are fitted to."""
 
 from __future__ import annotations
 
@@ -66,17 +66,17 @@ class LabelledMentions:
     @classmethod
     def joined(cls, parts: Sequence[LabelledMentions]) -> LabelledMentions:
         """Join labelled mentions; their groups stay apart."""
-        sizes = np.cumsum([0, *(len(one.right) for one in parts)])
-        groups = np.cumsum([0, *(one.groups.max() + 1 for one in parts)])
+        sizes = np.cumsum([0, *(len(part.right) for part in parts)])
+        groups = np.cumsum([0, *(part.groups.max() + 1 for part in parts)])
         return cls(
-            mentions=list(chain(*(one.mentions for one in parts))),
-            asked=list(chain(*(one.asked for one in parts))),
-            gold=list(chain(*(one.gold for one in parts))),
-            features=np.concatenate([one.features for one in parts]),
-            factors=np.concatenate([one.factors for one in parts]),
-            right=np.concatenate([one.right for one in parts]),
-            starts=np.concatenate([one.starts + size for one, size in zip(parts, sizes[:-1], strict=True)]),
-            groups=np.concatenate([one.groups + first for one, first in zip(parts, groups[:-1], strict=True)]),
+            mentions=list(chain(*(part.mentions for part in parts))),
+            asked=list(chain(*(part.asked for part in parts))),
+            gold=list(chain(*(part.gold for part in parts))),
+            features=np.concatenate([part.features for part in parts]),
+            factors=np.concatenate([part.factors for part in parts]),
+            right=np.concatenate([part.right for part in parts]),
+            starts=np.concatenate([part.starts + size for part, size in zip(parts, sizes[:-1], strict=True)]),
+            groups=np.concatenate([part.groups + first for part, first in zip(parts, groups[:-1], strict=True)]),
         )
 
 
@@ -90,24 +90,24 @@ def label_mentions(index: Index, corpus: Corpus, *, types: Collection[str] | Non
     """
     # As a linker reads them: it does not know how many concepts a mention means.
     annotated = [
-        (document.id, asked, mention)
+        (document.id, parts, mention)
         for document in corpus.documents
-        for mention, asked in zip(document.mentions, queries(document, index.entries), strict=True)
+        for mention, parts in zip(document.mentions, queries(document, index.entries), strict=True)
         if mention.concept_ids and (types is None or mention.type in types)
     ]
     if not annotated:
         of_types = "" if types is None else f" of type {', '.join(sorted(types))}"
-        there = ", ".join(sorted({mention.type for _, mention in corpus.mentions()}))
-        raise InputError(f"no mention{of_types} of the corpus has a gold id; its types: {there or 'none'}")
+        present = ", ".join(sorted({mention.type for _, mention in corpus.mentions()}))
+        raise InputError(f"no mention{of_types} of the corpus has a gold id; its types: {present or 'none'}")
     # No feature tells how sure a guess is.
-    found = [one for one in annotated if all(part.fallback is None for part in one[1])]
-    if not found:
+    kept = [row for row in annotated if all(part.fallback is None for part in row[1])]
+    if not kept:
         raise InputError("every mention of the corpus that has a gold id has a misspelt word: mend them first")
     resolver = GoldResolver(index.vocabulary)
-    parts = [(document, mention, part) for document, asked, mention in found for part in asked]
+    parts = [(document, mention, part) for document, part_queries, mention in kept for part in part_queries]
     documents, groups = np.unique(np.array([document for document, *_ in parts], object), return_inverse=True)
     _, places = np.unique(np.array([part.text for *_, part in parts], object), return_inverse=True)
-    counts = [len(asked) for _, asked, _ in found]
+    counts = [len(part_queries) for _, part_queries, _ in kept]
     return _label(
         index,
         mentions=[mention for _, mention, _ in parts],
@@ -115,7 +115,7 @@ def label_mentions(index: Index, corpus: Corpus, *, types: Collection[str] | Non
         gold=[resolver.rows(mention.concept_ids) for _, mention, _ in parts],
         starts=np.cumsum([0, *counts[:-1]]),
         # Names repeat within a document; where there are no documents to speak of, equal names are kept together.
-        groups=groups if _FEWEST_GROUPS <= len(documents) < len(found) else places,
+        groups=groups if _FEWEST_GROUPS <= len(documents) < len(kept) else places,
     )
 
 
@@ -205,4 +205,4 @@ def _label(
 
 def _rounded(confidences: Confidences) -> Confidences:
     """Round as a linker does, with Python's ``round``: NumPy rounds some halves the other way."""
-    return np.array([round(one, 6) for one in confidences.tolist()])
+    return np.array([round(confidence, 6) for confidence in confidences.tolist()])

@@ -84,7 +84,7 @@ def languages_in_name(name: str) -> ColumnLanguages | None:
 
 
 def find_exchange(rows: Iterable[tuple[int, str, str]], languages: ColumnLanguages) -> int | None:
-    """Find out whether the columns are in the opposite order of the languages told.
+    """Find rows that show that two columns are exchanged: in the opposite order of the given languages.
 
     Where the languages have different scripts, the rows in which a word is in the other column's script are
     counted. Where one is English and both have Latin letters, words that only English has, and letters that it has
@@ -92,7 +92,7 @@ def find_exchange(rows: Iterable[tuple[int, str, str]], languages: ColumnLanguag
 
     Args:
         rows: line number, left and right word.
-        languages: what is told of the columns.
+        languages: the languages that the columns are said to have.
 
     Returns:
         The line of the first row that speaks for an exchange, where most of those that tell do; else ``None``.
@@ -108,19 +108,19 @@ def find_exchange(rows: Iterable[tuple[int, str, str]], languages: ColumnLanguag
     else:
         return None
     exchanged = [line for line, vote in votes if vote < 0]
-    as_told = sum(vote > 0 for _, vote in votes)
-    return exchanged[0] if len(exchanged) > max(as_told, least - 1) else None
+    as_given = sum(vote > 0 for _, vote in votes)
+    return exchanged[0] if len(exchanged) > max(as_given, least - 1) else None
 
 
 def _vote(left: frozenset[str], right: frozenset[str], marked: tuple[frozenset[str], frozenset[str]]) -> int:
-    """Compare the scripts of two words: above 0 for the order told, below 0 for the opposite one.
+    """Compare the scripts of two words: above 0 for the given order, below 0 for the opposite one.
 
     Latin letters tell nothing: they are in words of every language.
     """
     first, second = (scripts - {"LATIN"} for scripts in marked)
-    as_told = bool(left & first) + bool(right & second)
+    as_given = bool(left & first) + bool(right & second)
     exchanged = bool(right & first) + bool(left & second)
-    return as_told - exchanged
+    return as_given - exchanged
 
 
 def _englishness(text: str) -> int:

@@ -100,11 +100,11 @@ class SelfAlignmentTask:
         """Mine the positive and negative pairs of the loss: bool (R, R) each."""
         rows = torch.arange(len(labels), device=labels.device)
         margin = self._settings.margin if self._settings.mining else None
-        alike = groups[:, None] == groups[None, :]
+        same = groups[:, None] == groups[None, :]
         if self._ignore_shared_names:
-            alike |= names[:, None] == names[None, :]
+            same |= names[:, None] == names[None, :]
         # Neither positives nor negatives, and so in no triplet.
-        ignored = alike & (labels[:, None] != labels[None, :])
+        ignored = same & (labels[:, None] != labels[None, :])
         euclidean = distances(cosines).masked_fill(ignored, _FAR)
         positives, negatives = mine(euclidean, labels, labels, rows, margin)
         return positives, negatives & ~ignored
