@@ -29,10 +29,10 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 BATCH: Final = 256
 
 SHARE: Final = 0.5
-"""Of the way from the distilled weights to the aligned ones."""
+"""Weight of the aligned model in the mean of the distilled and the aligned one."""
 
 NEIGHBOURS: Final = 0.5
-"""Of a batch, the share that comes in groups of neighbours."""
+"""Share of a batch that comes in groups of neighbours."""
 
 GROUP: Final = 8
 """Pairs of neighbours, the first included."""

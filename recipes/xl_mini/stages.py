@@ -24,7 +24,7 @@ _COUNTED: Final = 2_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """What the stages are run with.
+    """Settings of all stages.
 
     Attributes:
         folder: where everything is kept.
@@ -43,7 +43,7 @@ class Recipe:
     seed: int
 
     def corpora(self) -> dict[str, HeldOutCorpus]:
-        """The held-out names, by benchmark and language."""
+        """Load the held-out names, by benchmark and language."""
         return evaluate.held_out_corpora(self.data, self.folder / "held_out", seed=self.seed)
 
 
@@ -132,7 +132,7 @@ STAGES: Final[dict[str, Callable[[Recipe], None]]] = {
 
 
 def result(recipe: Recipe) -> dict[str, Any]:
-    """The figures of all stages that were run."""
+    """Collect the figures of all stages that were run."""
     kept = figures.read(recipe.folder)
     prefix = "found by "
     found = {name.removeprefix(prefix): kept.pop(name) for name in list(kept) if name.startswith(prefix)}

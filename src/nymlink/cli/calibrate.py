@@ -50,8 +50,9 @@ def calibrate(
     CORPUS holds development mentions with gold ids: neither the mentions you will report figures on, nor any that
     were added to the index as names. The calibration is stored in the index; from then on `nymlink link` shows
     confidences. Figures are of mentions not used to fit (ten-fold cross-validation over documents). Mentions with
-    a misspelt word that has to be guessed are left out. Mentions without an answer are fitted to as well: some of
-    the same mentions, as if the vocabulary lacked their concepts, and words and codes that are no names of it.
+    a misspelt word that has to be guessed are left out. It is also fitted to
+    mentions without an answer: some of the same mentions, as if the vocabulary lacked their concepts, and words
+    and codes that are no names of the vocabulary.
 
     \b
     nymlink calibrate medic-index CDR_DevelopmentSet.PubTator.txt --type Disease

@@ -113,5 +113,5 @@ def input_format_option(what: str, names: Sequence[str]) -> Callable[[Any], Any]
     return click.option(
         "--input-format",
         type=click.Choice(names),
-        help=f"Format of {what}; told by the content when not given.",
+        help=f"Format of {what}; recognised by the content if not given.",
     )

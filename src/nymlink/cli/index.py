@@ -43,8 +43,8 @@ def index() -> None:
     metavar="MODEL",
     default=MINI,
     show_default=True,
-    help="Dense search (by meaning) with this encoder: that of an installed package, as nymlink-mini, a folder, "
-    "or a model on the Hugging Face hub; none: no dense search.",
+    help="Dense search (by meaning) with this encoder: the name of an installed one, such as nymlink-mini, a "
+    "folder, or a model on the Hugging Face hub; none: no dense search.",
 )
 @click.option(
     "--dense",
@@ -166,7 +166,7 @@ def _echo_setting(name: str, value: Any) -> None:
 @click.option(
     "--fusion",
     type=click.Choice(list(METHODS)),
-    help="Join searches by their weighted scores, or by ranks; without it as before.",
+    help="Join searches by their weighted scores, or by ranks; unchanged if not given.",
 )
 @click.option(
     "--weight",
@@ -201,7 +201,7 @@ def fuse(index: Path, fusion: str | None, weights: tuple[str, ...]) -> None:
 @click.option(
     "--fusion",
     type=click.Choice(list(METHODS)),
-    help="Join searches by their weighted scores, or by ranks; without it as before.",
+    help="Join searches by their weighted scores, or by ranks; unchanged if not given.",
 )
 def fit(
     index: Path,

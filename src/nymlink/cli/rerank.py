@@ -33,7 +33,7 @@ def rerank() -> None:
 @click.option(
     "--candidates",
     type=click.IntRange(min=1),
-    help="How many candidates of a mention are put in order, from now on; without it as before, the first time as "
+    help="How many candidates of a mention are put in order, from now on; unchanged if not given, and at first as "
     "many as a dual encoder was trained with, or 64.",
 )
 def fit(

@@ -32,11 +32,13 @@ def xlbel() -> None:
     help="Table of two columns: page title of this Wikipedia → Wikidata id, where --concept-table has such ids.",
 )
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="File to write.")
-@click.option("--language", metavar="CODE", help="Language of the Wikipedia; what the dump says when not given.")
+@click.option(
+    "--language", metavar="CODE", help="Language of the Wikipedia; the one that the dump states if not given."
+)
 @click.option(
     "--sample", default=1000, show_default=True, type=click.IntRange(1), help="How many surface forms are drawn."
 )
-@seed_option("Seed of the drawing: the same one draws the same, wherever a build was stopped.")
+@seed_option("Seed of the random sample, which is the same wherever a build was stopped.")
 def build(
     dump: Path,
     concepts: Path,
@@ -51,8 +53,8 @@ def build(
     DUMP is a file …-pages-articles-multistream.xml.bz2 of dumps.wikimedia.org; other bzip2, gzip and plain XML are
     read, too. A link to a page that the table knows, also through a redirect, becomes a line
     `concept||mention||sentence`, the mention in <tgt> tags. Every surface form occurs once; none is the title of
-    its page. A build that was stopped, or whose dump breaks off, goes on when the same command is run again: what
-    it has read is in FILE.state until it is done.
+    its page. A build that was stopped, or whose dump is truncated, goes on when the same command is run again:
+    what it has read is in FILE.state until it is done.
 
     \b
     nymlink xlbel build fiwiki-pages-articles-multistream.xml.bz2 --concept-table pages.tsv -o fi_test.txt

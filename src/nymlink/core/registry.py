@@ -35,7 +35,7 @@ class Registry(Generic[T]):
         return {entry.name: entry for entry in sorted(entry_points(group=self.group), key=lambda e: e.name)}
 
     def names(self) -> tuple[str, ...]:
-        """All names, sorted."""
+        """List all names, sorted."""
         return tuple(self._entries)
 
     def get(self, name: str) -> T:

@@ -168,7 +168,7 @@ class Index:
         return self._search
 
     def verify(self) -> None:
-        """Wait until the files of an index that was opened are known to be whole.
+        """Wait for the verification of the files of an opened index.
 
         Raises:
             StoreError: one of them is damaged.

@@ -119,7 +119,7 @@ class Pairs:
         )
 
     def __len__(self) -> int:
-        """The number of pairs."""
+        """Count the pairs."""
         return int(self.pair_offsets[-1])
 
     def rows(self, start: int, stop: int, *, epoch: int = 0) -> tuple[Rows, Rows, Rows]:

@@ -32,7 +32,7 @@ class PairSequence(Protocol):
     """Numbered pairs in a shuffled order that differs in each epoch, with random access."""
 
     def __len__(self) -> int:
-        """The number of pairs."""
+        """Count the pairs."""
         ...
 
     def slice(self, start: int, stop: int, *, epoch: int) -> NamedPairs:

@@ -169,7 +169,7 @@ def marker_ids(tokenizer: Tokenizer) -> tuple[int, int]:
 def fit_context(
     left: Sequence[int], mention: Sequence[int], right: Sequence[int], *, room: int
 ) -> tuple[Sequence[int], Sequence[int], Sequence[int]]:
-    """Truncate the context of a mention to the room there is, keeping what is nearest to the mention.
+    """Truncate the context of a mention to ``room`` tokens, keeping those nearest to the mention.
 
     Each side of the context may always take an eighth of the room, and the mention the rest. A longer mention
     loses its middle. What the mention leaves is shared by the sides: half for each, and what one does not need for

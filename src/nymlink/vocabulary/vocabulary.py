@@ -92,7 +92,7 @@ class Vocabulary:
         store.save(self.columns, self.sources, Path(directory), settings=self.settings)
 
     def __len__(self) -> int:
-        """The number of concepts."""
+        """Count the concepts."""
         return len(self._ids)
 
     def __iter__(self) -> Iterator[Concept]:

@@ -65,7 +65,7 @@ class LanguageResult:
         return self.stage + ("" if self.own_names else ", own names out") + (", context" if self.context else "")
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON values: those of ``nymlink evaluate``, and what is said here of language and coverage."""
+        """Return the figures as JSON values: those of ``nymlink evaluate``, and language and coverage."""
         covered = {name: None if np.isnan(share) else share for name, share in self.covered_figures.items()}
         return {
             "stage": self.stage,

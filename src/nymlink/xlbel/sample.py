@@ -18,7 +18,7 @@ class _Kept(NamedTuple):
 class FormSample:
     """Keeps the surface forms with the smallest hashes, and of each form the example with the smallest.
 
-    Every form has the same chance however often it occurs. What is offered twice changes nothing.
+    Every form has the same chance however often it occurs. Offering an example again changes nothing.
 
     Args:
         size: how many forms are kept.
@@ -42,11 +42,11 @@ class FormSample:
             self._largest = max(kept.of_form for kept in self._kept.values())
 
     def forms(self) -> list[tuple[str, _Kept]]:
-        """The forms of the sample with their examples, in the order of their hashes."""
+        """List the forms of the sample with their examples, in the order of their hashes."""
         return sorted(self._kept.items(), key=lambda item: item[1])[: self._size]
 
     def examples(self) -> list[tuple[str, str]]:
-        """The forms of the sample, each with its example, in random order."""
+        """List the forms of the sample, each with its example, in random order."""
         return [(form, kept.example) for form, kept in self.forms()]
 
     def _hash(self, text: str) -> int:

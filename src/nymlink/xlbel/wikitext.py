@@ -72,7 +72,7 @@ class Line:
 
 
 def link_targets(wikitext: str) -> set[str]:
-    """Find all that may be targets of links, as they are written: a quick look at a text before it is parsed."""
+    """Find possible targets of links, as they are written, quickly and without parsing the text."""
     return set(_TARGET.findall(wikitext))
 
 

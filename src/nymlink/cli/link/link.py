@@ -67,7 +67,9 @@ _CANDIDATES: Final = 10_000
 )
 @input_format_option("the --corpus", CORPUS_FORMATS.names())
 @map_column_option("language=lang", "Of a table, or a --corpus that is one")
-@click.option("--context", metavar="TEXT", help="The text in which the one MENTION stands, first as a whole word.")
+@click.option(
+    "--context", metavar="TEXT", help="Text of the one MENTION, which is its first whole-word occurrence there."
+)
 @click.option(
     "--index", type=click.Path(path_type=Path), help="The index to link to; without it the embedded default."
 )
@@ -88,9 +90,9 @@ _CANDIDATES: Final = 10_000
 @click.option(
     "--language",
     metavar="CODE",
-    help="The language of the mentions, for example en: spelling, other forms and words are by its rules. Without "
-    "it each mention is taken for the language that its words are of. Where a column of the table says it: "
-    "--map-column language=NAME.",
+    help="Language of the mentions, for example en, by whose rules spelling is corrected and other forms and "
+    "paraphrases are tried. If not given, the words of each mention tell its language. If a column of the table "
+    "holds it: --map-column language=NAME.",
 )
 @click.option(
     "--rerank",

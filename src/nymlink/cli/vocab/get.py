@@ -28,7 +28,7 @@ from nymlink.vocabulary.store import KIND
     help="Keep names in this language only, those of translations among them. Repeatable.",
 )
 @click.option("--list", "listed", is_flag=True, help="List the sources there are, or those named, and stop.")
-@click.option("--only-download", is_flag=True, help="Fetch the files and print where they lie; build nothing.")
+@click.option("--only-download", is_flag=True, help="Fetch the files and print their paths; build nothing.")
 @click.option("--offline", is_flag=True, help="Use only what is in the cache.")
 @click.option("--refresh", is_flag=True, help="Ask the servers for files newer than those in the cache.")
 def get(
@@ -44,7 +44,7 @@ def get(
 
     NAME is one of --list, or "open" for all whose licence is open. Files are fetched once and kept in the cache
     ($NYMLINK_CACHE, else the user's); an interrupted download goes on where it stopped. Several sources become one
-    vocabulary: concepts of the same id are joined, and tables of mappings among the sources say which others are
+    vocabulary: concepts of the same id are joined, and those that tables of mappings among the sources say are
     the same. For another --language than English, translations of a source are fetched, too, where --list has
     some.
 

@@ -152,7 +152,7 @@ def find_damage(directory: Path) -> tuple[dict[str, Any], list[str]]:
 
 
 def _body(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """The entries of a manifest without its own digest."""
+    """Return the entries of a manifest without its own digest."""
     return {name: value for name, value in manifest.items() if name != _OWN}
 
 

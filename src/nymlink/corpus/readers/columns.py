@@ -36,7 +36,7 @@ def is_mention(header: str) -> bool:
 
 
 def likely_mention(headers: Sequence[str]) -> str:
-    """Guess the mention column: the first header with a common spelling, else the first that is not an id's."""
+    """Guess the mention column: the first header with a common spelling, else the first without ids."""
     known = filter(is_mention, headers)
     others = (header for header in headers if header.strip() and not _may_be_id(header))
     return next(chain(known, others), headers[0])

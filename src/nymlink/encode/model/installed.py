@@ -54,7 +54,7 @@ def installed(name: str | Path) -> Path | None:
 
 
 def installed_digest(name: str) -> str:
-    """Digest what identifies the release of an installed encoder and its calibration; weights are not read."""
+    """Compute a digest of the release of an installed encoder and its calibration, without reading weights."""
     folder = _folder(name)
     files = (folder / MANIFEST, calibration_file(name))
     return hashlib.sha256("".join(map(sha256, files)).encode()).hexdigest()

@@ -80,7 +80,7 @@ class Reliability:
 
     @property
     def answerable_auroc(self) -> float:
-        """Area under the ROC curve of telling answerable mentions from unanswerable ones by confidence.
+        """Area under the ROC curve of confidences as scores for answerable against unanswerable mentions.
 
         The probability that an answerable mention has more confidence than an unanswerable one, equals counting
         half (Mann & Whitney 1947); NaN where all are answerable, or none.

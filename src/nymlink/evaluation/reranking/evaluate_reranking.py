@@ -100,7 +100,7 @@ class GroupFigures:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON values."""
+        """Return the figures as JSON values."""
         return {
             "n": self.n,
             **{f"before@{k}": share for k, share in zip((1, 5), self.before, strict=True)},
@@ -147,7 +147,7 @@ class RerankingEvaluation:
         return [mention for mention in self.mentions if mention.first_before != mention.first_after]
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON values."""
+        """Return the figures as JSON values."""
         return {
             "figures": {name: group.to_dict() for name, group in self.figures.items()},
             "mcnemar": self.test.to_dict(),

@@ -53,7 +53,7 @@ class RerankingFit:
     tried: int
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON values."""
+        """Return the figures as JSON values."""
         return {**asdict(self), "weights": self.weights.to_dict(), "figures": dict(self.figures)}
 
 

@@ -87,11 +87,11 @@ class FaissIndex:
         return cls(kind, index, len(vectors))
 
     def search(self, queries: Vectors, k: int) -> Rows:
-        """Find entries near each query, most of the nearest among them, in no defined order.
+        """Find approximately the nearest entries of each query, in no defined order.
 
         Args:
             queries: float32 (Q, D).
-            k: how many are wanted.
+            k: number of entries of a query.
 
         Returns:
             int32 (Q, at least k): rows; :data:`~nymlink.index.fusion.hits.NONE` where there are fewer.

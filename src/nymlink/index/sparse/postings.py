@@ -235,7 +235,7 @@ class Postings:
 
 
 def find(hashes: Hashes, wanted: Hashes) -> npt.NDArray[np.int64]:
-    """Find the places of wanted hashes in an ascending array: int64 (m), -1 for those that are not there."""
+    """Find the places of wanted hashes in an ascending array: int64 (m), -1 for missing ones."""
     if not len(hashes):
         return np.full(len(wanted), -1)
     places = np.minimum(np.searchsorted(hashes, wanted), len(hashes) - 1)

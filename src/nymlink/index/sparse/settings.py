@@ -16,7 +16,7 @@ from nymlink.text.romanise import romanise
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparseSettings:
-    """The features of texts, and how they are weighted and searched.
+    """Settings of the features of texts, and of how they are weighted and searched.
 
     Attributes:
         chars: shortest and longest character n-gram of the whole text; ``None`` for none.

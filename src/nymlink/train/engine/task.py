@@ -42,7 +42,7 @@ class Task(Protocol[B]):
     memory_setting: str
 
     def __len__(self) -> int:
-        """The number of batches in an epoch."""
+        """Count the batches of an epoch."""
         ...
 
     def start_epoch(self, epoch: int) -> Mapping[str, float] | None:

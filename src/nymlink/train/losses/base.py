@@ -70,7 +70,7 @@ class Loss(ABC):
         """Compute the sum and number of the terms from checked inputs; to be written by a subclass."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The settings."""
+        """Return the settings as JSON values."""
         return asdict(self)
 
 

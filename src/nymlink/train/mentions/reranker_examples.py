@@ -48,7 +48,7 @@ def mentions_in_context(
         index: the index to search them in.
         corpora: the corpora of the mentions.
         types: mentions of these types only; all if empty.
-        max_length: tokens that a model reads of a mention with its context: passages have at least as much text.
+        max_length: most tokens of a mention with its context that a model reads; passages are at least as long.
     """
     resolver = GoldResolver(index.vocabulary)
     numbers = count()
@@ -157,7 +157,7 @@ class Examples:
         )
 
     def __len__(self) -> int:
-        """M, the number of mentions."""
+        """Count the mentions, M."""
         return len(self.passages)
 
     @property

@@ -68,7 +68,7 @@ class NameBatches:
         self._processes = processes
 
     def __len__(self) -> int:
-        """The number of batches in an epoch."""
+        """Count the batches of an epoch."""
         return -(-len(self._pairs) // self._size)
 
     def batch(self, number: int, *, epoch: int) -> NameBatch:
