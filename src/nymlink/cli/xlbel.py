@@ -41,7 +41,7 @@ def xlbel() -> None:
 @seed_option("Seed of the random sample, which is the same wherever a build was stopped.")
 def build(
     dump: Path,
-    concepts: Path,
+    concept_table: Path,
     wikidata: Path | None,
     output: Path,
     language: str | None,
@@ -65,7 +65,7 @@ def build(
     with show_read_progress():
         counts = build_benchmark(
             dump,
-            concepts,
+            concept_table,
             output,
             items=wikidata,
             language=language,
