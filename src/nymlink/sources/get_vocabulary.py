@@ -61,7 +61,7 @@ def get_vocabulary(
     *,
     languages: Collection[str] = (),
     options: FetchOptions | None = None,
-    problems: Problems,
+    problems: Problems | None = None,
     progress: bool = False,
 ) -> Vocabulary:
     """Make one vocabulary of several sources; a source that fails is reported and left out.
@@ -82,6 +82,7 @@ def get_vocabulary(
             name in one of the languages.
         OutputError: the cache cannot be written.
     """
+    problems = problems if problems is not None else Problems()
     if all(source.is_mappings for source in sources):
         raise InputError("only mappings are named: name at least one vocabulary to merge along them")
 
