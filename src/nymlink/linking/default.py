@@ -1,4 +1,4 @@
-"""Linking to the embedded default: an index of the Human Phenotype Ontology, built once into the user's cache."""
+"""Link to the embedded default: an index of the Human Phenotype Ontology, built once into the user's cache."""
 
 from __future__ import annotations
 

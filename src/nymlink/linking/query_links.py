@@ -1,4 +1,4 @@
-"""The links of queries, and of the mentions that they were made of."""
+"""Link queries, and the mentions that they were made of."""
 
 from __future__ import annotations
 

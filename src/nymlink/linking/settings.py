@@ -20,7 +20,7 @@ class Reranking(Protocol):
     candidates: int
 
     def rerank(self, document: Document, links: Sequence[Link]) -> list[Link]:
-        """The links of a document, one for each mention, with the same candidates in another order."""
+        """Put the candidates of the links of a document, one for each mention, into another order."""
         ...
 
 

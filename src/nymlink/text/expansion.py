@@ -1,4 +1,4 @@
-"""Writing abbreviations out in full, in a mention or in a whole text."""
+"""Expand abbreviations, in a mention or in a whole text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The English table of misspelt and British words, and what American vocabularies write for them.
+"""Read the table of misspelt and British words, and the American spelling of each.
 
 ``data/spelling.tsv`` holds only words that can stand for nothing else, in other languages either: French has
 "fibre" and "goitre", German "Syndrom". Most open vocabularies spell the American way.
