@@ -48,6 +48,31 @@ def test_mentions_the_dictionary_cannot_know_can_be_left_out(
     assert json.loads((tmp_path / "run.json").read_text())["n"] == 3
 
 
+def test_mentions_are_read_in_their_language_with_guesses_or_without(
+    run: Run, built: Path, tmp_path: Path
+) -> None:
+    table, errors = tmp_path / "dev.tsv", tmp_path / "errors.tsv"
+    table.write_text("mention\tconcept_id\nshort statrue\tX:99\nheart attacks\tX:99\n")
+
+    def queries(*options: str) -> list[str]:
+        result = run("evaluate", "--index", built / "index", "--corpus", table, "--errors", errors, *options)
+        assert result.exit_code == 0, result.stderr
+        with errors.open(encoding="utf-8", newline="") as file:
+            return [row["query"] for row in csv.DictReader(file, delimiter="\t")]
+
+    assert queries() == queries("--language", "en") == ["short stature", "heart attack"]
+    assert queries("--no-guess") == ["short statrue", "heart attack"]
+    assert queries("--language", "ja") == ["short statrue", "heart attacks"]
+
+
+@pytest.mark.parametrize("command", [("evaluate", "--index"), ("calibrate",), ("index", "fit")])
+def test_what_is_no_language_is_refused(run: Run, built: Path, corpus: Path, command: tuple[str, ...]) -> None:
+    corpus_argument = ("--corpus", corpus) if command[0] == "evaluate" else (corpus,)
+    result = run(*command, built / "index", *corpus_argument, "--language", "deutsch")
+    assert result.exit_code == 2
+    assert "'deutsch' is no language code" in result.stderr
+
+
 def test_two_runs_are_compared(run: Run, built: Path, corpus: Path, tmp_path: Path) -> None:
     bare, augmented = tmp_path / "bare.json", tmp_path / "augmented.json"
     arguments = ("evaluate", "--index", built / "index", "--corpus", corpus)

@@ -65,6 +65,13 @@ def test_weights_stay_where_none_are_better(index: Index) -> None:
     assert found.after.acc_1 == 1
 
 
+@pytest.mark.parametrize(("language", "right"), [(None, 1), ("en", 1), ("ja", 0)])
+def test_mentions_are_read_in_their_language(language: str | None, right: float) -> None:
+    index = Index.build(vocabulary({"X:1": ["liver failure"], "X:2": ["hepatic fissure"]}), encoder=None)
+    corpus = Corpus("dev", (Document("1", mentions=(Mention("hepatic failure", concept_ids=("X:1",)),)),))
+    assert fit_fusion(index, corpus, language=language).before.acc_1 == right
+
+
 def test_a_corpus_that_says_nothing_is_refused(index: Index) -> None:
     with pytest.raises(InputError, match="no mention of the corpus has a gold id"):
         fit_fusion(index, Corpus("dev", (Document("1", mentions=(Mention("x"),)),)))

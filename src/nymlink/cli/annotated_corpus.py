@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from nymlink.cli.common import input_format_option, map_column_option, mapping
+from nymlink.cli.common import input_format_option, language_option, map_column_option, mapping
 from nymlink.core.formats import find_format
 from nymlink.core.problems import Problems
 from nymlink.corpus.model import Corpus
@@ -28,12 +28,14 @@ class AnnotatedCorpus:
         format: its format; ``None`` where its content tells it.
         columns: in a table, the headers of columns.
         types: types of the mentions that count; ``None`` for all.
+        language: code of the language of mentions that state none; ``None`` where it is unknown.
     """
 
     path: Path
     format: str | None
     columns: Mapping[str, str]
     types: set[str] | None
+    language: str | None
 
     def read(self, problems: Problems) -> Corpus:
         """Read the corpus.
@@ -71,14 +73,15 @@ def corpus_options(command: Callable[..., None]) -> Callable[..., None]:
         input_format: str | None,
         types: tuple[str, ...],
         mapped_columns: tuple[str, ...],
+        language: str | None,
         **others: Any,
     ) -> None:
-        command(
-            corpus=AnnotatedCorpus(corpus, input_format, mapping(mapped_columns), set(types) or None), **others
-        )
+        columns = mapping(mapped_columns)
+        command(corpus=AnnotatedCorpus(corpus, input_format, columns, set(types) or None, language), **others)
 
     decorated: Callable[..., None] = with_corpus
     for decorate in (
+        language_option,
         map_column_option("concept_id=mondo_id"),
         click.option(
             "--type", "types", multiple=True, help="Mentions of this type only, e.g. Disease. Repeatable."

@@ -68,14 +68,14 @@ def calibrate(
     gold = corpus.read(problems)
     tested = None if test is None else corpus.read_other(test, problems)
     opened = Index.load(index, encoder=encoder)
-    fitted = fit_calibration(opened, gold, types=corpus.types)
+    fitted = fit_calibration(opened, gold, types=corpus.types, language=corpus.language)
     measured = {
         f"{gold.name} (cross-validated)": fitted.annotated,
         f"{gold.name}, and mentions without an answer (cross-validated)": fitted.reliability,
     }
     if tested is not None:
         measured[f"{tested.name} (not fitted to)"] = measure_calibration(
-            opened, fitted.calibration, tested, types=corpus.types
+            opened, fitted.calibration, tested, types=corpus.types, language=corpus.language
         )
     # Files first: the reader of the figures may stop reading.
     store_calibration(index, fitted.calibration.to_dict(), fusion=opened.fusion)

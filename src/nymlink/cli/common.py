@@ -87,6 +87,27 @@ def encoder_option(command: Callable[..., None]) -> Callable[..., None]:
     return click.option("--encoder", metavar="MODEL", help=help)(command)
 
 
+def language_option(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the option ``--language CODE`` of mentions."""
+    return click.option(
+        "--language",
+        metavar="CODE",
+        help="Language of the mentions, for example en, by whose rules spelling is corrected and other forms and "
+        "paraphrases are tried. If not given, the words of each mention tell its language. If a column of the "
+        "table holds it: --map-column language=NAME.",
+    )(command)
+
+
+def guess_option(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options ``--guess`` and ``--no-guess``."""
+    return click.option(
+        "--guess/--no-guess",
+        default=True,
+        show_default=True,
+        help="Guess the right word for misspelt ones; a link with a guess says so.",
+    )(command)
+
+
 def seed_option(help: str) -> Callable[[Any], Any]:
     """Make the option ``--seed NUMBER``."""
     return click.option("--seed", default=0, show_default=True, type=click.IntRange(0, _LARGEST_SEED), help=help)

@@ -10,7 +10,14 @@ from pathlib import Path
 import click
 
 from nymlink.cli.annotated_corpus import AnnotatedCorpus, corpus_options
-from nymlink.cli.common import encoder_option, finish, reported_problems, require_files, seed_option
+from nymlink.cli.common import (
+    encoder_option,
+    finish,
+    guess_option,
+    reported_problems,
+    require_files,
+    seed_option,
+)
 from nymlink.core.store.atomic import atomic_file
 from nymlink.evaluation.augmented_dictionary import augment
 from nymlink.evaluation.compare import compare as compare_runs
@@ -30,6 +37,7 @@ from nymlink.text.spelling import read_table
     "--corpus", required=True, type=click.Path(path_type=Path), help="Annotated mentions: file or folder."
 )
 @corpus_options
+@guess_option
 @click.option(
     "--augment",
     "augmenting",
@@ -72,6 +80,7 @@ def evaluate(
     index: Path,
     encoder: str | None,
     corpus: AnnotatedCorpus,
+    guess: bool,
     augmenting: tuple[Path, ...],
     training: tuple[Path, ...],
     spelling: Path | None,
@@ -107,7 +116,7 @@ def evaluate(
         vocabulary = augment(opened.vocabulary, added, spelling=table, as_published=as_published)
         opened = opened.rebuild(vocabulary, progress=True)
     evaluation = run(
-        Linker(opened, spelling=table),
+        Linker(opened, spelling=table, language=corpus.language, guesses=guess),
         gold,
         types=corpus.types,
         training=[corpus.read_other(path, problems) for path in training],

@@ -222,7 +222,8 @@ def fit(
     require_changeable(index)
     problems = reported_problems()
     gold = corpus.read(problems)
-    fitted = fit_fusion(Index.load(index, encoder=encoder), gold, method=fusion, types=corpus.types)
+    opened = Index.load(index, encoder=encoder)
+    fitted = fit_fusion(opened, gold, method=fusion, types=corpus.types, language=corpus.language)
     store_fusion(index, fitted.after.fusion)
     for label, outcome in (("before", fitted.before), ("after", fitted.after)):
         accuracies = f"Acc@1 {100 * outcome.acc_1:.1f}  Acc@5 {100 * outcome.acc_5:.1f}"

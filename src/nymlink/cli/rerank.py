@@ -64,7 +64,7 @@ def fit(
     # The vocabulary alone: weights that were fitted before, to whichever index, are replaced.
     loaded = Reranker.load(reranker, opened.vocabulary, refit=True)
     loaded.candidates = candidates or loaded.candidates
-    fitted = fit_reranking(opened, loaded, gold, types=corpus.types, progress=True)
+    fitted = fit_reranking(opened, loaded, gold, types=corpus.types, language=corpus.language, progress=True)
     # First: the reader of the figures may stop reading.
     scores = score_settings(opened)
     write_fitted(reranker, FittedWeights(weights=fitted.weights, candidates=loaded.candidates, scores=scores))
@@ -123,7 +123,9 @@ def evaluate(
     seen = [corpus.read_other(path, problems) for path in training]
     opened = Index.load(index, encoder=encoder)
     loaded = Reranker.load(reranker, opened)
-    evaluation = evaluate_reranking(opened, loaded, gold, types=corpus.types, training=seen, progress=True)
+    evaluation = evaluate_reranking(
+        opened, loaded, gold, types=corpus.types, language=corpus.language, training=seen, progress=True
+    )
     if output is not None:
         with atomic_file(output) as partial:
             partial.write_text(

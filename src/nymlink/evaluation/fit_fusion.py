@@ -18,6 +18,7 @@ from nymlink.index.fusion.fusion import Fusion
 from nymlink.index.fusion.hits import NONE, Rows, Scores
 from nymlink.index.fusion.hybrid import weighted_sum
 from nymlink.index.index import Index
+from nymlink.linking.linker import Linker
 
 STEPS: Final = 20
 """Weights on the grid are multiples of 1 / 20."""
@@ -56,7 +57,12 @@ class FusionFit:
 
 
 def fit_fusion(
-    index: Index, corpus: Corpus, *, method: str | None = None, types: Collection[str] | None = None
+    index: Index,
+    corpus: Corpus,
+    *,
+    method: str | None = None,
+    types: Collection[str] | None = None,
+    language: str | None = None,
 ) -> FusionFit:
     """Find the weights with which an index links the mentions of a corpus best.
 
@@ -72,6 +78,8 @@ def fit_fusion(
         method: the way the searches are joined, one of :data:`~nymlink.index.fusion.fusion.METHODS`; the present
             one if ``None``. Another method starts from its default weights.
         types: score mentions of these types only.
+        language: code of the language of mentions that state none; ``None`` where it is unknown, see
+            :class:`~nymlink.linking.linker.Linker`.
 
     Raises:
         UnknownNameError: there is no such method.
@@ -79,7 +87,7 @@ def fit_fusion(
     """
     fusion = index.fusion if method in (None, index.fusion.method) else Fusion.of(index.search.parts, method)
     index = index.with_fusion(fusion)
-    outcomes = evaluate(index, corpus, types=types).outcomes
+    outcomes = evaluate(Linker(index, language=language), corpus, types=types).outcomes
     texts = list(dict.fromkeys(part for outcome in outcomes for part in outcome.query.parts))
     collected = index.search.collect(texts, DEPTH)
     places, starts = _places(texts, outcomes)

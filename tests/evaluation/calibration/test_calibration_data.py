@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from nymlink.core.errors import InputError
 from nymlink.corpus.model import Corpus, Document, Mention
 from nymlink.evaluation.calibration.absent_names import draw_absent_names
 from nymlink.evaluation.calibration.calibration_data import (
@@ -53,6 +54,14 @@ def test_annotated_mentions_without_a_guess_are_judged(labelled: LabelledMention
     assert len(labelled.starts) == len(texts) - 1
     assert labelled.factors[:62].tolist() == [1] * 62
     assert 0 < labelled.factors[62] < 0.3
+
+
+def test_mentions_are_read_in_their_language() -> None:
+    corpus = Corpus("plurals", (Document("1", mentions=(Mention("coughs", concept_ids=("Y:1",)),)),))
+    texts = {code: label_mentions(INDEX, corpus, language=code).asked[0].text for code in (None, "en", "ja")}
+    assert texts == {None: "cough", "en": "cough", "ja": "coughs"}
+    with pytest.raises(InputError, match="'deutsch' is no language code"):
+        label_mentions(INDEX, corpus, language="deutsch")
 
 
 def test_what_is_left_out_never_comes_first(labelled: LabelledMentions) -> None:

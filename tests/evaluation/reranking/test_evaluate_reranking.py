@@ -14,6 +14,7 @@ from nymlink.index.index import Index
 from nymlink.rerank.log_linear import EvidenceWeights
 from nymlink.rerank.reranker import Reranker
 from tests.evaluation.words import Words, document, two_of_one_name
+from tests.index.small import vocabulary
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +44,15 @@ def evaluated(
 ) -> RerankingEvaluation:
     reranker = Reranker(scorer, index.vocabulary, candidates=candidates)
     return evaluate_reranking(index, reranker, corpus, **how)  # type: ignore[arg-type]
+
+
+def test_mentions_are_read_in_their_language(scorer: Words) -> None:
+    index = Index.build(vocabulary({"X:1": ["liver failure"], "X:2": ["hepatic fissure"]}), encoder=None)
+    corpus = Corpus("test", (Document("1", mentions=(Mention("hepatic failure", concept_ids=("X:1",)),)),))
+    ranks = {
+        code: evaluated(index, scorer, corpus, language=code).mentions[0].before for code in (None, "en", "ja")
+    }
+    assert ranks == {None: 0, "en": 0, "ja": 1}
 
 
 def test_mentions_are_ranked_before_and_after(index: Index, scorer: Words, corpus: Corpus) -> None:

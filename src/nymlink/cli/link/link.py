@@ -17,7 +17,9 @@ from click.core import ParameterSource
 from nymlink.cli.common import (
     encoder_option,
     finish,
+    guess_option,
     input_format_option,
+    language_option,
     map_column_option,
     mapping,
     reported_problems,
@@ -81,19 +83,8 @@ _CANDIDATES: Final = 10_000
     help="Link only mentions whose confidence is high enough that this share of the links is right, as "
     "`nymlink calibrate` measured it; others are NIL.",
 )
-@click.option(
-    "--guess/--no-guess",
-    default=True,
-    show_default=True,
-    help="Guess the right word for misspelt ones; a link with a guess says so.",
-)
-@click.option(
-    "--language",
-    metavar="CODE",
-    help="Language of the mentions, for example en, by whose rules spelling is corrected and other forms and "
-    "paraphrases are tried. If not given, the words of each mention tell its language. If a column of the table "
-    "holds it: --map-column language=NAME.",
-)
+@guess_option
+@language_option
 @click.option(
     "--rerank",
     type=click.Path(path_type=Path),

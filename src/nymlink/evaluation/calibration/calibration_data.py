@@ -19,6 +19,7 @@ from nymlink.linking.calibration import Confidences
 from nymlink.linking.candidates import candidates_of
 from nymlink.linking.doubts import doubts_about
 from nymlink.linking.evidence import DEPTH, Features, features_of
+from nymlink.linking.linker import Linker
 from nymlink.linking.queries import MentionQuery, queries
 
 _FEWEST_GROUPS = 10
@@ -80,19 +81,29 @@ class LabelledMentions:
         )
 
 
-def label_mentions(index: Index, corpus: Corpus, *, types: Collection[str] | None = None) -> LabelledMentions:
+def label_mentions(
+    index: Index, corpus: Corpus, *, types: Collection[str] | None = None, language: str | None = None
+) -> LabelledMentions:
     """Search for the annotated mentions of a corpus and compare the first concept with gold.
 
     Mentions with a guess (see :class:`~nymlink.linking.queries.MentionQuery`) are left out.
 
+    Args:
+        index: the index.
+        corpus: documents with gold ids.
+        types: mentions of these types only.
+        language: code of the language of mentions that state none; ``None`` where it is unknown, see
+            :class:`~nymlink.linking.linker.Linker`.
+
     Raises:
         InputError: nothing is left to score; the message says why.
     """
+    code = Linker(index, language=language).language
     # As a linker reads them: it does not know how many concepts a mention means.
     annotated = [
         (document.id, parts, mention)
         for document in corpus.documents
-        for mention, parts in zip(document.mentions, queries(document, index.entries), strict=True)
+        for mention, parts in zip(document.mentions, queries(document, index.entries, language=code), strict=True)
         if mention.concept_ids and (types is None or mention.type in types)
     ]
     if not annotated:

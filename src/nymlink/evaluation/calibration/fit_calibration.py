@@ -56,7 +56,12 @@ class CalibrationFit:
 
 
 def fit_calibration(
-    index: Index, corpus: Corpus, *, types: Collection[str] | None = None, absent: Sequence[str] | None = None
+    index: Index,
+    corpus: Corpus,
+    *,
+    types: Collection[str] | None = None,
+    language: str | None = None,
+    absent: Sequence[str] | None = None,
 ) -> CalibrationFit:
     """Fit the confidences of an index to a corpus, and to mentions that have no answer.
 
@@ -68,12 +73,14 @@ def fit_calibration(
         index: the index, calibrated or not.
         corpus: documents with gold ids.
         types: mentions of these types only.
+        language: code of the language of mentions that state none; ``None`` where it is unknown, see
+            :class:`~nymlink.linking.linker.Linker`.
         absent: names that mean no concept of the index; if ``None``, words and codes that are none of its names.
 
     Raises:
         InputError: there are too few mentions to calibrate on.
     """
-    labelled = label_mentions(index, corpus, types=types)
+    labelled = label_mentions(index, corpus, types=types, language=language)
     if len(labelled.starts) < _FEWEST:
         raise InputError(
             f"{len(labelled.starts)} mentions with gold ids are too few: it takes {_FEWEST} to calibrate an index"
@@ -111,7 +118,12 @@ def with_unanswerable(
 
 
 def measure_calibration(
-    index: Index, calibration: Calibration, corpus: Corpus, *, types: Collection[str] | None = None
+    index: Index,
+    calibration: Calibration,
+    corpus: Corpus,
+    *,
+    types: Collection[str] | None = None,
+    language: str | None = None,
 ) -> Reliability:
     """Measure a calibration on mentions of a corpus that it was not fitted to.
 
@@ -120,11 +132,13 @@ def measure_calibration(
         calibration: the calibration of this index.
         corpus: documents with gold ids.
         types: mentions of these types only.
+        language: code of the language of mentions that state none; ``None`` where it is unknown, see
+            :class:`~nymlink.linking.linker.Linker`.
 
     Raises:
         InputError: nothing is left to score; the message says why.
     """
-    return reliability_of(calibration, label_mentions(index, corpus, types=types))
+    return reliability_of(calibration, label_mentions(index, corpus, types=types, language=language))
 
 
 def reliability_of(calibration: Calibration, labelled: LabelledMentions) -> Reliability:

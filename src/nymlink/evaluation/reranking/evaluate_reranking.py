@@ -161,6 +161,7 @@ def evaluate_reranking(
     corpus: Corpus,
     *,
     types: Collection[str] | None = None,
+    language: str | None = None,
     training: Sequence[Corpus] = (),
     progress: bool = False,
 ) -> RerankingEvaluation:
@@ -174,6 +175,8 @@ def evaluate_reranking(
         reranker: the re-ranker of its candidates.
         corpus: documents with gold ids.
         types: score mentions of these types only.
+        language: code of the language of mentions that state none; ``None`` where it is unknown, see
+            :class:`~nymlink.linking.linker.Linker`.
         training: the corpora that the re-ranker was trained on.
         progress: whether to show progress when standard error is a terminal.
 
@@ -181,7 +184,7 @@ def evaluate_reranking(
         InputError: no mention has a gold id that the vocabulary has, or no training mention has any.
         MissingExtraError: the sentence splitter is not installed.
     """
-    linker, resolver = Linker(index, top_k=reranker.candidates), GoldResolver(index.vocabulary)
+    linker, resolver = Linker(index, top_k=reranker.candidates, language=language), GoldResolver(index.vocabulary)
     resolver.require(corpus, types)
     trained = {
         concept

@@ -63,6 +63,7 @@ def fit_reranking(
     corpus: Corpus,
     *,
     types: Collection[str] | None = None,
+    language: str | None = None,
     progress: bool = False,
 ) -> RerankingFit:
     """Find the weights with which a re-ranker orders the candidates of a corpus best.
@@ -82,6 +83,8 @@ def fit_reranking(
         reranker: the re-ranker of its candidates; its own weights do not matter.
         corpus: documents with gold ids.
         types: mentions of these types only.
+        language: code of the language of mentions that state none; ``None`` where it is unknown, see
+            :class:`~nymlink.linking.linker.Linker`.
         progress: whether to show progress when standard error is a terminal.
 
     Raises:
@@ -89,7 +92,7 @@ def fit_reranking(
             candidate has a context.
         MissingExtraError: the sentence splitter is not installed.
     """
-    data = _label_candidates(index, reranker, corpus, types=types, progress=progress)
+    data = _label_candidates(index, reranker, corpus, types=types, language=language, progress=progress)
     if not data.informative:
         raise InputError(
             "no mention with a right candidate has a context: does the corpus have texts, and do its mentions "
@@ -186,9 +189,10 @@ def _label_candidates(
     corpus: Corpus,
     *,
     types: Collection[str] | None,
+    language: str | None,
     progress: bool,
 ) -> _LabelledCandidates:
-    linker, resolver = Linker(index, top_k=reranker.candidates), GoldResolver(index.vocabulary)
+    linker, resolver = Linker(index, top_k=reranker.candidates, language=language), GoldResolver(index.vocabulary)
     resolver.require(corpus, types)
     golds: list[frozenset[int]] = []
     complete: list[bool] = []
