@@ -12,6 +12,7 @@ from nymlink.linking.evidence import is_alike, is_form
 from nymlink.linking.model import Candidate
 from nymlink.linking.queries import LONGEST_ACRONYM, MentionQuery
 from nymlink.text.contradictions import contradiction as find_contradiction
+from nymlink.text.languages import recognise_language
 from nymlink.text.normalise import normalise
 
 GUESSED: Final = 0.5
@@ -50,7 +51,7 @@ def contradicts(index: Index, query: MentionQuery, candidate: Candidate) -> str 
     if name == query.prepared:
         return None
     # A query of unknown language is taken for that of the name that it matched.
-    language = query.language or candidate.matched.lang
+    language = recognise_language(query.prepared, query.language or candidate.matched.lang)
     contradiction = find_contradiction(query.prepared, name, _names(index, candidate), language=language)
     return None if contradiction is None else str(contradiction)
 
