@@ -12,6 +12,9 @@ import pyarrow.compute as pc
 from nymlink.text.english.spelling import english_spelling
 from nymlink.vocabulary.keys import normalise_all
 
+# The rules are English whatever the language of a name: most names of the vocabularies compared are, and a name in
+# another language is compared with its equal in that language, which changes alike.
+
 # Shorter names are mostly abbreviations with many meanings.
 _SHORTEST: Final = 4
 _STOP_WORDS: Final = frozenset("and by due for in of or s the to type with".split())

@@ -24,6 +24,7 @@ def draw_absent_names(index: Index, count: int, *, seed: int = 0) -> list[str]:
         seed: the seed of the draw.
     """
     rng = random.Random(seed)
+    # English whatever the language: any words that are no names will do, and these are listed.
     words = sorted(known_words())
 
     def pair() -> str:

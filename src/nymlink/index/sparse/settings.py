@@ -70,6 +70,7 @@ class SparseSettings:
         if self.word_chars is not None:
             pairs.append(points.word_ngrams(range(self.word_chars[0], self.word_chars[1] + 1)))
         if self.words:
+            # English whatever the language: the published system has these. No other settings leave words out.
             without = () if self.stop_words else stop_words()
             pairs.append(points.words(shortest=self.shortest_word, without=without))
         return np.concatenate(pairs)
