@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import multiprocessing
 import os
+import random
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -74,6 +78,50 @@ def translation_settings(place: Path, output: Path, **changes: Any) -> Translati
     return TranslationSettings(
         **{"translations": files, "base": str(place / "base"), "output": str(output), **given, **changes}
     )
+
+
+def record(output: Path) -> dict[str, Any]:
+    """What a training recorded of itself."""
+    found: dict[str, Any] = json.loads((output / "run.json").read_text())
+    return found
+
+
+def metrics(output: Path) -> list[dict[str, Any]]:
+    """The lines of metrics of a training."""
+    return [json.loads(line) for line in (output / "metrics.jsonl").read_text().splitlines()]
+
+
+def untimed_metrics(output: Path) -> list[dict[str, Any]]:
+    """The lines of metrics without what depends on the clock."""
+    return [{name: value for name, value in line.items() if "second" not in name} for line in metrics(output)]
+
+
+def train_though_killed(train: Callable[..., Any], *arguments: Any, output: Path) -> None:
+    """Train in a process that is killed a few times, each time some lines of metrics later, until it finishes."""
+    fork = multiprocessing.get_context("fork")
+    chance = random.Random(7)
+    kills = 0
+    while True:
+        process = fork.Process(target=train, args=arguments)
+        process.start()
+        wanted = _lines_of_metrics(output) + chance.randint(1, 3)
+        while process.is_alive() and _lines_of_metrics(output) < wanted:
+            time.sleep(0.002)
+        time.sleep(chance.random() * 0.03)
+        if process.is_alive() and kills < 5:
+            os.kill(process.pid or 0, signal.SIGKILL)
+            kills += 1
+        process.join()
+        if process.exitcode == 0:
+            break
+        assert process.exitcode == -signal.SIGKILL
+    assert kills >= 3
+
+
+def _lines_of_metrics(output: Path) -> int:
+    """Count the lines of metrics of a training, and of its stages if it has such."""
+    paths = [output / "metrics.jsonl", *output.glob("*/metrics.jsonl")]
+    return sum(path.read_text().count("\n") for path in paths if path.exists())
 
 
 def weights(output: Path) -> dict[str, Tensor]:

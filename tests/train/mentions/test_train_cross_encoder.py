@@ -26,7 +26,7 @@ from nymlink.train.mentions.train_cross_encoder import train_cross_encoder
 from nymlink.train.settings.common import HeldOutCorpus
 from nymlink.train.settings.reranker_recipes import CrossEncoderSettings
 from tests.encode import tiny
-from tests.train.runs import same
+from tests.train.runs import metrics, record, same, untimed_metrics
 from tests.train.small import vocabulary
 
 WORDS = "heart", "seizure", "fever", "short", "stature", "infarction"
@@ -81,16 +81,6 @@ def finished(place: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     output = tmp_path_factory.mktemp("finished") / "out"
     train_cross_encoder(settings(place, output))
     return output
-
-
-def metrics(output: Path) -> list[dict[str, Any]]:
-    lines = [json.loads(line) for line in (output / "metrics.jsonl").read_text().splitlines()]
-    return [{name: value for name, value in line.items() if "second" not in name} for line in lines]
-
-
-def record(output: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((output / "run.json").read_text())
-    return found
 
 
 def test_the_record_says_what_was_learned_from_and_the_metrics_how_it_went(finished: Path) -> None:
@@ -157,7 +147,7 @@ def test_stopped_it_goes_on_to_the_same_bits(
     for name in ("encoder/model.safetensors", "head.safetensors"):
         assert same(*(load_file(folder / name) for folder in (output, finished)))
     assert record(output)["result"] == record(finished)["result"]
-    assert metrics(output) == metrics(finished)
+    assert untimed_metrics(output) == untimed_metrics(finished)
     assert train_cross_encoder(given) == record(finished)["result"]
 
 

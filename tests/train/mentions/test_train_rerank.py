@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 from dataclasses import replace
@@ -32,7 +31,7 @@ from nymlink.train.settings.fields import make_settings
 from nymlink.train.settings.reranker_recipes import RerankSettings
 from nymlink.train.settings.toml_files import read_toml
 from tests.encode import tiny
-from tests.train.runs import same
+from tests.train.runs import metrics, record, same, untimed_metrics
 from tests.train.small import vocabulary
 
 WORDS = "heart", "attack", "seizure", "short", "stature", "infarction"
@@ -86,21 +85,11 @@ def finished(place: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return output
 
 
-def metrics(output: Path) -> list[dict[str, Any]]:
-    lines = [json.loads(line) for line in (output / "metrics.jsonl").read_text().splitlines()]
-    return [{name: value for name, value in line.items() if "second" not in name} for line in lines]
-
-
-def record(output: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((output / "run.json").read_text())
-    return found
-
-
 def assert_same(output: Path, finished: Path) -> None:
     for name in ("mention", "entity"):
         assert same(*(load_file(folder / name / "model.safetensors") for folder in (output, finished)))
     assert record(output)["result"] == record(finished)["result"]
-    assert metrics(output) == metrics(finished)
+    assert untimed_metrics(output) == untimed_metrics(finished)
 
 
 def test_the_record_says_what_was_learned_from_and_the_metrics_how_it_went(finished: Path) -> None:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import multiprocessing
 import os
-import random
 import signal
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +20,7 @@ from nymlink.train.engine.loop import StoppedError
 from nymlink.train.names.biosyn import train_biosyn
 from nymlink.train.settings.common import HeldOutCorpus
 from nymlink.train.settings.encoder_recipes import BioSynSettings
-from tests.train.runs import names, same, weights
+from tests.train.runs import metrics, names, record, same, train_though_killed, untimed_metrics, weights
 
 EPOCHS, IN_EPOCH = 3, 5
 
@@ -70,15 +66,6 @@ def finished(place: Path, corpus: Path, tmp_path_factory: pytest.TempPathFactory
     output = tmp_path_factory.mktemp("finished") / "out"
     train_biosyn(settings(place, corpus, output))
     return output
-
-
-def metrics(output: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (output / "metrics.jsonl").read_text().splitlines()]
-
-
-def record(output: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((output / "run.json").read_text())
-    return found
 
 
 def test_the_record_says_what_was_learned_from_and_the_metrics_how_it_went(finished: Path) -> None:
@@ -132,39 +119,14 @@ def test_killed_at_any_time_it_goes_on_to_the_same_bits(
     place: Path, corpus: Path, finished: Path, tmp_path: Path
 ) -> None:
     output = tmp_path / "out"
-    fork = multiprocessing.get_context("fork")
-    chance = random.Random(3)
-    kills = 0
-    while True:
-        process = fork.Process(target=train_biosyn, args=(settings(place, corpus, output, checkpoint_minutes=0),))
-        process.start()
-        wanted = lines_written(output) + chance.randint(1, 4)
-        while process.is_alive() and lines_written(output) < wanted:
-            time.sleep(0.002)
-        time.sleep(chance.random() * 0.03)
-        if process.is_alive() and kills < 5:
-            os.kill(process.pid or 0, signal.SIGKILL)
-            kills += 1
-        process.join()
-        if process.exitcode == 0:
-            break
-        assert process.exitcode == -signal.SIGKILL
-    assert kills >= 3
+    train_though_killed(train_biosyn, settings(place, corpus, output, checkpoint_minutes=0), output=output)
     assert_same(output, finished)
-
-
-def lines_written(output: Path) -> int:
-    path = output / "metrics.jsonl"
-    return path.read_text().count("\n") if path.exists() else 0
 
 
 def assert_same(output: Path, finished: Path) -> None:
     assert same(weights(output), weights(finished))
     assert record(output)["result"] == record(finished)["result"]
-    said = [
-        [{name: value for name, value in line.items() if "second" not in name} for line in metrics(folder)]
-        for folder in (output, finished)
-    ]
+    said = [untimed_metrics(folder) for folder in (output, finished)]
     assert said[0] == said[1]
 
 

@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
-import os
-import random
-import signal
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +17,7 @@ from nymlink.train.names.recipe import train_recipe
 from nymlink.train.names.sap import train_sap
 from nymlink.train.names.translation import train_translation
 from nymlink.train.settings.stages import StagesSettings, read_stages
-from tests.train.runs import same, sap_settings, translation_settings, weights
+from tests.train.runs import same, sap_settings, train_though_killed, translation_settings, weights
 
 SAP = """
 [[stage]]
@@ -99,35 +94,9 @@ def test_a_finished_recipe_is_left_as_it_is_and_its_record_repeats_it(words: Pat
 
 def test_killed_at_any_time_it_goes_on_to_the_same_bits(words: Path, finished: Path, tmp_path: Path) -> None:
     settings = recipe(words, tmp_path / "out", SAP, TRANSLATION)
-    fork = multiprocessing.get_context("fork")
-    chance = random.Random(7)
-    kills = 0
-    while True:
-        process = fork.Process(target=train_recipe, args=(settings,))
-        process.start()
-        wanted = checkpoints(tmp_path / "out") | {"another"}
-        while process.is_alive() and len(checkpoints(tmp_path / "out")) < len(wanted):
-            time.sleep(0.002)
-        time.sleep(chance.random() * 0.03)
-        if process.is_alive() and kills < 5:
-            os.kill(process.pid or 0, signal.SIGKILL)
-            kills += 1
-        process.join()
-        if process.exitcode == 0:
-            break
-        assert process.exitcode == -signal.SIGKILL
-    assert kills >= 3
+    train_though_killed(train_recipe, settings, output=tmp_path / "out")
     for stage in ("1-sap", "2-translation", ""):
         assert same(weights(tmp_path / "out" / stage), weights(finished / stage))
-
-
-def checkpoints(output: Path) -> set[str]:
-    """The lines of metrics so far: one is written for each step."""
-    return {
-        f"{path.parent.name} {line}"
-        for path in output.glob("*/metrics.jsonl")
-        for line, _ in enumerate(path.read_text().splitlines())
-    }
 
 
 def test_an_interrupt_names_the_stage(

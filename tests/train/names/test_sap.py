@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
-import random
-import signal
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -38,21 +34,12 @@ from nymlink.train.settings.encoder_recipes import SapSettings
 from nymlink.train.settings.fields import make_settings
 from nymlink.train.settings.toml_files import read_toml
 from nymlink.vocabulary.vocabulary import Vocabulary
-from tests.train.runs import STEPS, same, sap_settings, weights
+from tests.train.runs import STEPS, metrics, record, same, sap_settings, train_though_killed, weights
 from tests.train.small import vocabulary
 
 
 def held_out(place: Path) -> dict[str, HeldOutCorpus]:
     return {"dev": HeldOutCorpus(corpus=str(place / "processed_dev"), dictionary=str(place / "vocab"))}
-
-
-def record(output: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((output / "run.json").read_text())
-    return found
-
-
-def metrics(output: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (output / "metrics.jsonl").read_text().splitlines()]
 
 
 @pytest.fixture(scope="module")
@@ -118,33 +105,10 @@ def test_the_same_seed_gives_the_same_weights_and_another_one_others(
 def test_killed_at_any_time_it_goes_on_to_the_same_bits(place: Path, finished: Path, tmp_path: Path) -> None:
     output = tmp_path / "out"
     settings = sap_settings(place, output, checkpoint_minutes=0)
-    fork = multiprocessing.get_context("fork")
-    chance = random.Random(7)
-    kills = 0
-    while True:
-        process = fork.Process(target=train_sap, args=(settings,))
-        process.start()
-        before = steps_made(output)
-        wanted = before + chance.randint(0, 3)
-        while process.is_alive() and steps_made(output) < wanted:
-            time.sleep(0.002)
-        time.sleep(chance.random() * 0.03)
-        if process.is_alive() and kills < 6:
-            os.kill(process.pid or 0, signal.SIGKILL)
-            kills += 1
-        process.join()
-        if process.exitcode == 0:
-            break
-        assert process.exitcode == -signal.SIGKILL
-    assert kills >= 3
+    train_though_killed(train_sap, settings, output=output)
     assert same(weights(output), weights(finished))
     assert [line["step"] for line in metrics(output)] == list(range(1, STEPS + 1))
     assert [line["loss"] for line in metrics(output)] == [line["loss"] for line in metrics(finished)]
-
-
-def steps_made(output: Path) -> int:
-    path = output / "metrics.jsonl"
-    return path.read_text().count("\n") if path.exists() else 0
 
 
 @pytest.mark.parametrize("tuning", ["adapters", "lora"])

@@ -3,23 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+import torch
 from torch import nn
 from torch.optim import Optimizer
 
 from nymlink.train.engine import checkpoint
-from nymlink.train.engine.distributed import SINGLE, Processes
+from nymlink.train.engine.distributed import SINGLE, Processes, local_rank
 from nymlink.train.engine.loop import Loop
 from nymlink.train.engine.metrics_log import MetricsLog
-from nymlink.train.engine.precision import Precision
+from nymlink.train.engine.out_of_memory import out_of_memory_advice
+from nymlink.train.engine.precision import Precision, find_device
 from nymlink.train.engine.reporting import Reporter
 from nymlink.train.engine.run_folder import RunFolder
+from nymlink.train.engine.sparse_gradients import use_sparse_embedding_gradients
 from nymlink.train.engine.task import Figures, Task, TrainingState
 from nymlink.train.settings.common import RunSettings
 
 B = TypeVar("B")
+S = TypeVar("S", bound=RunSettings)
+
+
+def resolve_device(settings: S) -> S:
+    """Replace ``auto`` by the device and the precision that it stands for, which a training records.
+
+    Raises:
+        InputError: the device or the precision is not there.
+    """
+    device = find_device(settings.device, local_rank=local_rank())
+    precision = Precision.of(settings.precision, device)
+    return replace(settings, device="cuda" if device.type == "cuda" else "cpu", precision=precision.name)
+
+
+def prepare_model(model: nn.Module, device: torch.device) -> None:
+    """Put a model onto the device that it is trained on, in training mode.
+
+    Raises:
+        NymlinkError: it does not fit.
+    """
+    use_sparse_embedding_gradients(model)
+    with out_of_memory_advice(f"the model does not fit onto {device}: choose a smaller base, or the device cpu"):
+        model.to(device).train()
 
 
 def run_training(

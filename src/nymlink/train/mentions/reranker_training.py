@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,12 +26,16 @@ from nymlink.rerank.scorer import ContextScorer
 from nymlink.train.annotated_queries import describe_corpus
 from nymlink.train.engine.distributed import SINGLE, process_count
 from nymlink.train.engine.gradient_cache import evaluation_mode
-from nymlink.train.engine.out_of_memory import out_of_memory_advice
 from nymlink.train.engine.precision import Precision, find_device
 from nymlink.train.engine.run_folder import FINISHED, RunFolder
-from nymlink.train.engine.sparse_gradients import use_sparse_embedding_gradients
 from nymlink.train.engine.task import Figures, Task
-from nymlink.train.engine.training_run import finish_training, restore_best, run_training
+from nymlink.train.engine.training_run import (
+    finish_training,
+    prepare_model,
+    resolve_device,
+    restore_best,
+    run_training,
+)
 from nymlink.train.mentions.reranker_evaluation import RerankerEvaluation, Score
 from nymlink.train.mentions.reranker_examples import Examples, mentions_in_context
 from nymlink.train.settings.reranker_recipes import RerankerTrainingSettings
@@ -109,18 +113,13 @@ def train_reranker(
         raise InputError(f"the recipe {recipe} trains in one process only: start it without torchrun")
     device = find_device(settings.device)
     precision = Precision.of(settings.precision, device)
-    # Recorded are the device and precision that "auto" stands for.
-    settings = replace(settings, device="cuda" if device.type == "cuda" else "cpu", precision=precision.name)
+    settings = resolve_device(settings)
     with torch.random.fork_rng([device] if device.type == "cuda" else []), ExitStack() as until_done:
         torch.manual_seed(settings.seed)
         model = initial_model(settings, device)
         data = _open_data(settings, model.settings.max_length, problems or Problems())
         folder = RunFolder(recipe, settings, {"base": model.fingerprint, **data.provenance})
-        with out_of_memory_advice(
-            f"the model does not fit onto {device}: choose a smaller base, or the device cpu"
-        ):
-            use_sparse_embedding_gradients(model)
-            model.to(device).train()
+        prepare_model(model, device)
         until_done.enter_context(folder.locked())
         start = folder.open(SINGLE, device, restart=restart)
         if start == FINISHED:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
@@ -23,12 +23,16 @@ from nymlink.encode.model.torch_model import TorchModel, attention_on
 from nymlink.encode.truncation import TruncationCounts
 from nymlink.train.engine.distributed import Processes, local_rank, process_group
 from nymlink.train.engine.gradient_cache import encode_names
-from nymlink.train.engine.out_of_memory import out_of_memory_advice
 from nymlink.train.engine.precision import Precision, find_device
 from nymlink.train.engine.run_folder import FINISHED, RunFolder
-from nymlink.train.engine.sparse_gradients import use_sparse_embedding_gradients
 from nymlink.train.engine.task import Figures, Task
-from nymlink.train.engine.training_run import finish_training, restore_best, run_training
+from nymlink.train.engine.training_run import (
+    finish_training,
+    prepare_model,
+    resolve_device,
+    restore_best,
+    run_training,
+)
 from nymlink.train.names.encoder_evaluation import Encode, EncoderEvaluation, memoised, open_evaluations
 from nymlink.train.names.tuning import add_tuning, write_tuned
 from nymlink.train.settings.common import CorpusSettings, EncoderTrainingSettings
@@ -161,17 +165,6 @@ def train_encoder(
         return result
 
 
-def resolve_device(settings: S) -> S:
-    """Replace ``auto`` by the device and the precision that it stands for, which a training records.
-
-    Raises:
-        InputError: the device or the precision is not there.
-    """
-    device = find_device(settings.device, local_rank=local_rank())
-    precision = Precision.of(settings.precision, device)
-    return replace(settings, device="cuda" if device.type == "cuda" else "cpu", precision=precision.name)
-
-
 def _load(settings: EncoderTrainingSettings, device: torch.device) -> TorchModel:
     return TorchModel.load(
         settings.base,
@@ -184,9 +177,7 @@ def _load(settings: EncoderTrainingSettings, device: torch.device) -> TorchModel
 def _prepare(model: TorchModel, settings: EncoderTrainingSettings, device: torch.device) -> None:
     torch.manual_seed(settings.seed)
     add_tuning(model, settings)
-    use_sparse_embedding_gradients(model)
-    with out_of_memory_advice(f"the model does not fit onto {device}: choose a smaller base, or the device cpu"):
-        model.to(device).train()
+    prepare_model(model, device)
 
 
 def _encoder(model: TorchModel, precision: Precision, settings: EncoderTrainingSettings) -> Encode:
