@@ -98,8 +98,8 @@ def write_dictionaries(labels: str, corpora: Mapping[str, str], folder: str) -> 
 def train(corpora: list[str], dictionary: str, encoder: str, output: str, **settings: Any) -> dict[str, Any]:
     """Print the length of a training, and train an encoder, or resume its training."""
     from nymlink.corpus.read import read_corpus
-    from nymlink.train.names.finetune import train_finetune
     from nymlink.train.names.mention_pairs import MentionPairs
+    from nymlink.train.names.train_finetune import train_finetune
     from nymlink.train.settings.encoder_recipes import FinetuneSettings
     from nymlink.vocabulary.read import open_vocabulary
 

@@ -117,7 +117,7 @@ def shallow(weights: str, folder: str, *, layers: int) -> dict[str, Any]:
 
 def train(base: str, folder: str, output: str, **settings: Any) -> dict[str, Any]:
     """Train an encoder, or resume its training."""
-    from nymlink.train.names.sap import train_sap
+    from nymlink.train.names.train_sap import train_sap
     from nymlink.train.settings.encoder_recipes import SapSettings
 
     pairs = str(Path(folder) / "pairs.parquet")

@@ -34,7 +34,7 @@ from nymlink.encode.encoder import Encoder
 from nymlink.pairs.pairs import PAIRS
 from nymlink.text.normalise import normalise
 from nymlink.train.names.encoder_evaluation import memoised, open_evaluations
-from nymlink.train.names.sap import train_sap
+from nymlink.train.names.train_sap import train_sap
 from nymlink.train.settings.common import HeldOutCorpus
 from nymlink.train.settings.encoder_recipes import SapSettings
 from nymlink.vocabulary.vocabulary import Vocabulary

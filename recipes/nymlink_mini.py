@@ -23,7 +23,7 @@ from nymlink.encode.export.onnx_export import export
 from nymlink.encode.model.average import average
 from nymlink.encode.model.embedded import MINI
 from nymlink.encode.model.installed import installed
-from nymlink.train.names.sap import train_sap
+from nymlink.train.names.train_sap import train_sap
 from nymlink.train.settings.encoder_recipes import SapSettings
 from nymlink.vocabulary.read import read_vocabulary
 

@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     from nymlink.rerank.reranker import Reranker
     from nymlink.train.mentions.train_cross_encoder import train_cross_encoder
     from nymlink.train.mentions.train_rerank import train_rerank
-    from nymlink.train.names.biosyn import train_biosyn
-    from nymlink.train.names.finetune import train_finetune
-    from nymlink.train.names.sap import train_sap
-    from nymlink.train.names.translation import train_translation
+    from nymlink.train.names.train_biosyn import train_biosyn
+    from nymlink.train.names.train_finetune import train_finetune
+    from nymlink.train.names.train_sap import train_sap
+    from nymlink.train.names.train_translation import train_translation
     from nymlink.train.settings.encoder_recipes import (
         BioSynSettings,
         FinetuneSettings,
@@ -74,10 +74,10 @@ _HOMES = {
     "nymlink.rerank.reranker": "Reranker",
     "nymlink.train.mentions.train_cross_encoder": "train_cross_encoder",
     "nymlink.train.mentions.train_rerank": "train_rerank",
-    "nymlink.train.names.biosyn": "train_biosyn",
-    "nymlink.train.names.finetune": "train_finetune",
-    "nymlink.train.names.sap": "train_sap",
-    "nymlink.train.names.translation": "train_translation",
+    "nymlink.train.names.train_biosyn": "train_biosyn",
+    "nymlink.train.names.train_finetune": "train_finetune",
+    "nymlink.train.names.train_sap": "train_sap",
+    "nymlink.train.names.train_translation": "train_translation",
     "nymlink.train.settings.encoder_recipes": "BioSynSettings FinetuneSettings SapSettings TranslationSettings",
     "nymlink.train.settings.reranker_recipes": "CrossEncoderSettings RerankSettings",
     "nymlink.vocabulary.enrich.enrich": "enrich",

@@ -50,7 +50,7 @@ def _run(cls: type[Any], recipe: str, config: Path | None, restart: bool, flags:
     values = ({} if config is None else read_toml(config)) | given(flags)
     settings = make_settings(cls, values, path=config)
     room = "mentions" if cls in (RerankSettings, CrossEncoderSettings) else "names"
-    with _trained(f"nymlink.train.{room}.{recipe}", f"train_{recipe}", settings, restart=restart) as result:
+    with _trained(f"nymlink.train.{room}.train_{recipe}", f"train_{recipe}", settings, restart=restart) as result:
         if result:
             _report(result, settings.output)
         if "fusion" in result:
@@ -232,7 +232,7 @@ def recipe(recipe: Path, output: str | None, restart: bool) -> None:
     translations = ["examples/en-de.tsv"]
     """
     settings = read_stages(recipe, output=output)
-    with _trained("nymlink.train.names.recipe", "train_recipe", settings, restart=restart) as results:
+    with _trained("nymlink.train.names.train_recipe", "train_recipe", settings, restart=restart) as results:
         for name, result in results.items():
             _report(result, str(Path(settings.output) / name))
         click.echo(f"the last encoder → {settings.output}")

@@ -29,8 +29,8 @@ from nymlink.train.engine.precision import Precision
 from nymlink.train.engine.sparse_gradients import densify_gradients, use_sparse_embedding_gradients
 from nymlink.train.engine.task import BatchResult
 from nymlink.train.names.name_batches import NameBatch, NameBatches
-from nymlink.train.names.sap import train_sap
 from nymlink.train.names.self_alignment_task import SelfAlignmentTask, make_loss
+from nymlink.train.names.train_sap import train_sap
 from nymlink.train.settings.common import HeldOutCorpus
 from nymlink.train.settings.encoder_recipes import SapSettings
 from nymlink.vocabulary.vocabulary import Vocabulary

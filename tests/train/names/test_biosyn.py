@@ -17,7 +17,7 @@ from nymlink.encode.model.torch_model import TorchModel
 from nymlink.index.fusion.fusion import Fusion
 from nymlink.train.engine import checkpoint
 from nymlink.train.engine.loop import StoppedError
-from nymlink.train.names.biosyn import train_biosyn
+from nymlink.train.names.train_biosyn import train_biosyn
 from nymlink.train.settings.common import HeldOutCorpus
 from nymlink.train.settings.encoder_recipes import BioSynSettings
 from tests.train.runs import metrics, names, record, same, train_though_killed, untimed_metrics, weights

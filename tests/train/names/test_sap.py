@@ -28,7 +28,7 @@ from nymlink.train.engine.loop import StoppedError
 from nymlink.train.engine.precision import Precision
 from nymlink.train.engine.run_folder import RunFolder
 from nymlink.train.losses import LOSSES
-from nymlink.train.names.sap import train_sap
+from nymlink.train.names.train_sap import train_sap
 from nymlink.train.settings.common import HeldOutCorpus
 from nymlink.train.settings.encoder_recipes import SapSettings
 from nymlink.train.settings.fields import make_settings

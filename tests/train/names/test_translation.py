@@ -22,7 +22,7 @@ from nymlink.train.losses.base import Loss
 from nymlink.train.losses.multi_similarity import MultiSimilarity
 from nymlink.train.names.name_batches import NameBatches
 from nymlink.train.names.self_alignment_task import SelfAlignmentTask
-from nymlink.train.names.translation import train_translation
+from nymlink.train.names.train_translation import train_translation
 from nymlink.train.settings.encoder_recipes import TranslationSettings
 from tests.train.runs import same, translation_settings, weights
 

@@ -18,10 +18,10 @@ from nymlink.train.engine.loop import StoppedError
 from nymlink.train.engine.precision import find_device
 from nymlink.train.engine.run_folder import FINISHED, RunFolder, remove_training, require_run_folder
 from nymlink.train.engine.training_run import resolve_device
-from nymlink.train.names.biosyn import train_biosyn
-from nymlink.train.names.finetune import train_finetune
-from nymlink.train.names.sap import train_sap
-from nymlink.train.names.translation import train_translation
+from nymlink.train.names.train_biosyn import train_biosyn
+from nymlink.train.names.train_finetune import train_finetune
+from nymlink.train.names.train_sap import train_sap
+from nymlink.train.names.train_translation import train_translation
 from nymlink.train.settings.common import EncoderTrainingSettings
 from nymlink.train.settings.stages import Stage, StagesSettings
 
