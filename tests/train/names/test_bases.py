@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.export.onnx_export import export
 from nymlink.encode.model.tokens.token_batches import tokenise
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.train.names.train_sap import train_sap
@@ -58,11 +57,3 @@ def test_names_of_all_scripts_get_vectors_of_their_own(trained: Made, kind: str)
 def test_the_tokens_are_those_of_the_base(base: Made, trained: Made, kind: str) -> None:
     before, after = (tokenise(TorchModel.load(made(kind)).tokenizer, WORDS) for made in (base, trained))
     assert before.ids.tolist() == after.ids.tolist()
-
-
-# The graphs of BERT are tested with its other ones, in tests/encode/export.
-@pytest.mark.parametrize("kind", ["XLM-R: SentencePiece unigram", "RoBERTa: byte-level BPE"])
-def test_a_graph_for_onnx_runtime_gives_the_same_vectors(trained: Made, kind: str, tmp_path: Path) -> None:
-    export(trained(kind), tmp_path / "exported")
-    vectors, expected = (Encoder.load(path).encode(WORDS) for path in (tmp_path / "exported", trained(kind)))
-    assert (vectors * expected).sum(1).min() > 0.999

@@ -137,7 +137,7 @@ def link(
     \b
     A column of a table:
       nymlink link table.csv --column diagnosis -o linked.csv
-      nymlink link table.csv --column diagnosis --map-column language=lang
+      nymlink link visits.csv --column finding --map-column language=lang
 
     \b
     Documents, and one mention in its text:
