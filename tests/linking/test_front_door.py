@@ -57,6 +57,8 @@ def test_a_linker_is_measured_by_a_corpus(tmp_path: Path) -> None:
     linker = nymlink.Linker.build(tmp_path / "x.obo", encoder=None)
     evaluation = nymlink.evaluate(linker, corpus, types=["Disease"])
     assert (evaluation.counts.scored, evaluation.figures["concept_acc@1"]) == (1, 1)
+    assert str(evaluation).startswith("Acc@1/@5 100.0/100.0 by concept, 100.0/100.0 by name; 1 mentions;")
+    assert len(repr(evaluation)) < 2_000
     assert nymlink.evaluate(linker.index, corpus).figures["concept_acc@1"] == 0.5
     corrected = nymlink.Linker(linker.index, spelling={"short": "tall"}, guesses=False)
     assert nymlink.evaluate(corrected, corpus).figures == nymlink.evaluate(linker, corpus).figures

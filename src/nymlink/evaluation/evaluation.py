@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from nymlink.core.errors import InputError
@@ -64,10 +64,21 @@ class Evaluation:
     counts: Counts
     figures: Mapping[str, float]
     intervals: Mapping[str, tuple[float, float]]
-    breakdown: Sequence[BreakdownRow]
-    outcomes: Sequence[Outcome]
-    mistakes: Sequence[Mistake]
-    settings: Mapping[str, Any]
+    breakdown: Sequence[BreakdownRow] = field(repr=False)
+    outcomes: Sequence[Outcome] = field(repr=False)
+    mistakes: Sequence[Mistake] = field(repr=False)
+    settings: Mapping[str, Any] = field(repr=False)
+
+    def __str__(self) -> str:
+        """Return the figures that count in one line: `nymlink.evaluation.report.report` says more."""
+        by_concept, by_name = (
+            "/".join(f"{100 * self.figures[f'{prefix}acc@{k}']:.1f}" for k in (1, 5))
+            for prefix in ("concept_", "")
+        )
+        return (
+            f"Acc@1/@5 {by_concept} by concept, {by_name} by name; {self.counts.scored:,} mentions; "
+            f"{self.counts.unknown_gold:,} have no gold concept in the vocabulary"
+        )
 
     @property
     def unseen(self) -> BreakdownRow | None:
@@ -76,7 +87,7 @@ class Evaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON values: the figures, then their breakdown, counts, settings and all mentions' ranks."""
-        counts = {field: getattr(self.counts, field) for field in Counts.__slots__}
+        counts = {name: getattr(self.counts, name) for name in Counts.__slots__}
         return {
             "n": self.counts.scored,
             **self.figures,
