@@ -1,22 +1,20 @@
-"""Count mentions in scripts that the encoder of an index does not know, for one warning over many calls."""
+"""Count mentions in scripts that the encoder of an index does not know."""
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Self
 
+from nymlink.core.collected_counts import CollectedCounts
 from nymlink.encode.model.installed import XL_MINI
 from nymlink.index.index import Index
 from nymlink.text.scripts import main_script
 
 
 @dataclass(slots=True)
-class UnknownScripts:
+class UnknownScripts(CollectedCounts):
     """Counts of linked mentions, and of those that the encoder of the index cannot read.
 
     Attributes:
@@ -42,30 +40,14 @@ class UnknownScripts:
             self.unread[unknown[0]] += 1
             self.encoder = encoder.name or ""
 
-    @contextmanager
-    def collected(self) -> Iterator[None]:
-        """Add up the counts of the linkers called in this block, in its context, instead of warning of each."""
-        token = _COLLECTING.set(self)
-        try:
-            yield
-        finally:
-            _COLLECTING.reset(token)
+    def _add(self, other: Self) -> None:
+        self.mentions += other.mentions
+        self.unread += other.unread
+        self.encoder = other.encoder or self.encoder
 
-    def warn(self, *, stacklevel: int) -> None:
-        """Warn of mentions that the encoder cannot read, if any, or leave that to the block that collects counts.
-
-        Args:
-            stacklevel: the line that the warning names: 1 for the caller's, 2 for the line that called that.
-        """
-        collecting = _COLLECTING.get()
-        if collecting is not None:
-            collecting.mentions += self.mentions
-            collecting.unread += self.unread
-            collecting.encoder = self.encoder or collecting.encoder
-        elif self.unread:
-            warnings.warn(self._message(), stacklevel=stacklevel + 1)
-
-    def _message(self) -> str:
+    def _message(self) -> str | None:
+        if not self.unread:
+            return None
         *others, last = [script for script, _ in self.unread.most_common()]
         scripts = f"{', '.join(others)} or {last}" if others else last
         message = (
@@ -78,6 +60,3 @@ class UnknownScripts:
             f"{message}; {XL_MINI} knows many languages: pip install 'nymlink[xl]', then build the index with "
             f"nymlink index build ... --encoder {XL_MINI}"
         )
-
-
-_COLLECTING: Final[ContextVar[UnknownScripts | None]] = ContextVar("unknown scripts", default=None)
