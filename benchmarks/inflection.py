@@ -20,7 +20,7 @@ import report
 from inputs import data_root
 from nymlink.corpus.read import read_corpus
 from nymlink.text.folding import fold
-from nymlink.text.languages import rules_for
+from nymlink.text.languages import rules_of
 from nymlink.text.normalise import normalise
 
 LANGUAGES: Final = ("de", "es", "fi", "ru", "tr")
@@ -45,7 +45,7 @@ def names_by_language(root: Path, languages: tuple[str, ...]) -> dict[str, set[s
 def count(language: str, names: set[str], mentions: set[str]) -> dict[str, int]:
     """Count the mentions that are a name as they stand, and those that are one in another form."""
     equal = {mention for mention in mentions if fold(mention) in names}
-    rules = rules_for("", language)
+    rules = rules_of(language)
     inflected = [
         mention for mention in mentions - equal if any(fold(form) in names for form in rules.forms(mention))
     ]

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from nymlink.corpus.model import Document, Mention
 from nymlink.index.entries.entries import Entries
 from nymlink.linking.guesses import guess
-from nymlink.text.languages import LanguageRules, recognise_language, rules_for
+from nymlink.text.languages import LanguageRules, recognise_language, rules_of
 from nymlink.text.normalise import normalise
 from nymlink.text.prepare import Composites, language_of, prepare_document
 from nymlink.text.spelling import correct
@@ -69,7 +69,7 @@ def queries(
         document: a text with mentions, or mentions alone.
         entries: those of the index.
         language: code of the language of mentions that state none; ``None`` where it is unknown, see
-            :func:`~nymlink.text.languages.rules_for`.
+            :func:`~nymlink.text.languages.recognise_language`.
         spelling: misspelt word → right word, for every language; ``None`` for the language's own table.
         guesses: whether misspelt words are guessed.
         composites: which mentions are split into parts.
@@ -89,7 +89,7 @@ def queries(
     def query_for(text: str, mention: Mention) -> MentionQuery:
         acronym = _is_acronym(mention.text, text)
         code = recognise_language(text, language_of(mention, language, as_published=as_published))
-        rules = rules_for(text, code)
+        rules = rules_of(code)
         if entries.find(text) is not None:
             return MentionQuery(text, text, rules, code, acronym=acronym)
         if not as_published and (row := entries.find_folded(text)) is not None:

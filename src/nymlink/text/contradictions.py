@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Final, Literal
 
-from nymlink.core.language_codes import UNKNOWN_LANGUAGE
-from nymlink.text.languages import rules_for
+from nymlink.text.languages import rules_of
 from nymlink.text.numerals import missing, numerals
 from nymlink.text.opposites import WITHOUT, Meaning, meanings, opposites
 
@@ -88,7 +87,7 @@ class _Comparison:
         self._prefixes = tuple(table.plain["joined"])
         kinds = ("negation", "negation at the end", "negation with preposition", "absence", "normal")
         self._negations = frozenset().union(*(table.plain[kind] for kind in kinds))
-        self._rules = rules_for("", language or UNKNOWN_LANGUAGE)
+        self._rules = rules_of(language)
         self._language = language
         self._words = lru_cache(maxsize=1 << 14)(self._split)
         self._groups = lru_cache(maxsize=1 << 16)(self._look_up_groups)

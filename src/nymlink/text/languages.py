@@ -83,7 +83,15 @@ def rules_for(text: str, language: str | None = None) -> LanguageRules:
         text: normalised.
         language: its code; ``None`` where it is unknown, see :func:`recognise_language`.
     """
-    code = recognise_language(text, language)
+    return rules_of(recognise_language(text, language))
+
+
+def rules_of(code: str | None) -> LanguageRules:
+    """Look up the rules of a language; neutral ones where it has none, or is ``None``.
+
+    Args:
+        code: as :func:`recognise_language` gives it.
+    """
     return NEUTRAL if code is None else _rules().get(code, NEUTRAL)
 
 
