@@ -15,7 +15,7 @@ KNOWS = {
     "text": "core corpus",
     "vocabulary": "core text",
     "sources": "core vocabulary",
-    "pairs": "core vocabulary",
+    "pairs": "core text vocabulary",
     "encode": "core text vocabulary",
     "index": "core text vocabulary encode",
     "linking": "core corpus text vocabulary encode index",

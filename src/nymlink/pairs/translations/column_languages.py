@@ -1,43 +1,44 @@
-"""Check that the two columns of translation pairs are in the languages, and in the order, that is told."""
+"""Check the languages and the order of the two columns of translation pairs."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable
 from functools import cache
 from typing import Final, NamedTuple
+
+from nymlink.text.scripts import HAN, LATIN, scripts_of
 
 _CODES: Final = re.compile(r"([a-z]{2,3})-([a-z]{2,3})", re.IGNORECASE)
 _CODES_IN_NAME: Final = re.compile(r"(?<![a-z])([a-z]{2}-[a-z]{2})(?![a-z])", re.IGNORECASE)
 
 _LANGUAGES_OF: Final = {
-    "ARABIC": "ar fa ps ug ur",
-    "ARMENIAN": "hy",
-    "BENGALI": "as bn",
-    "CJK": "ja zh",
-    "CYRILLIC": "be bg kk ky mk mn ru tg uk",
-    "DEVANAGARI": "hi mr ne",
-    "ETHIOPIC": "am ti",
-    "GEORGIAN": "ka",
-    "GREEK": "el",
-    "GUJARATI": "gu",
-    "GURMUKHI": "pa",
-    "HANGUL": "ko",
-    "HEBREW": "he yi",
-    "HIRAGANA": "ja",
-    "KANNADA": "kn",
-    "KATAKANA": "ja",
-    "KHMER": "km",
-    "LAO": "lo",
-    "MALAYALAM": "ml",
-    "MYANMAR": "my",
-    "SINHALA": "si",
-    "TAMIL": "ta",
-    "TELUGU": "te",
-    "THAI": "th",
+    "Arabic": "ar fa ps ug ur",
+    "Armenian": "hy",
+    "Bengali": "as bn",
+    HAN: "ja zh",
+    "Cyrillic": "be bg kk ky mk mn ru tg uk",
+    "Devanagari": "hi mr ne",
+    "Ethiopic": "am ti",
+    "Georgian": "ka",
+    "Greek": "el",
+    "Gujarati": "gu",
+    "Gurmukhi": "pa",
+    "Hangul": "ko",
+    "Hebrew": "he yi",
+    "Hiragana": "ja",
+    "Kannada": "kn",
+    "Katakana": "ja",
+    "Khmer": "km",
+    "Lao": "lo",
+    "Malayalam": "ml",
+    "Myanmar": "my",
+    "Sinhala": "si",
+    "Tamil": "ta",
+    "Telugu": "te",
+    "Thai": "th",
 }
-"""Script, as Unicode names it → languages written in it; all others are taken to be written in Latin letters."""
+"""Script → languages written in it; all others are taken to be written in Latin letters."""
 
 _ENGLISH: Final = frozenset(
     "before being between both could does during each from into its other our should that the their them "
@@ -100,8 +101,8 @@ def find_exchange(rows: Iterable[tuple[int, str, str]], languages: ColumnLanguag
     left, right = map(_scripts, languages)
     if left != right:
         marked, least = (left - right, right - left), 1
-        votes = [(line, _vote(_scripts_in(x), _scripts_in(y), marked)) for line, x, y in rows]
-    elif "en" in languages and left == {"LATIN"}:
+        votes = [(line, _vote(scripts_of(x), scripts_of(y), marked)) for line, x, y in rows]
+    elif "en" in languages and left == {LATIN}:
         least = _LEAST_ROWS
         sign = 1 if languages.left == "en" else -1
         votes = [(line, sign * (_englishness(x) - _englishness(y))) for line, x, y in rows]
@@ -117,7 +118,7 @@ def _vote(left: frozenset[str], right: frozenset[str], marked: tuple[frozenset[s
 
     Latin letters tell nothing: they are in words of every language.
     """
-    first, second = (scripts - {"LATIN"} for scripts in marked)
+    first, second = (scripts - {LATIN} for scripts in marked)
     as_given = bool(left & first) + bool(right & second)
     exchanged = bool(right & first) + bool(left & second)
     return as_given - exchanged
@@ -134,9 +135,4 @@ def _englishness(text: str) -> int:
 def _scripts(language: str) -> frozenset[str]:
     """Look up the scripts that a language is written in."""
     found = {script for script, languages in _LANGUAGES_OF.items() if language in languages.split()}
-    return frozenset(found or {"LATIN"})
-
-
-def _scripts_in(text: str) -> frozenset[str]:
-    """Collect the scripts of a text's letters."""
-    return frozenset(unicodedata.name(letter, "").partition(" ")[0] for letter in text if letter.isalpha())
+    return frozenset(found or {LATIN})
