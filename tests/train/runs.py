@@ -49,17 +49,34 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return workplace(tmp_path_factory.mktemp("workplace"))
 
 
+def interrupt_forward(
+    monkeypatch: pytest.MonkeyPatch, network: type, *, calls: int = 1, training: bool | None = None
+) -> None:
+    """Send this process SIGINT at a call of a network, once.
+
+    Args:
+        monkeypatch: of the test.
+        network: class of the network.
+        calls: number of the call.
+        training: count only calls in training, or only others; all if ``None``.
+    """
+    original, left = network.forward, calls
+
+    def forward(self: Any, *arguments: Any, **named: Any) -> Any:
+        nonlocal left
+        left -= training is None or self.training == training
+        if not left:
+            monkeypatch.setattr(network, "forward", original)
+            os.kill(os.getpid(), signal.SIGINT)
+        return original(self, *arguments, **named)
+
+    monkeypatch.setattr(network, "forward", forward)
+
+
 @pytest.fixture
 def interrupt_next_step(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Once called, the next time that names are encoded this process is sent SIGINT."""
-    original = TorchModel.forward
-
-    def forward(*arguments: Any, **named: Any) -> Any:
-        monkeypatch.setattr(TorchModel, "forward", original)
-        os.kill(os.getpid(), signal.SIGINT)
-        return original(*arguments, **named)
-
-    return lambda: monkeypatch.setattr(TorchModel, "forward", forward)
+    return lambda: interrupt_forward(monkeypatch, TorchModel)
 
 
 def sap_settings(place: Path, output: Path, **changes: Any) -> SapSettings:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +24,7 @@ from nymlink.train.mentions.train_cross_encoder import train_cross_encoder
 from nymlink.train.settings.common import HeldOutCorpus
 from nymlink.train.settings.reranker_recipes import CrossEncoderSettings
 from tests.encode import tiny
-from tests.train.runs import metrics, record, same, untimed_metrics
+from tests.train.runs import interrupt_forward, metrics, record, same, untimed_metrics
 from tests.train.small import vocabulary
 
 WORDS = "heart", "seizure", "fever", "short", "stature", "infarction"
@@ -129,17 +127,7 @@ def test_stopped_it_goes_on_to_the_same_bits(
     place: Path, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: int
 ) -> None:
     given = settings(place, tmp_path / "out")
-    original, left = JointModel.forward, calls
-
-    def forward(self: JointModel, *arguments: Any, **named: Any) -> Any:
-        nonlocal left
-        left -= 1
-        if not left:
-            monkeypatch.setattr(JointModel, "forward", original)
-            os.kill(os.getpid(), signal.SIGINT)
-        return original(self, *arguments, **named)
-
-    monkeypatch.setattr(JointModel, "forward", forward)
+    interrupt_forward(monkeypatch, JointModel, calls=calls)
     with pytest.raises(StoppedError):
         train_cross_encoder(given)
     train_cross_encoder(given)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ from nymlink.core.errors import InputError, StoreError
 from nymlink.core.problems import Problems
 from nymlink.corpus.model import Document
 from nymlink.corpus.read import read_corpus
+from nymlink.encode.model.torch_model import TorchModel
 from nymlink.index.fusion.fusion import Fusion
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
@@ -31,7 +30,7 @@ from nymlink.train.settings.fields import make_settings
 from nymlink.train.settings.reranker_recipes import RerankSettings
 from nymlink.train.settings.toml_files import read_toml
 from tests.encode import tiny
-from tests.train.runs import metrics, record, same, untimed_metrics
+from tests.train.runs import interrupt_forward, metrics, record, same, untimed_metrics
 from tests.train.small import vocabulary
 
 WORDS = "heart", "attack", "seizure", "short", "stature", "infarction"
@@ -261,20 +260,8 @@ def test_mentions_come_to_what_they_mean(place: Path, tmp_path: Path) -> None:
 def test_stopped_it_goes_on_to_the_same_bits(
     place: Path, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, training: bool
 ) -> None:
-    from nymlink.encode.model.torch_model import TorchModel
-
     given = settings(place, tmp_path / "out")
-    original, left = TorchModel.forward, 6 if training else 1
-
-    def forward(self: TorchModel, *arguments: Any, **named: Any) -> Any:
-        nonlocal left
-        left -= self.training == training
-        if not left:
-            monkeypatch.setattr(TorchModel, "forward", original)
-            os.kill(os.getpid(), signal.SIGINT)
-        return original(self, *arguments, **named)
-
-    monkeypatch.setattr(TorchModel, "forward", forward)
+    interrupt_forward(monkeypatch, TorchModel, calls=6 if training else 1, training=training)
     with pytest.raises(StoppedError):
         train_rerank(given)
     (path,) = checkpoint.checkpoints(tmp_path / "out" / "checkpoints").values()

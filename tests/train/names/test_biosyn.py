@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +17,16 @@ from nymlink.train.engine.loop import StoppedError
 from nymlink.train.names.train_biosyn import train_biosyn
 from nymlink.train.settings.common import HeldOutCorpus
 from nymlink.train.settings.encoder_recipes import BioSynSettings
-from tests.train.runs import metrics, names, record, same, train_though_killed, untimed_metrics, weights
+from tests.train.runs import (
+    interrupt_forward,
+    metrics,
+    names,
+    record,
+    same,
+    train_though_killed,
+    untimed_metrics,
+    weights,
+)
 
 EPOCHS, IN_EPOCH = 3, 5
 
@@ -130,32 +136,11 @@ def assert_same(output: Path, finished: Path) -> None:
     assert said[0] == said[1]
 
 
-@pytest.fixture
-def interrupt_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool, int], None]:
-    """Once called, the so-many-th piece encoded in training (or not) sends this process SIGINT."""
-    original = TorchModel.forward
-
-    def arm(training: bool, times: int) -> None:
-        left = times
-
-        def forward(self: TorchModel, *arguments: Any, **named: Any) -> Any:
-            nonlocal left
-            left -= self.training == training
-            if not left:
-                monkeypatch.setattr(TorchModel, "forward", original)
-                os.kill(os.getpid(), signal.SIGINT)
-            return original(self, *arguments, **named)
-
-        monkeypatch.setattr(TorchModel, "forward", forward)
-
-    return arm
-
-
 def test_stopped_within_an_epoch_it_goes_on_with_the_candidates_of_its_start(
-    place: Path, corpus: Path, finished: Path, tmp_path: Path, interrupt_at: Callable[[bool, int], None]
+    place: Path, corpus: Path, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given = settings(place, corpus, tmp_path / "out")
-    interrupt_at(True, 8)
+    interrupt_forward(monkeypatch, TorchModel, calls=8, training=True)
     with pytest.raises(StoppedError) as stopped:
         train_biosyn(given)
     (path,) = checkpoint.checkpoints(tmp_path / "out" / "checkpoints").values()
@@ -169,10 +154,10 @@ def test_stopped_within_an_epoch_it_goes_on_with_the_candidates_of_its_start(
 
 
 def test_stopped_while_candidates_are_searched_it_breaks_that_off(
-    place: Path, corpus: Path, finished: Path, tmp_path: Path, interrupt_at: Callable[[bool, int], None]
+    place: Path, corpus: Path, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given = settings(place, corpus, tmp_path / "out")
-    interrupt_at(False, 1)
+    interrupt_forward(monkeypatch, TorchModel, training=False)
     with pytest.raises(StoppedError, match="after step 0 of 15"):
         train_biosyn(given)
     train_biosyn(given)
@@ -180,10 +165,10 @@ def test_stopped_while_candidates_are_searched_it_breaks_that_off(
 
 
 def test_memory_of_a_checkpoint_that_is_damaged_is_said(
-    place: Path, corpus: Path, tmp_path: Path, interrupt_at: Callable[[bool, int], None]
+    place: Path, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given = settings(place, corpus, tmp_path / "out")
-    interrupt_at(True, 3)
+    interrupt_forward(monkeypatch, TorchModel, calls=3, training=True)
     with pytest.raises(StoppedError):
         train_biosyn(given)
     (path,) = (tmp_path / "out" / "checkpoints").glob("*/memory.safetensors")
