@@ -104,7 +104,8 @@ def build_benchmark(
     site = read_site(dump)
     code = normalise_language(language or site.language)
     if code is None:
-        raise InputError(f"{language!r} is no code of a language, such as de" if language else "give the language")
+        stated = f"{language!r} is no language code" if language else "the dump does not state its language"
+        raise InputError(f"{stated}: give the code, for example --language fi", path=dump)
     site = replace(site, language=code)
     pages = read_page_concepts(concepts, items=items, language=code, problems=problems)
     settings = {

@@ -202,7 +202,7 @@ def language_table(results: Sequence[LanguageResult]) -> str:
     Accuracies are by name, as published; by concept if a result has context.
     """
     reading = CONCEPT if any(result.context for result in results) else NAME
-    said = "by concept" if reading == CONCEPT else "by name, lenient"
+    counting = "by concept" if reading == CONCEPT else "by name, lenient"
     languages = list(dict.fromkeys(result.language for result in results))
     rows: dict[str, dict[str, LanguageResult]] = {}
     for result in results:
@@ -227,7 +227,7 @@ def language_table(results: Sequence[LanguageResult]) -> str:
     header = [*languages, "mean"]
     return "\n".join(
         [
-            f"Acc@1/@5 (%) of all mentions, {said}",
+            f"Acc@1/@5 (%) of all mentions, {counting}",
             line("", header),
             *accuracies("figures"),
             "",
