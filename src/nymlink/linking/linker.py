@@ -1,4 +1,4 @@
-"""The linker: the whole way from mention to link."""
+"""Link mentions to the concepts of an index."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ a few mentions costs nearly as much as for many, but what is found takes memory.
 class Linker:
     """Links mentions to the concepts of an index.
 
-    It can be handed to another process (pickled) where its index was loaded from a folder, which is opened again
-    there; threads may share one.
+    A linker can be handed to another process (pickled) where its index was loaded from a folder, which is opened
+    again there; threads may share one.
 
     Args:
         index: what to link to.
@@ -215,7 +215,7 @@ class Linker:
         unknown.warn(stacklevel=stacklevel)
 
     def _groups(self, documents: Iterable[Document]) -> Iterator[list[Document]]:
-        """Documents that are linked together."""
+        """Batch documents: those of a batch are searched for together."""
         enough = min(_MENTIONS, _CANDIDATES // self._depth)
         group: list[Document] = []
         mentions = 0
@@ -234,7 +234,7 @@ class Linker:
     def _linked(
         self, documents: Sequence[Document], language: str | None, unknown: UnknownScripts
     ) -> Iterator[list[Link]]:
-        """The links of each document as the index has them; mentions that its encoder cannot read are counted."""
+        """Link the documents of a batch, without re-ranking; count mentions that the encoder cannot read."""
         prepared = [
             queries(
                 document,
@@ -264,7 +264,7 @@ class Linker:
 
 
 def _language(code: str | None) -> str | None:
-    """A language code as BCP 47 writes it; ``None`` where the language is unknown.
+    """Normalise a language code; ``None`` where the language is unknown.
 
     Raises:
         InputError: this is no language code.
@@ -278,5 +278,5 @@ def _language(code: str | None) -> str | None:
 
 
 def _cut(link: Link, top_k: int) -> Link:
-    """A link with the first candidates only; of a composite one, of each part."""
+    """Truncate the candidates of a link, or of the parts of a composite one, to ``top_k``."""
     return replace(link, candidates=link.candidates[:top_k], parts=tuple(_cut(part, top_k) for part in link.parts))

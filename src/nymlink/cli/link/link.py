@@ -196,7 +196,7 @@ def link(
 
 
 def _link(linker: Linker, source: LinkSource, out: TextIO, format: str | None, problems: Problems) -> None:
-    """Link what is to be linked as it comes, and write the links."""
+    """Link the mentions of a source as they come, and write the links."""
 
     def writer(
         *, located: bool = False, has_documents: bool = False, table: UserTable | None = None
@@ -276,12 +276,12 @@ def _linked(linker: Linker, documents: Iterable[Document]) -> Iterator[tuple[Doc
     # The linker reads some documents ahead.
     waiting: deque[Document] = deque()
 
-    def noted() -> Iterator[Document]:
+    def read_ahead() -> Iterator[Document]:
         for document in documents:
             waiting.append(document)
             yield document
 
-    for links in linker.link_documents(noted()):
+    for links in linker.link_documents(read_ahead()):
         yield waiting.popleft(), links
 
 

@@ -1,4 +1,4 @@
-"""What the command line gives to link: mentions, lines, a column of a table, or documents."""
+"""Read from the arguments of `nymlink link` where its mentions come from."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STANDARD_STREAM: Final = Path("-")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkSource:
-    """What is to be linked: ``document``, ``corpus``, ``file`` or ``mentions``, the first of them that there is.
+    """The source of mentions: the first that is given of ``document``, ``corpus``, ``file`` and ``mentions``.
 
     Attributes:
         mentions: mentions given as arguments.
