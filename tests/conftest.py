@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,17 @@ hypothesis.settings.register_profile("nymlink", deadline=None)
 hypothesis.settings.load_profile("nymlink")
 
 _NO_DATA = "real data not found"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect no garbage while tests are imported, and look at nothing again that was: it stays until the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
