@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
+import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -24,6 +26,17 @@ hypothesis.settings.register_profile("nymlink", deadline=None)
 hypothesis.settings.load_profile("nymlink")
 
 _NO_DATA = "real data not found"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect no garbage while tests are imported, and look at nothing again that was: it stays until the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -77,3 +90,22 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ModuleType]:
     """Imports a script of ``benchmarks/``: tests see that these run, on toys, where no figure means anything."""
     monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "benchmarks"))
     return importlib.import_module
+
+
+@pytest.fixture
+def run_here(script: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Lets benchmarks measure in this process, not in others, which take longer to start than toys to be measured.
+
+    Returns:
+        The functions that were called, in order.
+    """
+    called: list[str] = []
+
+    def run(function: str, **arguments: Any) -> dict[str, Any]:
+        called.append(function)
+        module, _, name = function.partition(":")
+        found = getattr(importlib.import_module(module), name)(**json.loads(json.dumps(arguments)))
+        return {**found, "peak_mb": 90.0}
+
+    monkeypatch.setattr(script("apart"), "run", run)
+    return called

@@ -82,6 +82,7 @@ def test_queries_are_drawn_of_real_corpora(data: Path, tmp_path: Path, script: S
     assert len(set(inputs.read_queries(output))) == count > 1000
 
 
+@pytest.mark.usefixtures("run_here")
 def test_a_large_vocabulary_is_made_built_and_searched(tmp_path: Path, script: Script) -> None:
     large = script("large_sparse")
     sizes = {"concepts": 400, "english": 1000, "other": 300}

@@ -37,6 +37,12 @@ ENTRIES = entries(
     ]
 )
 NAMES = ENTRIES.texts.to_pylist()
+ROWS = np.array(
+    [row for row, name in enumerate(NAMES) if row % 5 == 0 or len(name) < 4 or not name.isascii()], np.int32
+)
+"""Every fifth entry, and all that are short or in another script."""
+
+SOME = [NAMES[row] for row in ROWS]
 QUERIES = [
     "",
     " ",
@@ -167,19 +173,21 @@ def test_no_queries(search: Searcher) -> None:
 
 
 def test_an_entry_finds_itself_with_the_best_score(search: Searcher) -> None:
-    hits = search.search(NAMES, 20)
-    scores = search.score(NAMES, np.arange(len(NAMES), dtype=np.int32)[:, None])
+    hits = search.search(SOME, 20)
+    scores = search.score(SOME, ROWS[:, None])
     np.testing.assert_allclose(scores[:, 0], hits.scores[:, 0], atol=1e-6)
-    # Not 1 where a search, or a part of one, sees nothing in it: no word of two letters in "a". And not quite 1
-    # where vectors are kept as float16.
-    assert np.isclose(scores[:, 0], 1, atol=1e-3).mean() > 0.99
+    # Not 1 where a search, or a part of one, sees nothing in it: no word of two letters in "a", stop words alone
+    # in "to". And not quite 1 where vectors are kept as float16.
+    less = [SOME[place] for place in np.flatnonzero(~np.isclose(scores[:, 0], 1, atol=1e-3))]
+    assert len(less) < 15
+    assert all(len(word) < 3 for name in less for word in name.split())
 
 
 def test_no_score_is_above_that_of_the_best_possible(search: Searcher) -> None:
-    hits = search.search([*NAMES, *QUERIES], 20)
+    hits = search.search([*SOME, *QUERIES], 20)
     # But for the rounding of a sum.
     assert hits.scores.max() <= 1 + 1e-6
-    assert search.score([*NAMES, *QUERIES], hits.rows).max() <= 1 + 1e-6
+    assert search.score([*SOME, *QUERIES], hits.rows).max() <= 1 + 1e-6
 
 
 def test_the_same_question_gets_the_same_answer(search: Searcher) -> None:

@@ -16,7 +16,7 @@ SOURCE = ROOT / "src"
 WITH_EXAMPLES = [path for path in sorted(SOURCE.rglob("*.py")) if ">>> " in path.read_text(encoding="utf-8")]
 
 
-@pytest.mark.usefixtures("small_default")
+@pytest.mark.usefixtures("small_default", "export_once")
 @pytest.mark.parametrize("path", [path for path, command in COMMANDS.items() if command.examples])
 def test_examples_of_help_run(path: str, runner: Runner) -> None:
     for line in COMMANDS[path].examples:

@@ -12,6 +12,7 @@ from tests.docs.runner import Runner, check_script
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("export_once")
 @pytest.mark.parametrize("page", [page for page in PAGES if any(block.language in RUN for block in blocks(page))])
 def test_page_runs(page: str, runner: Runner, request: pytest.FixtureRequest) -> None:
     if any(

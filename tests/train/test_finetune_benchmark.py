@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import importlib
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,27 +17,20 @@ def benchmark(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: Callable[
 
 def test_a_fold_is_trained_and_measured_once(
     benchmark: Any,
+    run_here: list[str],
     place: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    called = []
-
-    def here(function: str, **arguments: Any) -> Any:
-        called.append(function)
-        module, _, name = function.partition(":")
-        return getattr(importlib.import_module(module), name)(**json.loads(json.dumps(arguments)))
-
-    monkeypatch.setattr(benchmark.apart, "run", here)
     options = ("--only", "AskAPatient", "--folds", "1", "--max-steps", "1")
     monkeypatch.setattr("sys.argv", ["finetune.py", str(tmp_path / "kept"), str(place / "base"), *options])
     benchmark.main()
-    assert {"finetune:train", "finetune:average", "finetune:measure"} <= set(called)
+    assert {"finetune:train", "finetune:average", "finetune:measure"} <= set(run_here)
     assert capsys.readouterr().out.count("| AskAPatient | 89.0/96.2 |") == 6
-    called.clear()
+    run_here.clear()
     benchmark.main()
-    assert called == ["inputs:unpack", "finetune:write_dictionaries"]
+    assert run_here == ["inputs:unpack", "finetune:write_dictionaries"]
 
 
 def test_nothing_that_is_measured_on_is_trained_on(benchmark: Any, tmp_path: Path) -> None:

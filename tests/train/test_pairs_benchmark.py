@@ -4,7 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 
+
+@pytest.mark.usefixtures("run_here")
 def test_making_pairs_is_measured(tmp_path: Path, script: Callable[[str], Any]) -> None:
     pairs = script("pairs")
     assert "of 180, " in pairs.text(pairs.measure(tmp_path, concepts=200, english=500, other=250))

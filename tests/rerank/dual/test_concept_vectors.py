@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import shutil
 import subprocess
 import sys
@@ -65,12 +64,10 @@ def of(*names: str) -> Vocabulary:
 def learned(
     model: DualEncoder, known: Vocabulary, rows: Sequence[int], cache: EmbeddingCache | None
 ) -> list[object]:
-    """What a process has that encodes these concepts and ends."""
+    """What a process has that encodes these concepts and ends: the last are written as it returns."""
     vectors = ConceptVectors(model, known, cache)
     vectors.add(rows)
     found: list[object] = vectors.get(rows).tolist()
-    del vectors
-    gc.collect()
     return found
 
 

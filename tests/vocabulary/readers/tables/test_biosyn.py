@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -165,7 +166,9 @@ def test_every_id_still_leads_to_every_name_it_stood_with(
             assert (concept_of[one] == concept_of[other]) == together
 
 
+@cache
 def _real(path: Path) -> Tables:
+    """Read a real dictionary, once."""
     problems = Problems()
     tables = FORMAT.read(path, options=ReadOptions(), problems=problems)
     assert problems.count == 0
