@@ -1,0 +1,16 @@
+"""`nymlink plot`: draw names, similarities, mentions and clusters before and after training."""
+
+from __future__ import annotations
+
+from nymlink.cli.lazy import LazyCommands
+
+plot = LazyCommands(
+    "plot",
+    help="Draw names, similarities, mentions and clusters before and after training.",
+    commands={
+        "space": "nymlink.cli.plot.space:space",
+        "similarities": "nymlink.cli.plot.similarities:similarities",
+        "contexts": "nymlink.cli.plot.contexts:contexts",
+        "clusters": "nymlink.cli.plot.clusters:clusters",
+    },
+)
