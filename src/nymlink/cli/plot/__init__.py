@@ -12,5 +12,6 @@ plot = LazyCommands(
         "similarities": "nymlink.cli.plot.similarities:similarities",
         "contexts": "nymlink.cli.plot.contexts:contexts",
         "clusters": "nymlink.cli.plot.clusters:clusters",
+        "languages": "nymlink.cli.plot.languages:languages",
     },
 )
