@@ -13,5 +13,6 @@ plot = LazyCommands(
         "contexts": "nymlink.cli.plot.contexts:contexts",
         "clusters": "nymlink.cli.plot.clusters:clusters",
         "languages": "nymlink.cli.plot.languages:languages",
+        "retrieval": "nymlink.cli.plot.retrieval:retrieval",
     },
 )
