@@ -1,4 +1,4 @@
-"""`nymlink plot`: draw names, similarities, mentions and clusters before and after training."""
+"""`nymlink plot`: draw what encoders and re-rankers make of names and mentions, and results by language."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from nymlink.cli.lazy import LazyCommands
 
 plot = LazyCommands(
     "plot",
-    help="Draw names, similarities, mentions and clusters before and after training.",
+    help="Draw names, similarities, mentions and clusters before and after training, and results by language.",
     commands={
         "space": "nymlink.cli.plot.space:space",
         "similarities": "nymlink.cli.plot.similarities:similarities",

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from nymlink.cli.plot.options import (
+    each_once,
     encoders_option,
     output_option,
     require_modules,
@@ -15,8 +16,8 @@ from nymlink.cli.plot.options import (
     vocabulary_argument,
 )
 from nymlink.encode.encoder import Encoder
+from nymlink.plot.chosen import sample_chosen
 from nymlink.plot.figure import save_figure
-from nymlink.plot.sample import sample_names
 from nymlink.plot.space import draw_space
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -27,10 +28,27 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 @output_option
 @click.option("--concepts", default=10, show_default=True, type=click.IntRange(2, 49), help="How many concepts.")
 @click.option(
+    "--concept",
+    "chosen",
+    multiple=True,
+    metavar="ID",
+    callback=each_once,
+    help="A concept to draw in colour, its names labelled by language; random ones in grey make up --concepts. "
+    "Repeatable.",
+)
+@click.option(
     "--names", default=10, show_default=True, type=click.IntRange(2, 100), help="How many names of each."
 )
 @sample_seed_option
-def space(vocabulary: Path, encoders: tuple[str, ...], output: Path, concepts: int, names: int, seed: int) -> None:
+def space(
+    vocabulary: Path,
+    encoders: tuple[str, ...],
+    output: Path,
+    concepts: int,
+    chosen: tuple[str, ...],
+    names: int,
+    seed: int,
+) -> None:
     """Draw a map of the names of some concepts.
 
     Names that are similar to an encoder lie near each other (t-SNE). With a good encoder the names of a concept
@@ -38,9 +56,10 @@ def space(vocabulary: Path, encoders: tuple[str, ...], output: Path, concepts: i
 
     \b
     nymlink plot space mondo --encoder base --encoder trained -o space.png
+    nymlink plot space hpo-multilingual --concept HP:0001250 --encoder base --encoder trained -o seizure.png
     """
     require_modules("matplotlib", "sklearn", extra="plot", purpose="drawing")
-    sample = sample_names(Vocabulary.load(vocabulary), concepts=concepts, names=names, seed=seed)
+    sample = sample_chosen(Vocabulary.load(vocabulary), chosen, concepts=concepts, names=names, seed=seed)
     views = {title: Encoder.load(name).encode(sample.texts) for title, name in titles(encoders).items()}
     save_figure(draw_space(sample, views, seed=seed), output)
-    click.echo(f"{len(sample.texts):,} names of {concepts:,} concepts → {output}")
+    click.echo(f"{len(sample.texts):,} names of {len(sample.concepts):,} concepts → {output}")

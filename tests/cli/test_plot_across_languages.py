@@ -50,3 +50,15 @@ def test_what_cannot_be_drawn_is_said_before_anything_is_encoded(
     result = run("plot", "retrieval", folder / "vocab", *chosen, *where)
     assert (result.exit_code, message in result.stderr) == (2, True), result.output
     assert not list(tmp_path.iterdir())
+
+
+def test_space_of_a_chosen_concept(run: Run, folder: Path, tmp_path: Path) -> None:
+    output = tmp_path / "space.svg"
+    chosen = ("--encoder", folder / "base", "--concepts", 3, "--names", 2)
+    result = run("plot", "space", folder / "vocab", "--concept", "T:1", *chosen, "-o", output)
+    assert (result.exit_code, result.stdout) == (0, f"7 names of 3 concepts → {output}\n"), result.output
+    assert b"coloured names" in output.read_bytes()
+    result = run("plot", "space", folder / "vocab", "--concept", "T:99", *chosen, "-o", output)
+    assert (result.exit_code, "no concept 'T:99' in the vocabulary" in result.stderr) == (2, True), result.output
+    result = run("plot", "space", folder / "vocab", "--concept", "T:1", "--concept", "T:1", *chosen, "-o", output)
+    assert (result.exit_code, "T:1 is given more than once" in result.stderr) == (2, True), result.output
