@@ -13,7 +13,10 @@ from nymlink.encode.encoder import Encoder
 from nymlink.index.index import Index
 from nymlink.rerank.dual.dual_encoder import DualEncoder, DualEncoderConfig
 from nymlink.vocabulary.merge.merge import merge
+from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.read import read_vocabulary
+from nymlink.vocabulary.tables import TableBuilder
+from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.contract.vocabulary_samples import SAMPLES
 from tests.docs.blocks import ROOT
 from tests.encode import tiny
@@ -88,6 +91,8 @@ VOCABULARIES: Final = tuple(
 )
 """Tables of open vocabularies, as benchmarks read them."""
 
+PHENOTYPES: Final = 200
+"""Concepts with names in three languages."""
 
 RARE_DISEASES: Final = 180
 
@@ -243,6 +248,17 @@ def _across_languages(folder: Path) -> None:
     dumps.write(folder / "fiwiki-pages-articles-multistream.xml.bz2", pages, language="fi")
 
 
+def _multilingual() -> Vocabulary:
+    """Return phenotypes with names in English, German and Chinese."""
+    builder = TableBuilder()
+    for number in range(PHENOTYPES):
+        concept = f"HP:{1250 + number:07}"
+        builder.concept(concept)
+        for language, name in (("en", "seizure"), ("en", "fit"), ("de", "Krampfanfall"), ("zh", "癫痫发作")):
+            builder.name(concept, f"{name} {number}", lang=language)
+    return Vocabulary.of((Source(name="hpo", format="table"), builder.build()))
+
+
 def _built(folder: Path) -> None:
     """Build the vocabularies and indexes that pages take for granted."""
     mondo = read_vocabulary(folder / "mondo.obo")
@@ -255,6 +271,7 @@ def _built(folder: Path) -> None:
         "doid": doid,
         "ncit": read_vocabulary(folder / "vocabularies" / "ncit.tsv.gz"),
         "hpo": read_vocabulary(folder / "hp.obo"),
+        "hpo-multilingual": _multilingual(),
         "umls": read_vocabulary(folder / "2026AA" / "META"),
         "medic": medic,
         "mesh": medic,

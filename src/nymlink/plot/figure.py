@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from nymlink.core.errors import MissingExtraError, OutputError
 from nymlink.core.store.atomic import atomic_file
+from nymlink.plot.fonts import font_families
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,7 +27,8 @@ _DPI: Final = 150
 def new_figure(width: float, height: float) -> Iterator[Figure]:
     """Create an empty figure, in inches, laid out without overlaps, to be drawn on within the block.
 
-    Texts are drawn literally: the dollar signs of a name enclose no formula.
+    Texts are drawn literally: the dollar signs of a name enclose no formula. Letters that one font does not have
+    are taken from another.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
@@ -37,7 +39,7 @@ def new_figure(width: float, height: float) -> Iterator[Figure]:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MissingExtraError("plot", purpose="drawing") from error
-    with rc_context({"text.parse_math": False}):
+    with rc_context({"text.parse_math": False, "font.family": list(font_families())}):
         figure = Figure(figsize=(width, height), dpi=_DPI, layout="constrained")
         FigureCanvasAgg(figure)
         yield figure

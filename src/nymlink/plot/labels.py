@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
+from nymlink.plot.fonts import readable
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -33,7 +35,8 @@ _PLACES: Final = tuple(
 
 
 def shortened(text: str, longest: int) -> str:
-    """Cut a text to a number of characters."""
+    """Cut a text to a number of characters, of which all can be drawn."""
+    text = readable(text)
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
 
 

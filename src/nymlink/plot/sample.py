@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,14 +23,28 @@ class NameSample:
         texts: the names; those of a concept follow one another, its first name first.
         labels: int32 (N): the concept of each, from 0.
         concepts: the C preferred names.
+        languages: where concepts were chosen, the codes of the languages of each of their names, which come first.
     """
 
     texts: tuple[str, ...]
     labels: Labels
     concepts: tuple[str, ...]
+    languages: tuple[str, ...] = ()
+
+    @property
+    def chosen(self) -> int:
+        """The number of chosen concepts."""
+        return len(np.unique(self.labels[: len(self.languages)]))
+
+    @property
+    def is_multilingual(self) -> bool:
+        """Whether the names of chosen concepts are in several languages."""
+        return len(set(self.languages)) > 1
 
 
-def sample_names(vocabulary: Vocabulary, *, concepts: int, names: int, seed: int = 0) -> NameSample:
+def sample_names(
+    vocabulary: Vocabulary, *, concepts: int, names: int, seed: int = 0, without: Collection[int] = ()
+) -> NameSample:
     """Draw names of random concepts among those that have enough names.
 
     Args:
@@ -37,25 +52,29 @@ def sample_names(vocabulary: Vocabulary, *, concepts: int, names: int, seed: int
         concepts: number of concepts.
         names: number of names of each; where too few concepts have as many, those with most are drawn.
         seed: seed of the drawing.
+        without: rows of concepts that are not drawn.
 
     Raises:
         InputError: fewer concepts than wanted have two names.
     """
     pairs = Pairs.of(vocabulary, seed=seed)
-    counts = np.diff(pairs.name_offsets)
+    others = np.flatnonzero(~np.isin(pairs.concepts, list(without)))
+    counts = np.diff(pairs.name_offsets)[others]
     if len(counts) < concepts:
+        which = "other concepts" if without else "concepts"
         raise InputError(
-            f"only {len(counts)} concepts of the vocabulary have two or more distinct names, not {concepts}"
+            f"only {len(counts)} {which} of the vocabulary have two or more distinct names, not {concepts}"
         )
     random = np.random.default_rng(seed)
     shuffled = random.permutation(len(counts))
     # Stable: concepts with enough names stay in random order.
-    chosen = np.sort(shuffled[np.argsort(-np.minimum(counts[shuffled], names), kind="stable")][:concepts])
+    drawn = shuffled[np.argsort(-np.minimum(counts[shuffled], names), kind="stable")][:concepts]
+    chosen = np.sort(others[drawn])
     rows = []
     for concept in chosen:
         own = pairs.names[pairs.name_offsets[concept] : pairs.name_offsets[concept + 1]]
-        others = random.permutation(own[1:])[: names - 1]
-        rows.append(np.concatenate([own[:1], np.sort(others)]))
+        further = random.permutation(own[1:])[: names - 1]
+        rows.append(np.concatenate([own[:1], np.sort(further)]))
     return NameSample(
         texts=tuple(pairs.texts(np.concatenate(rows))),
         labels=np.repeat(np.arange(concepts, dtype=np.int32), [len(own) for own in rows]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from textwrap import fill
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -11,8 +12,10 @@ import numpy.typing as npt
 from nymlink.core.errors import InputError, MissingExtraError
 from nymlink.core.store.arrays import Vectors
 from nymlink.plot.figure import COLOURS, MARKERS, new_figure
+from nymlink.plot.fonts import readable
 from nymlink.plot.labels import place_labels
 from nymlink.plot.sample import Labels, NameSample
+from nymlink.text.scripts import HAN, scripts_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,12 +23,20 @@ if TYPE_CHECKING:
 
 Flat = npt.NDArray[np.float64]
 
+_GREY: Final = "#999999"
+
+_LINE: Final = 84
+"""Characters of a line as wide as a map."""
+
 _SAME: Final = 1e-6
 """Rounding error of cosines and of components of unit vectors."""
 
 
 def draw_space(sample: NameSample, views: Mapping[str, Vectors], *, seed: int = 0) -> Figure:
     """Draw a map for each encoder: a concept is a colour and a shape, labelled with its preferred name.
+
+    Where concepts were chosen, each of their names is labelled: with its language, and a key says what it is, or
+    with the name itself where all are in one language. Other concepts are grey.
 
     Args:
         sample: the N names.
@@ -39,25 +50,30 @@ def draw_space(sample: NameSample, views: Mapping[str, Vectors], *, seed: int = 
     for title, vectors in views.items():
         if np.ptp(_units(vectors), axis=0).max() < _SAME:
             raise InputError(f"{title}: the encoder does not tell these names apart")
-    with new_figure(6.4 * len(views), 6.4) as figure:
+    keys = [_key(sample, concept, _LINE * len(views)) for concept in range(sample.chosen)]
+    lines = "".join(f"{key}\n" for key in keys).count("\n")
+    asked = len(sample.languages) or len(sample.texts)
+    with new_figure(6.4 * len(views), 6.4 + 0.18 * lines) as figure:
         figure.suptitle(
-            f"{len(sample.texts)} names of {len(sample.concepts)} concepts, each of one colour and shape",
+            f"{len(sample.texts)} names of {len(sample.concepts)} concepts, "
+            + ("random ones in grey" if 0 < len(keys) < len(sample.concepts) else "each of one colour and shape"),
             fontsize=13,
         )
         panels = figure.subplots(1, len(views), squeeze=False)[0]
         maps = [flatten(vectors, seed=seed) for vectors in views.values()]
         for axes, points, (title, vectors) in zip(panels, maps, views.items(), strict=True):
-            share = 100 * synonyms_nearest(vectors, sample.labels)
-            axes.set_title(f"{title}\nnearest other name is a synonym: {share:.0f} % of names", fontsize=11)
-            _draw_map(axes, turned(points, like=maps[0]), sample.labels)
+            share = 100 * synonyms_nearest(vectors, sample.labels, first=asked)
+            of = "coloured names" if keys else "names"
+            axes.set_title(f"{title}\nnearest other name is a synonym: {share:.0f} % of {of}", fontsize=11)
+            _draw_map(axes, turned(points, like=maps[0]), sample)
+        if keys:
+            handles = panels[0].collections[: len(keys)]
+            figure.legend(handles, keys, loc="outside lower center", frameon=False, fontsize=9)
         # Texts are placed last, when the sizes are final, and must not change the layout again.
         figure.draw_without_rendering()
         figure.set_layout_engine("none")
-        firsts = np.unique(sample.labels, return_index=True)[1]
-        colours = [_style(concept)[0] for concept in range(len(firsts))]
         for axes in panels:
-            shown = np.concatenate([drawn.get_offsets() for drawn in axes.collections])
-            place_labels(axes, shown[firsts], sample.concepts, colours, crowd=shown)
+            _label(axes, sample)
     return figure
 
 
@@ -86,23 +102,29 @@ def turned(points: Flat, *, like: Flat) -> Flat:
     return rotated
 
 
-def synonyms_nearest(vectors: Vectors, labels: Labels) -> float:
+def synonyms_nearest(vectors: Vectors, labels: Labels, *, first: int | None = None) -> float:
     """Compute the share of names whose nearest other name, by cosine similarity, is of the same concept.
 
     Of several equally near names, the share that is counts.
+
+    Args:
+        vectors: vectors (N, D) of the names.
+        labels: int32 (N): their concepts.
+        first: how many of the names are asked for their nearest, all by default.
     """
     units = _units(vectors)
     cosines = units @ units.T
     np.fill_diagonal(cosines, -np.inf)
     nearest = cosines >= cosines.max(1, keepdims=True) - _SAME
     synonyms = labels[:, None] == labels
-    return float(np.mean((nearest & synonyms).sum(1) / nearest.sum(1)))
+    shares = (nearest & synonyms).sum(1) / nearest.sum(1)
+    return float(np.mean(shares[:first]))
 
 
-def _draw_map(axes: Axes, points: Flat, labels: Labels) -> None:
-    for concept in range(labels.max() + 1):
-        colour, marker = _style(concept)
-        of_concept = points[labels == concept]
+def _draw_map(axes: Axes, points: Flat, sample: NameSample) -> None:
+    for concept in range(len(sample.concepts)):
+        colour, marker = _style(concept, sample)
+        of_concept = points[sample.labels == concept]
         axes.scatter(
             of_concept[:, 0], of_concept[:, 1], s=42, c=colour, marker=marker, edgecolors="white", linewidths=0.6
         )
@@ -113,10 +135,41 @@ def _draw_map(axes: Axes, points: Flat, labels: Labels) -> None:
         side.set_color("#bbbbbb")
 
 
-def _style(concept: int) -> tuple[str, str]:
-    """Choose colour and marker; no two of the first 49 concepts share both."""
+def _label(axes: Axes, sample: NameSample) -> None:
+    """Label each name of chosen concepts, by language if there are several, and one name of each other concept."""
+    points = np.concatenate([drawn.get_offsets() for drawn in axes.collections])
+    firsts = np.unique(sample.labels, return_index=True)[1][sample.chosen :]
+    labelled = np.concatenate([np.arange(len(sample.languages)), firsts])
+    own = sample.languages if sample.is_multilingual else sample.texts[: len(sample.languages)]
+    texts = [*own, *sample.concepts[sample.chosen :]]
+    colours = [_style(concept, sample)[0] for concept in sample.labels[labelled].tolist()]
+    place_labels(axes, points[labelled], texts, colours, crowd=points)
+
+
+def _key(sample: NameSample, concept: int, width: int) -> str:
+    """Write a chosen concept and, by language, its names, in lines of a number of characters."""
+    preferred = readable(sample.concepts[concept])
+    if not sample.is_multilingual:
+        return preferred
+    own = zip(sample.languages, sample.texts, sample.labels, strict=False)
+    names = [_written(codes, text) for codes, text, label in own if label == concept]
+    # A line ends between names, not within them.
+    return fill(f"{preferred}: " + " · ".join(name.replace(" ", "\N{NO-BREAK SPACE}") for name in names), width)
+
+
+def _written(codes: str, text: str) -> str:
+    shown = readable(text)
+    # Chinese characters are romanised as in Mandarin, which would be wrong in Japanese.
+    if shown != text and "ja" in codes and HAN in scripts_of(text):
+        return codes
+    return f"{codes} {shown}".strip()
+
+
+def _style(concept: int, sample: NameSample) -> tuple[str, str]:
+    """Choose colour and marker; no two of the first 49 concepts share both, but for the grey ones."""
     turn, colour = divmod(concept, len(COLOURS))
-    return COLOURS[colour], MARKERS[(colour + turn) % len(MARKERS)]
+    is_other = sample.chosen and concept >= sample.chosen
+    return _GREY if is_other else COLOURS[colour], MARKERS[(colour + turn) % len(MARKERS)]
 
 
 def _units(vectors: Vectors) -> Vectors:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -26,6 +26,9 @@ from nymlink.xlbel.queries import GoldIds, ResolvedQueries
 
 NAME: Final = "acc"
 CONCEPT: Final = "concept_acc"
+
+COUNTING: Final = {NAME: "by name, lenient", CONCEPT: "by concept"}
+"""What the readings of a result are called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,13 +199,17 @@ def _result(
     )
 
 
+def reading_of(results: Iterable[LanguageResult]) -> str:
+    """Choose the reading in which results are shown: by name, as published; by concept if a result has context."""
+    return CONCEPT if any(result.context for result in results) else NAME
+
+
 def language_table(results: Sequence[LanguageResult]) -> str:
     """Write results as tables for people: a row for each index, a column for each language, and their mean.
 
     Accuracies are by name, as published; by concept if a result has context.
     """
-    reading = CONCEPT if any(result.context for result in results) else NAME
-    counting = "by concept" if reading == CONCEPT else "by name, lenient"
+    reading = reading_of(results)
     languages = list(dict.fromkeys(result.language for result in results))
     rows: dict[str, dict[str, LanguageResult]] = {}
     for result in results:
@@ -227,7 +234,7 @@ def language_table(results: Sequence[LanguageResult]) -> str:
     header = [*languages, "mean"]
     return "\n".join(
         [
-            f"Acc@1/@5 (%) of all mentions, {counting}",
+            f"Acc@1/@5 (%) of all mentions, {COUNTING[reading]}",
             line("", header),
             *accuracies("figures"),
             "",
