@@ -30,7 +30,7 @@ def main() -> None:
         "--only",
         nargs="+",
         choices=list(STAGES),
-        default=[name for name in STAGES if name != "ship"],
+        default=[name for name in STAGES if name not in {"ship", "speed"}],
         metavar="STAGE",
     )
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
@@ -58,7 +58,26 @@ def main() -> None:
         encoder="nymlink-xl-mini",
         seed=recipe.seed,
     )
-    save(arguments.json, {"about": told, **result(recipe)})
+    parts = {
+        "xlbel": {
+            "data": "XL-BEL v1.0, 1,000 mentions a language; mentions whose concept the dictionary has",
+            "split": "test",
+            "dictionary": "34,786 concepts with UMLS ids of 60 open tables, names in all their languages",
+            "counting": "Acc@1 by concept, vectors alone where a row does not say hybrid",
+        },
+        "translations": {"data": "open tables", "dictionary": None, "counting": "pairs"},
+        "tokens": {
+            "data": "names learned, at most 2,000 a language",
+            "dictionary": None,
+            "counting": "tokens a name, percent of names with an unknown piece",
+        },
+        "speed": {"data": "names learned, 1,000 a language", "dictionary": None, "counting": "names a second"},
+    }
+    own_names_out = "34,786 concepts with UMLS ids of 60 open tables, without names in the language asked"
+    parts["xlbel_own_names_out"] = {**parts["xlbel"], "dictionary": own_names_out}
+    parts["xlbel_covered"] = {**parts["xlbel"], "data": "XL-BEL v1.0", "counting": "mentions"}
+    parts["tables"] = parts["translations"]
+    save(arguments.json, {"about": {**told, "parts": parts}, **result(recipe)})
 
 
 if __name__ == "__main__":

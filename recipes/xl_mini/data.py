@@ -65,6 +65,9 @@ SYNONYMS: Final = 10
 ENGLISH: Final = 200_000
 """English names that keep their own vectors."""
 
+WORDS: Final = "bitext"
+"""What translations of words from elsewhere have as their table."""
+
 Concept = tuple[str, list[tuple[str, str, str]]]
 """Id, and of each name: normal form, language, table."""
 
@@ -80,26 +83,26 @@ TRANSLATIONS: Final = pa.schema(
 """The columns of translations: concept id, English name, its translation, the language and table of that."""
 
 
-def make(data: Path, folder: Path, *, seed: int) -> None:
+def make(data: Path, folder: Path, *, seed: int, tables: Iterable[str] = TABLES) -> None:
     """Write ``translations.parquet``, ``synonyms.parquet`` and ``english.parquet``, each unless it is there."""
     wanted = {name: folder / f"{name}.parquet" for name in ("translations", "synonyms", "english")}
     if all(path.exists() for path in wanted.values()):
         return
-    vocabulary = merged(data, folder)
+    vocabulary = merged(data, folder, tables)
     phenotypes, codes = held_out_concepts(data)
     kept_out = held_out_names(data, phenotypes | codes)
     groups = concepts(vocabulary, kept_out)
     pairs = translations(groups, seed=seed)
-    _write(wanted["synonyms"], synonyms([*groups, *surface_forms(data, kept_out)], seed=seed))
-    _write(wanted["english"], pa.table({"name": english(groups, pairs["english"].to_pylist(), seed=seed)}))
-    _write(wanted["translations"], pairs)
+    write(wanted["synonyms"], synonyms([*groups, *surface_forms(data, kept_out)], seed=seed))
+    write(wanted["english"], pa.table({"name": english(groups, pairs["english"].to_pylist(), seed=seed)}))
+    write(wanted["translations"], pairs)
 
 
-def merged(data: Path, folder: Path) -> Vocabulary:
-    """Merge the allowed tables along all mappings whose licence allows it, once."""
+def merged(data: Path, folder: Path, tables: Iterable[str] = TABLES) -> Vocabulary:
+    """Merge tables along all mappings whose licence allows it, once."""
     kept = folder / "merged"
     if not kept.exists():
-        vocabularies = [read_vocabulary(path) for path in _paths(data, TABLES)]
+        vocabularies = [read_vocabulary(path) for path in _paths(data, tables)]
         merge(vocabularies, mappings(data)).vocabulary.save(kept)
     return Vocabulary.load(kept)
 
@@ -205,7 +208,7 @@ def english(groups: Iterable[Concept], known: Iterable[str], *, seed: int) -> li
 
 def is_general(table: str) -> bool:
     """Whether names of a table serve as word translations."""
-    return table in GENERAL
+    return table in (*GENERAL, "wordnet_bio_sa", WORDS)
 
 
 def counts(data: Path, folder: Path) -> dict[str, Any]:
@@ -255,6 +258,7 @@ def _table(lines: list[tuple[str, ...]], schema: pa.Schema) -> pa.Table:
     return pa.table([list(column) for column in zip(*lines, strict=True)] or [[] for _ in schema], schema=schema)
 
 
-def _write(path: Path, table: pa.Table) -> None:
+def write(path: Path, table: pa.Table) -> None:
+    """Write a table, whole or not at all."""
     with atomic_file(path) as partial:
         pq.write_table(table, partial)

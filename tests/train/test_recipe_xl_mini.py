@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from recipes.xl_mini import align, data, evaluate, held_out, tokenizer, transplant
+from recipes.xl_mini import align, data, evaluate, held_out, more_data, ship, stages, tokenizer, transplant, xlbel
 from recipes.xl_mini.stages import STAGES, Recipe, result
 from tokenizers import Tokenizer
 from tokenizers.models import Unigram
@@ -63,13 +63,24 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("data")
     phenotypes = [(f"HP:{number:07}", name) for number, name in enumerate(NAMES)]
     rows = [*((concept, name, "en") for concept, name in phenotypes), ("HP:0000000", "another name", "en")]
-    write(root / "vocabularies/hpo.tsv.gz", [*rows, *((c, translated(name), "de") for c, name in phenotypes)])
+    known = {concept: f"UMLS:C{number:07}" for number, (concept, _) in enumerate(phenotypes) if number < 30}
+    rows += [(concept, translated(name), "de") for concept, name in phenotypes]
+    write(root / "vocabularies/hpo.tsv.gz", rows, known)
     # A held-out name of HPO comes in another table, too.
     words = [(f"ILI:{number}", word) for number, word in enumerate((*WORDS, NAMES[1]))]
     rows = [(concept, word, "en") for concept, word in words]
     write(root / "multilingual/wordnet_bio_open.tsv.gz", [*rows, *((c, translated(w), "de") for c, w in words)])
     write(
         root / "multilingual/icd10_de_gm.tsv.gz", [(f"ICD10:A{n:02}", f"kurz quelle {n}", "de") for n in range(20)]
+    )
+    (root / "bitext").mkdir()
+    for name in ("en-de", "en-de.wiktionary"):
+        with gzip.open(root / f"bitext/{name}.tsv.gz", "wt", encoding="utf-8") as file:
+            file.writelines(f"{word}\t{other}\n" for word, other in (("fracture", "bruch"), ("lung", "lunge")) * 9)
+    queries = root / "corpora/xlbel/v1.0"
+    queries.mkdir(parents=True)
+    (queries / "de_test.txt").write_text(
+        "".join(f"C{n:07}||{translated(NAMES[n])}||{translated(NAMES[n])}\n" for n in range(20)), encoding="utf-8"
     )
     forms = [("MANBYO:1", "発熱", "ja"), ("MANBYO:1", "熱発", "ja")]
     write(root / "multilingual/manbyo_ja.tsv.gz", forms)
@@ -87,6 +98,13 @@ def recipe(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[R
         patch.setattr(evaluate, "FEWEST", 5)
         patch.setitem(align.SETTINGS, "batch_pairs", 16)
         patch.setattr(align, "BATCH", 16)
+        patch.setattr(more_data, "STEPS", 2)
+        # Dictionaries of real languages take seconds to read.
+        patch.setattr(more_data, "INFLECTED", ())
+        patch.setattr(stages, "untrained", lambda: str(base))
+        patch.setattr(xlbel, "STEPS", 2)
+        patch.setattr(xlbel, "LANGUAGES", ("en", "de"))
+        patch.setitem(xlbel.SETTINGS, "batch_pairs", 8)
         yield Recipe(folder=folder, data=source, base=str(base), steps=6, align_steps=2, seed=0)
 
 
@@ -174,18 +192,18 @@ def test_a_piece_without_a_partner_is_spelt(recipe: Recipe) -> None:
 
 @pytest.mark.usefixtures("pairs")
 def test_the_whole_recipe_runs_and_is_not_run_again(recipe: Recipe) -> None:
-    for name in ("tokenizer", "transplant", "distil", "align", "evaluate"):
+    for name in ("tokenizer", "transplant", "distil", "align", "variants", "evaluate"):
         STAGES[name](recipe)
     figures = result(recipe)
-    stages = [row["stage"] for row in figures["hpo"]]
-    assert stages == ["character TF-IDF", "base", "transplanted", "distilled", "aligned", *stages[5:]]
-    assert set(stages[5:]) == {"nymlink-xl-mini", "nymlink-xl-mini, hybrid"}
+    measured = {row["stage"] for row in figures["hpo"]}
+    made = {"transplanted", "distilled", "aligned", "nymlink-xl-mini", "nymlink-xl-mini, hybrid"}
+    assert {"character TF-IDF", "all-MiniLM-L6-v2", *made, *stages.variants(recipe)} <= measured
     assert {"stage", "de"} == set(figures["hpo"][0])
     assert [row["language"] for row in figures["translations"]] == ["de"]
     assert [row["step"] for row in figures["learning_curves"]["distilled"]] == [0, 6]
     written = {path: path.stat().st_mtime_ns for path in recipe.folder.rglob("*.safetensors")}
-    for stage in list(STAGES.values())[:-1]:
-        stage(recipe)
+    for name in ("data", "tokenizer", "transplant", "distil", "align", "variants", "evaluate"):
+        STAGES[name](recipe)
     assert {path: path.stat().st_mtime_ns for path in written} == written
 
 
@@ -198,6 +216,62 @@ def test_distilled_names_are_near_the_teacher_vectors_of_their_translations(
     names = pairs["name"].to_pylist()
     near = [float((encoder.encode(names) * wanted).sum(1).mean()) for encoder in (before, after)]
     assert near[1] > near[0]
+
+
+@pytest.mark.usefixtures("pairs")
+def test_stages_of_the_paper_are_asked_for_the_queries_of_xl_bel(
+    recipe: Recipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(xlbel, "LANGUAGES", ("en", "de"))
+    (recipe.data / "corpora/xlbel/v1.0/en_test.txt").write_text(f"C0000001||{NAMES[1]}||{NAMES[1]}\n")
+    STAGES["xlbel"](recipe)
+    figures = result(recipe)
+    assert {"en_syn", "all_syn", "all_syn, wt", "all_syn, wt+muse"} <= {row["stage"] for row in figures["xlbel"]}
+    assert figures["xlbel"][0]["en"] == "100.0"
+    assert figures["xlbel_covered"][1] == {
+        "language": "de",
+        "mentions": "20",
+        "covered": "20",
+        "covered, own names out": "20",
+    }
+
+
+def test_other_data_is_learned_beside_the_same(recipe: Recipe, pairs: pa.Table) -> None:
+    more = recipe.folder / "more"
+    tables = {folder.name: pq.read_table(folder / "translations.parquet") for folder in more.iterdir()}
+    learned = {name: set(table["name"].to_pylist()) for name, table in tables.items()}
+    assert learned["the same"] == set(pairs["name"].to_pylist())
+    assert learned["and these and words"] - learned["and tables that are not open"] == {"bruch", "lunge"}
+    assert not learned["and these and words"] & {translated(NAMES[1])}
+
+
+def test_a_word_of_a_name_is_put_into_one_of_its_forms() -> None:
+    names = [("akuutti kipu", "fi"), ("kipu", "fi"), ("kipu", "et"), ("yskä", "fi")]
+    table = pa.table(
+        {
+            "english": ["acute pain", "pain", "pain", "cough"],
+            "name": [n for n, _ in names],
+            "language": [c for _, c in names],
+        }
+    )
+    forms = {"fi": {"kipu": ["kivun", "kipua"]}}
+    rows = more_data.inflect(table, forms, np.random.default_rng(0)).to_pylist()
+    assert [row["english"] for row in rows] == ["acute pain", "pain"]
+    assert rows[0]["name"] in {"akuutti kivun", "akuutti kipua"}
+    assert rows[1]["name"] in forms["fi"]["kipu"]
+
+
+def test_without_layers_a_name_is_what_its_pieces_are(recipe: Recipe) -> None:
+    encoder = Encoder.load(recipe.folder / "pieces")
+    one, other, different = encoder.encode(["kurz wuchs", "wuchs kurz", "kurz fieber"])
+    np.testing.assert_allclose(one, other, atol=1e-5)
+    assert one @ different < 0.999
+
+
+def test_speed_is_measured_by_language(recipe: Recipe) -> None:
+    rows = ship.speed({"base": Encoder.load(recipe.base)}, {"de": ["kurz wuchs"], "en": ["short stature"]})
+    assert [row["language"] for row in rows] == ["de", "en"]
+    assert all(float(row["base"].replace(",", "")) > 0 for row in rows)
 
 
 @pytest.mark.usefixtures("pairs")
