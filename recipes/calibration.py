@@ -1,6 +1,6 @@
-"""Calibrate indexes that are built with nymlink-mini and otherwise as by default.
+"""Calibrate indexes that are built with an encoder in a package and otherwise as by default.
 
-    python recipes/calibration.py [--data DATA]
+    python recipes/calibration.py [--data DATA] [--encoder NAME]
 
 Fits confidences to the training and development mentions of NCBI disease and BC5CDR disease, linked to MEDIC
 without their names, and to mentions that have no answer there: some of the same with their concepts left out, and
@@ -48,12 +48,14 @@ def main() -> None:
     """Fit and write the calibration, and print its figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="corpora/ and vocabularies/")
-    data: Path = parser.parse_args().data
-    encoder, cache = Encoder.load(MINI), EmbeddingCache.of_user()
+    parser.add_argument("--encoder", default=MINI, help="name of the installed encoder")
+    arguments = parser.parse_args()
+    data: Path = arguments.data
+    encoder, cache = Encoder.load(arguments.encoder), EmbeddingCache.of_user()
     medic = Index.build(read_vocabulary(data / MEDIC), encoder=encoder, cache=cache, progress=True)
     fitted = fit_calibration(medic, annotated(data), absent=foreign_names(medic, data))
     content = {"fingerprint": encoder.fingerprint, "calibration": fitted.calibration.to_dict()}
-    with atomic_file(calibration_file(MINI)) as partial:
+    with atomic_file(calibration_file(arguments.encoder)) as partial:
         partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     print_metrics("annotated mentions, cross-validated", fitted.annotated)
     print_metrics("and mentions without an answer", fitted.reliability)

@@ -11,8 +11,15 @@ stop. The stages, in order, each with a file of its own:
 3. ``transplant``: the base with embeddings for these pieces, and what it links before any training.
 4. ``distil``: names in other languages learn the vectors of their English names.
 5. ``align``: self-alignment on names of all languages, and the mean with the weights before.
-6. ``evaluate``: the figures of each stage, beside the base and character TF-IDF.
-7. ``ship``: int8, into ``models/nymlink-xl-mini``; made only where ``--only ship`` asks for it.
+6. ``variants``: what other data would add, and what is lost without layers.
+7. ``evaluate``: the figures of all these, beside the base, the untrained base and character TF-IDF.
+8. ``xlbel``: the stages of the paper, and what they and all these find of the queries of XL-BEL.
+
+Made only where ``--only`` asks for it, after these:
+
+- ``ship``: int8, into ``models/nymlink-xl-mini``;
+- ``speed``: that of the int8 form in each language, on a quiet machine;
+- ``pictures``: those of the documentation.
 
 Where other programs want the cores, too, ``OMP_NUM_THREADS=1`` is several times as fast as two threads that wait
 for each other. With ``--json benchmarks/results/xl_mini.json`` the figures go where the documentation reads them.

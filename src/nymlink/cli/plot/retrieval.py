@@ -56,7 +56,7 @@ def retrieval(
 
     \b
     nymlink plot retrieval hpo-multilingual --encoder base --encoder trained -o retrieval.png
-    nymlink plot retrieval hpo-multilingual --encoder trained --language es --language zh -o retrieval.png
+    nymlink plot retrieval hpo-multilingual --encoder trained --language de --language zh -o retrieval.png
     """
     require_modules("matplotlib", extra="plot", purpose="drawing")
     sample = sample_translations(Vocabulary.load(vocabulary), concepts=concepts, languages=languages, seed=seed)
