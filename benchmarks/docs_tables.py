@@ -21,7 +21,7 @@ from report import table
 
 ROOT: Final = Path(__file__).parents[1]
 RESULTS: Final = ROOT / "benchmarks" / "results"
-PAGES: Final = (ROOT / "README.md", ROOT / "docs", ROOT / "src" / "nymlink" / "models")
+PAGES: Final = (ROOT / "README.md", ROOT / "docs", ROOT / "models", ROOT / "src" / "nymlink" / "models")
 PLACE: Final = re.compile(r"(<!-- table: (\S+)#(\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 NAMED: Final = ("data", "split", "dictionary", "counting", "encoder", "seed", "commit", "date", "machine", "note")
 """Fields of ``about`` in a caption, in this order, after the command."""

@@ -221,7 +221,11 @@ def result(recipe: Recipe) -> dict[str, Any]:
     """Collect the figures of all stages that were run."""
     kept = figures.read(recipe.folder)
     found, asked = (
-        {name.removeprefix(prefix): kept.pop(name) for name in list(kept) if name.startswith(prefix)}
+        {
+            name.removeprefix(prefix): kept.pop(name)
+            for name in sorted(kept, key=lambda name: _place(recipe, name))
+            if name.startswith(prefix)
+        }
         for prefix in (_FOUND, _XLBEL)
     )
     tables: dict[str, Any] = {
@@ -234,6 +238,15 @@ def result(recipe: Recipe) -> dict[str, Any]:
         tables["xlbel_own_names_out"] = xlbel.table(results, own_names=False)
         tables["xlbel_covered"] = xlbel.covered(results)
     return {**kept.pop("data", {}), **kept, **tables, "found": found, "results": results}
+
+
+def _place(recipe: Recipe, figure: str) -> int:
+    """Say where the row of an encoder stands in a table."""
+    base = Path(recipe.base).name
+    rows = ["character TF-IDF", UNTRAINED, base, f"{base}, hybrid", "transplanted", *xlbel.STAGES]
+    rows += ["distilled", "aligned", MIXED, f"{MIXED}, hybrid", *variants(recipe)]
+    name = figure.removeprefix(_FOUND).removeprefix(_XLBEL)
+    return rows.index(name) if name in rows else len(rows)
 
 
 def _curve(steps: Sequence[Mapping[str, float]]) -> list[dict[str, str]]:

@@ -58,6 +58,9 @@ TRANSLATIONS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Files of the translations of each stage that follows ``all_syn``."""
 
+STAGES: Final = (*SYNONYMS, *TRANSLATIONS)
+"""The stages of the paper, in its order."""
+
 Result = dict[str, Any]
 """Figures of a stage in a language, as ``nymlink xlbel evaluate`` writes them."""
 
