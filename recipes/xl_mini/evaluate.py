@@ -59,6 +59,26 @@ def held_out_corpora(data: Path, folder: Path, *, seed: int) -> dict[str, HeldOu
     return corpora
 
 
+def with_own_names(data: Path, folder: Path, corpora: Mapping[str, HeldOutCorpus]) -> dict[str, HeldOutCorpus]:
+    """Give each language of HPO a dictionary that also has its names of the concepts that are not held out."""
+    phenotypes, _ = held_out_concepts(data)
+    known = sorted(set(rows(data, HPO)))
+    given = {}
+    for name, corpus in corpora.items():
+        benchmark, _, asked = name.partition(" ")
+        if benchmark == "hpo":
+            path = folder / f"hpo-names-{asked}.tsv"
+            own = [row for row in known if row[1] == "en" or (row[1] == asked and row[0] not in phenotypes)]
+            if not path.exists():
+                body = (
+                    ("concept_id", "name", "lang", "kind"),
+                    *((c, text, code, "exact") for c, code, text in own),
+                )
+                _write(path, body)
+            given[name] = HeldOutCorpus(corpus=corpus.corpus, dictionary=str(path))
+    return given
+
+
 def vectors_alone(encoder: Encoder, corpora: Mapping[str, HeldOutCorpus]) -> Figures:
     """Measure an encoder by the nearest vectors: Acc@1 and Acc@5."""
     encode = memoised(encoder.encode)
