@@ -131,7 +131,8 @@ def measure(recipe: Recipe) -> None:
     corpora = recipe.corpora()
     stages = ("transplanted", "distilled", "aligned", MIXED)
     made = {name: recipe.folder / name for name in stages} | variants(recipe)
-    encoders = {UNTRAINED: untrained(), recipe.base: recipe.base}
+    base = Path(recipe.base).name
+    encoders = {UNTRAINED: untrained(), base: recipe.base}
     encoders |= {name: place for name, place in made.items() if _is_done(place)}
 
     def alone(place: str | Path) -> evaluate.Figures:
@@ -142,18 +143,13 @@ def measure(recipe: Recipe) -> None:
     figures.keep(recipe.folder, f"{_WITH_NAMES}character TF-IDF", partial(evaluate.hybrid, None, given))
     for name, place in encoders.items():
         figures.keep(recipe.folder, f"{_FOUND}{name}", partial(alone, place))
-    for name in [one for one in (UNTRAINED, recipe.base, MIXED) if one in encoders]:
-        figures.keep(
-            recipe.folder,
-            f"{_WITH_NAMES}{Path(name).name}, hybrid",
-            lambda place=encoders[name]: evaluate.hybrid(Encoder.load(place), given),
-        )
-    for name in {recipe.base, MIXED} & encoders.keys():
-        figures.keep(
-            recipe.folder,
-            f"{_FOUND}{name}, hybrid",
-            lambda place=encoders[name]: evaluate.hybrid(Encoder.load(place), corpora),
-        )
+    for name in [one for one in (UNTRAINED, base, MIXED) if one in encoders]:
+        for asked, names in ((_FOUND, corpora), (_WITH_NAMES, given)):
+            figures.keep(
+                recipe.folder,
+                f"{asked}{name}, hybrid",
+                lambda place=encoders[name], names=names: evaluate.hybrid(Encoder.load(place), names),
+            )
 
 
 def untrained() -> str:
@@ -174,7 +170,7 @@ def measure_xlbel(recipe: Recipe) -> None:
     own = recipe.folder / "xlbel"
     own.mkdir(exist_ok=True)
     stages = xlbel.train_stages(own, recipe.data, seed=recipe.seed)
-    alone: dict[str, str | Path] = {UNTRAINED: untrained(), recipe.base: recipe.base}
+    alone: dict[str, str | Path] = {UNTRAINED: untrained(), Path(recipe.base).name: recipe.base}
     alone |= {"transplanted": recipe.folder / "transplanted", **stages}
     alone |= {name: place for name, place in variants(recipe).items() if _is_done(place)}
     alone[MIXED] = recipe.folder / MIXED
