@@ -19,9 +19,9 @@ from typing import Final
 import report
 from inputs import data_root
 from nymlink.corpus.read import read_corpus
-from nymlink.text.folding import fold
 from nymlink.text.languages import rules_of
-from nymlink.text.normalise import normalise
+from nymlink.text.normalisation.folding import fold
+from nymlink.text.normalisation.normalise import normalise
 
 LANGUAGES: Final = ("de", "es", "fi", "ru", "tr")
 TABLES: Final = ("vocabularies/*.tsv.gz", "multilingual/*.tsv.gz")

@@ -42,7 +42,7 @@ from nymlink.index.index import Index
 from nymlink.index.plan import Plan
 from nymlink.linking.calibration import Calibration
 from nymlink.linking.linker import Linker
-from nymlink.text.normalise import normalise
+from nymlink.text.normalisation.normalise import normalise
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.tables import TableBuilder

@@ -30,7 +30,7 @@ from nymlink.evaluation.calibration.absent_names import draw_absent_names
 from nymlink.evaluation.calibration.calibration_metrics import COVERAGES, Reliability
 from nymlink.evaluation.calibration.fit_calibration import fit_calibration
 from nymlink.index.index import Index
-from nymlink.text.normalise import normalise
+from nymlink.text.normalisation.normalise import normalise
 from nymlink.vocabulary.read import read_vocabulary
 
 ARCHIVES: Final = {

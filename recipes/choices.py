@@ -32,7 +32,7 @@ from nymlink.core.problems import Problems
 from nymlink.core.store.atomic import atomic_file
 from nymlink.encode.encoder import Encoder
 from nymlink.pairs.pairs import PAIRS
-from nymlink.text.normalise import normalise
+from nymlink.text.normalisation.normalise import normalise
 from nymlink.train.names.encoder_evaluation import memoised, open_evaluations
 from nymlink.train.names.train_sap import train_sap
 from nymlink.train.settings.common import HeldOutCorpus

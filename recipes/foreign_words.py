@@ -24,7 +24,7 @@ from typing import Final
 from nymlink.text.english.known_words import FOREIGN, common_words, known_words
 from nymlink.text.english.recognition import without_accents
 from nymlink.text.english.stop_words import stop_words
-from nymlink.text.normalise import normalise
+from nymlink.text.normalisation.normalise import normalise
 from nymlink.text.slips import is_slip, may_be_misspelt
 from words import GENERAL, write
 

@@ -23,7 +23,7 @@ from nymlink.core.store.atomic import atomic_file
 from nymlink.encode.model.embedded import MINI
 from nymlink.encode.model.installed import installed
 from nymlink.text.english.known_words import CLINICAL, COMMON, FOLDER, ORDINARY, PRODUCTS, SHORTEST, WORDS
-from nymlink.text.normalise import normalise
+from nymlink.text.normalisation.normalise import normalise
 
 SHARE_ALIKE: Final = ("drugcentral", "pharmgkb_drug")
 """Tables left out for their licence; their drugs, which no list has seen, also check the lists."""

@@ -19,7 +19,7 @@ from recipes.xl_mini.held_out import Names, held_out_concepts, held_out_names, r
 from nymlink.core.files import sha256
 from nymlink.core.store.atomic import atomic_file
 from nymlink.pairs.pairs import PAIRS
-from nymlink.text.normalise import normalise
+from nymlink.text.normalisation.normalise import normalise
 from nymlink.vocabulary.mappings import Mapping, MappingSet, read_mappings
 from nymlink.vocabulary.merge.merge import merge
 from nymlink.vocabulary.model import SYNONYM_KINDS

@@ -16,7 +16,7 @@ from nymlink.core.store.atomic import atomic_file
 from nymlink.encode.encoder import Encoder
 from nymlink.evaluation.metrics import accuracy, as_array
 from nymlink.index.index import Index
-from nymlink.text.normalise import normalise
+from nymlink.text.normalisation.normalise import normalise
 from nymlink.train.names.encoder_evaluation import memoised, open_evaluations
 from nymlink.train.settings.common import HeldOutCorpus
 from nymlink.vocabulary.read import read_vocabulary

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from recipes.xl_mini import data, distil
 
 from nymlink.pairs.translations.read_translations import read_translations
-from nymlink.text.normalise import normalise
+from nymlink.text.normalisation.normalise import normalise
 
 STEPS: Final = 600
 """Of distillation with each."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from nymlink.index.index import Index
 from nymlink.linking.evidence import DEPTH, FEATURES, features_of, is_alike, is_form
 from nymlink.linking.linker import Linker
-from nymlink.text.normalise import normalise
+from nymlink.text.normalisation.normalise import normalise
 from tests.index.small import many_names, vocabulary
 
 NAMES = many_names(90, seed=5)

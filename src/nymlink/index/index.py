@@ -24,7 +24,7 @@ from nymlink.index.plan import Plan
 from nymlink.index.sparse.presets import DEFAULT_PRESET
 from nymlink.index.store import KIND, IndexContents, load_index, save_index
 from nymlink.index.walk import Matches, match
-from nymlink.text.normalise import normalise
+from nymlink.text.normalisation.normalise import normalise
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from nymlink.linking.model import Candidate
 from nymlink.linking.queries import LONGEST_ACRONYM, MentionQuery
 from nymlink.text.contradictions import contradiction as find_contradiction
 from nymlink.text.languages import recognise_language
-from nymlink.text.normalise import normalise
+from nymlink.text.normalisation.normalise import normalise
 
 GUESSED: Final = 0.5
 CONTRADICTED: Final = 0.2

@@ -13,7 +13,7 @@ from nymlink.index.fusion.fusion import EXACT_MATCH
 from nymlink.index.fusion.hits import NONE
 from nymlink.index.index import Index
 from nymlink.index.walk import Matches
-from nymlink.text.normalise import normalise
+from nymlink.text.normalisation.normalise import normalise
 
 Features = npt.NDArray[np.float64]
 

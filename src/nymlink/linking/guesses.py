@@ -21,7 +21,8 @@ def guess(text: str, words: Words, rules: LanguageRules, *, language: str | None
     names a chemical, drug, gene or other product: their names are often one edit apart.
 
     Args:
-        text: words with single spaces between them, as :func:`~nymlink.text.normalise.normalise` gives them.
+        text: words with single spaces between them, as :func:`~nymlink.text.normalisation.normalise.normalise`
+            gives them.
         words: those of the index.
         rules: of the text's language.
         language: its code; ``None`` where it is unknown.

@@ -10,7 +10,7 @@ from typing import Any, Final
 from nymlink.core.errors import InputError
 from nymlink.core.language_codes import normalise_language
 from nymlink.corpus.model import Document, Mention
-from nymlink.text.normalise import normalise
+from nymlink.text.normalisation.normalise import normalise
 
 _SHOWN: Final = 60
 """Characters of a wrong value in a message."""

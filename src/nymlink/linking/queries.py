@@ -10,7 +10,7 @@ from nymlink.corpus.model import Document, Mention
 from nymlink.index.entries.entries import Entries
 from nymlink.linking.guesses import guess
 from nymlink.text.languages import LanguageRules, recognise_language, rules_of
-from nymlink.text.normalise import normalise
+from nymlink.text.normalisation.normalise import normalise
 from nymlink.text.prepare import Composites, language_of, prepare_document
 from nymlink.text.spelling import correct
 
@@ -56,7 +56,8 @@ def queries(
     is a name of the index becomes the query:
 
     1. the mention as it stands (a vocabulary may have "tumour", and "AIDS" is no plural);
-    2. the name with the same folded form ("cardiaco", "cardíaco"; see :func:`~nymlink.text.folding.fold`);
+    2. the name with the same folded form ("cardiaco", "cardíaco"; see
+       :func:`~nymlink.text.normalisation.folding.fold`);
     3. the mention corrected by the spelling table, unless it was prepared before;
     4. another regular form of it ("anaemias", "anemia"), or a paraphrase ("hepatic failure", "liver failure");
     5. with ``guesses``: the mention with its unknown words replaced by similar words of the index ("siezures"; see

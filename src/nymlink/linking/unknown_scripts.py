@@ -10,7 +10,7 @@ from typing import Self
 from nymlink.core.collected_counts import CollectedCounts
 from nymlink.encode.model.installed import XL_MINI
 from nymlink.index.index import Index
-from nymlink.text.scripts import main_script
+from nymlink.text.normalisation.scripts import main_script
 
 
 @dataclass(slots=True)

@@ -6,8 +6,8 @@ import unicodedata
 from functools import cache
 from typing import Final
 
-from nymlink.text.normalise import normalise
-from nymlink.text.romanise import romanise
+from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.normalisation.romanise import romanise
 
 _FAMILIES: Final = (
     "DejaVu Sans",

@@ -15,7 +15,7 @@ from nymlink.plot.figure import COLOURS, MARKERS, new_figure
 from nymlink.plot.fonts import readable
 from nymlink.plot.labels import place_labels
 from nymlink.plot.sample import Labels, NameSample
-from nymlink.text.scripts import HAN, scripts_of
+from nymlink.text.normalisation.scripts import HAN, scripts_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

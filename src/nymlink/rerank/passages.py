@@ -15,7 +15,7 @@ from nymlink.corpus.model import Document, Mention
 from nymlink.rerank.sentences import Splitter, sentence_starts
 from nymlink.text.abbreviations import find_definitions
 from nymlink.text.expansion import expand_text
-from nymlink.text.normalise import normalise
+from nymlink.text.normalisation.normalise import normalise
 from nymlink.text.rewriting import Replacement, Rewritten, rewrite
 
 DEFAULT_MAX_LENGTH: Final = 128

@@ -8,7 +8,7 @@ from typing import Final
 
 from nymlink.text.abbreviations import Definition
 from nymlink.text.brackets import brackets
-from nymlink.text.normalise import normalise
+from nymlink.text.normalisation.normalise import normalise
 from nymlink.text.rewriting import Replacement, Rewritten, rewrite
 
 _CLAUSE_END: Final = re.compile(r"[;,]")

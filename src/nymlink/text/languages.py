@@ -21,8 +21,8 @@ _NO_SPELLING: Final[Mapping[str, str]] = MappingProxyType({})
 class LanguageRules:
     """Rules of a language. Those of this class are neutral: they change nothing, and know no words.
 
-    Texts are words with single spaces between them, as :func:`~nymlink.text.normalise.normalise` gives them, but
-    for :meth:`split_composite`.
+    Texts are words with single spaces between them, as :func:`~nymlink.text.normalisation.normalise.normalise`
+    gives them, but for :meth:`split_composite`.
     """
 
     def recognises(self, text: str) -> bool:

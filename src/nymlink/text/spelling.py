@@ -8,14 +8,15 @@ from pathlib import Path
 from nymlink.core.errors import InputError
 from nymlink.core.files import read_lines
 from nymlink.core.problems import Problems
-from nymlink.text.normalise import normalise
+from nymlink.text.normalisation.normalise import normalise
 
 
 def correct(text: str, table: Mapping[str, str]) -> str:
     """Replace the words of a normalised text that the table lists.
 
     Args:
-        text: words with single spaces between them, as :func:`~nymlink.text.normalise.normalise` gives them.
+        text: words with single spaces between them, as :func:`~nymlink.text.normalisation.normalise.normalise`
+            gives them.
         table: misspelt word → right word, or words. Each word is looked up once.
     """
     return " ".join([table.get(word, word) for word in text.split(" ")])

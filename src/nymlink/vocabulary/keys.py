@@ -7,7 +7,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nymlink.text.normalise import normalise
+from nymlink.text.normalisation.normalise import normalise
 
 # ASCII punctuation, and what Python counts as ASCII white space.
 _SEPARATORS: Final = r"[[:punct:]\s\x0b\x1c-\x1f]+"
@@ -15,7 +15,7 @@ _BATCH: Final = 1 << 20
 
 
 def normalise_all(texts: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Apply :func:`~nymlink.text.normalise.normalise` to each text, without Python objects for ASCII texts.
+    """Apply :func:`~nymlink.text.normalisation.normalise.normalise` to each text, fast where it is ASCII.
 
     Args:
         texts: large_string (N).

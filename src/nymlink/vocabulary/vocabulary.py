@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nymlink.core.errors import UnknownNameError
-from nymlink.text.normalise import normalise
+from nymlink.text.normalisation.normalise import normalise
 from nymlink.vocabulary import store
 from nymlink.vocabulary.assemble import assemble, disassemble
 from nymlink.vocabulary.columns import Columns

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from nymlink.index.entries.entries import Entries
 from nymlink.index.entries.other_texts import OtherTexts
 from nymlink.index.fusion.hits import NONE
-from nymlink.text.folding import fold
-from nymlink.text.normalise import normalise
+from nymlink.text.normalisation.folding import fold
+from nymlink.text.normalisation.normalise import normalise
 from nymlink.vocabulary.model import KINDS
 from tests.index.small import entries, vocabulary
 

@@ -21,7 +21,7 @@ from nymlink.text.english.known_words import (
     ordinary_words,
     product_words,
 )
-from nymlink.text.normalise import normalise
+from nymlink.text.normalisation.normalise import normalise
 
 
 @pytest.mark.parametrize("name", [CLINICAL, ORDINARY, PRODUCTS, WORDS])

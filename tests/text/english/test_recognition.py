@@ -7,7 +7,7 @@ import pytest
 from nymlink.text.english.known_words import common_words, foreign_words
 from nymlink.text.english.recognition import is_english, without_accents
 from nymlink.text.english.stop_words import stop_words
-from nymlink.text.normalise import normalise
+from nymlink.text.normalisation.normalise import normalise
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from nymlink.core.errors import InputError
 from nymlink.core.store.arrays import Vectors
-from nymlink.text.normalise import normalise
+from nymlink.text.normalisation.normalise import normalise
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _NAMES: Final = 20_000

@@ -20,7 +20,7 @@ from nymlink.index.entries.sorted_texts import SortedTexts, map_texts, save_text
 from nymlink.index.entries.word_order import word_digests
 from nymlink.index.entries.words import Words
 from nymlink.index.fusion.hits import NONE, Rows
-from nymlink.text.folding import fold
+from nymlink.text.normalisation.folding import fold
 from nymlink.vocabulary.keys import normalise_all
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.vocabulary import Vocabulary

@@ -11,7 +11,7 @@ import numpy as np
 from nymlink.core.json_objects import to_dataclass
 from nymlink.index.sparse.features import CodePoints, Pairs, renumber
 from nymlink.text.english.stop_words import stop_words
-from nymlink.text.romanise import romanise
+from nymlink.text.normalisation.romanise import romanise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

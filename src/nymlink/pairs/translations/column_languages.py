@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Final, NamedTuple
 
-from nymlink.text.scripts import HAN, LATIN, scripts_of
+from nymlink.text.normalisation.scripts import HAN, LATIN, scripts_of
 
 _CODES: Final = re.compile(r"([a-z]{2,3})-([a-z]{2,3})", re.IGNORECASE)
 _CODES_IN_NAME: Final = re.compile(r"(?<![a-z])([a-z]{2}-[a-z]{2})(?![a-z])", re.IGNORECASE)

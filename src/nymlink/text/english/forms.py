@@ -33,7 +33,8 @@ def forms(text: str) -> Iterator[str]:
     fracture", "hip fractures"); two words are written as one ("non syndromic deafness", "nonsyndromic deafness").
 
     Args:
-        text: words with single spaces between them, as :func:`~nymlink.text.normalise.normalise` gives them.
+        text: words with single spaces between them, as :func:`~nymlink.text.normalisation.normalise.normalise`
+            gives them.
     """
     words = text.split(" ")
     if len(words) > _MOST_WORDS:

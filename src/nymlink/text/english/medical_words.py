@@ -2,7 +2,8 @@
 
 They are in ``data/medical_words.tsv``, a row for each group of words: its kind, the words (separated by ``|``),
 and why they are there. American spelling, in the form in which names are compared
-(:func:`~nymlink.text.normalise.normalise`). Of a row of the kinds ``adjective ending``, ``function of organ``,
+(:func:`~nymlink.text.normalisation.normalise.normalise`). Of a row of the kinds ``adjective ending``, ``function
+of organ``,
 ``wider``, ``phrase`` and ``organ``, the first word stands for the others: an ending for those of the nouns, a
 combining form for the words for the organ. ``no event ending`` and ``not wider`` are exceptions.
 """

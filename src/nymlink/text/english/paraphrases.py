@@ -41,8 +41,8 @@ def paraphrases(text: str) -> Iterator[str]:
     - Some phrases that no rule makes ("enzyme deficiency", "inborn errors of metabolism").
 
     Args:
-        text: words with single spaces between them, as :func:`~nymlink.text.normalise.normalise` gives them.
-            British words for organs are not known.
+        text: words with single spaces between them, as :func:`~nymlink.text.normalisation.normalise.normalise`
+            gives them. British words for organs are not known.
     """
     part, _, head = text.rpartition(" ")
     yield from by_first_word("phrase").get(text, ())

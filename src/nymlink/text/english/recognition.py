@@ -21,7 +21,8 @@ def is_english(text: str) -> bool:
     letters) is taken to be English: of "siezures" nothing says that it is not.
 
     Args:
-        text: words with single spaces between them, as :func:`~nymlink.text.normalise.normalise` gives them.
+        text: words with single spaces between them, as :func:`~nymlink.text.normalisation.normalise.normalise`
+            gives them.
     """
     words = text.split(" ")
     foreign = sum(map(_is_foreign, words))

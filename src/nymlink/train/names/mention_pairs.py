@@ -11,7 +11,7 @@ from nymlink.core.errors import InputError
 from nymlink.corpus.model import Corpus
 from nymlink.pairs.permutation import permute, seeded_keys
 from nymlink.pairs.sequence import NamedPairs
-from nymlink.text.normalise import normalise
+from nymlink.text.normalisation.normalise import normalise
 from nymlink.train.annotated_queries import annotated_queries, no_concept_error
 from nymlink.vocabulary.model import SYNONYM_KINDS
 from nymlink.vocabulary.vocabulary import Vocabulary

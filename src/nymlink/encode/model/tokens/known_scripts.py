@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from tokenizers.decoders import ByteLevel
 
-from nymlink.text.scripts import HAN, KANA, LATIN, main_script
+from nymlink.text.normalisation.scripts import HAN, KANA, LATIN, main_script
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

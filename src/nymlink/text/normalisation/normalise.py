@@ -27,7 +27,8 @@ def normalise(text: str) -> str:
 
     Punctuation is all of ASCII's (``string.punctuation``) and every Unicode category ``P*``. Marks that show
     nothing (zero width, direction of writing, Arabic tatweel) are left out. Other symbols, letters, marks and
-    digits stay, so names of any script survive; :func:`~nymlink.text.folding.fold` leaves out more. On ASCII text
+    digits stay, so names of any script survive; :func:`~nymlink.text.normalisation.folding.fold` leaves out more.
+    On ASCII text
     this is the preparation of BioSyn (Sung et al. 2020: lower-case, ASCII punctuation → space). Applying it twice
     changes nothing.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anyascii import anyascii
 
-from nymlink.text.folding import fold
+from nymlink.text.normalisation.folding import fold
 
 
 def romanise(text: str) -> str:
@@ -15,7 +15,7 @@ def romanise(text: str) -> str:
     (Hermjakob et al. 2018), which takes longer.
 
     Args:
-        text: as :func:`~nymlink.text.normalise.normalise` gives it.
+        text: as :func:`~nymlink.text.normalisation.normalise.normalise` gives it.
 
     Returns:
         Lower-case words with single spaces; the text itself where it is ASCII, and empty where nothing of it can

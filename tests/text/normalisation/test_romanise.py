@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.text.normalise import normalise
-from nymlink.text.romanise import romanise
+from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.normalisation.romanise import romanise
 
 
 @pytest.mark.parametrize(

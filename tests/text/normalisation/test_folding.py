@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.text.folding import fold
-from nymlink.text.normalise import normalise
+from nymlink.text.normalisation.folding import fold
+from nymlink.text.normalisation.normalise import normalise
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
 
-from nymlink.text.scripts import UNSPACED, script_of
+from nymlink.text.normalisation.scripts import UNSPACED, script_of
 
-_SIMPLIFIED: Final = Path(__file__).parent / "data" / "simplified_characters.txt"
+_SIMPLIFIED: Final = Path(__file__).parents[1] / "data" / "simplified_characters.txt"
 
 _MARKED: Final = frozenset({"Latin", "Greek", "Cyrillic", "Arabic", "Hebrew"})
 """Scripts whose marks may be left out; in others a mark is as much as a letter."""
@@ -45,7 +45,7 @@ def fold(text: str) -> str:
     - spaces beside letters of scripts that write none ("２ 型 糖尿病"), and joiners.
 
     Args:
-        text: as :func:`~nymlink.text.normalise.normalise` gives it.
+        text: as :func:`~nymlink.text.normalisation.normalise.normalise` gives it.
 
     Returns:
         The folded form, which is the text itself where it is ASCII; applying it twice changes nothing.
