@@ -139,7 +139,13 @@ def evaluate(
         )
     index, spelling = linker.index, linker.spelling
     queries = [
-        GoldQuery(document.id, mention, prepared, tuple(part.text for part in asked))
+        GoldQuery(
+            document.id,
+            mention,
+            prepared,
+            tuple(part.text for part in asked),
+            tuple(part.surface for part in asked),
+        )
         for document in corpus.documents
         for mention, prepared, asked in zip(
             document.mentions,

@@ -32,12 +32,19 @@ class GoldQuery:
         mention: the mention, with its gold ids.
         prepared: its prepared forms, several for a composite; they do not depend on the index.
         parts: the query of each prepared form, which depends on the index.
+        surfaces: each as it was written, ``None`` where that is not known.
     """
 
     document_id: str
     mention: Mention
     prepared: tuple[str, ...]
     parts: tuple[str, ...]
+    surfaces: tuple[str | None, ...]
+
+    @property
+    def asked(self) -> tuple[tuple[str, str | None], ...]:
+        """Each query with its surface form."""
+        return tuple(zip(self.parts, self.surfaces, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +84,9 @@ def outcomes(
     texts = list(dict.fromkeys(part for query in queries for part in query.parts))
     place = {text: number for number, text in enumerate(texts)}
     entries = index.search.search(texts, DEPTH).hits.rows
-    matches = index.match(texts, DEPTH)
+    written = dict.fromkeys(one for query in queries for one in query.asked)
+    asked = {one: number for number, one in enumerate(written)}
+    matches = index.match([text for text, _ in asked], DEPTH, surfaces=[surface for _, surface in asked])
     owners = index.vocabulary.columns.names["concept"].to_numpy()
     places = np.ones(len(index.entries), np.int64)
     if as_published:
@@ -94,10 +103,8 @@ def outcomes(
             [concepts for row in rows if row != NONE for concepts in names_of(row)][:DEPTH]
             for rows in (entries[place[part]].tolist() for part in query.parts)
         ]
-        by_concept = [matches.concepts[place[part]].tolist() for part in query.parts]
-        firsts = [
-            (int(matches.concepts[place[part], 0]), int(matches.names[place[part], 0])) for part in query.parts
-        ]
+        by_concept = [matches.concepts[asked[one]].tolist() for one in query.asked]
+        firsts = [(int(matches.concepts[asked[one], 0]), int(matches.names[asked[one], 0])) for one in query.asked]
         return Outcome(
             query=query,
             gold=gold,

@@ -8,6 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from nymlink.core.errors import InputError, StoreError
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE
 from nymlink.core.store.output_checks import require_replaceable
@@ -16,6 +18,7 @@ from nymlink.encode.model.embedded import MINI
 from nymlink.index.build import build_in_directory, build_in_memory
 from nymlink.index.dense.approximate import EXACT_NEIGHBOURS
 from nymlink.index.dense.query_encoder import QueryEncoder
+from nymlink.index.equal_names import order_equal_names
 from nymlink.index.fusion.exact import ExactSearch
 from nymlink.index.fusion.fusion import DENSE, EXACT_MATCH, WEIGHTED, Fusion
 from nymlink.index.fusion.hits import Searcher
@@ -24,7 +27,6 @@ from nymlink.index.plan import Plan
 from nymlink.index.sparse.presets import DEFAULT_PRESET
 from nymlink.index.store import KIND, IndexContents, load_index, save_index
 from nymlink.index.walk import Matches, match
-from nymlink.text.normalisation.normalise import normalise
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -232,26 +234,24 @@ class Index:
         """Find the concepts that have the name of an entry, by their rows."""
         return self.entries.concepts(row, self._concept_of_name)
 
-    def match(self, queries: Sequence[str], k: int) -> Matches:
+    def match(self, queries: Sequence[str], k: int, *, surfaces: Sequence[str | None] = ()) -> Matches:
         """Find the k best distinct concepts of each query; see :func:`nymlink.index.walk.match`.
 
-        A query that is a name itself has matched that name, though its words are searched in another order.
-        """
-        matches = match(self.search, self.entries, self._concept_of_name, queries, k)
-        for place, query in enumerate(queries):
-            row = self.entries.find_reordered(query)
-            if row is not None:
-                name_of = self._equal_names(row, query)
-                for rank, concept in enumerate(matches.concepts[place].tolist()):
-                    matches.names[place, rank] = name_of.get(concept, matches.names[place, rank])
-        return matches
+        A query that is a name itself has matched that name, though its words are searched in another order. Where
+        it is a name of several concepts, those come first whose name is written as the mention is: see
+        :func:`~nymlink.index.equal_names.order_equal_names`.
 
-    def _equal_names(self, row: int, query: str) -> dict[int, int]:
-        """Find the concepts that have the query for a name: concept row → row of its surest such name."""
-        names = self.entries.names_of(row).tolist()
-        equal = [name for name in names if normalise(self.vocabulary.name(name).text) == query]
-        # The surest name is the first, and overwrites others of its concept.
-        return {int(self._concept_of_name[name]): name for name in reversed(equal)}
+        Args:
+            queries: Q prepared texts.
+            k: how many concepts, at least 1.
+            surfaces: Q mentions as they were written, ``None`` where that is not known; empty for none.
+        """
+        distinct = {query: number for number, query in enumerate(dict.fromkeys(queries))}
+        found = match(self.search, self.entries, self._concept_of_name, list(distinct), k)
+        matches = found.take(np.array([distinct[query] for query in queries], np.int64))
+        for place, (query, surface) in enumerate(zip(queries, surfaces or [None] * len(queries), strict=True)):
+            order_equal_names(matches, place, self.vocabulary, self.entries, query, surface)
+        return matches
 
 
 def _reopen(

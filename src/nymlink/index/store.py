@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from nymlink.encode.encoder import Encoder
 
 KIND: Final = "index"
-VERSION: Final = 9
+VERSION: Final = 10
 """Kind and format version of the directory, in its manifest."""
 
 _VOCABULARY: Final = "vocabulary"

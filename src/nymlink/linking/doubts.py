@@ -22,6 +22,10 @@ ORDINARY: Final = 0.5
 mention, or which links an ordinary word to a part of a name. Chosen on development mentions, not fitted: links
 like these are too few there."""
 
+SMALL: Final = 0.2
+"""Share that is left to an ordinary word in small letters, linked to a symbol in capitals ("damage", DAMAGE), and
+to a name that the mention says is that of a gene, linked to something else ("VHL gene", a disease)."""
+
 _FEW: Final = 4
 _FEW_BESIDE: Final = 16
 """Concepts that an abbreviation may stand for, besides the first, that halve a confidence: where no name is the
@@ -73,6 +77,10 @@ def doubts_about(index: Index, query: MentionQuery, mention: Mention, first: Can
     contradiction = contradicts(index, query, first)
     factor = CONTRADICTED if contradiction is not None else 1.0
     exact = first.parts.get(EXACT_MATCH) == 1
+    if query.head and not _is_gene(index, query, first):
+        factor *= SMALL
+    if exact and _is_in_small_letters(index, query, first):
+        return Doubts(factor * SMALL, contradiction, ordinary=True)
     if exact and query.prepared == normalise(first.concept_name):
         # The concept's own name is what it says, be it short and in capitals.
         return Doubts(factor, contradiction)
@@ -97,6 +105,25 @@ def _meanings(index: Index, letters: str) -> set[int]:
     entries = index.entries
     spelt = (concept for row in entries.initials.find(letters).tolist() for concept in index.concepts_of(row))
     return {*index.concepts_named(letters), *spelt}
+
+
+def _is_gene(index: Index, query: MentionQuery, first: Candidate) -> bool:
+    """Whether a concept is a gene or a protein, as far as its semantic types tell."""
+    types = index.vocabulary[first.concept_id].semantic_types
+    return not types or any(map(query.rules.is_of_gene, types))
+
+
+def _is_in_small_letters(index: Index, query: MentionQuery, first: Candidate) -> bool:
+    """Whether an ordinary word in small letters was linked to a symbol in capitals ("was", WAS).
+
+    Capitals say nothing where all names of a concept are in capitals.
+    """
+    word, name = query.prepared, first.matched.text
+    if query.surface is None or query.surface.isupper() or not name.isupper() or len(name) > LONGEST_ACRONYM:
+        return False
+    ordinary = query.rules.is_ordinary(word) or query.rules.is_common(word)
+    names = (other.text for other in index.vocabulary.names(first.concept_id))
+    return ordinary and not query.rules.is_clinical(word) and not all(map(str.isupper, names))
 
 
 def _is_abbreviation(index: Index, candidate: Candidate) -> bool:

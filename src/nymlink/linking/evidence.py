@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import compress
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -60,6 +60,26 @@ def features_of(matches: Matches, queries: Sequence[str], index: Index) -> Featu
     features = np.column_stack([first, ahead, alone, words])
     features[~has_concept] = np.nan
     return features
+
+
+class TiedNames(NamedTuple):
+    """Concepts that a mention names alike.
+
+    Attributes:
+        concepts: how many have the best score, by a name that equals the query; 0 where no name does.
+        of_kind: how many of them by a name of the kind of the first.
+    """
+
+    concepts: int
+    of_kind: int
+
+
+def tied_names(index: Index, matches: Matches, place: int) -> TiedNames:
+    """Count the concepts that have a query for a name, none written more like the mention than another."""
+    scores = np.round(matches.scores[place].astype(np.float64), 6)
+    tied = (scores == scores[0]) & (np.round(matches.parts[EXACT_MATCH][place], 6) == 1)
+    kinds = [index.vocabulary.name(name).kind for name in matches.names[place][tied].tolist()]
+    return TiedNames(len(kinds), kinds.count(kinds[0]) if kinds else 0)
 
 
 def matched_text(index: Index, matches: Matches, place: int) -> str:

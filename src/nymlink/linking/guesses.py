@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from nymlink.index.entries.words import Words
@@ -13,7 +14,14 @@ _MOST_WORDS: Final = 16
 """Words of the texts in which words are guessed: a longer text has words enough that are right."""
 
 
-def guess(text: str, words: Words, rules: LanguageRules, *, language: str | None) -> str:
+def guess(
+    text: str,
+    words: Words,
+    rules: LanguageRules,
+    *,
+    language: str | None,
+    symbols: Collection[str] = (),
+) -> str:
     """Replace unknown words by the index word one edit away.
 
     A word is known that the index has, in some form, or the language: without a list of the language's words
@@ -26,11 +34,12 @@ def guess(text: str, words: Words, rules: LanguageRules, *, language: str | None
         words: those of the index.
         rules: of the text's language.
         language: its code; ``None`` where it is unknown.
+        symbols: words that are kept: those of symbols, which are often one edit apart.
     """
     pieces = text.split(" ")
     if len(pieces) > _MOST_WORDS:
         return text
-    return " ".join([_guess(word, words, rules, language) for word in pieces])
+    return " ".join([word if word in symbols else _guess(word, words, rules, language) for word in pieces])
 
 
 def _guess(word: str, words: Words, rules: LanguageRules, language: str | None) -> str:

@@ -21,7 +21,8 @@ class Candidate:
         matched: the name that matched: the query, where that is a name of the concept; else, of its names with
             these words, that of the surest kind.
         score: raw similarity, larger is better, 1 for the best possible. Not a probability.
-        parts: the score of each search (exact, sparse, dense), before weighting.
+        parts: the score of each search (exact, sparse, dense), before weighting; of a name that equals the query
+            also ``writing``, how alike it and the mention are written, 1 for verbatim.
         contradiction: what in the mention contradicts the concept ("'no' is not in the name"), or ``None``.
     """
 
@@ -68,6 +69,9 @@ class Link:
         meanings: how many concepts of the index an abbreviation may stand for that no definition wrote out; 0 for
             any other mention.
         ordinary: whether this is an ordinary word, found as a part of a name or as an abbreviation spelt like it.
+        left_out: parts of the mention that are no part of a name and were left out ("human", "V600E").
+        tied: how many concepts have the query for a name, none written more like the mention than another; at most
+            10 are counted.
     """
 
     mention: Mention
@@ -80,6 +84,8 @@ class Link:
     guessed: bool = False
     meanings: int = 0
     ordinary: bool = False
+    left_out: tuple[str, ...] = ()
+    tied: int = 0
 
     def __str__(self) -> str:
         """Write the mention, what it means, the confidence and the notes in one line."""
@@ -103,6 +109,8 @@ class Link:
             f"contradicts: {first.contradiction}" if first is not None and first.contradiction is not None else "",
             f"abbreviation of {self.meanings} concepts" if self.meanings > 1 else "",
             "an ordinary word" if self.ordinary else "",
+            f"a name of {self.tied} concepts" if self.tied > 1 >= self.meanings else "",
+            f"without {', '.join(map(repr, self.left_out))}" if self.left_out else "",
         )
         return tuple(filter(None, notes))
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from nymlink.corpus.model import Document, Mention
 from nymlink.index.entries.entries import Entries
 from nymlink.linking.guesses import guess
-from nymlink.text.languages import LanguageRules, recognise_language, rules_of
+from nymlink.text.languages import LanguageRules, Reading, recognise_language, rules_of
+from nymlink.text.normalisation.compact import compact, compact_variants
 from nymlink.text.normalisation.normalise import normalise
-from nymlink.text.prepare import Composites, language_of, prepare_document
+from nymlink.text.prepare import Composites, expand_document, language_of
 from nymlink.text.spelling import correct
+from nymlink.text.writing import writing_likeness
 
 LONGEST_ACRONYM: Final = 6
 """Letters of the longest mention that is taken for an acronym."""
-
-_NO_SPELLING: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class MentionQuery(NamedTuple):
@@ -30,6 +29,9 @@ class MentionQuery(NamedTuple):
         language: code of that language; ``None`` where it is unknown.
         fallback: the query without guesses, where words of ``text`` are guessed.
         acronym: whether this is a mention in capitals that no definition wrote out.
+        surface: the mention as it was written, without what was left out; ``None`` where that is not known.
+        left_out: parts of the mention that were left out ("human", "V600E").
+        head: whether one of them says what the name is of ("gene").
     """
 
     text: str
@@ -38,6 +40,9 @@ class MentionQuery(NamedTuple):
     language: str | None
     fallback: str | None = None
     acronym: bool = False
+    surface: str | None = None
+    left_out: tuple[str, ...] = ()
+    head: bool = False
 
 
 def queries(
@@ -52,19 +57,22 @@ def queries(
 ) -> tuple[tuple[MentionQuery, ...], ...]:
     """Prepare the mentions of a document, and rewrite those that are no name by the rules of their language.
 
-    :func:`~nymlink.text.prepare.prepare_document` prepares them. For each prepared mention the first of these that
+    :func:`~nymlink.text.prepare.expand_document` expands them. For each normalised mention the first of these that
     is a name of the index becomes the query:
 
     1. the mention as it stands (a vocabulary may have "tumour", and "AIDS" is no plural);
     2. the name with the same folded form ("cardiaco", "cardíaco"; see
        :func:`~nymlink.text.normalisation.folding.fold`);
-    3. the mention corrected by the spelling table, unless it was prepared before;
-    4. another regular form of it ("anaemias", "anemia"), or a paraphrase ("hepatic failure", "liver failure");
-    5. with ``guesses``: the mention with its unknown words replaced by similar words of the index ("siezures"; see
+    3. the name with the same compact form ("ET1", "ET-1"; see
+       :func:`~nymlink.text.normalisation.compact.compact`), or with a variant of it ("TGFalpha", "TGFA");
+    4. the mention corrected by the spelling table, unless it was prepared before;
+    5. another regular form of it ("anaemias", "anemia"), or a paraphrase ("hepatic failure", "liver failure");
+    6. the mention without what is said beside a name ("human TP53", "BRAF V600E"), in one of the first three ways;
+    7. with ``guesses``: the mention with its unknown words replaced by similar words of the index ("siezures"; see
        :func:`~nymlink.linking.guesses.guess`), its other forms and paraphrases.
 
     Where none is a name, the query is the corrected mention, with its guesses. Acronyms that no definition wrote
-    out are corrected by the table only.
+    out have no other forms, paraphrases or guesses.
 
     Args:
         document: a text with mentions, or mentions alone.
@@ -80,38 +88,73 @@ def queries(
     Returns:
         For each mention, in order, its queries: one, or one for each part of a composite mention.
     """
-    prepared = prepare_document(
-        document, language=language, spelling=_NO_SPELLING, composites=composites, as_published=as_published
-    )
+    expanded = expand_document(document, language=language, composites=composites, as_published=as_published)
 
     def name_among(texts: Iterable[str]) -> str | None:
         return next((text for text in texts if entries.find(text) is not None), None)
 
-    def query_for(text: str, mention: Mention) -> MentionQuery:
+    def query_for(surface: str, mention: Mention) -> MentionQuery:
+        text = surface if mention.prepared else normalise(surface)
         acronym = _is_acronym(mention.text, text)
         code = recognise_language(text, language_of(mention, language, as_published=as_published))
         rules = rules_of(code)
+        query = MentionQuery(
+            text, text, rules, code, acronym=acronym, surface=None if mention.prepared or as_published else surface
+        )
         if entries.find(text) is not None:
-            return MentionQuery(text, text, rules, code, acronym=acronym)
-        if not as_published and (row := entries.find_folded(text)) is not None:
-            return MentionQuery(entries.text(row), text, rules, code, acronym=acronym)
+            return query
+        if not as_published and (name := _name_alike(text, entries)) is not None:
+            return query._replace(text=name, prepared=name)
         table = rules.spelling() if spelling is None else spelling
         corrected = text if mention.prepared else correct(text, table)
-        if as_published or acronym:
-            return MentionQuery(corrected, corrected, rules, code, acronym=acronym)
-        name = name_among(_rewritten(rules, corrected, text))
-        if name is not None or not guesses:
-            return MentionQuery(name or corrected, corrected, rules, code)
-        guessed = guess(corrected, entries.words, rules, language=code)
+        query = query._replace(text=corrected, prepared=corrected)
+        if as_published:
+            return query
+        if not acronym and (name := name_among(_rewritten(rules, corrected, text))) is not None:
+            return query._replace(text=name)
+        for reading in rules.readings(surface):
+            if (name := _name_of_reading(reading, entries)) is not None:
+                return query._replace(
+                    text=name, prepared=name, surface=reading.text, left_out=reading.left_out, head=reading.head
+                )
+        if acronym or not guesses:
+            return query
+        guessed = guess(corrected, entries.words, rules, language=code, symbols=_symbols(surface))
         if guessed == corrected:
-            return MentionQuery(corrected, corrected, rules, code)
+            return query
         name = name_among(_rewritten(rules, guessed))
-        return MentionQuery(name or guessed, corrected, rules, code, fallback=corrected)
+        return query._replace(text=name or guessed, fallback=corrected, surface=None)
 
     return tuple(
-        tuple(query_for(text, mention) for text in parts)
-        for mention, parts in zip(document.mentions, prepared, strict=True)
+        tuple(query_for(surface, mention) for surface in surfaces)
+        for mention, surfaces in zip(document.mentions, expanded, strict=True)
     )
+
+
+def _name_alike(text: str, entries: Entries) -> str | None:
+    """Find a name with the folded or the compact form of a text, or a variant of it; ``None`` for none."""
+    row = entries.find_folded(text)
+    if row is not None:
+        return entries.text(row)
+    form = compact(text)
+    if not any(map(str.isalpha, form)):
+        return None
+    for other in (form, *compact_variants(form)):
+        if rows := entries.compact.find_form(other):
+            return max(map(entries.text, rows), key=lambda name: writing_likeness(text, name))
+    return None
+
+
+def _name_of_reading(reading: Reading, entries: Entries) -> str | None:
+    """Find the name that is left of a mention; ``None`` where it is none."""
+    text = normalise(reading.text)
+    return text if entries.find(text) is not None else _name_alike(text, entries)
+
+
+def _symbols(surface: str) -> frozenset[str]:
+    """Collect the normalised words of a mention that have capitals or digits inside: they have no slips."""
+    words = (word for word in surface.split() if not word.isupper() and not word[1:].islower())
+    return frozenset(part for word in words for part in normalise(word).split(" "))
 
 
 def _rewritten(rules: LanguageRules, *texts: str) -> Iterator[str]:

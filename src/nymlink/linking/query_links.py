@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import prod
+from typing import Final
 
 from nymlink.corpus.model import Mention
 from nymlink.index.index import Index
 from nymlink.linking.calibration import Calibration
 from nymlink.linking.candidates import candidates_of
 from nymlink.linking.doubts import GUESSED, contradicts, doubts_about
-from nymlink.linking.evidence import DEPTH, features_of
+from nymlink.linking.evidence import DEPTH, features_of, tied_names
 from nymlink.linking.model import Link
 from nymlink.linking.queries import MentionQuery
+
+_MOST_TIED: Final = 10
+"""Concepts of the same name that are counted."""
+
+_Key = tuple[str, str | None]
+"""A query, and the mention as it was written."""
 
 
 class QueryLinks:
@@ -38,18 +45,19 @@ class QueryLinks:
     ) -> None:
         self._index = index
         self._min_confidence = min_confidence
-        texts = (text for query in queries for text in (query.text, query.fallback) if text is not None)
-        distinct = list(dict.fromkeys(texts))
-        # The confidence takes the next concept, whether that is asked for or not.
-        matches = index.match(distinct, depth if calibration is None else max(depth, DEPTH))
+        distinct = dict.fromkeys(key for query in queries for key in _keys(query))
+        texts, surfaces = [text for text, _ in distinct], [surface for _, surface in distinct]
+        # The confidence takes the next concepts, whether they are asked for or not.
+        matches = index.match(texts, max(depth, DEPTH, _MOST_TIED), surfaces=surfaces)
         confidences: list[float | None] = [None] * len(distinct)
         if calibration is not None:
-            confidences = calibration.confidence(features_of(matches, distinct, index)).tolist()
-        candidates = candidates_of(index, matches, depth)
+            confidences = calibration.confidence(features_of(matches, texts, index)).tolist()
+        candidates = candidates_of(index, matches, depth, surfaces)
         self._links = {
-            text: Link(Mention(text, prepared=True), text, of_text, confidence=confidence)
-            for text, of_text, confidence in zip(distinct, candidates, confidences, strict=True)
+            key: Link(Mention(key[0], prepared=True), key[0], of_key, confidence=confidence)
+            for key, of_key, confidence in zip(distinct, candidates, confidences, strict=True)
         }
+        self._tied = {key: tied_names(index, matches, place) for place, key in enumerate(distinct)}
 
     def link(self, parts: Sequence[MentionQuery], mention: Mention) -> Link:
         """Link a mention by the query of each of its parts; a mention without parts has one query."""
@@ -61,19 +69,22 @@ class QueryLinks:
 
         A guess is half as sure, or as sure as without it if that finds the same concept.
         """
-        link = self._links[query.text]
+        key, *fallback = _keys(query)
+        link = self._links[key]
         if not link.candidates:
             return replace(link, nil=True)
         first, *others = link.candidates
+        tied = self._tied[key]
         doubts = doubts_about(self._index, query, mention, first)
         contradictions = [doubts.contradiction, *(contradicts(self._index, query, other) for other in others)]
         confidence = link.confidence
         if confidence is not None:
-            if query.fallback is not None:
-                without = self._links[query.fallback]
+            if fallback:
+                without = self._links[fallback[0]]
                 same = without.best is not None and without.best.concept_id == first.concept_id
                 confidence = max(confidence * GUESSED, (without.confidence or 0.0) if same else 0.0)
-            confidence = round(confidence * doubts.factor, 6)
+            # Of names of one kind each is as likely meant.
+            confidence = round(min(confidence * doubts.factor, 1 / max(tied.of_kind, 1)), 6)
         return replace(
             link,
             candidates=tuple(
@@ -85,6 +96,8 @@ class QueryLinks:
             guessed=query.fallback is not None,
             meanings=doubts.meanings,
             ordinary=doubts.ordinary,
+            left_out=query.left_out,
+            tied=tied.concepts,
         )
 
     def _join(self, parts: Sequence[Link]) -> Link:
@@ -103,3 +116,9 @@ class QueryLinks:
 
     def _is_doubtful(self, confidence: float | None) -> bool:
         return confidence is not None and confidence < self._min_confidence
+
+
+def _keys(query: MentionQuery) -> list[_Key]:
+    """List what is searched for: the query and, where it has a guess, the one without."""
+    texts = (query.text,) if query.fallback is None else (query.text, query.fallback)
+    return [(text, query.surface) for text in texts]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE
 from nymlink.core.registry import Registry
@@ -18,11 +18,25 @@ from nymlink.core.registry import Registry
 _NO_SPELLING: Final[Mapping[str, str]] = MappingProxyType({})
 
 
+class Reading(NamedTuple):
+    """A mention without what is said beside a name.
+
+    Attributes:
+        text: what is left, as it was written.
+        left_out: the rest, in parts ("human", "V600E").
+        head: whether a part says what the name is of ("gene"): a disease of this name is not meant.
+    """
+
+    text: str
+    left_out: tuple[str, ...] = ()
+    head: bool = False
+
+
 class LanguageRules:
     """Rules of a language. Those of this class are neutral: they change nothing, and know no words.
 
     Texts are words with single spaces between them, as :func:`~nymlink.text.normalisation.normalise.normalise`
-    gives them, but for :meth:`split_composite`.
+    gives them, but for :meth:`split_composite` and :meth:`readings`.
     """
 
     def recognises(self, text: str) -> bool:
@@ -44,6 +58,14 @@ class LanguageRules:
     def split_composite(self, mention: str) -> tuple[str, ...]:
         """Split a composite mention, as it was written, into single names; return any other alone."""
         return (mention,)
+
+    def readings(self, mention: str) -> Iterable[Reading]:
+        """Yield a mention, as it was written, without what is said beside a name; the most of it first."""
+        return ()
+
+    def is_of_gene(self, semantic_type: str) -> bool:
+        """Whether concepts of a semantic type are genes or proteins, which a head like "gene" is said of."""
+        return False
 
     def is_known(self, word: str) -> bool:
         """Whether a word may be spelt right, so that no other word is guessed for it.

@@ -77,20 +77,50 @@ def prepare_document(
     Returns:
         For each mention, in order, its queries: one, or one for each part of a composite mention.
     """
+    surfaces = expand_document(document, language=language, composites=composites, as_published=as_published)
+    return tuple(
+        own
+        if mention.prepared
+        else tuple(
+            prepare(surface, language=language_of(mention, language, as_published=as_published), spelling=spelling)
+            for surface in own
+        )
+        for mention, own in zip(document.mentions, surfaces, strict=True)
+    )
+
+
+def expand_document(
+    document: Document,
+    *,
+    language: str | None = None,
+    composites: Composites = "given",
+    as_published: bool = False,
+) -> tuple[tuple[str, ...], ...]:
+    """Expand all mentions of a document with the abbreviations that its text defines, and split composite ones.
+
+    What is :func:`prepared <prepare_document>` of it has neither case nor signs any more.
+
+    Args:
+        document: a text with mentions, or mentions alone.
+        language: as of :func:`prepare_document`.
+        composites: which mentions are split.
+        as_published: as of :func:`prepare_document`.
+
+    Returns:
+        For each mention, in order, its surface forms: one, or one for each part of a composite mention.
+    """
     definitions = find_definitions(document.text, inverted=not as_published)
 
-    def queries(mention: Mention) -> tuple[str, ...]:
+    def surfaces(mention: Mention) -> tuple[str, ...]:
         if mention.prepared:
             return mention.parts or (mention.text,)
         known = definitions if mention.end is None else in_force(definitions, mention.end)
-        code = language_of(mention, language, as_published=as_published)
         if mention.parts:
-            surfaces = tuple(expand(part, known, tokens_only=as_published) for part in mention.parts)
-        else:
-            surfaces = _split(expand(mention.text, known, tokens_only=as_published), mention, composites, code)
-        return tuple(prepare(surface, language=code, spelling=spelling) for surface in surfaces)
+            return tuple(expand(part, known, tokens_only=as_published) for part in mention.parts)
+        surface = expand(mention.text, known, tokens_only=as_published)
+        return _split(surface, mention, composites, language_of(mention, language, as_published=as_published))
 
-    return tuple(queries(mention) for mention in document.mentions)
+    return tuple(map(surfaces, document.mentions))
 
 
 def language_of(mention: Mention, language: str | None, *, as_published: bool = False) -> str | None:

@@ -190,16 +190,15 @@ def _label(
     groups: Ints,
     left_out: Sequence[frozenset[int]] = (),
 ) -> LabelledMentions:
-    texts = [part.text for part in asked]
+    texts, surfaces = [part.text for part in asked], [part.surface for part in asked]
     if left_out:
         deeper = DEPTH + max(map(len, left_out))
-        matches = index.match(texts, deeper).without(left_out)
+        matches = index.match(texts, deeper, surfaces=surfaces).without(left_out)
     else:
-        distinct, places = np.unique(np.array(texts, object), return_inverse=True)
-        matches = index.match(distinct.tolist(), DEPTH).take(places)
+        matches = index.match(texts, DEPTH, surfaces=surfaces)
     firsts = matches.concepts[:, 0].tolist()
     factors = np.ones(len(texts))
-    for place, candidates in enumerate(candidates_of(index, matches, 1)):
+    for place, candidates in enumerate(candidates_of(index, matches, 1, surfaces)):
         for first in candidates:
             factors[place] = doubts_about(index, asked[place], mentions[place], first).factor
     return LabelledMentions(

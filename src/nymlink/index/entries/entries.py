@@ -14,6 +14,7 @@ import pyarrow as pa
 from nymlink.core.hashing import mix
 from nymlink.core.store.arrays import map_array, save_array
 from nymlink.core.terminal.progress import track
+from nymlink.index.entries.compact_forms import CompactForms
 from nymlink.index.entries.initials import Initials
 from nymlink.index.entries.other_texts import OtherTexts
 from nymlink.index.entries.sorted_texts import SortedTexts, map_texts, save_texts
@@ -41,6 +42,7 @@ class Entries:
         reordered: prepared names that are not searched: each has the words of its entry's text, in another order.
         folded: folded forms of the texts, where they differ from them and from any other text, and are those of
             one text alone.
+        compact: compact forms of the texts and of those in another order.
         words: of the texts.
         initials: of the texts.
     """
@@ -51,6 +53,7 @@ class Entries:
         "entry_names.npy",
         *OtherTexts.files("other_orders"),
         *OtherTexts.files("folded"),
+        *CompactForms.FILES,
     )
 
     texts: pa.LargeStringArray
@@ -58,6 +61,7 @@ class Entries:
     names: npt.NDArray[np.int32]
     reordered: OtherTexts = field(default_factory=OtherTexts.none)
     folded: OtherTexts = field(default_factory=OtherTexts.none)
+    compact: CompactForms = field(default_factory=CompactForms.none)
     words: Words = field(init=False, repr=False)
     initials: Initials = field(init=False, repr=False)
     _sorted_texts: SortedTexts = field(init=False, repr=False)
@@ -71,7 +75,7 @@ class Entries:
             raise ValueError("the texts of the entries are not large strings")
         if self.offsets.dtype != np.int64 or self.names.dtype != np.int32:
             raise ValueError("the offsets of the entries or their names are of another type")
-        for others in (self.reordered, self.folded):
+        for others in (self.reordered, self.folded, self.compact):
             others.check_rows(len(self.texts))
         object.__setattr__(self, "words", Words(self.texts))
         object.__setattr__(self, "initials", Initials(self.texts))
@@ -120,7 +124,7 @@ class Entries:
         entries = cls(runs.values, np.concatenate([[0], ends]), names)
         if any_order:
             entries = entries._merge_word_orders(table["rank"].to_numpy(), table["concept"].to_numpy())
-        return replace(entries, folded=entries._fold_texts())
+        return replace(entries, folded=entries._fold_texts(), compact=entries._compact_texts())
 
     def _fold_texts(self) -> OtherTexts:
         """Fold the texts that are not ASCII."""
@@ -132,6 +136,12 @@ class Entries:
             if folded != text and row_of.setdefault(folded, row) != row:
                 shared.add(folded)
         return OtherTexts.of({t: row for t, row in row_of.items() if t not in shared and self.find(t) is None})
+
+    def _compact_texts(self) -> CompactForms:
+        """Write all texts together, in each stored order of their words."""
+        rows = np.arange(len(self), dtype=np.int32)
+        texts = pa.chunked_array([self.texts, self.reordered.texts]).combine_chunks()
+        return CompactForms.of(texts, np.concatenate([rows, self.reordered.rows]))
 
     def _merge_word_orders(self, ranks: npt.NDArray[np.int8], concepts: npt.NDArray[np.int32]) -> Entries:
         """Merge entries of the same concepts and the same words in another order.
@@ -223,6 +233,7 @@ class Entries:
         save_array(directory, "entry_names", self.names)
         self.reordered.save(directory, "other_orders")
         self.folded.save(directory, "folded")
+        self.compact.save(directory)
 
     @classmethod
     def load(cls, directory: Path) -> Entries:
@@ -238,4 +249,5 @@ class Entries:
             map_array(directory, "entry_names"),
             OtherTexts.load(directory, "other_orders"),
             OtherTexts.load(directory, "folded"),
+            CompactForms.load(directory),
         )

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import Final
 
 from nymlink.text.english.known_words import common_words, foreign_words, known_words
 from nymlink.text.english.stop_words import stop_words
+
+_SYMBOL: Final = re.compile(r"(?=.*[a-z])(?=.*[α-ω])[a-zα-ω0-9]+")
+"""A word of Latin and Greek letters, which is of no language: "tnfα"."""
 
 _SHORT: Final = 2
 """Most letters of words that do not speak for English: other languages have them, too ("no", "me")."""
@@ -38,6 +42,8 @@ def without_accents(word: str) -> str:
 
 
 def _is_foreign(word: str) -> bool:
+    if _SYMBOL.fullmatch(word):
+        return False
     plain = without_accents(word)
     if plain in foreign_words():
         return True

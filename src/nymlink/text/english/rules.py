@@ -18,7 +18,9 @@ from nymlink.text.english.known_words import (
 from nymlink.text.english.paraphrases import paraphrases
 from nymlink.text.english.recognition import is_english
 from nymlink.text.english.spelling import english_spelling
-from nymlink.text.languages import LanguageRules
+from nymlink.text.english.stop_words import stop_words
+from nymlink.text.english.symbols import has_symbol_type, readings
+from nymlink.text.languages import LanguageRules, Reading
 
 
 class EnglishRules(LanguageRules):
@@ -40,6 +42,12 @@ class EnglishRules(LanguageRules):
     def split_composite(self, mention: str) -> tuple[str, ...]:
         return split_composite(mention)
 
+    def readings(self, mention: str) -> Iterator[Reading]:
+        return readings(mention)
+
+    def is_of_gene(self, semantic_type: str) -> bool:
+        return has_symbol_type(semantic_type)
+
     def is_known(self, word: str) -> bool:
         """Whether a word, or another form of it, is listed, or it ends as the names of drugs do."""
         spelt = (word, *forms(word))
@@ -53,13 +61,14 @@ class EnglishRules(LanguageRules):
         return not product_words().isdisjoint((word, *forms(word)))
 
     def is_common(self, word: str) -> bool:
-        return word in common_words()
+        return word in common_words() or word in stop_words()
 
     def is_ordinary(self, word: str) -> bool:
         return word in ordinary_words()
 
     def is_clinical(self, word: str) -> bool:
-        return word in clinical_words()
+        # The list has abbreviations, too: "was", "all".
+        return word in clinical_words() and word not in stop_words()
 
 
 RULES: Final = EnglishRules()
