@@ -160,7 +160,7 @@ def measure(
 def memoised(index: Index) -> Index:
     """Cache the searches of an index, since a corpus is linked several times."""
     match = cache(index.match)
-    index.match = lambda queries, k: match(tuple(queries), k)  # type: ignore[method-assign]
+    index.match = lambda queries, k, surfaces=(): match(tuple(queries), k, surfaces=tuple(surfaces))  # type: ignore
     return index
 
 

@@ -66,7 +66,7 @@ def test_info_says_what_it_was_built_with(run: Run, dense: Path, model: Path, tm
     assert result.exit_code == 0, result.stderr
     [candidate] = json.loads(result.stdout)["candidates"]
     assert candidate["concept_id"] == "X:1"
-    assert candidate["parts"].keys() == {"exact", "sparse", "dense"}
+    assert candidate["parts"].keys() == {"exact", "sparse", "dense", "writing"}
 
 
 def test_dense_search_alone(run: Run, built: Path, model: Path, tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def test_json_lines_hold_the_score_s_parts(run: Run, built: Path) -> None:
     best = link["candidates"][0]
     assert best["concept_id"] == "X:1"
     assert best["matched"]["kind"] == "exact"
-    assert best["parts"] == {"exact": 1.0, "sparse": 1.0}
+    assert best["parts"] == {"exact": 1.0, "sparse": 1.0, "writing": 1.0}
 
 
 def test_a_table_fits_the_terminal(run: Run, built: Path) -> None:

@@ -107,7 +107,7 @@ def test_parts_of_the_score_say_what_the_document_said(index: Index) -> None:
         {"X:1": sure, "X:0": 1 - sure}, abs=1e-6
     )
     _, without = Reranker(scorer, index.vocabulary).rerank(given, links)
-    assert all(set(one.parts) == {"exact", "sparse", "context"} for one in without.candidates)
+    assert all(set(one.parts) == {"exact", "sparse", "context", "writing"} for one in without.candidates)
     assert {one.score for one in found.candidates} == {one.score for one in links[1].candidates}
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.vocabulary.test_vocabulary import batched, source
 
 from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.writing import writing_likeness
 from nymlink.vocabulary.model import KINDS, Concept, Name
 from nymlink.vocabulary.tables import TableBuilder, Tables
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -124,7 +125,8 @@ def check(vocabulary: Vocabulary, twin: Twin) -> None:
         assert sorted(ancestors) == sorted(heights)
         assert sorted(ancestors, key=heights.__getitem__) == list(ancestors)
     for text in [*TEXTS, "a b", " ", "c"]:
-        assert list(vocabulary.find(text)) == [name for name in every if normalise(name.text) == normalise(text)]
+        equal = [name for name in every if normalise(name.text) == normalise(text)]
+        assert list(vocabulary.find(text)) == sorted(equal, key=lambda name: -writing_likeness(text, name.text))
         having = dict.fromkeys(name.concept_id for name in every if text.lower() in name.text.lower())
         assert vocabulary.containing(text, limit=3) == tuple(having)[:3]
     for obsolete in (False, True):

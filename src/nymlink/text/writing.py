@@ -80,8 +80,9 @@ def _signs(gap: str, before: str, after: str) -> str:
     """Select the signs between two runs, the one before empty at the start of a text, the other at its end."""
     if gap in _JOINTS and before and after:
         return ""
-    primes = len(gap) - len(gap.lstrip("'")) if before[-1:].isdigit() or len(before) == 1 else 0
-    if after == "s":
+    primes = len(gap) - len(gap.lstrip("'"))
+    if not before[-1:].isdigit() and (len(before) != 1 or (primes == len(gap) and after)):
+        # An apostrophe: "Crohn's", "l'artère"; but "N,N'-dimethyl".
         primes = 0
     minus = _MINUS.search(gap) is not None or ("-" in gap and not after) or (gap.startswith("-") and not before)
     minus = minus or (gap == "- " and before[-1:].isdigit())

@@ -8,9 +8,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.writing import normalise_signs
 
 # ASCII punctuation, and what Python counts as ASCII white space.
 _SEPARATORS: Final = r"[[:punct:]\s\x0b\x1c-\x1f]+"
+_SIGNS: Final = r"[+−′’]|-[)\]}]|-$|^-|[0-9]- |(\b|[0-9])\p{L}?'"
+"""What texts have that may have signs."""
+
 _BATCH: Final = 1 << 20
 
 
@@ -25,6 +29,23 @@ def normalise_all(texts: pa.ChunkedArray) -> pa.ChunkedArray:
     """
     batches = [_normalise(texts.slice(start, _BATCH)) for start in range(0, len(texts), _BATCH)]
     return pa.chunked_array(batches, pa.large_string())
+
+
+def normalise_all_with_signs(texts: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Normalise texts like :func:`normalise_all`, but keep their signs as words.
+
+    "(+)-carvone" and "(-)-carvone" are then different names: see :func:`~nymlink.text.writing.normalise_signs`.
+
+    Args:
+        texts: large_string (N).
+
+    Returns:
+        large_string (N).
+    """
+    keys = normalise_all(texts).combine_chunks()
+    signed = pc.match_substring_regex(texts, _SIGNS).combine_chunks()
+    others = [normalise_signs(text).casefold() for text in texts.filter(signed).to_pylist()]
+    return pa.chunked_array([pc.replace_with_mask(keys, signed, pa.array(others, pa.large_string()))])
 
 
 def _normalise(texts: pa.ChunkedArray) -> pa.LargeStringArray:

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from nymlink.core.errors import UnknownNameError
 from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.writing import writing_likeness
 from nymlink.vocabulary import store
 from nymlink.vocabulary.assemble import assemble, disassemble
 from nymlink.vocabulary.columns import Columns
@@ -171,7 +172,10 @@ class Vocabulary:
         )
 
     def find(self, text: str) -> tuple[Name, ...]:
-        """Find all names that equal ``text`` except for case and punctuation."""
+        """Find all names that equal ``text`` except for case and punctuation, those most alike in writing first.
+
+        See :func:`~nymlink.text.writing.writing_likeness`: a verbatim name comes first.
+        """
         key = normalise(text)
         order = self.columns.names_by_key
         place = bisect_left(order, key, key=self._key_at)
@@ -179,7 +183,7 @@ class Vocabulary:
         while place < len(order) and self._key_at(order[place]) == key:
             names.append(self.name(int(order[place])))
             place += 1
-        return tuple(names)
+        return tuple(sorted(names, key=lambda name: -writing_likeness(text, name.text)))
 
     def containing(self, text: str, *, limit: int) -> tuple[str, ...]:
         """Find at most ``limit`` concepts with a name that contains ``text``, ignoring case; return their ids."""

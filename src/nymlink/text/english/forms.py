@@ -1,4 +1,4 @@
-"""Regular forms of an English name: American spelling, singular and plural, written together.
+"""Regular forms of an English name: American spelling, singular and plural.
 
 The letters of British words and the ends of singulars and plurals are in ``data/forms.tsv``.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -18,19 +17,16 @@ _TABLE: Final = Path(__file__).parent / "data" / "forms.tsv"
 _SHORTEST: Final = 4
 """Letters of the shortest word that has other forms: "als" is no plural."""
 
-_SHORTEST_PART: Final = 3
-"""Letters that each of two words must have to be written as one."""
-
 _MOST_WORDS: Final = 8
 """A longer text is a description: it is no other form of a name, and would have too many forms itself."""
 
 
 def forms(text: str) -> Iterator[str]:
-    """Yield American spellings, plurals, singulars and compounds of a text, the likeliest first.
+    """Yield American spellings, plurals and singulars of a text, the likeliest first.
 
     They are candidates, and many are no words: look each up, and pass over those that are no name. British words
     become American ones ("anaemia", "anemia"); one word, the last first, becomes plural or singular ("hip
-    fracture", "hip fractures"); two words are written as one ("non syndromic deafness", "nonsyndromic deafness").
+    fracture", "hip fractures").
 
     Args:
         text: words with single spaces between them, as :func:`~nymlink.text.normalisation.normalise.normalise`
@@ -46,9 +42,6 @@ def forms(text: str) -> Iterator[str]:
         for place in reversed(range(len(base))):
             for other in _other_number(base[place]):
                 yield " ".join([*base[:place], other, *base[place + 1 :]])
-    for place, (first, second) in enumerate(pairwise(words)):
-        if min(len(first), len(second)) >= _SHORTEST_PART:
-            yield " ".join([*words[:place], first + second, *words[place + 2 :]])
 
 
 def american(text: str) -> str:

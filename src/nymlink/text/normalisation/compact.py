@@ -21,7 +21,7 @@ _GREEK: Final = re.compile(r"(?<![α-ω])[α-ω](?![α-ω])")
 
 _ROMAN: Final = "i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx".split()
 _ARABIC: Final = {roman: str(number) for number, roman in enumerate(_ROMAN, 1)}
-_UNUSUAL: Final = r"(^| )([ivx]+( |$)|p [a-z])|[^\x00-\x7F]"
+_UNUSUAL: Final = r" [ivx]+( |$)|(^| )p [a-z]|[^\x00-\x7F]"
 _ROMAN_END: Final = re.compile(r"(?<=[a-z])(?:ii|iii|iv|vi|vii|viii|ix|xi|xii)$")
 _ARABIC_END: Final = re.compile(r"(?<=[a-z])(?:1?\d|20)$")
 
@@ -32,14 +32,16 @@ _LONGEST: Final = 20
 def compact(text: str) -> str:
     """Write a name together, Greek letters by their names and Roman numerals as Arabic ones.
 
-    Spaces stay between digits: "1,11" is not "11,1". A letter is Greek by itself ("IκB"), not in a Greek word.
+    Spaces stay between digits: "1,11" is not "11,1". A letter is Greek by itself ("IκB"), not in a Greek word. The
+    first word is no numeral ("I kappa B").
 
     Args:
         text: as :func:`~nymlink.text.normalisation.normalise.normalise` gives it.
     """
     if not text.isascii():
         text = _GREEK.sub(lambda match: _name(match.group()), text)
-    return _join(" ".join([_ARABIC.get(word, word) for word in text.split(" ")]))
+    first, *rest = text.split(" ")
+    return _join(" ".join([first, *[_ARABIC.get(word, word) for word in rest]]))
 
 
 def compact_all(texts: pa.LargeStringArray) -> pa.LargeStringArray:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE
 from nymlink.vocabulary.enrich.mutual_names import CrossPair
-from nymlink.vocabulary.keys import normalise_all
+from nymlink.vocabulary.keys import normalise_all_with_signs
 from nymlink.vocabulary.name_matching import exact_names, is_specific, loose_form
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -36,7 +36,7 @@ class _Name:
         concept: the row of its concept.
         kind: ``"preferred"`` or ``"exact"``.
         lang: its language, without region.
-        normal: its normal form.
+        normal: its normal form, with its signs.
         loose: the form it shares with its variants; ``None`` where that could change the meaning.
     """
 
@@ -86,7 +86,7 @@ def _names_by_concept(vocabulary: Vocabulary) -> Iterator[list[_Name]]:
     names = exact_names(vocabulary.columns.names)
     names = names.filter(pa.array(live[names["concept"].to_numpy()]))
     columns = [names[field].to_pylist() for field in ("concept", "kind", "lang", "text")]
-    rows = zip(*columns, normalise_all(names["text"]).to_pylist(), strict=True)
+    rows = zip(*columns, normalise_all_with_signs(names["text"]).to_pylist(), strict=True)
     for concept, own in groupby(rows, lambda row: row[0]):
         yield [
             _Name(concept, kind, lang.split("-")[0], normal, _loose(text, normal))
