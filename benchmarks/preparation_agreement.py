@@ -111,7 +111,9 @@ def compare(split: Split, data: Path, *, as_published: bool) -> Agreement:
     return result
 
 
-def _prepared(documents: list[Document], *, spelling: Mapping[str, str], as_published: bool = False) -> Queries:
+def _prepared(
+    documents: list[Document], *, spelling: Mapping[str, str] | None = None, as_published: bool = False
+) -> Queries:
     return {
         _place(document, mention): queries
         for document in documents
@@ -173,7 +175,9 @@ def kind_of(raw: str, prepared: tuple[str, ...], published: tuple[str, ...], *, 
         if set(raw) & set("(["):
             return "abbreviation in brackets after its long form left out"
         compound = "-" in raw or raw.endswith("s")
-        return f"abbreviation {'in a compound or plural' if compound else 'of inverted order or two words'}"
+        return (
+            f"abbreviation {'in a compound or plural' if compound else 'of another pattern, order or two words'}"
+        )
     if len(published) > 1 and len(prepared) == 1:
         one_each = len(published) == len(raw.split())
         return "published: one part a word, as many ids" if one_each else "composite split by the published only"
