@@ -5,14 +5,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.text.abbreviations import Definition, find_definitions
+from nymlink.text.abbreviations.places import PATTERNS, Pattern
+from nymlink.text.abbreviations.short_forms import letters_of
+from nymlink.text.abbreviations.spellings import SPELLINGS, Spelling
 
 WORDS = st.sampled_from(
-    ["(", ")", "[", "]", "AB", "ABs", "a", "alpha", "beta", "Beta-alpha", "of", ";", ".", "β", "1", "B-1"]
+    "( ) [ ] AB ABs A a alpha beta Beta-alpha of ; . , = or β 1 B-1 1,2- (R)-alpha 17-beta-alpha İ B(A)".split()
 )
 
 
-def found(text: str, *, inverted: bool = True) -> list[tuple[str, str]]:
-    return [(one.short, one.long) for one in find_definitions(text, inverted=inverted)]
+def found(text: str, *, classic: bool = False) -> list[tuple[str, str]]:
+    return [(one.short, one.long) for one in find_definitions(text, classic=classic)]
 
 
 @pytest.mark.parametrize(
@@ -55,7 +58,59 @@ def found(text: str, *, inverted: bool = True) -> list[tuple[str, str]]:
         ),
         # a sentence is not left
         ("Prader-Willi was here. Syndrome (PWS)", []),
+        # both in one bracket, after others, after words that lead in, before a value
+        ("vessels (blood-brain barrier, BBB) in", [("BBB", "blood-brain barrier")]),
+        ("the gene (adenomatous polyposis coli or APC)", [("APC", "adenomatous polyposis coli")]),
+        ("superoxide dismutase (EC 1.15.1.1; SOD)", [("SOD", "superoxide dismutase")]),
+        ("muscular dystrophies (Becker muscular dystrophy; also known as BMD)", []),
+        ("Becker muscular dystrophy (also known as BMD)", [("BMD", "Becker muscular dystrophy")]),
+        ("odds ratio (OR 2.3)", [("OR", "odds ratio")]),
+        ("odds ratio (OR = 2.3)", [("OR", "odds ratio")]),
+        ("pregnant mare serum (PMS 10 IU/kg, twice)", [("PMS", "pregnant mare serum")]),
+        # chemicals, with their locants
+        ("delta-9-tetrahydrocannabinol (THC)", [("THC", "delta-9-tetrahydrocannabinol")]),
+        ("by delta 9-tetrahydrocannabinol (THC)", [("THC", "delta 9-tetrahydrocannabinol")]),
+        (
+            "3-hydroxy-3-methylglutaryl coenzyme A (HMG-CoA)",
+            [("HMG-CoA", "3-hydroxy-3-methylglutaryl coenzyme A")],
+        ),
+        ("2,4-dinitrophenol (DNP)", [("DNP", "2,4-dinitrophenol")]),
+        ("5,7-dihydroxytryptamine (5,7-DHT)", [("5,7-DHT", "5,7-dihydroxytryptamine")]),
+        ("MDMA (3,4-methylenedioxymethamphetamine, ecstasy)", [("MDMA", "3,4-methylenedioxymethamphetamine")]),
+        ("(R)-alpha-methylhistamine (RAMH)", [("RAMH", "(R)-alpha-methylhistamine")]),
+        ("clozapine(CLP) in", [("CLP", "clozapine")]),
+        # articles
+        ("A Lite BERT (ALBERT)", [("ALBERT", "A Lite BERT")]),
+        # lower case
+        ("the amino acid (aa) sequence", [("aa", "amino acid")]),
+        ("given intravenously (i.v.) twice", [("i.v.", "intravenously")]),
+        # single letters
+        ("with testosterone (T, 5 mg/kg)", [("T", "testosterone")]),
+        ("the respiratory quotient (R) was", [("R", "respiratory quotient")]),
+        # read otherwise than written
+        ("17-beta-estradiol (E2)", [("E2", "17-beta-estradiol")]),
+        ("three-dimensional (3D)", [("3D", "three-dimensional")]),
+        ("ovariectomized (OVX) rats", [("OVX", "ovariectomized")]),
+        # symbols with an index
+        ("tidal volume (V(T)) fell", [("V(T)", "tidal volume")]),
+        ("the dissociation constant (Kd)", [("Kd", "dissociation constant")]),
+        ("a transepithelial resistance (Rt) of", [("Rt", "transepithelial resistance")]),
+        # a phrase between
+        ("the myosin-binding subunit of myosin phosphatase (MBS)", [("MBS", "myosin-binding subunit")]),
+        # words within tokens
+        ("tissue-type plasminogen activator (tPA)", [("tPA", "tissue-type plasminogen activator")]),
+        ("non-high-density lipoprotein (HDL)", [("HDL", "high-density lipoprotein")]),
+        ("Ngn3/paired box factor 6 (PAX6)", [("PAX6", "paired box factor 6")]),
+        ("with cytochrome c oxidase (COX)", [("COX", "cytochrome c oxidase")]),
         # none of these are definitions
+        ("coarctation of the aorta (AOR = 2.7)", []),
+        ("with prilocaine (P = 0.03)", []),
+        ("at normal [Na]o", []),
+        ("gamma-aminobutyric acid(A) receptors", []),
+        ("produced by hypoventilation (pH 7.05)", []),
+        ("arterial pressure was monitored (APM)", []),
+        ("all assays of serum (as) in", []),
+        ("two methods: (i) one, (ii) other", []),
         ("patients (mice) were", []),
         ("severe forms (type II) were", []),
         ("analysis of serum chemistry (ALT)", []),
@@ -72,9 +127,14 @@ def test_examples(text: str, definitions: list[tuple[str, str]]) -> None:
     assert found(text) == definitions
 
 
-def test_inverted_word_order_is_found_unless_told_otherwise() -> None:
+@pytest.mark.parametrize("one", [*PATTERNS, *SPELLINGS], ids=lambda one: one.name)
+def test_each_pattern_and_spelling_finds_its_example(one: Pattern | Spelling) -> None:
+    assert len(found(one.example)) == 1
+    assert len(found(one.example, classic=True)) == one.classic
+
+
+def test_the_order_of_the_words_comes_before_the_inverted_one() -> None:
     assert found("Myotonic dystrophy (DM) is") == [("DM", "Myotonic dystrophy")]
-    assert found("Myotonic dystrophy (DM) is", inverted=False) == []
     assert found("diabetes mellitus (DM) and myotonic dystrophy") == [("DM", "diabetes mellitus")]
 
 
@@ -90,7 +150,9 @@ def check(text: str) -> None:
         assert text[one.short_start : one.short_end] == one.short
         assert text[one.long_start : one.long_end] == one.long
         assert one.short_end <= one.long_start or one.long_end <= one.short_start
-        assert 2 <= len(one.short) <= 10 < len(one.long) + 10
+        assert 1 <= len(one.short) <= 15
+        assert (one.short, one.long) == (one.short.strip(), one.long.strip())
+        assert len(letters_of(one.long)) > len(letters_of(one.short))
 
 
 @given(st.text(max_size=200))

@@ -34,6 +34,18 @@ def test_a_document_lends_its_definitions() -> None:
     assert prepare_document(document, as_published=True) == (("dm",), ("wilson disease",))
 
 
+def test_definitions_of_other_patterns_are_lent_unless_as_published() -> None:
+    text = "Leaky vessels (blood-brain barrier, BBB) let BBB disruption show. Testosterone (T) and T cells, or T."
+    places = [text.index("BBB disruption"), text.index("T cells"), len(text) - 2]
+    mentions = [
+        Mention(surface, start, start + len(surface))
+        for surface, start in zip(("BBB disruption", "T cells", "T"), places, strict=True)
+    ]
+    document = Document("1", text, tuple(mentions))
+    assert prepare_document(document) == (("blood brain barrier disruption",), ("t cells",), ("testosterone",))
+    assert prepare_document(document, as_published=True) == (("bbb disruption",), ("t cells",), ("t",))
+
+
 def test_a_mention_alone() -> None:
     document = Document("1", mentions=(Mention("Tumours, DM"),))
     assert prepare_document(document) == (("tumors dm",),)

@@ -39,4 +39,5 @@ def brackets(text: str) -> tuple[Bracket, ...]:
 
 def is_balanced(text: str) -> bool:
     """Whether every bracket in the text has its partner in it."""
-    return 2 * len(brackets(text)) == sum(text.count(char) for char in "()[]{}")
+    signs = sum(map(text.count, "()[]{}"))
+    return signs == 0 or 2 * len(brackets(text)) == signs

@@ -105,7 +105,10 @@ def _expand(text: str, long_forms: Mapping[str, str], *, tokens_only: bool, done
 
 
 def _occurrences(text: str, shorts: Iterable[str], *, tokens_only: bool) -> list[re.Match[str]]:
-    present = sorted((short for short in shorts if short in text), key=len, reverse=True)
+    """Find short forms; a single letter only where it is all of the text: "T cell" is no testosterone cell."""
+    present = sorted(
+        (short for short in shorts if short in text and (len(short) > 1 or short == text)), key=len, reverse=True
+    )
     if not present:
         return []
     matches = re.finditer(r"(?<!\w)(?:" + "|".join(map(re.escape, present)) + r")(?!\w)", text)

@@ -71,8 +71,8 @@ def prepare_document(
         composites: which other mentions are split by rule. ``"given"``: none. ``"gold"``: those with several gold
             ids, when the rule finds as many parts as there are ids; the published protocol, which looks at the
             gold. ``"always"``: all that the rule can split.
-        as_published: keep to what the published queries of BioSyn hold: short forms with inverted word order, in
-            compounds and in brackets after their long form stay as they are.
+        as_published: keep to what the published queries of BioSyn hold: short forms of other patterns than
+            those of Schwartz & Hearst, in compounds and in brackets after their long form stay as they are.
 
     Returns:
         For each mention, in order, its queries: one, or one for each part of a composite mention.
@@ -109,7 +109,7 @@ def expand_document(
     Returns:
         For each mention, in order, its surface forms: one, or one for each part of a composite mention.
     """
-    definitions = find_definitions(document.text, inverted=not as_published)
+    definitions = find_definitions(document.text, classic=as_published)
 
     def surfaces(mention: Mention) -> tuple[str, ...]:
         if mention.prepared:

@@ -1,0 +1,211 @@
+"""Find the long form of an abbreviation in the text before it.
+
+The idea is that of Schwartz & Hearst, "A simple algorithm for identifying abbreviation definitions in biomedical
+text", Pacific Symposium on Biocomputing 2003: every character of the short form occurs in the long form in order,
+the first at the start of a word. Where they take the nearest such place, all
+places in the words before it are compared here, because the nearest is often too short: "adenomatous polyposis
+coli" for AAPC after "attenuated adenomatous polyposis coli". Words may be read in other letters than they are
+written in, see :mod:`nymlink.text.abbreviations.words`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from nymlink.text.abbreviations.locants import widen
+from nymlink.text.abbreviations.short_forms import fold, letters_of
+from nymlink.text.abbreviations.words import readings_of, words_of
+from nymlink.text.brackets import is_balanced
+
+_WORD: Final = re.compile(r"[^\W_]+")
+# A long form is a phrase of one clause: no list of words, no alternatives. "1, 2-dioxygenase" is not a list.
+_LIST: Final = re.compile(r",\s*[^\W\d]|\bor\b|\band\b")
+_SENTENCES: Final = re.compile(r"(?<!\b\w)[.!?;:]\s")
+_LETTER_ALONE: Final = re.compile(r"[a-z]\s")
+_SPELLED_OUT: Final = re.compile(r"[^\W\d_]{4}")
+_HYPHENS: Final = "-‐–"
+_DESCRIPTOR: Final = re.compile(r"\([^\s()]*\)-|\[[^\s\[\]]*\]-")
+_AFTER_LOCANTS: Final = ("-", ",", "'", "′")
+_LETTERS_WITH_ARTICLE: Final = 4
+"""Letters of a short form, at least, of which an article gives the first: "A Lite BERT (ALBERT)"."""
+
+_INITIALS_FOR_A_SKIP: Final = 2
+"""Words that give their initial, at least, for each token that gives no letter."""
+
+
+class _Word(NamedTuple):
+    """A word of a candidate text.
+
+    Attributes:
+        text: as written.
+        folded: in lower case, with Greek letters as Latin ones.
+        start: its offset.
+        end: offset one past it.
+        starts_token: whether white space is before it.
+        is_free: whether it need give no letter: a function word, or a number or letter in the name of a chemical.
+    """
+
+    text: str
+    folded: str
+    start: int
+    end: int
+    starts_token: bool
+    is_free: bool
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class LongForm:
+    """A long form of a short form, and its costs; the smallest is the best.
+
+    Attributes:
+        skipped_tokens: tokens between white space that give no letter, function words aside.
+        cut: whether it begins within a token: "type plasminogen" of "tissue-type plasminogen".
+        skipped_words: words between any signs that give no letter.
+        unmatched: function words that give no letter, minus words whose initial is a letter of the short form.
+        words: number of words in the long form.
+        start: offset of the long form in the candidate text.
+        end: offset one past it.
+    """
+
+    skipped_tokens: int
+    cut: bool
+    skipped_words: int
+    unmatched: int
+    words: int
+    start: int
+    end: int
+
+
+def best_long_form(letters: str, candidate: str) -> LongForm | None:
+    """Find the best long form that ends where ``candidate`` ends; ``None`` if there is none.
+
+    Args:
+        letters: those of the short form, see :func:`~nymlink.text.abbreviations.short_forms.letters_of`.
+        candidate: the text.
+    """
+    end = len(candidate.rstrip(" \t\n,;-"))
+    ends = {end}
+    words = _words(candidate[:end])
+    if len(words) > 1 and words[-1].folded in words_of("carrier"):
+        ends.add(words[-2].end)
+    return min((form for end in ends for form in _long_forms(letters, candidate[:end])), default=None)
+
+
+def _long_forms(letters: str, candidate: str) -> Iterator[LongForm]:
+    """Yield the plausible long forms that end where a text ends."""
+    phrase: list[_Word] = []
+    for word in _words(candidate)[: -min(len(letters) + 5, 2 * len(letters)) - 1 : -1]:
+        if word.folded == letters or word.text in words_of("never inside"):
+            return
+        phrase.insert(0, word)
+        start = _with_descriptor(candidate, word.start)
+        if not _may_begin(letters, word, candidate[start:]):
+            continue
+        cost = _explain(letters, phrase)
+        if cost is not None and _plausible(letters, cost, candidate[start:], phrase):
+            tokens, skipped, unmatched = cost
+            start = widen(candidate, start)
+            cut = start > 1 and candidate[start - 1] in _HYPHENS and candidate[start - 2].isalnum()
+            yield LongForm(tokens, cut, skipped, unmatched, len(phrase), start, len(candidate))
+
+
+def _with_descriptor(text: str, start: int) -> int:
+    """Move a start to the bracket before it, if that is a descriptor: "(R)-alpha-methylhistamine"."""
+    match = _DESCRIPTOR.match(text, max(0, start - 1))
+    opens_token = start < 2 or text[start - 2].isspace()
+    return start - 1 if match is not None and opens_token else start
+
+
+@lru_cache(maxsize=8)
+def _words(candidate: str) -> tuple[_Word, ...]:
+    """List the words of a text; a bracket is asked for several times in a row."""
+    folded = fold(candidate)
+    return tuple(_word(candidate, folded, match.start(), match.end()) for match in _WORD.finditer(candidate))
+
+
+def _word(text: str, folded: str, start: int, end: int) -> _Word:
+    word = folded[start:end]
+    number = (word.isdigit() or len(word) == 1) and text[end : end + 1] in _AFTER_LOCANTS
+    return _Word(
+        text=text[start:end],
+        folded=word,
+        start=start,
+        end=end,
+        starts_token=start == 0 or text[start - 1].isspace(),
+        is_free=number or word in words_of("function"),
+    )
+
+
+def _may_begin(letters: str, first: _Word, long: str) -> bool:
+    """Whether a phrase may be a long form of the letters, by its first word and as a piece of text."""
+    article = first.folded == "a" and len(letters) >= _LETTERS_WITH_ARTICLE
+    return (
+        any(reading[0] == letters[0] for reading in readings_of(first.folded))
+        and (article or not (first.folded in words_of("never first") or _LETTER_ALONE.match(long)))
+        and len(long) > len(letters)
+        and _SPELLED_OUT.search(long) is not None
+        and is_balanced(long)
+        and not _SENTENCES.search(long)
+    )
+
+
+def _explain(letters: str, phrase: Sequence[_Word]) -> tuple[int, int, int] | None:
+    """Align the letters with the words, in order, in the cheapest way: of each word the initial first.
+
+    The tail of a word may give letters without its initial ("alanine aminotransferase", ALT), which counts as a
+    skipped word though not as a skipped token.
+
+    Returns:
+        ``(skipped tokens, skipped words, unmatched)``, see :class:`LongForm`; ``None`` when letters are left over.
+    """
+    best = {0: (0, 0, 0)}
+    for place, word in enumerate(phrase):
+        readings = readings_of(word.folded)
+        after: dict[int, tuple[int, int, int]] = {}
+        for used, (tokens, skipped, unmatched) in best.items():
+            rest = letters[used:]
+            whole = max(_count_matched(rest, one) if rest[:1] == one[0] else 0 for one in readings)
+            options = [(used + matched, (tokens, skipped, unmatched - 1)) for matched in range(1, whole + 1)]
+            if place > 0:
+                idle = (tokens, skipped, unmatched + 1)
+                options.append(
+                    (used, idle if word.is_free else (tokens + word.starts_token, skipped + 1, unmatched))
+                )
+                tail = max(_count_matched(rest, one[1:]) for one in readings)
+                options += [(used + matched, (tokens, skipped + 1, unmatched)) for matched in range(1, tail + 1)]
+            for used_then, cost in options:
+                after[used_then] = min(after.get(used_then, cost), cost)
+        best = after
+    return best.get(len(letters))
+
+
+def _count_matched(letters: str, word: str) -> int:
+    """Count the letters, from the first on, that the word holds in order."""
+    matched, place = 0, 0
+    for letter in letters:
+        place = word.find(letter, place) + 1
+        if place == 0:
+            break
+        matched += 1
+    return matched
+
+
+def _plausible(letters: str, cost: tuple[int, int, int], long: str, phrase: Sequence[_Word]) -> bool:
+    """Whether a long form is longer than the short one, and few enough of its words are skipped."""
+    tokens, skipped, unmatched = cost
+    if len(letters_of(long)) <= len(letters):
+        return False
+    if skipped == 0:
+        return True
+    if _LIST.search(long):
+        return False
+    if tokens == 0:
+        return len(phrase) > 1
+    if {word.folded for word in phrase[1:]} <= words_of("generic") | words_of("function"):
+        return True
+    initials = (len(phrase) - skipped - unmatched) // 2
+    return initials >= _INITIALS_FOR_A_SKIP * tokens
