@@ -89,3 +89,66 @@ def test_a_large_vocabulary_is_made_built_and_searched(tmp_path: Path, script: S
     result = large.measure(tmp_path, sizes=sizes, queries=20, k=8, seed=1)
     assert result["search"]["recall"] == 1
     assert f"| {result['build']['entries']:,} entries |" in large.text(result)
+
+
+LABELLED = """1
+Wilson disease (WD) and the odd one.
+An amino acid (aa) of superoxide dismutase (EC 1.15.1.1; SOD).
+//!remark
+  WD|Wilson disease
+  aa|amino acid
+  SOD|superoxide dismutase
+
+2
+No abbreviation here.
+"""
+BIOC = """<collection><document><id>1</id><passage><offset>0</offset><text>Wilson disease (WD)</text>
+<annotation id="S0"><text>WD</text></annotation><annotation id="L0"><text>Wilson disease</text></annotation>
+<relation id="R0"><node refid="L0" role="LongForm"/><node refid="S0" role="ShortForm"/></relation>
+</passage></document></collection>"""
+
+
+def test_abbreviations_are_scored(tmp_path: Path, script: Script) -> None:
+    benchmark, gold = script("abbreviations"), script("abbreviation_gold")
+    path = tmp_path / "labelled"
+    path.write_text(LABELLED, encoding="utf-8")
+    abstracts = gold.read_gold(path)
+    assert [len(abstract.gold) for abstract in abstracts] == [3, 0]
+    counts = benchmark.score(abstracts, benchmark.nymlink)
+    assert (len(counts.right), counts.wrong, counts.missed) == (3, [], [])
+    counts = benchmark.score(abstracts, script("schwartz_hearst").definitions)
+    assert [short for _, short, _ in counts.missed] == ["SOD"]
+    assert (counts.precision, counts.recall) == (1.0, 2 / 3)
+
+
+def test_other_and_doubtful_abbreviations_count_as_right_and_not_at_all(script: Script) -> None:
+    benchmark, gold = script("abbreviations"), script("abbreviation_gold")
+    abstract = gold.Abstract("1", "", {("A", "a gene")}, {("A", "a")}, {("B", "b")})
+    counts = benchmark.score([abstract], lambda _: {("A", "a"), ("B", "b"), ("C", "c")})
+    assert (counts.right, counts.wrong, counts.missed) == ([("1", "A", "a gene")], [("1", "C", "c")], [])
+
+
+def test_abbreviations_are_read_from_bioc(tmp_path: Path, script: Script) -> None:
+    path = tmp_path / "gold.xml"
+    path.write_text(BIOC, encoding="utf-8")
+    (abstract,) = script("abbreviation_gold").read_gold(path)
+    assert (abstract.text, abstract.gold) == ("Wilson disease (WD)", {("WD", "Wilson disease")})
+
+
+@pytest.mark.parametrize(
+    ("text", "pair"),
+    [
+        ("in heat shock protein (HSP) of", ("HSP", "heat shock protein")),
+        ("and HSP (the heat shock protein) of", ("HSP", "heat shock protein")),
+        ("the delta-9-tetrahydrocannabinol (THC)", ("THC", "delta-9-tetrahydrocannabinol")),
+        ("patients (mice) were", None),
+    ],
+)
+def test_the_baseline_is_that_of_schwartz_and_hearst(text: str, pair: Any, script: Script) -> None:
+    assert script("schwartz_hearst").definitions(text) == ({pair} if pair else set())
+
+
+def test_without_a_gold_nothing_is_measured(script: Script, monkeypatch: Any, capsys: Any) -> None:
+    monkeypatch.setattr("sys.argv", ["abbreviations.py", "nowhere.xml"])
+    script("abbreviations").main()
+    assert capsys.readouterr().out == "nowhere.xml: no such file: nothing measured\n"
