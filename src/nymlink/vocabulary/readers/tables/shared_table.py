@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -27,6 +28,7 @@ from nymlink.core.problems import Problems
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
+from nymlink.vocabulary.readers.columns.arrow_memory import copy_to_arrow
 from nymlink.vocabulary.readers.columns.name_rows import ROWS, tables_from_rows
 from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.tables import Tables
@@ -34,6 +36,7 @@ from nymlink.vocabulary.tables import Tables
 _DEFAULT_KIND: Final = "exact"
 _UNCLEAR_KIND: Final = "related"
 _SOURCES: Final = "SOURCES.tsv"
+_PIECE_BYTES: Final = 1 << 20
 
 
 def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
@@ -55,7 +58,7 @@ def _read_columns(path: Path, languages: LanguageFilter) -> pa.Table | None:
     with open_bytes(path) as file:
         try:
             rows = csv.read_csv(
-                file,
+                copy_to_arrow(iter(partial(file.read, _PIECE_BYTES), b"")),
                 parse_options=csv.ParseOptions(delimiter="\t", quote_char=False),
                 convert_options=csv.ConvertOptions(column_types=ROWS, strings_can_be_null=False),
             )
