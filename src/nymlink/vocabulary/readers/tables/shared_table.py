@@ -35,6 +35,8 @@ from nymlink.vocabulary.tables import Tables
 
 _DEFAULT_KIND: Final = "exact"
 _UNCLEAR_KIND: Final = "related"
+_WIDTH_WITH_KIND: Final = 4
+"""Columns up to the kind; editors leave out those after it where they are empty."""
 _SOURCES: Final = "SOURCES.tsv"
 _PIECE_BYTES: Final = 1 << 20
 
@@ -90,13 +92,16 @@ def _read_rows(path: Path, languages: LanguageFilter, problems: Problems) -> pa.
         raise InputError(f"not a shared table: its first line must name the columns {expected}", path=path)
     for number, line in lines:
         fields = line.split("\t")
-        if len(fields) != len(ROWS):
-            problems.reject(path, number, f"{len(fields)} columns instead of {len(ROWS)}")
+        width = len(fields)
+        if not _WIDTH_WITH_KIND <= width <= len(ROWS):
+            problems.reject(path, number, f"{width} columns instead of {len(ROWS)}")
             continue
-        id_, name, lang, kind, semantic_type, xrefs = fields
+        id_, name, lang, kind, semantic_type, xrefs = fields + [""] * (len(ROWS) - width)
         if not id_.strip() or not name.strip():
             problems.reject(path, number, f"no {'name' if id_.strip() else 'concept_id'}")
             continue
+        if width < len(ROWS):
+            problems.repair(path, number, f"{width} columns instead of {len(ROWS)}: the others taken as empty")
         row_lang, row_kind = languages.normalise(lang, path, number, problems), _kind(kind)
         if row_kind is None:
             row_kind = _UNCLEAR_KIND
