@@ -38,7 +38,12 @@ class Format(Generic[Read]):
 
 
 def find_format(
-    registry: Registry[Format[Read]], path: Path, name: str | None = None, *, otherwise: str | None = None
+    registry: Registry[Format[Read]],
+    path: Path,
+    name: str | None = None,
+    *,
+    otherwise: str | None = None,
+    describe: Callable[[str], str | None] = lambda _: None,
 ) -> Format[Read]:
     """Return the format called ``name``, or the first, by priority and then name, that recognises the source.
 
@@ -47,6 +52,8 @@ def find_format(
         path: the source.
         name: the name of its format, if known.
         otherwise: the format to use for a file that no format recognises.
+        describe: says of the beginning of a text that no format recognises what it looks like and what to do;
+            ``None`` where it does not know.
 
     Raises:
         InputError: the source is missing or empty or can be read only once, or no format recognises it.
@@ -65,6 +72,8 @@ def find_format(
     if otherwise is not None and not path.is_dir():
         return registry.get(otherwise)
     known = ", ".join(registry.names())
+    if description := describe(head):
+        raise UnknownFormatError(f"{description} (known formats: {known})", path=path)
     raise UnknownFormatError(f"unknown {registry.noun}: say which with --input-format (known: {known})", path=path)
 
 

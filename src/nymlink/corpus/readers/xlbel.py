@@ -16,6 +16,7 @@ from nymlink.core.files import read_lines
 from nymlink.core.formats import Format
 from nymlink.core.language_codes import normalise_language
 from nymlink.core.problems import Problems
+from nymlink.corpus.foreign_formats import describe_format
 from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.readers import CorpusFormat
@@ -35,7 +36,7 @@ _TAG: Final = re.compile(r"</?tgt>")
 
 
 def _recognises(_: Path, head: str) -> bool:
-    return most_match(first_lines(head), _LINE)
+    return most_match(first_lines(head), _LINE) and describe_format(head) is None
 
 
 def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:  # noqa: ARG001
