@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.core.errors import UnknownFormatError
+from nymlink.core.errors import InputError
 from nymlink.core.formats import find_format
 from nymlink.corpus import read_corpus
 from nymlink.corpus.foreign_formats import describe_format
@@ -76,7 +76,7 @@ MENTIONS = [
 def test_another_format_is_named_and_refused(tmp_path: Path, name: str, text: str, *, packed: bool) -> None:
     path = tmp_path / "mentions.txt"
     path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
-    with pytest.raises(UnknownFormatError, match=rf"this looks like {name}.*not like a list of mentions: \w+"):
+    with pytest.raises(InputError, match=rf"this looks like {name}.*not like a list of mentions: \w+"):
         read_corpus(path)
 
 

@@ -55,7 +55,9 @@ class AnnotatedCorpus:
             InputError: it cannot be read.
         """
         otherwise = "table" if self.columns else None
-        format = find_format(CORPUS_FORMATS, path, otherwise=otherwise, describe=describe_format).name
+        format = find_format(
+            CORPUS_FORMATS, path, otherwise=otherwise, describe=lambda _, head: describe_format(head)
+        ).name
         options = CorpusOptions(columns=self.columns if format == "table" else {})
         return read_corpus(path, format=format, options=options, problems=problems)
 

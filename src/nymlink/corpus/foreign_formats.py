@@ -79,8 +79,8 @@ _FORMATS: Final = (
     _Foreign("tokens with tags (CoNLL)", _has_tags),
     _Foreign("an ontology in OBO", _begins(r"format-version:|\[Term\]"), _BUILD_IT),
     _Foreign(
-        "an ontology in Turtle or functional syntax",
-        _begins(r"@prefix\s+[\w.-]*:\s*<|PREFIX\s+[\w.-]*:\s*<|Prefix\s*\(|Ontology\s*\("),
+        "an ontology in Turtle, functional or Manchester syntax",
+        _begins(r"@prefix\s+[\w.-]*:\s*<|PREFIX\s+[\w.-]*:\s*<|Prefix\s*\(|Ontology\s*\(|(?:Prefix|Ontology): "),
         _BUILD_IT,
     ),
     _Foreign("MRCONSO of the UMLS", _begins(r"C\d{7}\|[A-Z]{3}\|[A-Za-z]\|L\d+\|"), _BUILD_IT),

@@ -38,7 +38,7 @@ def read_documents(
     options = CorpusOptions() if options is None else options
     if format is None and options.columns:
         format = "table"
-    reader = find_format(CORPUS_FORMATS, path, format, describe=describe_format)
+    reader = find_format(CORPUS_FORMATS, path, format, describe=lambda _, head: describe_format(head))
     return reader.read(path, options=options, problems=Problems() if problems is None else problems)
 
 

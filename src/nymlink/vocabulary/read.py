@@ -20,6 +20,7 @@ from nymlink.vocabulary.model import Source, unused_name
 from nymlink.vocabulary.options import FLAGS, ReadOptions
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS, VocabularyFormat
 from nymlink.vocabulary.tables import Tables
+from nymlink.vocabulary.unread_syntaxes import describe_syntax
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 
@@ -53,7 +54,11 @@ def read_vocabulary(
     # No format recognises headers that only the caller knows.
     otherwise = "table" if options.columns else None
     sources = [
-        (Path(path), find_format(VOCABULARY_FORMATS, Path(path), format, otherwise=otherwise)) for path in paths
+        (
+            Path(path),
+            find_format(VOCABULARY_FORMATS, Path(path), format, otherwise=otherwise, describe=describe_syntax),
+        )
+        for path in paths
     ]
     _check_options(sources, options)
     parts: list[tuple[Source, Tables]] = []
