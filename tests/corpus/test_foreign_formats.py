@@ -80,6 +80,28 @@ def test_another_format_is_named_and_refused(tmp_path: Path, name: str, text: st
         read_corpus(path)
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        BIOC_XML[: len(BIOC_XML) // 2].encode(),
+        BIOC_XML.replace("Heart", "Herz ö").encode("cp1252"),
+        BIOC_XML.replace("Heart", "H" + "e" * (5 << 20)).replace("\n", "").encode(),
+        b"\n" * 10_000 + BIOC_XML.encode(),
+        BIOC_XML.encode("utf-16"),
+        BIOC_XML.replace("\n", "\r").encode(),
+        b"\xef\xbb\xbf" + BIOC_JSON.replace("\n", "\r\n").encode(),
+        BIOC_JSON[: len(BIOC_JSON) // 2].encode(),
+        STANDOFF.replace("Heart", "Herz ö").encode("cp1252"),
+        (STANDOFF + "broken\n\nT3\tDisease\n").encode(),
+    ],
+)
+def test_another_format_is_refused_however_damaged(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "mentions.txt"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="this looks like"):
+        read_corpus(path)
+
+
 def test_a_caller_who_knows_better_gets_the_lines(tmp_path: Path) -> None:
     path = tmp_path / "mentions.txt"
     path.write_text(STANDOFF)
