@@ -20,6 +20,14 @@ def test_rejected_input_is_reported_counted_and_costs_nothing_else(run: Run, tmp
     assert "3 concepts, 3 names" in result.stdout
 
 
+def test_an_ontology_without_names_is_said_to_have_none(run: Run, tmp_path: Path) -> None:
+    source = tmp_path / "ids.obo"
+    source.write_text("format-version: 1.2\n\n[Term]\nid: X:1\n")
+    result = run("vocab", "build", source, "-o", tmp_path / "v")
+    assert (result.exit_code, result.stdout) == (1, f"1 concepts, 0 names → {tmp_path / 'v'}\n")
+    assert f"{source}: none of its 1 concepts has a name" in result.stderr
+
+
 def test_a_thousand_problems_are_not_a_thousand_lines(run: Run, tmp_path: Path) -> None:
     source = tmp_path / "names.txt"
     source.write_text("D1||one\nD2||two\n" * 2000 + "broken\n" * 1000)

@@ -51,9 +51,9 @@ def pubtator(i: int) -> tuple[str, list[Gold]]:
         f"{i}|t|{title}",
         f"{i}|a|Of cancer.",
         f"{i}\t0\t17\tMénière's disease\tDisease\tD008575",
-        f"{i}\t{len(title) + 4}\t{len(title) + 10}\tcancer\tDisease\tD009369|D1",
+        f"{i}\t{len(title) + 4}\t{len(title) + 10}\tcancer\tDisease\tD009369|c|SUB|G|Ex2+860|C",
     ]
-    gold: list[Gold] = [("Ménière's disease", ("D008575",)), ("cancer", ("D009369", "D1"))]
+    gold: list[Gold] = [("Ménière's disease", ("D008575",)), ("cancer", ("D009369", "c|SUB|G|Ex2+860|C"))]
     return "\n".join([*lines, "", ""]), gold
 
 

@@ -69,6 +69,7 @@ synonym: "MI" EXACT []
 [Term]
 id: X:2
 name: Sjögren syndrome
+property_value: skos:exactMatch "MESH:D012859" xsd:string
 
 [Term]
 id: X:3
@@ -95,6 +96,7 @@ def _obographs() -> str:
         node(2, "Sjögren syndrome"),
         node(3, "stroke"),
         node(4, "apoplexy", deprecated=True, basicPropertyValues=[replaced]),
+        {"id": "http://example.org/note", "lbl": "no concept, for nothing says so"},
     ]
     return json.dumps({"graphs": [{"id": "x", "nodes": nodes, "edges": []}]}, indent=1, ensure_ascii=False)
 

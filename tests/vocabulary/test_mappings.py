@@ -8,7 +8,7 @@ import pytest
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.mappings import Mapping, MappingSet, read_mappings
+from nymlink.vocabulary.mappings import REQUIRED, Mapping, MappingSet, read_mappings
 
 HEADER = "subject_id\tsubject_label\tpredicate_id\tobject_id\tobject_label\tmapping_justification"
 
@@ -79,6 +79,19 @@ def test_predicates_are_told_apart(predicate: str, exact: bool, inexact: bool, x
 def test_what_can_be_relied_on(confidence: float | None, justification: str, reliable: bool) -> None:
     mapping = Mapping("A:1", "skos:exactMatch", "B:1", confidence=confidence, justification=justification)
     assert mapping.is_reliable is reliable
+
+
+@pytest.mark.parametrize("delimiter", ["\t", ","])
+def test_empty_cells_at_the_end_may_be_left_out(tmp_path: Path, delimiter: str) -> None:
+    rows = [[*REQUIRED, "confidence", "comment"], ["A:1", "skos:exactMatch", "B:1"], ["A:2", "skos:exactMatch"]]
+    rows.append(["A:3", "skos:exactMatch", "B:3", "0.5"])
+    problems = Problems()
+    found = read(tmp_path, "".join(delimiter.join(row) + "\n" for row in rows), problems)
+    assert [(mapping.subject_id, mapping.confidence) for mapping in found.mappings] == [
+        ("A:1", None),
+        ("A:3", 0.5),
+    ]
+    assert [(problem.line, problem.rejected) for problem in problems.first] == [(2, False), (3, True), (4, False)]
 
 
 def test_broken_rows_are_rejected_with_their_lines(tmp_path: Path) -> None:

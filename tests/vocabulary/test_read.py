@@ -188,3 +188,28 @@ def test_real_ontologies_keep_their_counts_when_saved(data: Path, tmp_path: Path
     loaded = Vocabulary.load(tmp_path / "v")
     assert (len(loaded), loaded.name_count) == (len(made), made.name_count)
     assert len(loaded) > 1000
+
+
+NAMELESS = {
+    "obo": "format-version: 1.2\n\n[Term]\nid: C:1\n\n[Term]\nid: C:2\nis_a: C:1\n",
+    "turtle": "@prefix owl: <http://www.w3.org/2002/07/owl#> .\n@prefix dc: <http://purl.org/dc/elements/1.1/> .\n"
+    '<http://x.org/C_1> a owl:Class ; dc:title "cold" .\n<http://x.org/C_2> a owl:Class ; dc:title "flu" .\n',
+    "obographs": '{"graphs": [{"id": "x", "nodes": [{"id": "C_1", "type": "CLASS", "meta": {"deprecated": true}},'
+    ' {"id": "C_2", "type": "CLASS", "meta": {"comments": ["cold"]}}]}]}',
+    "sssom": "subject_id\tpredicate_id\tobject_id\nC:1\tskos:exactMatch\tC:2\n",
+}
+
+
+@pytest.mark.parametrize("name", NAMELESS)
+def test_a_source_without_any_name_is_reported(tmp_path: Path, obo: Path, name: str) -> None:
+    path = tmp_path / "nameless"
+    path.write_text(NAMELESS[name])
+    problems = Problems()
+    vocabulary = read_vocabulary(path, problems=problems)
+    assert (len(vocabulary), vocabulary.name_count) == (2, 0)
+    assert [(problem.path, problem.rejected) for problem in problems.first] == [(str(path), True)]
+    assert f"none of its 2 concepts has a name that the format {name} reads" in problems.first[0].message
+    # In company it may be meant to give ids and cross-references only.
+    problems = Problems()
+    assert read_vocabulary(obo, path, problems=problems).name_count == 3
+    assert [(problem.path, problem.rejected) for problem in problems.first] == [(str(path), False)]

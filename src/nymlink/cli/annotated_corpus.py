@@ -13,6 +13,7 @@ import click
 from nymlink.cli.common import input_format_option, language_option, map_column_option, mapping
 from nymlink.core.formats import find_format
 from nymlink.core.problems import Problems
+from nymlink.corpus.foreign_formats import describe_format
 from nymlink.corpus.model import Corpus
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
@@ -53,7 +54,10 @@ class AnnotatedCorpus:
         Raises:
             InputError: it cannot be read.
         """
-        format = find_format(CORPUS_FORMATS, path, otherwise="table" if self.columns else None).name
+        otherwise = "table" if self.columns else None
+        format = find_format(
+            CORPUS_FORMATS, path, otherwise=otherwise, describe=lambda _, head: describe_format(head)
+        ).name
         options = CorpusOptions(columns=self.columns if format == "table" else {})
         return read_corpus(path, format=format, options=options, problems=problems)
 

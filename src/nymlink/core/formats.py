@@ -38,7 +38,12 @@ class Format(Generic[Read]):
 
 
 def find_format(
-    registry: Registry[Format[Read]], path: Path, name: str | None = None, *, otherwise: str | None = None
+    registry: Registry[Format[Read]],
+    path: Path,
+    name: str | None = None,
+    *,
+    otherwise: str | None = None,
+    describe: Callable[[Path, str], str | None] = lambda *_: None,
 ) -> Format[Read]:
     """Return the format called ``name``, or the first, by priority and then name, that recognises the source.
 
@@ -47,6 +52,8 @@ def find_format(
         path: the source.
         name: the name of its format, if known.
         otherwise: the format to use for a file that no format recognises.
+        describe: says what a file looks like that no format recognises and what to do with it, from its path and
+            the beginning of its text; ``None`` where it does not know.
 
     Raises:
         InputError: the source is missing or empty or can be read only once, or no format recognises it.
@@ -64,6 +71,8 @@ def find_format(
             return candidate
     if otherwise is not None and not path.is_dir():
         return registry.get(otherwise)
+    if description := describe(path, head):
+        raise InputError(description, path=path)
     known = ", ".join(registry.names())
     raise UnknownFormatError(f"unknown {registry.noun}: say which with --input-format (known: {known})", path=path)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import Final
 
 UNKNOWN_LANGUAGE: Final = "und"
@@ -16,6 +18,9 @@ _CODE: Final = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*")
 def normalise_language(code: str) -> str | None:
     """Write a language code as BCP 47 does: ``EN`` → ``en``, ``pt_br`` → ``pt-BR``, ``zh-hant`` → ``zh-Hant``.
 
+    A code of three letters (ISO 639-2 or 639-3) becomes the one of two, where the language has one: ``fre`` and
+    ``fra`` → ``fr``, ``ger-AT`` → ``de-AT``.
+
     Returns:
         The normalised code, or ``None`` for a text that is not a language code.
     """
@@ -24,4 +29,12 @@ def normalise_language(code: str) -> str | None:
         return None
     primary, *others = re.split("[-_]", code)
     styles = {2: str.upper, 4: str.title}
-    return "-".join([primary.lower(), *(styles.get(len(part), str.lower)(part) for part in others)])
+    language = _two_letters().get(primary.lower(), primary.lower())
+    return "-".join([language, *(styles.get(len(part), str.lower)(part) for part in others)])
+
+
+@cache
+def _two_letters() -> Mapping[str, str]:
+    """Read the table of codes: three letters → two."""
+    rows = (Path(__file__).parent / "data" / "three_letter_codes.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    return {code: language for code, language, _ in (row.split("\t") for row in rows)}

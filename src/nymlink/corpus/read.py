@@ -7,6 +7,7 @@ from pathlib import Path
 
 from nymlink.core.formats import find_format
 from nymlink.core.problems import Problems
+from nymlink.corpus.foreign_formats import describe_format
 from nymlink.corpus.model import Corpus, Document
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.readers import CORPUS_FORMATS
@@ -37,7 +38,7 @@ def read_documents(
     options = CorpusOptions() if options is None else options
     if format is None and options.columns:
         format = "table"
-    reader = find_format(CORPUS_FORMATS, path, format)
+    reader = find_format(CORPUS_FORMATS, path, format, describe=lambda _, head: describe_format(head))
     return reader.read(path, options=options, problems=Problems() if problems is None else problems)
 
 

@@ -12,7 +12,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from nymlink.core.language_codes import UNKNOWN_LANGUAGE
+from nymlink.core.language_codes import UNKNOWN_LANGUAGE, normalise_language
 from nymlink.core.registry import Registry
 
 _NO_SPELLING: Final[Mapping[str, str]] = MappingProxyType({})
@@ -128,7 +128,7 @@ def recognise_language(text: str, language: str | None = None) -> str | None:
         The code without region (``en`` for ``en-GB``); ``None`` where no language with rules recognises the text.
     """
     if language is not None and language != UNKNOWN_LANGUAGE:
-        return language.replace("_", "-").split("-")[0].lower()
+        return (normalise_language(language) or language.lower()).split("-")[0]
     return next((code for code, own in _rules().items() if own.recognises(text)), None)
 
 

@@ -20,6 +20,7 @@ from nymlink.vocabulary.model import Source, unused_name
 from nymlink.vocabulary.options import FLAGS, ReadOptions
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS, VocabularyFormat
 from nymlink.vocabulary.tables import Tables
+from nymlink.vocabulary.unread_syntaxes import describe_syntax
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 
@@ -37,7 +38,8 @@ def read_vocabulary(
         format: name of their format; ``None``: detected from the content. Where the options name columns, a file
             of no known format is read as a table.
         options: options for the readers.
-        problems: receives what is wrong in the input.
+        problems: receives what is wrong in the input, also that a source has no name. Where no source has any,
+            they are rejected input, since nothing can be linked to the vocabulary.
         progress: whether to show progress when standard error is a terminal.
 
     Raises:
@@ -52,7 +54,11 @@ def read_vocabulary(
     # No format recognises headers that only the caller knows.
     otherwise = "table" if options.columns else None
     sources = [
-        (Path(path), find_format(VOCABULARY_FORMATS, Path(path), format, otherwise=otherwise)) for path in paths
+        (
+            Path(path),
+            find_format(VOCABULARY_FORMATS, Path(path), format, otherwise=otherwise, describe=describe_syntax),
+        )
+        for path in paths
     ]
     _check_options(sources, options)
     parts: list[tuple[Source, Tables]] = []
@@ -72,6 +78,7 @@ def read_vocabulary(
         parts.append((source, tables))
     if options.languages is not None and not any(len(tables.names) for _, tables in parts):
         _check_languages(sources, options)
+    _report_nameless(sources, [tables for _, tables in parts], options, problems)
     return Vocabulary.of(*parts, settings=options.to_dict())
 
 
@@ -125,6 +132,24 @@ def _check_languages(sources: Sequence[tuple[Path, VocabularyFormat]], options: 
             f"the source has: {', '.join(sorted(available))}",
             path=sources[0][0],
         )
+
+
+def _report_nameless(
+    sources: Sequence[tuple[Path, VocabularyFormat]],
+    tables: Sequence[Tables],
+    options: ReadOptions,
+    problems: Problems,
+) -> None:
+    """Report sources without names: lists of ids or mappings, or ontologies that write names otherwise."""
+    are_all = not any(len(part.names) for part in tables)
+    for (path, reader), part in zip(sources, tables, strict=True):
+        if len(part.names) or not len(part.concepts):
+            continue
+        message = f"none of its {len(part.concepts):,} concepts has a name that the format {reader.name} reads"
+        if are_all:
+            problems.reject(path, None, message, outcome="nothing can be linked to it")
+        elif options.languages is None:
+            problems.repair(path, None, message)
 
 
 def _stem(path: Path) -> str:

@@ -43,10 +43,9 @@ def find_queries(paths: Iterable[Path], languages: Collection[str] = ()) -> dict
                 "(es_test.txt), or give one file alone and --language",
                 path=file,
             )
-        if found.setdefault(match[1], file) != file:
-            raise InputError(
-                f"two files for the language {match[1]}: give one of {found[match[1]]} and this", path=file
-            )
+        code = normalise_language(match[1]) or match[1]
+        if found.setdefault(code, file) != file:
+            raise InputError(f"two files for the language {code}: give one of {found[code]} and this", path=file)
     if missing := [code for code in wanted if code not in found]:
         raise InputError(f"no queries in the language {missing[0]}; there are: {', '.join(sorted(found))}")
     return {code: found[code] for code in wanted} if wanted else dict(sorted(found.items()))

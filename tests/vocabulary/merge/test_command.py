@@ -65,7 +65,7 @@ def test_broken_mappings_cost_only_themselves(run: Run, folder: Path) -> None:
         *("vocab", "merge", folder / "a", folder / "b.tsv", "-o", folder / "meta", "--mappings", folder / "m.tsv")
     )
     assert result.exit_code == 1
-    assert f"{folder / 'm.tsv'}:3: 2 columns instead of 3" in result.stderr
+    assert f"{folder / 'm.tsv'}:3: object_id is blank" in result.stderr
     assert "4 concepts became 2" in result.stdout
 
 

@@ -14,6 +14,7 @@ from nymlink.core.delimited import Record, format_record, guess_delimiter, list_
 from nymlink.core.errors import InputError
 from nymlink.core.files import has_bom, read_batches
 from nymlink.core.problems import Problems
+from nymlink.corpus.foreign_formats import describe_format
 from nymlink.corpus.model import Mention
 from nymlink.corpus.readers.columns import likely_mention
 from nymlink.corpus.readers.common import mention_language
@@ -245,7 +246,10 @@ def _usable(mention: str, path: Path, number: int, problems: Problems, *, outcom
 
 
 def _warn_of_header(lines: list[str], path: Path) -> None:
-    """Warn where lines look like a table: each is linked as a mention, the header too."""
+    """Warn where lines look like a table or another format: each is linked as a mention, the header too."""
+    if description := describe_format("\n".join(lines[:_LOOKED_AT])):
+        warnings.warn(f"{path}: {description}; here each line is linked as a mention", stacklevel=1)
+        return
     lines = [line for line in lines if line.strip()][:_LOOKED_AT]
     if not lines or not (_ending(path) or _look_like_rows(lines)):
         return

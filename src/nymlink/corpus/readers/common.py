@@ -16,6 +16,12 @@ from nymlink.corpus.model import Document
 NEARBY: Final = 30
 """Characters on either side of a wrong offset in which the mention is searched."""
 
+MUTATION: Final = re.compile(
+    r"(?:(?<![^\s;,+|])(?:tmVar:)?[cgmnpr]|(?<![^\s;]))\|(?:SUB|DEL|INS|DUP|INDEL|INV|FS|COPY|Allele)\|[^;]*"
+)
+"""The id of a mutation as tmVar writes it: sequence, change, and what stands where, for example
+``c|SUB|G|Ex2+860|C``."""
+
 _NO_CONCEPT: Final = frozenset({"", "-", "-1"})
 
 
@@ -50,8 +56,11 @@ def clean_ids(ids: Iterable[str]) -> tuple[str, ...]:
 
 
 def split_ids(field: str, separators: str) -> tuple[str, ...]:
-    """Split a field of gold ids at each character of ``separators``, and clean the ids."""
-    return clean_ids(re.split(f"[{re.escape(separators)}]", field))
+    """Split a field of gold ids at each character of ``separators``, and clean the ids.
+
+    The id of a mutation (:data:`MUTATION`) is one, whatever is in it.
+    """
+    return clean_ids(filter(None, re.split(f"({MUTATION.pattern})|[{re.escape(separators)}]", field)))
 
 
 def split_parts(field: str) -> tuple[str, ...]:

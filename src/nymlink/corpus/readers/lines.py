@@ -1,4 +1,8 @@
-"""Reader of plain text, one mention per line, without gold ids: for text that no other format recognises."""
+"""Reader of plain text, one mention per line, without gold ids: for text that no other format recognises.
+
+Text that looks like another format (XML, JSON, standoff annotations, an ontology …) is read only where the caller
+names this one.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from typing import Final
 from nymlink.core.files import read_lines
 from nymlink.core.formats import Format
 from nymlink.core.problems import Problems
+from nymlink.corpus.foreign_formats import describe_format
 from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.readers import CorpusFormat
@@ -16,7 +21,7 @@ from nymlink.corpus.readers.common import first_lines, require_documents, source
 
 
 def _recognises(_: Path, head: str) -> bool:
-    return bool(first_lines(head))
+    return bool(first_lines(head)) and describe_format(head) is None
 
 
 def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:  # noqa: ARG001

@@ -8,8 +8,8 @@
     227508<TAB>CID<TAB>D008750<TAB>D007022
 
 Offsets count code points in title + one character + abstract. A seventh column holds the parts of a composite
-mention; where one part has no concept (``D002544|-1``), the whole mention gets no gold ids. Relation rows, like
-the last one above, are ignored.
+mention; where one part has no concept (``D002544|-1``), the whole mention gets no gold ids. The id of a
+mutation (``c|SUB|G|Ex2+860|C``) is one id. Relation rows, like the last one above, are ignored.
 """
 
 from __future__ import annotations
@@ -26,7 +26,14 @@ from nymlink.core.problems import Problems
 from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.readers import CorpusFormat
-from nymlink.corpus.readers.common import check_offsets, first_lines, require_documents, split_ids, split_parts
+from nymlink.corpus.readers.common import (
+    MUTATION,
+    check_offsets,
+    first_lines,
+    require_documents,
+    split_ids,
+    split_parts,
+)
 
 _TEXT: Final = re.compile(r"\s*([^|\s][^|\t]*)\|([ta])\|(.*)")
 _PART_WITHOUT_CONCEPT: Final = re.compile(r"(?:^|\|)\s*-1\s*(?:\||$)")
@@ -111,9 +118,14 @@ def _mention(text: str, row: list[str], *, path: Path, line: int, problems: Prob
         start=start,
         end=end,
         type=row[4].strip(),
-        concept_ids=() if len(row) < 6 or _PART_WITHOUT_CONCEPT.search(row[5]) else split_ids(row[5], "|+;,"),
+        concept_ids=_gold_ids(row[5]) if len(row) > 5 else (),
         parts=split_parts(row[6]) if len(row) > 6 else (),
     )
+
+
+def _gold_ids(field: str) -> tuple[str, ...]:
+    # The position of a mutation may be -1.
+    return () if _PART_WITHOUT_CONCEPT.search(MUTATION.sub("", field)) else split_ids(field, "|+;,")
 
 
 FORMAT: Final[CorpusFormat] = Format(

@@ -24,6 +24,7 @@ from nymlink.core.files import read_head, read_lines
 from nymlink.core.formats import Format
 from nymlink.core.problems import Problems
 from nymlink.corpus.find_mention import find_mention
+from nymlink.corpus.foreign_formats import describe_format
 from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.readers import CorpusFormat
@@ -60,14 +61,15 @@ class _Row(NamedTuple):
 
 def _recognises(path: Path, head: str) -> bool:
     lines = first_lines(head)
-    if not lines:
+    header = _header(lines[0]) if lines else []
+    if any(map(is_mention, header)):
+        return True
+    if not lines or describe_format(head, may_be_objects=True) is not None:
         return False
-    header = _header(lines[0])
     tabs = {line.count("\t") for line in lines}
     return (
         most_match(lines, _JSON)
         or most_match(lines, _MEDMENTIONS)
-        or any(map(is_mention, header))
         # No known header: still a table, so that the reader asks for its columns.
         or (len(header) > 1 and path.name.removesuffix(".gz").endswith(_SUFFIXES))
         or (len(lines) > 1 and len(tabs) == 1 and tabs != {0})

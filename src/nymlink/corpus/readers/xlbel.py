@@ -14,7 +14,9 @@ from typing import Final
 
 from nymlink.core.files import read_lines
 from nymlink.core.formats import Format
+from nymlink.core.language_codes import normalise_language
 from nymlink.core.problems import Problems
+from nymlink.corpus.foreign_formats import describe_format
 from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.readers import CorpusFormat
@@ -34,7 +36,7 @@ _TAG: Final = re.compile(r"</?tgt>")
 
 
 def _recognises(_: Path, head: str) -> bool:
-    return most_match(first_lines(head), _LINE)
+    return most_match(first_lines(head), _LINE) and describe_format(head) is None
 
 
 def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:  # noqa: ARG001
@@ -44,7 +46,7 @@ def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator
 def _documents(path: Path, problems: Problems) -> Iterator[Document]:
     name = source_name(path)
     published = _PUBLISHED.match(name)
-    language = None if published is None else published[1]
+    language = None if published is None else normalise_language(published[1])
     for number, line in read_lines(path, problems):
         if not line.strip():
             continue

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Final, NamedTuple
 
+from nymlink.core.language_codes import normalise_language
 from nymlink.text.normalisation.scripts import HAN, LATIN, scripts_of
 
 _CODES: Final = re.compile(r"([a-z]{2,3})-([a-z]{2,3})", re.IGNORECASE)
@@ -68,11 +69,12 @@ def parse_languages(code: str) -> ColumnLanguages:
         ValueError: the text is not two different language codes.
     """
     match = _CODES.fullmatch(code.strip())
-    if match is None or match[1].lower() == match[2].lower():
+    left, right = (None, None) if match is None else map(normalise_language, match.groups())
+    if left is None or right is None or left == right:
         raise ValueError(
             f"two different language codes, the first column's first, for example en-tr, not {code!r}"
         )
-    return ColumnLanguages(match[1].lower(), match[2].lower())
+    return ColumnLanguages(left, right)
 
 
 def languages_in_name(name: str) -> ColumnLanguages | None:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
 from nymlink.vocabulary.options import ReadOptions
+from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.readers.obo.obo import FORMAT
 from nymlink.vocabulary.readers.obo.syntax import parse_synonym, quoted, unescape, unquoted
 from nymlink.vocabulary.tables import Tables
@@ -105,6 +106,42 @@ def test_version_is_the_owl_version_where_there_is_no_other(tmp_path: Path) -> N
 
 def test_default_namespace_is_the_semantic_type(tmp_path: Path) -> None:
     assert only(read(tmp_path, "default-namespace: quality\n" + term()))["semantic_types"] == ["quality"]
+
+
+@pytest.mark.parametrize(
+    ("line", "xrefs"),
+    [
+        ("skos:exactMatch MESH:D005350", ["MESH:D005350"]),
+        ('skos:exactMatch "MESH:D005350" xsd:string {source="X"} ! comment', ["MESH:D005350"]),
+        ("skos:exactMatch http://purl.obolibrary.org/obo/DOID_8718 ! flu", ["DOID:8718"]),
+        (r"http\://www.w3.org/2004/02/skos/core#exactMatch http\://example.org/a", ["http://example.org/a"]),
+        ("http://www.w3.org/2004/02/skos/core#exactMatch X:9", ["X:9"]),
+        ("k:exactMatch X:9", ["X:9"]),
+        ('oboInOwl:hasDbXref "X:9" xsd:string', ["X:9"]),
+        ("skos:closeMatch X:9", []),
+        ("skos:broadMatch X:9", []),
+        ("exactMatch X:9", []),
+        ("skos:exactMatch", []),
+        ('skos:exactMatch "" xsd:string', []),
+    ],
+)
+def test_exact_matches_are_xrefs_as_in_owl(tmp_path: Path, line: str, xrefs: list[str]) -> None:
+    head = 'idspace: k http://www.w3.org/2004/02/skos/core# "SKOS"\n'
+    problems = Problems()
+    tables = read(tmp_path, head + term("name: flu", f"property_value: {line}"), problems)
+    assert only(tables)["xrefs"] == xrefs
+    assert problems.count == 0
+
+
+@pytest.mark.parametrize("name", ["doid/DO_cancer_slim", "symp/symp"])
+def test_xrefs_are_those_of_the_same_ontology_in_owl_and_json(data: Path, name: str) -> None:
+    obo, owl, json = (
+        {concept.id: set(concept.xrefs) for concept in read_vocabulary(data / "native" / f"{name}{ending}")}
+        for ending in (".obo.gz", ".owl.gz", ".json.gz")
+    )
+    common = obo.keys() & owl.keys() & json.keys()
+    assert len(common) > 500
+    assert all(obo[id_] == owl[id_] == json[id_] for id_ in common)
 
 
 def test_obsolete_terms_are_kept_with_what_replaces_them(tmp_path: Path) -> None:

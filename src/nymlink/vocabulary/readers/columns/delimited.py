@@ -20,6 +20,7 @@ from pyarrow import csv
 
 from nymlink.core.files import LINE_TOO_LONG, MAX_LINE, whole_lines
 from nymlink.core.problems import Problems
+from nymlink.vocabulary.readers.columns.arrow_memory import copy_to_arrow
 
 NUMBER: Final = pa.int64()
 TEXT: Final = pa.string()
@@ -114,7 +115,7 @@ def _parse(data: bytes, layout: RowFormat, *, parse_bytes: int = _PARSE_BYTES) -
     types = {**layout.wanted, **end}
     try:
         table = csv.read_csv(
-            pa.BufferReader(data),
+            copy_to_arrow([data]),
             read_options=csv.ReadOptions(column_names=[*layout.columns, *end], block_size=parse_bytes),
             parse_options=csv.ParseOptions(delimiter=layout.delimiter, quote_char=False, escape_char=False),
             convert_options=csv.ConvertOptions(

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.readers.obo.oboinowl import Synonym, Term, curie
+from nymlink.vocabulary.readers.obo.oboinowl import IN_OWL, XREF_PROPERTIES, Synonym, Term, curie
 
 _SYNONYM: Final = re.compile(r"(?:.*[#/])?has(Exact|Related|Narrow|Broad)Synonym")
 _PARENT: Final = re.compile(r"is_a|sub_class_of|(?:.*[#/:])?subClassOf")
 _PROPERTY_PARENT: Final = re.compile(r"(?:.*[#/:])?subPropertyOf")
 _OWL: Final = "http://www.w3.org/2002/07/owl#"
-_NAMESPACE: Final = "http://www.geneontology.org/formats/oboInOwl#hasOBONamespace"
-_DEFAULT_NAMESPACE: Final = "http://www.geneontology.org/formats/oboInOwl#default-namespace"
-_ALTERNATE_ID: Final = "http://www.geneontology.org/formats/oboInOwl#hasAlternativeId"
+_NAMESPACE: Final = f"{IN_OWL}hasOBONamespace"
+_DEFAULT_NAMESPACE: Final = f"{IN_OWL}default-namespace"
+_ALTERNATE_ID: Final = f"{IN_OWL}hasAlternativeId"
 _REPLACED_BY: Final = "http://purl.obolibrary.org/obo/IAO_0100001"
 _LICENCE: Final = re.compile(r".*[/#]licen[sc]e")
 _VERSION: Final = re.compile(r".*[/#_]versionInfo")
@@ -53,11 +53,17 @@ class Graph:
         iri = meta.get("version")
         self.version = self.version or (iri if isinstance(iri, str) else None)
 
-    def collect(self, terms: dict[str, Term], synonym_types: dict[str, str]) -> None:
-        """Add the graph's classes to the terms, and the labels of its properties to the synonym types."""
+    def collect(self, terms: dict[str, Term], synonym_types: dict[str, str], classes: Collection[str]) -> None:
+        """Add the graph's classes to the terms, and the labels of its properties to the synonym types.
+
+        Args:
+            terms: receives the classes.
+            synonym_types: receives the labels of what is no class.
+            classes: ids that are classes by what any graph of the file says of them.
+        """
         nodes = _list(self._content.get("nodes"))
-        typed = all("type" in node for node in nodes if isinstance(node, dict))
-        properties = set() if typed else set(self._properties())
+        types = ["type" in node for node in nodes if isinstance(node, dict)]
+        properties = set() if any(types) else set(self._properties())
         seen: set[str] = set()
         for place, node in enumerate(nodes):
             where = f"{self._where}.nodes[{place}]"
@@ -66,7 +72,9 @@ class Graph:
                 continue
             iri = node["id"]
             label = node.get("lbl") if isinstance(node.get("lbl"), str) else None
-            if node.get("type", "PROPERTY" if iri in properties else "CLASS") != "CLASS":
+            # Of a node without a type its place tells what it is, or that no node of the graph has one.
+            is_class = iri in classes or not (any(types) or iri in properties)
+            if node.get("type", "CLASS" if is_class else "") != "CLASS":
                 synonym_types[curie(iri)] = label or ""
             elif (label or node.get("meta")) and not iri.startswith(_OWL):
                 if iri in seen:
@@ -96,8 +104,21 @@ class Graph:
                 if id_ in terms:
                     terms[id_].xrefs.extend(other for other in equal if other != id_)
 
+    def classes(self) -> Iterator[str]:
+        """Yield the ids that are classes by type, or by place: in hierarchy, equivalences or definitions."""
+        for node in map(_mapping, _list(self._content.get("nodes"))):
+            if node.get("type") == "CLASS":
+                yield _string(node.get("id"))
+        for child, relation, parent in self._edges():
+            if _PARENT.fullmatch(relation):
+                yield from (child, parent)
+        for group in _list(self._content.get("equivalentNodesSets")):
+            yield from _strings(_mapping(group).get("nodeIds"))
+        for axiom in map(_mapping, _list(self._content.get("logicalDefinitionAxioms"))):
+            yield from _strings([axiom.get("definedClassId"), *_list(axiom.get("genusIds"))])
+
     def _properties(self) -> Iterator[str]:
-        """Yield the ids used as relations: in graphs of 2018 not all nodes have a type that says so."""
+        """Yield the ids used as relations."""
         for child, relation, parent in self._edges():
             yield relation
             if _PROPERTY_PARENT.fullmatch(relation):
@@ -131,6 +152,8 @@ class Graph:
                 term.alternate_ids.append(curie(value, own_prefix=self._own_prefix))
             elif pred == _REPLACED_BY:
                 term.replaced_by.append(curie(value, own_prefix=self._own_prefix))
+            elif pred in XREF_PROPERTIES:
+                term.xrefs.append(curie(value, own_prefix=self._own_prefix))
         if self._namespace and not term.namespaces:
             term.namespaces.append(self._namespace)
 
@@ -159,6 +182,10 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 def _string(value: Any) -> str:
     return value if isinstance(value, str) else ""
+
+
+def _strings(value: Any) -> Iterator[str]:
+    return (item for item in _list(value) if isinstance(item, str))
 
 
 def _list(value: Any) -> list[Any]:

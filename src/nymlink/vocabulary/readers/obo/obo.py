@@ -17,9 +17,17 @@ from nymlink.core.formats import Format
 from nymlink.core.problems import Problems
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
-from nymlink.vocabulary.readers.obo.oboinowl import SynonymTypes, Term, build_tables, curie
+from nymlink.vocabulary.readers.obo.oboinowl import (
+    IN_OWL,
+    SKOS,
+    XREF_PROPERTIES,
+    SynonymTypes,
+    Term,
+    build_tables,
+    curie,
+)
 from nymlink.vocabulary.readers.obo.strict import refuse_violations
-from nymlink.vocabulary.readers.obo.syntax import parse_synonym, quoted, reference, unquoted
+from nymlink.vocabulary.readers.obo.syntax import parse_synonym, quoted, reference, unescape, unquoted
 from nymlink.vocabulary.tables import Tables
 
 _SIGN: Final = re.compile(r"^(?:format-version:|\[Term\])", re.MULTILINE)
@@ -57,6 +65,7 @@ class _Parser:
         self.terms: dict[str, Term] = {}
         self.header: dict[str, str] = {}
         self.synonym_types: dict[str, str] = {}
+        self._prefixes = {"skos": SKOS, "oboInOwl": IN_OWL}
         self._path = path
         self._problems = problems
         self._stanza = "header"
@@ -107,6 +116,9 @@ class _Parser:
             text = quoted(rest.strip())
             key = "licence" if _LICENCE.fullmatch(name) else name
             self.header.setdefault(key, text[0] if text else unquoted(rest).partition(" ")[0])
+        elif tag == "idspace":
+            prefix, _, rest = unquoted(value).partition(" ")
+            self._prefixes[prefix] = rest.strip().partition(" ")[0]
         else:
             self.header.setdefault(tag, unquoted(value))
 
@@ -154,11 +166,23 @@ class _Parser:
             if definition is None:
                 return "a definition that is not in quotation marks"
             term.definition = term.definition or definition[0]
+        elif tag == "property_value":
+            self._property_value(value)
         elif tag == "is_obsolete":
             term.obsolete = term.obsolete or unquoted(value).lower() == "true"
         elif not _TAG.fullmatch(tag):
             return _NO_TAG
         return None
+
+    def _property_value(self, value: str) -> None:
+        """Add a value that is a cross-reference: an id or IRI, or a text in quotation marks, kept as it is."""
+        name, _, rest = value.partition(" ")
+        prefix, colon, local = unescape(name).partition(":")
+        if f"{self._prefixes.get(prefix, prefix + colon)}{local}" in XREF_PROPERTIES:
+            text = quoted(rest.strip())
+            target = text[0].strip() if text else curie(unquoted(rest).partition(" ")[0])
+            if target:
+                self._term.xrefs.append(target)
 
 
 def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001

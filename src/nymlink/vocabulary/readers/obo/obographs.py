@@ -1,7 +1,8 @@
 """OBO Graphs JSON: an ontology as nodes and edges, in its present form and in that of 2018.
 
 Every graph of a file is read, imports included. A node with neither label nor metadata is a reference to another
-ontology, and no concept. Source: https://github.com/geneontology/obographs.
+ontology, and no concept; one without a type is a concept only where its place in the graph is that of a class, or
+no node of the graph has a type. Source: https://github.com/geneontology/obographs.
 """
 
 from __future__ import annotations
@@ -95,8 +96,9 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
     ]
     terms: dict[str, Term] = {}
     synonym_types: dict[str, str] = {}
+    classes = {iri for graph in graphs for iri in graph.classes()}
     for graph in graphs:
-        graph.collect(terms, synonym_types)
+        graph.collect(terms, synonym_types, classes)
     for graph in graphs:
         graph.connect(terms)
     if not terms:

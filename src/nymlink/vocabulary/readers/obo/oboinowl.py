@@ -38,6 +38,11 @@ _LANGUAGES: Final = {
     "japanese": "ja", "korean": "ko", "latin": "la", "norwegian": "no", "polish": "pl", "portuguese": "pt",
     "russian": "ru", "spanish": "es", "swedish": "sv", "thai": "th", "turkish": "tr",
 }  # fmt: skip
+SKOS: Final = "http://www.w3.org/2004/02/skos/core#"
+IN_OWL: Final = "http://www.geneontology.org/formats/oboInOwl#"
+XREF_PROPERTIES: Final = frozenset({f"{SKOS}exactMatch", f"{IN_OWL}hasDbXref"})
+"""IRIs of the properties whose values are cross-references; those of closeMatch and the like are not the same."""
+
 _CURIE_SEGMENT: Final = re.compile(r"[A-Za-z][\w.-]*:\S+")
 _UNDERSCORED_SEGMENT: Final = re.compile(
     r"(?=[\w.-]+\Z)(?P<prefix>[A-Za-z][\w.-]*)_(?P<local>[A-Za-z.-]*[0-9][\w.-]*)"

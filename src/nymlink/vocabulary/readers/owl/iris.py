@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from nymlink.vocabulary.readers.obo.oboinowl import IN_OWL, SKOS, XREF_PROPERTIES
+
 RDF: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS: Final = "http://www.w3.org/2000/01/rdf-schema#"
 OWL: Final = "http://www.w3.org/2002/07/owl#"
-SKOS: Final = "http://www.w3.org/2004/02/skos/core#"
 _OBO: Final = "http://purl.obolibrary.org/obo/"
-_IN_OWL: Final = "http://www.geneontology.org/formats/oboInOwl#"
 _EFO: Final = "http://www.ebi.ac.uk/efo/"
 
 CLASSES: Final = frozenset({f"{OWL}Class", f"{OWL}DeprecatedClass", f"{RDFS}Class", f"{SKOS}Concept"})
 SCOPES: Final = frozenset({"EXACT", "RELATED", "NARROW", "BROAD"})
-ROLES: Final[Mapping[str, str]] = {
+ROLES: Final[Mapping[str, str]] = dict.fromkeys(XREF_PROPERTIES, "xref") | {
     f"{RDF}type": "type",
     f"{RDFS}label": "label",
     f"{RDFS}subClassOf": "parent",
@@ -37,17 +37,15 @@ ROLES: Final[Mapping[str, str]] = {
     f"{SKOS}definition": "definition",
     f"{SKOS}broader": "parent",
     f"{SKOS}narrower": "child",
-    f"{SKOS}exactMatch": "xref",
-    f"{_IN_OWL}hasExactSynonym": "EXACT",
-    f"{_IN_OWL}hasRelatedSynonym": "RELATED",
-    f"{_IN_OWL}hasNarrowSynonym": "NARROW",
-    f"{_IN_OWL}hasBroadSynonym": "BROAD",
-    f"{_IN_OWL}hasSynonym": "RELATED",
-    f"{_IN_OWL}hasSynonymType": "synonym type",
-    f"{_IN_OWL}hasDbXref": "xref",
-    f"{_IN_OWL}hasAlternativeId": "alternate",
-    f"{_IN_OWL}hasOBONamespace": "namespace",
-    f"{_IN_OWL}default-namespace": "default namespace",
+    f"{IN_OWL}hasExactSynonym": "EXACT",
+    f"{IN_OWL}hasRelatedSynonym": "RELATED",
+    f"{IN_OWL}hasNarrowSynonym": "NARROW",
+    f"{IN_OWL}hasBroadSynonym": "BROAD",
+    f"{IN_OWL}hasSynonym": "RELATED",
+    f"{IN_OWL}hasSynonymType": "synonym type",
+    f"{IN_OWL}hasAlternativeId": "alternate",
+    f"{IN_OWL}hasOBONamespace": "namespace",
+    f"{IN_OWL}default-namespace": "default namespace",
     f"{_OBO}IAO_0000115": "definition",
     f"{_OBO}IAO_0000118": "EXACT",
     f"{_OBO}IAO_0100001": "replaced by",

@@ -8,7 +8,8 @@ from typing import Final
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.readers.owl.iris import CLASSES, RDF, RDFS, SKOS
+from nymlink.vocabulary.readers.obo.oboinowl import SKOS
+from nymlink.vocabulary.readers.owl.iris import CLASSES, RDF, RDFS
 from nymlink.vocabulary.readers.owl.statements import Statements, Value, resolve_iri
 from nymlink.vocabulary.readers.xml.parser import NotWellFormedError, XmlParser
 

@@ -15,8 +15,8 @@ from urllib.parse import urljoin
 from nymlink.core.language_codes import normalise_language
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers.language_filter import LanguageFilter
-from nymlink.vocabulary.readers.obo.oboinowl import Synonym, SynonymTypes, Term, build_tables, curie
-from nymlink.vocabulary.readers.owl.iris import CLASSES, OWL, RDF, RDFS, ROLES, SCOPES, SKOS
+from nymlink.vocabulary.readers.obo.oboinowl import SKOS, Synonym, SynonymTypes, Term, build_tables, curie
+from nymlink.vocabulary.readers.owl.iris import CLASSES, OWL, RDF, RDFS, ROLES, SCOPES
 from nymlink.vocabulary.tables import Tables
 
 _LICENCE: Final = re.compile(r".*[/#]licen[sc]e")

@@ -39,6 +39,7 @@ def header_rows(
     required: Sequence[str],
     path: Path,
     problems: Problems,
+    may_be_short: bool = False,
 ) -> Iterator[Row]:
     """Yield the rows of the right width with all required fields; report the others.
 
@@ -48,13 +49,16 @@ def header_rows(
         delimiter: character between fields.
         required: headers whose fields may not be blank.
         path: the file, for reports.
-        problems: receives rows left out.
+        problems: receives rows left out, and rows that lack cells.
+        may_be_short: whether cells that a row lacks at its end are empty, as in tables that people edit: editors
+            leave out empty ones.
     """
     for record in parse_records(lines, delimiter):
-        if len(record.fields) != len(headers):
-            problems.reject(path, record.line, f"{len(record.fields)} columns instead of {len(headers)}")
+        width = len(record.fields)
+        if width > len(headers) or (width < len(headers) and not may_be_short):
+            problems.reject(path, record.line, f"{width} columns instead of {len(headers)}")
             continue
-        fields = zip(headers, map(str.strip, record.fields), strict=True)
+        fields = zip(headers, map(str.strip, record.fields), strict=False)
         row = Row(record.line, {header: value for header, value in fields if value})
         missing = next((header for header in required if header not in row.values), None)
         if missing is not None:
@@ -62,4 +66,8 @@ def header_rows(
             continue
         if record.literal_quotes:
             problems.repair(path, record.line, "an unbalanced quotation mark: read as an ordinary character")
+        elif width < len(headers):
+            problems.repair(
+                path, record.line, f"{width} columns instead of {len(headers)}: the others taken as empty"
+            )
         yield row

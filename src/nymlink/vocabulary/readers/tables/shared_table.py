@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -27,13 +28,17 @@ from nymlink.core.problems import Problems
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
+from nymlink.vocabulary.readers.columns.arrow_memory import copy_to_arrow
 from nymlink.vocabulary.readers.columns.name_rows import ROWS, tables_from_rows
 from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.tables import Tables
 
 _DEFAULT_KIND: Final = "exact"
 _UNCLEAR_KIND: Final = "related"
+_WIDTH_WITH_KIND: Final = 4
+"""Columns up to the kind; editors leave out those after it where they are empty."""
 _SOURCES: Final = "SOURCES.tsv"
+_PIECE_BYTES: Final = 1 << 20
 
 
 def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
@@ -55,7 +60,7 @@ def _read_columns(path: Path, languages: LanguageFilter) -> pa.Table | None:
     with open_bytes(path) as file:
         try:
             rows = csv.read_csv(
-                file,
+                copy_to_arrow(iter(partial(file.read, _PIECE_BYTES), b"")),
                 parse_options=csv.ParseOptions(delimiter="\t", quote_char=False),
                 convert_options=csv.ConvertOptions(column_types=ROWS, strings_can_be_null=False),
             )
@@ -87,13 +92,16 @@ def _read_rows(path: Path, languages: LanguageFilter, problems: Problems) -> pa.
         raise InputError(f"not a shared table: its first line must name the columns {expected}", path=path)
     for number, line in lines:
         fields = line.split("\t")
-        if len(fields) != len(ROWS):
-            problems.reject(path, number, f"{len(fields)} columns instead of {len(ROWS)}")
+        width = len(fields)
+        if not _WIDTH_WITH_KIND <= width <= len(ROWS):
+            problems.reject(path, number, f"{width} columns instead of {len(ROWS)}")
             continue
-        id_, name, lang, kind, semantic_type, xrefs = fields
+        id_, name, lang, kind, semantic_type, xrefs = fields + [""] * (len(ROWS) - width)
         if not id_.strip() or not name.strip():
             problems.reject(path, number, f"no {'name' if id_.strip() else 'concept_id'}")
             continue
+        if width < len(ROWS):
+            problems.repair(path, number, f"{width} columns instead of {len(ROWS)}: the others taken as empty")
         row_lang, row_kind = languages.normalise(lang, path, number, problems), _kind(kind)
         if row_kind is None:
             row_kind = _UNCLEAR_KIND

@@ -3,49 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Final
 
-# LAT (ISO 639-2/B, with SCR for Croatian) → BCP 47.
-_LANGUAGES: Final[Mapping[str, str]] = {
-    "ARA": "ar",
-    "BAQ": "eu",
-    "BUL": "bg",
-    "CAT": "ca",
-    "CHI": "zh",
-    "CZE": "cs",
-    "DAN": "da",
-    "DUT": "nl",
-    "ENG": "en",
-    "EST": "et",
-    "FIN": "fi",
-    "FRE": "fr",
-    "GER": "de",
-    "GRE": "el",
-    "HEB": "he",
-    "HRV": "hr",
-    "HUN": "hu",
-    "ICE": "is",
-    "ITA": "it",
-    "JPN": "ja",
-    "KOR": "ko",
-    "LAV": "lv",
-    "LIT": "lt",
-    "NOR": "no",
-    "POL": "pl",
-    "POR": "pt",
-    "RUM": "ro",
-    "RUS": "ru",
-    "SCR": "hr",
-    "SLO": "sk",
-    "SLV": "sl",
-    "SPA": "es",
-    "SWE": "sv",
-    "THA": "th",
-    "TUR": "tr",
-    "UKR": "uk",
-    "VIE": "vi",
-}
+from nymlink.core.language_codes import normalise_language
 
 # "Abbreviations Used in Data Elements", TTY. Fully specified drugs (SBD …) are named by their brand.
 _ABBREVIATIONS: Final = frozenset({"AA", "AB", "ACR", "MTH_ACR", "OA", "RAB", "VAB"})
@@ -63,8 +23,8 @@ _PREFIXES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
 
 
 def language(lat: str, *, default: str) -> str:
-    """Map a value of LAT to BCP 47: ``default`` where it is empty, lower-cased where it is not known here."""
-    return _LANGUAGES.get(lat, lat.lower()) or default
+    """Map a value of LAT to BCP 47: ``default`` where it is empty, lower-cased where it is no language code."""
+    return normalise_language(lat) or lat.lower() or default
 
 
 def kind(tty: str) -> str:
