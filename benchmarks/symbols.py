@@ -21,6 +21,7 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from math import floor
 from pathlib import Path
 from typing import Any, Final
 
@@ -171,28 +172,38 @@ def tables(result: Mapping[str, Mapping[str, Any]]) -> dict[str, list[dict[str, 
     linkers = list(dict.fromkeys(label for one in result.values() for label in one["right"]))
     families = [SIGNS, *FAMILIES, *GENE_FAMILIES]
 
-    def row(of: Sequence[Mapping[str, Any]], chosen: Sequence[str]) -> dict[str, str]:
-        asked = sum(one["counts"].get(family, 0) for one in of for family in chosen)
-        hits = {
-            label: sum(one["right"][label].get(family, 0) for one in of for family in chosen) for label in linkers
-        }
-        return {"asked": f"{asked:,}"} | {
-            label: f"{100 * hit / asked:.1f}" for label, hit in hits.items() if asked
-        }
+    def row(of: Sequence[Mapping[str, Any]], family: str) -> dict[str, str]:
+        asked = sum(one["counts"].get(family, 0) for one in of)
+        hits = {label: sum(one["right"][label].get(family, 0) for one in of) for label in linkers}
+        return {"asked": f"{asked:,}"} | {label: _percent(hit, asked) for label, hit in hits.items()}
 
     return {
         "families": [
-            {"family": family, **row(list(result.values()), [family])}
+            {"family": family, **row(list(result.values()), family)}
             for family in families
             if any(family in one["counts"] for one in result.values())
         ],
         "vocabularies": [
-            {"vocabulary": VOCABULARIES[name], "family": family, **row([one], [family])}
+            {"vocabulary": VOCABULARIES[name], "family": family, **row([one], family)}
             for name, one in result.items()
             for family in families
             if family in one["counts"]
         ],
     }
+
+
+def examples(wrong: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
+    """Choose the first mistake of each linker in each family, as a row of its own."""
+    first: dict[tuple[str, str], dict[str, str]] = {}
+    for row in wrong:
+        first.setdefault((row["family"], row["linker"]), dict(row))
+    families = [SIGNS, *FAMILIES, *GENE_FAMILIES]
+    return sorted(first.values(), key=lambda row: families.index(row["family"]))
+
+
+def _percent(hits: int, asked: int) -> str:
+    """Format a share, rounded down: 100.0 is all."""
+    return f"{floor(1000 * hits / asked) / 10:.1f}"
 
 
 def _written(rows: Sequence[Mapping[str, str]]) -> str:
@@ -220,21 +231,17 @@ def main() -> None:
             print(f"{VOCABULARIES[vocabulary]}: {sum(result[vocabulary]['counts'].values()):,}", file=sys.stderr)
     made = tables(result)
     wrong = [row for one in result.values() for row in one["wrong"]]
-    print(
-        _written(made["families"]),
-        _written(made["vocabularies"]),
-        *([_written(wrong)] if wrong else []),
-        sep="\n\n",
-    )
+    shown = [_written(rows) for rows in (made["families"], made["vocabularies"], wrong) if rows]
+    print("\n\n".join(shown))
     about = report.about(
         data="names and variants of them, drawn from each vocabulary",
         split=None,
         dictionary=", ".join(VOCABULARIES[name] for name in result),
-        counting="Acc@1 by concept",
+        counting="Acc@1 by concept, rounded down",
         encoder=arguments.encoder,
         seed=SEED,
     )
-    report.save(arguments.json, {"about": about, **made, "wrong": wrong})
+    report.save(arguments.json, {"about": about, **made, "examples": examples(wrong), "wrong": wrong})
 
 
 if __name__ == "__main__":

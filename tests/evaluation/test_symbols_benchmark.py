@@ -71,13 +71,19 @@ def test_linkers_are_asked_the_same(prepared: tuple[Any, Path, Any], script: Cal
 
 def test_tables_have_a_row_for_each_family(script: Callable[[str], Any]) -> None:
     symbols = script("symbols")
-    one = {"counts": {"verbatim": 4, "case": 2}, "right": {"A": {"verbatim": 4, "case": 1}}, "wrong": []}
+    one = {"counts": {"verbatim": 4, "case": 3}, "right": {"A": {"verbatim": 4, "case": 2}}, "wrong": []}
     made = symbols.tables({"hgnc": one, "go": one})
     assert made["families"][:2] == [
         {"family": "verbatim", "asked": "8", "A": "100.0"},
-        {"family": "case", "asked": "4", "A": "50.0"},
+        {"family": "case", "asked": "6", "A": "66.6"},
     ]
-    assert made["vocabularies"][1] == {"vocabulary": "HGNC", "family": "case", "asked": "2", "A": "50.0"}
+    assert made["vocabularies"][1] == {"vocabulary": "HGNC", "family": "case", "asked": "3", "A": "66.6"}
+
+
+def test_examples_are_the_first_mistakes(script: Callable[[str], Any]) -> None:
+    wrong = [{"family": "case", "linker": "A", "asked": asked} for asked in ("one", "two")]
+    wrong.append({"family": "verbatim", "linker": "A", "asked": "three"})
+    assert [row["asked"] for row in script("symbols").examples(wrong)] == ["three", "one"]
 
 
 @pytest.mark.parametrize(
