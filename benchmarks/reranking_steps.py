@@ -160,7 +160,9 @@ def measure(
 def memoised(index: Index) -> Index:
     """Cache the searches of an index, since a corpus is linked several times."""
     match = cache(index.match)
-    index.match = lambda queries, k, surfaces=(): match(tuple(queries), k, surfaces=tuple(surfaces))  # type: ignore
+    index.match = lambda queries, k, surfaces=(), **others: match(  # type: ignore
+        tuple(queries), k, surfaces=tuple(surfaces), **others
+    )
     return index
 
 

@@ -50,6 +50,11 @@ def genes() -> Vocabulary:
         "G:13": ("gene", ["NKX2-5"]),
         "G:14": ("gene", ["CAMK2A", "CaMKII"]),
         "G:15": ("gene", ["ESRRA", "ERRalpha"]),
+        "G:16": ("gene", ["SLTM", "Met"]),
+        "G:17": ("gene", ["CTNNB1", "catenin beta-1"]),
+        "G:18": ("gene", ["CTNNA1", "alpha-catenin"]),
+        "G:19": ("gene", ["RPN1", "RPN-I"]),
+        "G:20": ("gene", ["P2RX1", "P2X"]),
     }
     for concept_id, (semantic_type, names) in rows.items():
         builder.concept(concept_id, semantic_types=[semantic_type])
@@ -110,11 +115,17 @@ class TestWrittenTogether:
             ("NKX25", "G:13"),
             ("CaMK2", "G:14"),
             ("ERR-alpha", "G:15"),
+            ("RPNI", "G:19"),
+            ("RPN 1", "G:19"),
+            ("P2-X", "G:20"),
         ],
     )
     def test_they_are_found(self, mention: str, concept_id: str) -> None:
         link = LINKER.link(mention)
         assert (best(link), link.guessed, link.candidates[0].score) == (concept_id, False, 1)
+
+    def test_greek_letters_are_spelt_out_where_no_name_is_equal(self) -> None:
+        assert best(LINKER.link("β-catenin")) == best(LINKER.link("beta-catenin")) == "G:17"
 
     def test_symbols_are_not_guessed(self) -> None:
         # One letter from "ERRalpha".
@@ -139,6 +150,7 @@ class TestWordsBesideAName:
             ("BRAF V600E", "G:11", ("V600E",)),
             ("p53 protein", "G:12", ("protein",)),
             ("BRAFs", "G:11", ()),
+            ("BRAFV600E", "G:11", ("V600E",)),
             ("mouse TNFα", "G:4", ("mouse",)),
         ],
     )
@@ -161,6 +173,12 @@ class TestConfidence:
         assert link.ordinary
         assert not symbol.ordinary
         assert link.confidence < symbol.confidence / 3
+
+    def test_nor_is_a_symbol_with_one_capital(self) -> None:
+        small, symbol = LINKER.link(["met", "Met"])
+        assert best(small) == best(symbol) == "G:16"
+        assert (small.ordinary, symbol.ordinary) == (True, False)
+        assert small.confidence < symbol.confidence / 3
 
     def test_a_symbol_of_gene_and_family_is_said_to_be_one(self) -> None:
         link = LINKER.link("AKT")

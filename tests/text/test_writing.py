@@ -19,6 +19,8 @@ ORDERS = [
     ("x²", ["x²", "x2"]),
     ("Cold", ["Cold", "cold", "COLD"]),
     ("IL-1", ["IL-1", "Il-1", "IL1"]),
+    ("TNF-α", ["TNF-α", "TNF-alpha", "TNFalpha"]),
+    ("β4Gal-T4", ["beta4Gal-T4", "beta4-GalT4", "beta4-GalT IV"]),
     ("", [""]),
 ]
 

@@ -126,7 +126,8 @@ def check(vocabulary: Vocabulary, twin: Twin) -> None:
         assert sorted(ancestors, key=heights.__getitem__) == list(ancestors)
     for text in [*TEXTS, "a b", " ", "c"]:
         equal = [name for name in every if normalise(name.text) == normalise(text)]
-        assert list(vocabulary.find(text)) == sorted(equal, key=lambda name: -writing_likeness(text, name.text))
+        keys = {name: (-writing_likeness(text, name.text), KINDS.index(name.kind)) for name in equal}
+        assert list(vocabulary.find(text)) == sorted(equal, key=keys.__getitem__)
         having = dict.fromkeys(name.concept_id for name in every if text.lower() in name.text.lower())
         assert vocabulary.containing(text, limit=3) == tuple(having)[:3]
     for obsolete in (False, True):

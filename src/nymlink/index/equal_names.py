@@ -51,19 +51,19 @@ def order_equal_names(
         vocabulary: of the concepts.
         entries: of the index.
         query: the prepared text.
-        surface: the mention, as it was written; ``None`` where that is not known: the concepts stay in order.
+        surface: the mention, as it was written; ``None`` where that is not known: the concepts that were found
+            stay in order.
     """
     equal = _equal_names(vocabulary, entries, query, surface)
     concepts = matches.concepts[place]
     if concepts[0] not in {each.concept for each in equal}:
         return
     first = {each.concept: each for each in reversed(equal)}
+    ordered = list(dict.fromkeys(each.concept for each in equal))
     if surface is None:
-        for rank, concept in enumerate(concepts.tolist()):
-            if concept in first:
-                matches.names[place, rank] = first[concept].name
-        return
-    ordered = list(dict.fromkeys(each.concept for each in equal))[: len(concepts)]
+        found = [concept for concept in concepts.tolist() if concept in first]
+        ordered = [*found, *(concept for concept in ordered if concept not in found)]
+    ordered = ordered[: len(concepts)]
     rest = np.flatnonzero(~np.isin(concepts, list(first)))[: len(concepts) - len(ordered)]
     count = len(ordered)
     # All equal names have the scores of the first.
@@ -72,7 +72,7 @@ def order_equal_names(
     names = matches.names[place]
     _replace(names, [first[concept].name for concept in ordered], names[rest], empty=NONE)
     _replace(concepts, ordered, concepts[rest], empty=NONE)
-    if first[ordered[0]].alike:
+    if surface is not None and first[ordered[0]].alike:
         next_score = matches.scores[place, count] if count < len(concepts) else 0
         for rank, concept in enumerate(ordered):
             if not first[concept].alike:

@@ -234,7 +234,9 @@ class Index:
         """Find the concepts that have the name of an entry, by their rows."""
         return self.entries.concepts(row, self._concept_of_name)
 
-    def match(self, queries: Sequence[str], k: int, *, surfaces: Sequence[str | None] = ()) -> Matches:
+    def match(
+        self, queries: Sequence[str], k: int, *, surfaces: Sequence[str | None] = (), ties: int = 0
+    ) -> Matches:
         """Find the k best distinct concepts of each query; see :func:`nymlink.index.walk.match`.
 
         A query that is a name itself has matched that name, though its words are searched in another order. Where
@@ -245,10 +247,11 @@ class Index:
             queries: Q prepared texts.
             k: how many concepts, at least 1.
             surfaces: Q mentions as they were written, ``None`` where that is not known; empty for none.
+            ties: how many of the concepts that have a query for a name are given where that is more than k.
         """
         distinct = {query: number for number, query in enumerate(dict.fromkeys(queries))}
         found = match(self.search, self.entries, self._concept_of_name, list(distinct), k)
-        matches = found.take(np.array([distinct[query] for query in queries], np.int64))
+        matches = found.take(np.array([distinct[query] for query in queries], np.int64)).widened(ties)
         for place, (query, surface) in enumerate(zip(queries, surfaces or [None] * len(queries), strict=True)):
             order_equal_names(matches, place, self.vocabulary, self.entries, query, surface)
         return matches

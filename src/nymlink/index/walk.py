@@ -58,6 +58,20 @@ class Matches:
             parts={name: scores[queries] for name, scores in self.parts.items()},
         )
 
+    def widened(self, k: int) -> Matches:
+        """Return the matches with room for k concepts."""
+        more = k - self.concepts.shape[1]
+
+        def wide(values: npt.NDArray[Any], empty: float) -> npt.NDArray[Any]:
+            return np.pad(values, ((0, 0), (0, max(more, 0))), constant_values=empty)
+
+        return Matches(
+            concepts=wide(self.concepts, NONE),
+            names=wide(self.names, NONE),
+            scores=wide(self.scores, 0),
+            parts={name: wide(scores, 0) for name, scores in self.parts.items()},
+        )
+
     def without(self, excluded: Sequence[frozenset[int]]) -> Matches:
         """Remove concepts from the matches of each query; those that remain move up.
 

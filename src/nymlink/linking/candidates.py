@@ -19,14 +19,14 @@ WRITING: Final = "writing"
 
 
 def candidates_of(
-    index: Index, matches: Matches, depth: int, surfaces: Sequence[str | None]
+    index: Index, matches: Matches, depths: Sequence[int], surfaces: Sequence[str | None]
 ) -> list[tuple[Candidate, ...]]:
-    """Make the candidates of each query, at most ``depth``, best first.
+    """Make the candidates of each query, best first.
 
     Args:
         index: that found them.
         matches: of Q queries.
-        depth: how many candidates a query has at most.
+        depths: how many candidates each of the Q queries has at most.
         surfaces: Q mentions as they were written, ``None`` where that is not known.
     """
     vocabulary = index.vocabulary
@@ -45,7 +45,7 @@ def candidates_of(
                     **_writing(parts[EXACT_MATCH][query][rank], matched, surfaces[query]),
                 },
             )
-            for rank, concept in enumerate(line[:depth])
+            for rank, concept in enumerate(line[: depths[query]])
             if concept != NONE
             for matched in (vocabulary.name(names[query][rank]),)
         )

@@ -114,16 +114,21 @@ def _is_gene(index: Index, query: MentionQuery, first: Candidate) -> bool:
 
 
 def _is_in_small_letters(index: Index, query: MentionQuery, first: Candidate) -> bool:
-    """Whether an ordinary word in small letters was linked to a symbol in capitals ("was", WAS).
+    """Whether an ordinary word in small letters was linked to a symbol with capitals ("was", WAS; "met", Met).
 
-    Capitals say nothing where all names of a concept are in capitals.
+    Capitals say nothing where all names of a concept are in capitals; the first alone says it of genes only, for
+    other vocabularies write all their names so.
     """
-    word, name = query.prepared, first.matched.text
-    if query.surface is None or query.surface.isupper() or not name.isupper() or len(name) > LONGEST_ACRONYM:
+    word, surface, name = query.prepared, query.surface, first.matched.text
+    if surface is None or surface.isupper() or surface == name or len(name) > LONGEST_ACRONYM:
         return False
     ordinary = query.rules.is_ordinary(word) or query.rules.is_common(word)
-    names = (other.text for other in index.vocabulary.names(first.concept_id))
-    return ordinary and not query.rules.is_clinical(word) and not all(map(str.isupper, names))
+    if not ordinary or query.rules.is_clinical(word):
+        return False
+    if not name.isupper():
+        types = index.vocabulary[first.concept_id].semantic_types
+        return name != name.lower() and any(map(query.rules.is_of_gene, types))
+    return not all(other.text.isupper() for other in index.vocabulary.names(first.concept_id))
 
 
 def _is_abbreviation(index: Index, candidate: Candidate) -> bool:

@@ -74,12 +74,16 @@ class TiedNames(NamedTuple):
     of_kind: int
 
 
-def tied_names(index: Index, matches: Matches, place: int) -> TiedNames:
-    """Count the concepts that have a query for a name, none written more like the mention than another."""
-    scores = np.round(matches.scores[place].astype(np.float64), 6)
-    tied = (scores == scores[0]) & (np.round(matches.parts[EXACT_MATCH][place], 6) == 1)
-    kinds = [index.vocabulary.name(name).kind for name in matches.names[place][tied].tolist()]
-    return TiedNames(len(kinds), kinds.count(kinds[0]) if kinds else 0)
+def tied_names(index: Index, matches: Matches) -> list[TiedNames]:
+    """Count the concepts that have each query for a name, none written more like the mention than another."""
+    scores = np.round(matches.scores.astype(np.float64), 6)
+    tied = (scores == scores[:, :1]) & (np.round(matches.parts[EXACT_MATCH], 6) == 1)
+    counts = tied.sum(axis=1)
+    found = [TiedNames(count, count) for count in counts.tolist()]
+    for place in np.flatnonzero(counts > 1).tolist():
+        kinds = [index.vocabulary.name(name).kind for name in matches.names[place][tied[place]].tolist()]
+        found[place] = TiedNames(len(kinds), kinds.count(kinds[0]))
+    return found
 
 
 def matched_text(index: Index, matches: Matches, place: int) -> str:

@@ -13,6 +13,7 @@ from nymlink.corpus.model import Document, Mention
 from nymlink.encode.model.embedded import MINI
 from nymlink.index.index import Index
 from nymlink.linking.calibration import Calibration
+from nymlink.linking.document_ties import settle_ties
 from nymlink.linking.inputs import as_document, checked, is_missing
 from nymlink.linking.links import Links
 from nymlink.linking.model import Link
@@ -257,10 +258,11 @@ class Linker:
             min_confidence=self.min_confidence,
         )
         for document, mentions in zip(documents, prepared, strict=True):
-            yield [
+            links = [
                 replace(found.link(parts, mention), mention=mention, document_id=document.id or None)
                 for mention, parts in zip(document.mentions, mentions, strict=True)
             ]
+            yield [_cut(link, self._depth) for link in settle_ties(document, links, self.index.vocabulary)]
 
 
 def _language(code: str | None) -> str | None:
@@ -279,4 +281,6 @@ def _language(code: str | None) -> str | None:
 
 def _cut(link: Link, top_k: int) -> Link:
     """Truncate the candidates of a link, or of the parts of a composite one, to ``top_k``."""
+    if len(link.candidates) <= top_k and not link.parts:
+        return link
     return replace(link, candidates=link.candidates[:top_k], parts=tuple(_cut(part, top_k) for part in link.parts))

@@ -72,6 +72,7 @@ class Link:
         left_out: parts of the mention that are no part of a name and were left out ("human", "V600E").
         tied: how many concepts have the query for a name, none written more like the mention than another; at most
             10 are counted.
+        settled: whether other names in the document put the first of these before the others.
     """
 
     mention: Mention
@@ -86,6 +87,7 @@ class Link:
     ordinary: bool = False
     left_out: tuple[str, ...] = ()
     tied: int = 0
+    settled: bool = False
 
     def __str__(self) -> str:
         """Write the mention, what it means, the confidence and the notes in one line."""
@@ -110,6 +112,7 @@ class Link:
             f"abbreviation of {self.meanings} concepts" if self.meanings > 1 else "",
             "an ordinary word" if self.ordinary else "",
             f"a name of {self.tied} concepts" if self.tied > 1 >= self.meanings else "",
+            "settled by other names in the document" if self.settled else "",
             f"without {', '.join(map(repr, self.left_out))}" if self.left_out else "",
         )
         return tuple(filter(None, notes))

@@ -9,7 +9,7 @@ from nymlink.corpus.model import Document, Mention
 from nymlink.index.entries.entries import Entries
 from nymlink.linking.guesses import guess
 from nymlink.text.languages import LanguageRules, Reading, recognise_language, rules_of
-from nymlink.text.normalisation.compact import compact, compact_variants
+from nymlink.text.normalisation.compact import compact, compact_roman, compact_variants, spell_greek
 from nymlink.text.normalisation.normalise import normalise
 from nymlink.text.prepare import Composites, expand_document, language_of
 from nymlink.text.spelling import correct
@@ -65,7 +65,7 @@ def queries(
        :func:`~nymlink.text.normalisation.folding.fold`);
     3. the name with the same compact form ("ET1", "ET-1"; see
        :func:`~nymlink.text.normalisation.compact.compact`), or with a variant of it ("TGFalpha", "TGFA");
-    4. the mention corrected by the spelling table, unless it was prepared before;
+    4. the mention corrected by the spelling table, its Greek letters spelt out, unless it was prepared before;
     5. another regular form of it ("anaemias", "anemia"), or a paraphrase ("hepatic failure", "liver failure");
     6. the mention without what is said beside a name ("human TP53", "BRAF V600E"), in one of the first three ways;
     7. with ``guesses``: the mention with its unknown words replaced by similar words of the index ("siezures"; see
@@ -106,7 +106,8 @@ def queries(
         if not as_published and (name := _name_alike(text, entries)) is not None:
             return query._replace(text=name, prepared=name)
         table = rules.spelling() if spelling is None else spelling
-        corrected = text if mention.prepared else correct(text, table)
+        # Most names have Greek letters spelt out.
+        corrected = text if mention.prepared else correct(text if as_published else spell_greek(text), table)
         query = query._replace(text=corrected, prepared=corrected)
         if as_published:
             return query
@@ -139,7 +140,7 @@ def _name_alike(text: str, entries: Entries) -> str | None:
     form = compact(text)
     if not any(map(str.isalpha, form)):
         return None
-    for other in (form, *compact_variants(form)):
+    for other in dict.fromkeys((form, compact_roman(text), *compact_variants(form))):
         if rows := entries.compact.find_form(other):
             return max(map(entries.text, rows), key=lambda name: writing_likeness(text, name))
     return None

@@ -29,7 +29,7 @@ class QueryLinks:
     Args:
         index: what to link to.
         queries: those of all mentions that are linked together.
-        depth: how many candidates a link has at most.
+        depth: how many candidates a link has at most; all that are tied may be more.
         calibration: what turns scores into confidences; ``None`` for links without.
         min_confidence: links of less confidence are NIL.
     """
@@ -48,16 +48,17 @@ class QueryLinks:
         distinct = dict.fromkeys(key for query in queries for key in _keys(query))
         texts, surfaces = [text for text, _ in distinct], [surface for _, surface in distinct]
         # The confidence takes the next concepts, whether they are asked for or not.
-        matches = index.match(texts, max(depth, DEPTH, _MOST_TIED), surfaces=surfaces)
+        matches = index.match(texts, max(depth, DEPTH), surfaces=surfaces, ties=_MOST_TIED)
         confidences: list[float | None] = [None] * len(distinct)
         if calibration is not None:
             confidences = calibration.confidence(features_of(matches, texts, index)).tolist()
-        candidates = candidates_of(index, matches, depth, surfaces)
+        self._tied = dict(zip(distinct, tied_names(index, matches), strict=True))
+        depths = [max(depth, tied.concepts) for tied in self._tied.values()]
+        candidates = candidates_of(index, matches, depths, surfaces)
         self._links = {
             key: Link(Mention(key[0], prepared=True), key[0], of_key, confidence=confidence)
             for key, of_key, confidence in zip(distinct, candidates, confidences, strict=True)
         }
-        self._tied = {key: tied_names(index, matches, place) for place, key in enumerate(distinct)}
 
     def link(self, parts: Sequence[MentionQuery], mention: Mention) -> Link:
         """Link a mention by the query of each of its parts; a mention without parts has one query."""

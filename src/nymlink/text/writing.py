@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Final
 
+from nymlink.text.normalisation.compact import spell_greek
+
 _RUN: Final = re.compile(r"[^\W_]+")
 _ALIKE: Final = str.maketrans(
     {**dict.fromkeys("‐‑‒–—−", "-"), **dict.fromkeys("′’‘ʹ`´", "'"), "\u2033": "''", "\u00a0": " "}
@@ -42,7 +44,7 @@ def writing_likeness(text: str, name: str) -> float:
     """
     if text == name:
         return 1.0
-    ours, theirs = _canonical(text), _canonical(name)
+    ours, theirs = spell_greek(_canonical(text)), spell_greek(_canonical(name))
     return 1 / (1 + _TYPESETTING + _cost_of_signs(ours, theirs) + _cost_of_capitals(ours, theirs))
 
 

@@ -174,7 +174,8 @@ class Vocabulary:
     def find(self, text: str) -> tuple[Name, ...]:
         """Find all names that equal ``text`` except for case and punctuation, those most alike in writing first.
 
-        See :func:`~nymlink.text.writing.writing_likeness`: a verbatim name comes first.
+        See :func:`~nymlink.text.writing.writing_likeness`: verbatim names come first, then those that differ in
+        case, then in signs; of names alike the surest kind.
         """
         key = normalise(text)
         order = self.columns.names_by_key
@@ -183,7 +184,7 @@ class Vocabulary:
         while place < len(order) and self._key_at(order[place]) == key:
             names.append(self.name(int(order[place])))
             place += 1
-        return tuple(sorted(names, key=lambda name: -writing_likeness(text, name.text)))
+        return tuple(sorted(names, key=lambda name: (-writing_likeness(text, name.text), KINDS.index(name.kind))))
 
     def containing(self, text: str, *, limit: int) -> tuple[str, ...]:
         """Find at most ``limit`` concepts with a name that contains ``text``, ignoring case; return their ids."""

@@ -23,8 +23,13 @@ from nymlink.text.english.symbols import has_symbol_type, readings
         ("insulin receptor (INSR)", "INSR", ("insulin receptor",)),
         ("TFs", "TF", ()),
         ("MEKs", "MEK", ()),
+        ("Cyclin-Ds", "Cyclin-D", ()),
+        ("hK-FGF", "K-FGF", ("h",)),
         ("BRAF V600E", "BRAF", ("V600E",)),
         ("BRAF(V600E)", "BRAF", ("V600E",)),
+        ("BRAFV600E", "BRAF", ("V600E",)),
+        ("V600E BRAF", "BRAF", ("V600E",)),
+        ("p.Val600Glu BRAF", "BRAF", ("p.Val600Glu",)),
         ("EGFR p.Leu858Arg", "EGFR", ("p.Leu858Arg",)),
         ("CFTR ΔF508", "CFTR", ("ΔF508",)),
         ("p53 isoform 2", "p53", ("isoform 2",)),
@@ -40,6 +45,10 @@ def test_what_is_said_beside_a_name_is_left_out(mention: str, text: str, left_ou
 @pytest.mark.parametrize("mention", ["", "TP53", "heart attack", "mRNA", "rDNA", "as", "gene", "x" * 90 + " gene"])
 def test_names_alone_have_no_readings(mention: str) -> None:
     assert list(readings(mention)) == []
+
+
+def test_what_is_in_brackets_is_the_last_that_is_taken_for_the_name() -> None:
+    assert [reading.text for reading in readings("rat nsp2 (SARS2)")][:3] == ["rat nsp2", "nsp2 (SARS2)", "SARS2"]
 
 
 def test_a_head_is_told_from_other_parts() -> None:

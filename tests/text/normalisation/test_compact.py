@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.text.normalisation.compact import compact, compact_all, compact_variants
+from nymlink.text.normalisation.compact import (
+    compact,
+    compact_all,
+    compact_roman,
+    compact_variants,
+    has_roman,
+    spell_greek,
+)
 from nymlink.text.normalisation.normalise import normalise
 
 LETTERS = st.text(alphabet=st.sampled_from("abpivx019 αβκα-\u0301é病"), max_size=20)
@@ -41,6 +48,17 @@ def test_other_names_have_others(one: str, other: str) -> None:
 @given(st.lists(st.one_of(LETTERS, st.text(max_size=20)).map(normalise)))
 def test_many_are_written_together_as_each_alone(texts: list[str]) -> None:
     assert compact_all(pa.array(texts, pa.large_string())).to_pylist() == [compact(text) for text in texts]
+
+
+def test_roman_numerals_may_stay() -> None:
+    texts = ["rpn i", "rpn 1", "i kappa b", "x linked", "nad x", "factor vi b"]
+    assert has_roman(pa.array(texts, pa.large_string())).to_pylist() == [True, False, False, False, True, True]
+    assert [compact_roman(text) for text in texts[:2]] == ["rpni", "rpn1"]
+
+
+def test_greek_letters_are_spelt_out_but_not_greek_words() -> None:
+    assert spell_greek("IκBα, β-catenin") == "IkappaBalpha, beta-catenin"
+    assert spell_greek("ταχυκαρδία") == "ταχυκαρδία"
 
 
 @pytest.mark.parametrize(

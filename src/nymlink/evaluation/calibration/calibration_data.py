@@ -198,7 +198,7 @@ def _label(
         matches = index.match(texts, DEPTH, surfaces=surfaces)
     firsts = matches.concepts[:, 0].tolist()
     factors = np.ones(len(texts))
-    for place, candidates in enumerate(candidates_of(index, matches, 1, surfaces)):
+    for place, candidates in enumerate(candidates_of(index, matches, [1] * len(texts), surfaces)):
         for first in candidates:
             factors[place] = doubts_about(index, asked[place], mentions[place], first).factor
     return LabelledMentions(

@@ -13,12 +13,12 @@ import xxhash
 
 from nymlink.core.store.arrays import map_array, save_array
 from nymlink.index.fusion.hits import Rows
-from nymlink.text.normalisation.compact import compact, compact_all
+from nymlink.text.normalisation.compact import compact, compact_all, compact_roman, has_roman
 
 
 @dataclass(frozen=True, slots=True)
 class CompactForms:
-    """Hashes of the compact forms of T texts.
+    """Hashes of T compact forms: one of each text and, of a text with Roman numerals, one that keeps these.
 
     They are not compared themselves: of ten million names two have the same hash with a probability of 3e-6.
 
@@ -44,7 +44,10 @@ class CompactForms:
             texts: large_string (T).
             rows: int32 (T): the entry of each.
         """
-        hashes = np.fromiter(map(_hash, compact_all(texts).to_pylist()), np.uint64, len(texts))
+        roman = has_roman(texts)
+        forms = [*compact_all(texts).to_pylist(), *map(compact_roman, texts.filter(roman).to_pylist())]
+        hashes = np.fromiter(map(_hash, forms), np.uint64, len(forms))
+        rows = np.concatenate([rows, rows[roman.to_numpy(zero_copy_only=False)]])
         order = np.lexsort((rows, hashes))
         return cls(hashes[order], rows[order])
 

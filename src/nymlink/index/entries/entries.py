@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar, Final
 
@@ -28,6 +29,9 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 
 _CONCEPT: Final = np.uint64(0xBF2E6A3D1C9B5C47)
 """Added to a concept number before it is hashed, to tell it from the hash of a word."""
+
+_REMEMBERED: Final = 1 << 14
+"""Texts whose rows are remembered: a query is looked up several times on its way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,7 @@ class Entries:
     words: Words = field(init=False, repr=False)
     initials: Initials = field(init=False, repr=False)
     _sorted_texts: SortedTexts = field(init=False, repr=False)
+    _find: Callable[[str], int | None] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if len(self.offsets) != len(self.texts) + 1 or int(self.offsets[-1]) != len(self.names):
@@ -80,6 +85,7 @@ class Entries:
         object.__setattr__(self, "words", Words(self.texts))
         object.__setattr__(self, "initials", Initials(self.texts))
         object.__setattr__(self, "_sorted_texts", SortedTexts(self.texts))
+        object.__setattr__(self, "_find", lru_cache(_REMEMBERED)(self._search))
 
     @classmethod
     def of(
@@ -203,6 +209,9 @@ class Entries:
 
     def find(self, text: str) -> int | None:
         """Find the entry of a prepared name, in any stored order of its words; ``None`` for other texts."""
+        return self._find(text)
+
+    def _search(self, text: str) -> int | None:
         row = self._sorted_texts.find(text)
         return self.find_reordered(text) if row is None else row
 

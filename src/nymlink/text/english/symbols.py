@@ -22,20 +22,26 @@ _MOST_PARTS: Final = 3
 _LONGEST: Final = 80
 """Letters of the longest mention that is read so; a longer one is a sentence."""
 
-_PREFIX: Final = re.compile(r"(?P<out>[hmr]|p-?)(?P<kept>(?!RNA|DNA)[A-Z][A-Za-z]*[A-Z0-9].*)")
+_PREFIX: Final = re.compile(r"(?P<out>[hmr]|p-?)(?P<kept>(?!RNA|DNA)[A-Z][A-Za-z-]*[A-Z0-9].*)")
 """A letter for human, mouse, rat or phosphorylated before a symbol: hTERT, p-ERK."""
 
-_PLURAL: Final = re.compile(r"(?P<kept>[A-Z0-9][A-Z0-9-]*[A-Z0-9])s")
+_PLURAL: Final = re.compile(r"(?P<kept>.*[A-Za-z0-9-][A-Z0-9])s")
+"""A symbol ends in a capital or a digit before its plural: MEKs, Cyclin-Ds."""
 
 _BRACKET: Final = re.compile(r"(?P<kept>.*[^\s(])\s*\((?P<out>[^()\s]{2,12})\)")
 
+_LETTER: Final = "[ACDEFGHIKLMNPQRSTVWY]"
 _AMINO: Final = "Ala|Arg|Asn|Asp|Cys|Gln|Glu|Gly|His|Ile|Leu|Lys|Met|Phe|Pro|Ser|Thr|Trp|Tyr|Val"
-_CHANGE: Final = re.compile(
-    r"(?P<kept>.*\S)[\s-]+\(?(?P<out>"
-    rf"(?:p\.)?(?:[ACDEFGHIKLMNPQRSTVWY]\d{{1,4}}(?:[ACDEFGHIKLMNPQRSTVWY*X]|fs\S*|del)|(?:{_AMINO})\d+(?:{_AMINO}|Ter))"
-    r"|c\.\S+|(?:Δ|del|delta)[A-Z]\d{1,4})\)?"
+_CHANGED: Final = (
+    rf"(?:p\.)?(?:{_LETTER}\d{{1,4}}(?:{_LETTER}|[*X]|fs\S*|del)|(?:{_AMINO})\d+(?:{_AMINO}|Ter))"
+    r"|c\.\S+|(?:Δ|del|delta)[A-Z]\d{1,4}"
 )
-"""A protein with a change of its sequence: BRAF V600E."""
+_CHANGES: Final = (
+    re.compile(rf"(?P<kept>.*\S)[\s-]+\(?(?P<out>{_CHANGED})\)?"),
+    re.compile(rf"(?P<out>{_CHANGED})[\s-]+(?P<kept>\S.*)"),
+    re.compile(rf"(?P<kept>[A-Z][A-Z0-9]+)\(?(?P<out>{_LETTER}\d{{2,4}}{_LETTER})\)?"),
+)
+"""A protein with a change of its sequence, after, before or written together with it: BRAF V600E."""
 
 
 def readings(mention: str) -> Iterator[Reading]:
@@ -70,18 +76,15 @@ def _shortened(mention: str) -> Iterator[tuple[str, str, bool]]:
     """Yield a mention without one part, with the part, and whether that is a head; a plural leaves out nothing."""
     if match := _PLURAL.fullmatch(mention):
         yield match["kept"], "", False
-    for pattern in (_CHANGE, _BRACKET):
-        if match := pattern.fullmatch(mention):
-            yield match["kept"], match["out"], False
-            if pattern is _BRACKET:
-                yield match["out"], match["kept"], False
-    for pattern in (_before(), _after(), _part()):
+    for pattern in (*_CHANGES, _BRACKET, _before(), _after(), _part()):
         if match := pattern.fullmatch(mention):
             yield match["kept"], match["out"], False
     if match := _head().fullmatch(mention):
         yield match["kept"], match["out"], True
     if match := _PREFIX.fullmatch(mention):
         yield match["kept"], match["out"], False
+    if match := _BRACKET.fullmatch(mention):
+        yield match["out"], match["kept"], False
 
 
 @cache

@@ -16,17 +16,23 @@ from nymlink.text.word_tables import read_rows, split_cell
 
 _TABLE: Final = Path(__file__).parents[1] / "data" / "numerals.tsv"
 
-_GREEK: Final = re.compile(r"(?<![α-ω])[α-ω](?![α-ω])")
+_GREEK: Final = re.compile("(?<![\u0370-\u03ff\u1f00-\u1fff])[α-ω](?![\u0370-\u03ff\u1f00-\u1fff])")
 """A Greek letter that is not part of a Greek word."""
 
 _ROMAN: Final = "i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx".split()
 _ARABIC: Final = {roman: str(number) for number, roman in enumerate(_ROMAN, 1)}
-_UNUSUAL: Final = r" [ivx]+( |$)|(^| )p [a-z]|[^\x00-\x7F]"
+_ROMAN_WORD: Final = r" [ivx]+( |$)"
+_UNUSUAL: Final = rf"{_ROMAN_WORD}|(^| )p [a-z]|[^\x00-\x7F]"
 _ROMAN_END: Final = re.compile(r"(?<=[a-z])(?:ii|iii|iv|vi|vii|viii|ix|xi|xii)$")
 _ARABIC_END: Final = re.compile(r"(?<=[a-z])(?:1?\d|20)$")
 
 _LONGEST: Final = 20
 """Letters of the longest compact form that is taken for a symbol, with variants."""
+
+
+def spell_greek(text: str) -> str:
+    """Write small Greek letters by their names: "IκB" as "IkappaB"; Greek words stay."""
+    return text if text.isascii() else _GREEK.sub(lambda match: _name(match.group()), text)
 
 
 def compact(text: str) -> str:
@@ -38,10 +44,13 @@ def compact(text: str) -> str:
     Args:
         text: as :func:`~nymlink.text.normalisation.normalise.normalise` gives it.
     """
-    if not text.isascii():
-        text = _GREEK.sub(lambda match: _name(match.group()), text)
-    first, *rest = text.split(" ")
+    first, *rest = spell_greek(text).split(" ")
     return _join(" ".join([first, *[_ARABIC.get(word, word) for word in rest]]))
+
+
+def compact_roman(text: str) -> str:
+    """Write a name together like :func:`compact`, Roman numerals as they are: "RPN I" is written "RPNI", too."""
+    return _join(spell_greek(text))
 
 
 def compact_all(texts: pa.LargeStringArray) -> pa.LargeStringArray:
@@ -53,6 +62,11 @@ def compact_all(texts: pa.LargeStringArray) -> pa.LargeStringArray:
     joined = pc.replace_substring(pc.replace_substring(kept, " ", ""), "\t", " ")
     others = pa.array(map(compact, texts.filter(unusual).to_pylist()), pa.large_string())
     return pc.replace_with_mask(joined, unusual, others)
+
+
+def has_roman(texts: pa.LargeStringArray) -> pa.BooleanArray:
+    """Tell which of N texts may have Roman numerals."""
+    return pc.match_substring_regex(texts, _ROMAN_WORD)
 
 
 def compact_variants(text: str) -> Iterator[str]:
