@@ -101,7 +101,10 @@ def main() -> None:
     parts.append(lacking.weighted(NAMES_WEIGHT))
     questions = LabelledQuestions.joined(parts)
     trees = learn_trees(questions, SETTINGS, progress=True)
-    learned_from = f"{len(questions.weights):,} questions: training mentions of NCBI disease and MedMentions, names of open vocabularies"
+    learned_from = (
+        f"{len(questions.weights):,} questions: training mentions of NCBI disease and MedMentions, and names of "
+        "open vocabularies"
+    )
     content = {
         "fingerprint": Encoder.load(arguments.encoder).fingerprint,
         "ranker": Ranker(trees, learned_from).to_dict(),
@@ -122,7 +125,9 @@ class _Made:
         """Open an index, or build it first."""
         directory = self.folder / name
         if not directory.exists():
-            Index.build(self._vocabulary(name), encoder=self.encoder, directory=directory, progress=True)
+            Index.build(
+                self._vocabulary(name), encoder=self.encoder, languages=("en",), directory=directory, progress=True
+            )
         return Index.load(directory)
 
     def questions(self, name: str, make: Callable[[], LabelledQuestions]) -> LabelledQuestions:

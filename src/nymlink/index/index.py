@@ -119,8 +119,8 @@ class Index:
     ) -> Index:
         """Build the same searches, joined in the same way, over the names of another vocabulary, in memory.
 
-        It has the same ranker, but is not calibrated. Where the index was restricted to some languages, names that do not say theirs are
-        searched too: mentions added to a vocabulary say none.
+        It has the same ranker, but is not calibrated. Where the index was restricted to some languages, names
+        that do not say theirs are searched too: mentions added to a vocabulary say none.
 
         Raises:
             StoreError: the encoder of the index is needed, and cannot be loaded.
@@ -282,7 +282,9 @@ class Index:
         """Find the k best distinct concepts of each query, as :meth:`match`, and the entries that were found.
 
         Args:
-            queries, k, surfaces: as of :meth:`match`; a few hundred queries at most.
+            queries: Q prepared texts, a few hundred at most.
+            k: how many concepts, at least 1.
+            surfaces: Q mentions as they were written, ``None`` where that is not known; empty for none.
             without: for each query, rows of entries that are passed over, as if the vocabulary lacked these names;
                 empty for none.
         """

@@ -1,4 +1,4 @@
-"""The directory of an index: its layout, writing and opening it, changing its fusion, ranker or calibration in place."""
+"""The directory of an index: its layout, writing and opening it, changing what it has learned in place."""
 
 from __future__ import annotations
 
@@ -97,7 +97,8 @@ def new_index_directory(
         entries: its entries.
         searches: names of the searches; the caller writes each into the folder of its name.
         settings: written last, with what the caller adds to them meanwhile.
-        calibration, ranker: JSON values; ``None`` for none.
+        calibration: JSON values; ``None`` for none.
+        ranker: JSON values; ``None`` for none.
 
     Yields:
         The temporary directory that is renamed in the end.
@@ -224,8 +225,8 @@ def store_fusion(directory: str | Path, fusion: Fusion) -> None:
     if removed:
         commands = {"ranker": "`nymlink train rank`", "calibration": "`nymlink calibrate`"}
         warnings.warn(
-            f"{directory}: its {' and '.join(removed)} learned from other scores and {'is' if len(removed) == 1 else 'are'} "
-            f"removed: run {' and '.join(commands[name] for name in removed)} again",
+            f"{directory}: its {' and '.join(removed)} learned from other scores, and removed: run "
+            f"{' and '.join(commands[name] for name in removed)} again",
             stacklevel=2,
         )
 

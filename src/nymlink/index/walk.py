@@ -146,7 +146,11 @@ def match_with_hits(
     """Find the k best distinct concepts of each query, and the entries among which they were found.
 
     Args:
-        search, entries, concept_of_name, queries, k: as of :func:`match`; for a few hundred queries at most.
+        search: finds the entries.
+        entries: E entries.
+        concept_of_name: int32 (N): the concept row of each name row.
+        queries: Q prepared texts, a few hundred at most.
+        k: how many concepts, at least 1.
         without: for each query, rows of entries that are passed over; empty for none.
     """
     hits = search.search(queries, min(_depth(k), len(entries) + 1))

@@ -73,7 +73,7 @@ def features_of(ranked: RankedMatches, questions: Sequence[Question], index: Ind
 
 
 def _log_odds(ranked: RankedMatches) -> npt.NDArray[np.float64]:
-    """Scale the log-odds of the first concepts' probabilities to 0 to 1; 0 where there is no ranker: float64 (Q)."""
+    """Scale the log-odds of the first concepts' probabilities to 0 to 1; 0 without a ranker: float64 (Q)."""
     if ranked.probabilities is None:
         return np.zeros(len(ranked.matches.concepts))
     odds = logit(np.clip(ranked.probabilities[:, 0].astype(np.float64), _IMPOSSIBLE, 1 - _IMPOSSIBLE))

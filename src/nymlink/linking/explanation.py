@@ -21,7 +21,7 @@ class Explanation:
         link: the mention with its candidates.
         first: the first candidate; ``None`` where nothing was found.
         second: the second one; ``None`` where there is none.
-        reasons: what moved them apart, the strongest first; none where candidates are in the order of their scores.
+        reasons: what moved them apart, the strongest first; none where the order is that of the scores.
     """
 
     link: Link

@@ -1,6 +1,4 @@
-"""The features of candidates: numbers that say how each was found, what its names have in common with the question,
-and what it is beside the other candidates.
-"""
+"""Describe candidates: how each was found, what its names share with the question, what is beside it."""
 
 from __future__ import annotations
 
@@ -9,8 +7,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from nymlink.core.store.arrays import Ints
+from nymlink.core.store.arrays import Bools, Ints
 from nymlink.index.entries.entries import Entries
+from nymlink.index.entries.word_numbers import NumberedWords
 from nymlink.index.fusion.fusion import DENSE, EXACT_MATCH
 from nymlink.index.fusion.hits import NONE, Rows, Scores
 from nymlink.index.index import Index
@@ -121,6 +120,10 @@ _BEHIND_OF: Final = {
     "behind_best_agreement": "best_agreement",
 }
 
+_SPARSE_FEATURES: Final = ("sparse", "best_sparse", "second_sparse", "mean_sparse")
+_DENSE_FEATURES: Final = ("dense", "best_dense", "second_dense", "third_dense", "mean_dense", "preferred_dense")
+"""Features that are missing where an index has no such search."""
+
 _MOST_SHARING: Final = 50
 
 
@@ -140,7 +143,7 @@ def features_of(retrieved: Retrieved, index: Index, table: ConceptTable) -> Scor
     matches = retrieved.matches
     values: dict[str, Scores] = {"score": matches.scores, "exact": matches.parts[EXACT_MATCH]}
     shape = matches.concepts.shape
-    values |= _of_scores(retrieved, index)
+    values |= _of_scores(retrieved)
     values |= _of_words(retrieved, index, table)
     values |= _of_names(retrieved, index.entries, table)
     values["writing"] = _writing(retrieved, index)
@@ -152,12 +155,12 @@ def features_of(retrieved: Retrieved, index: Index, table: ConceptTable) -> Scor
     return described
 
 
-def _of_scores(retrieved: Retrieved, index: Index) -> dict[str, Scores]:
+def _of_scores(retrieved: Retrieved) -> dict[str, Scores]:
     """Collect the scores of the searches, of the name that matched and of all names that were found."""
     parts, hit_parts = retrieved.matches.parts, retrieved.hits.parts
     sparse = [name for name in parts if name not in (EXACT_MATCH, DENSE)]
     missing = np.full(retrieved.matches.concepts.shape, np.nan, np.float32)
-    values = dict.fromkeys(("sparse", "best_sparse", "second_sparse", "mean_sparse", "dense", "best_dense", "second_dense", "third_dense", "mean_dense", "preferred_dense"), missing)  # fmt: skip
+    values = dict.fromkeys((*_SPARSE_FEATURES, *_DENSE_FEATURES), missing)
     if sparse:
         # Several sparse searches count as one.
         values["sparse"] = _mean([parts[name] for name in sparse])
@@ -228,7 +231,7 @@ def _of_questions(retrieved: Retrieved, index: Index) -> Mapping[str, Scores]:
         "best_score": scores.max(axis=1),
         "second_behind": behind,
         "letters": np.array([len(text) for text in texts], np.float32),
-        "known": ((asked.words >= 0).sum(axis=1) / np.maximum(asked.counts, 1)).astype(np.float32),
+        "known": _mean_of_texts(asked.words >= 0, asked),
         "rewritten": np.array([question.rewritten for question in questions], np.float32),
         "guessed": np.array([question.guessed for question in questions], np.float32),
         "acronym": np.array([question.acronym for question in questions], np.float32),
@@ -255,6 +258,11 @@ def _preferred_entries(retrieved: Retrieved, table: ConceptTable) -> Rows:
     return entries
 
 
+def _mean_of_texts(of_words: Bools, words: NumberedWords) -> Scores:
+    mean: Scores = (np.add.reduceat(of_words, words.starts, dtype=np.int64) / words.counts).astype(np.float32)
+    return mean
+
+
 def _mean(values: list[Scores]) -> Scores:
     mean: Scores = np.mean(values, axis=0, dtype=np.float32)
     return mean
@@ -277,18 +285,24 @@ def _spread(retrieved: Retrieved, of_hits: Scores, hits: Ints) -> Scores:
 
 
 def _largest(retrieved: Retrieved, of_hits: Scores, count: int) -> list[Scores]:
-    """Find the largest values of the hits of each candidate: ``count`` times float32 (Q, K), NaN where it has fewer."""
+    """Find the largest values of the hits of each candidate.
+
+    Returns:
+        ``count`` times float32 (Q, K): the largest, the second largest …; NaN where a candidate has fewer hits.
+    """
     candidates, values = retrieved.candidate_of_pair, of_hits[retrieved.hit_of_pair]
-    order = np.lexsort((-values, candidates))
-    ordered = values[order]
-    all_candidates = np.arange(retrieved.valid.size)
-    starts = np.searchsorted(candidates, all_candidates)
-    ends = np.searchsorted(candidates, all_candidates, side="right")
+    size = retrieved.valid.size
+    counts = np.bincount(candidates, minlength=size)
+    starts = np.cumsum(counts) - counts
+    if count > 1:
+        values = values[np.lexsort((-values, candidates))]
     found = []
     for rank in range(count):
-        there = starts + rank < ends
-        largest = np.full(len(all_candidates), np.nan, np.float32)
-        largest[there] = ordered[starts[there] + rank]
+        there = counts > rank
+        largest = np.full(size, np.nan, np.float32)
+        if there.any():
+            own = starts[there]
+            largest[there] = values[own + rank] if count > 1 else np.maximum.reduceat(values, own)
         found.append(largest.reshape(retrieved.valid.shape))
     return found
 

@@ -1,7 +1,7 @@
 """The learned ranker: puts the candidates of a question in the order of all evidence, and says how sure it is.
 
-Trees give each candidate a score; none of them being right has score 0. The probability of each is its share of the
-exponentials (the softmax), so that order, confidence and the decision that nothing is right come from one model.
+Trees give each candidate a score; that none of them is right has the score 0. The probability of each is its share
+of the exponentials (the softmax): order, confidence and the decision that nothing is right come from one model.
 """
 
 from __future__ import annotations
@@ -157,8 +157,8 @@ class Ranking:
         Args:
             questions: Q questions.
             k: how many concepts, at least 1; at most as many as are ranked where names are taken for absent.
-            without: for each question, rows of entries that are taken for absent, as if the vocabulary lacked these
-                names; empty for none.
+            without: for each question, rows of entries that are taken for absent, as if the vocabulary lacked
+                these names; empty for none.
         """
         if self.ranker is None:
             if len(without):
@@ -203,7 +203,7 @@ class Ranking:
         )
 
     def _order(self, described: Scores, scores: Scores) -> npt.NDArray[np.int64]:
-        """Order the candidates of each question: names written as the mention first, then by score: int64 (Q, K)."""
+        """Order candidates: those written as their mention first, then by score: int64 (Q, K)."""
         verbatim = described[:, :, NAMES.index("writing")] == 1
         order: npt.NDArray[np.int64] = np.lexsort((-scores, ~verbatim), axis=1)
         return order

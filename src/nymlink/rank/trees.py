@@ -1,20 +1,23 @@
 """Symmetric regression trees, evaluated with NumPy.
 
-All nodes of one level of a symmetric tree ask the same question (Dorogush et al., "CatBoost: gradient boosting with
-categorical features support", 2018): a tree of depth D is D questions and 2^D values, and is evaluated without
-branches.
+All nodes of one level of a symmetric tree ask the same question (Dorogush et al., "CatBoost: gradient boosting
+with categorical features support", 2018): a tree of depth D is D questions and 2^D values, and is evaluated
+without branches.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from nymlink.core.json_objects import member
+
+_DEEPEST: Final = 8
+"""Levels of a tree at most: a leaf is then a number of one byte."""
 
 Numbers = npt.NDArray[np.float32]
 """(N, F) float32: F features of N candidates, NaN where a feature is missing."""
@@ -41,6 +44,8 @@ class Trees:
         if self.features.ndim != 2 or self.features.shape != self.thresholds.shape:
             raise ValueError(f"features {self.features.shape} and thresholds {self.thresholds.shape} differ")
         count, depth = self.features.shape
+        if depth > _DEEPEST:
+            raise ValueError(f"trees of depth {depth} are deeper than {_DEEPEST}")
         if self.values.shape != (count, 1 << depth):
             raise ValueError(f"{count} trees of depth {depth} do not have values {self.values.shape}")
         if not (np.isfinite(self.thresholds).all() and np.isfinite(self.values).all()):
@@ -80,7 +85,6 @@ class Trees:
         columns = np.ascontiguousarray(numbers.T)
         moved = np.zeros((len(numbers), feature_count + 1), np.float32)
         for features, thresholds, values in zip(self.features.tolist(), self.thresholds, self.values, strict=True):
-            depth = len(features)
             leaves = _leaves(columns, features, thresholds)
             expected = np.full(len(numbers), values.mean(), np.float32)
             moved[:, -1] += expected
@@ -90,7 +94,6 @@ class Trees:
                 reached = alike[leaves & ((1 << (level + 1)) - 1)]
                 moved[:, feature] += reached - expected
                 expected = reached
-            assert depth == len(features)
         return moved
 
     def to_dict(self) -> dict[str, Any]:
@@ -117,9 +120,9 @@ class Trees:
             raise ValueError(f"the trees are damaged ({error})") from error
 
 
-def _leaves(columns: Numbers, features: list[int], thresholds: Numbers) -> npt.NDArray[np.int64]:
-    """Find the leaf of each candidate in one tree: int64 (N)."""
-    leaves = np.zeros(columns.shape[1], np.int64)
+def _leaves(columns: Numbers, features: list[int], thresholds: Numbers) -> npt.NDArray[np.uint8]:
+    """Find the leaf of each candidate in one tree: uint8 (N)."""
+    leaves = np.zeros(columns.shape[1], np.uint8)
     for level, (feature, threshold) in enumerate(zip(features, thresholds, strict=True)):
-        leaves |= (columns[feature] > threshold).astype(np.int64) << level
+        leaves |= (columns[feature] > threshold).view(np.uint8) << np.uint8(level)
     return leaves

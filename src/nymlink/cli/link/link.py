@@ -164,7 +164,9 @@ def link(
         context=context,
     )
     if explain and not source.mentions:
-        raise click.UsageError("--explain is for mentions given as arguments: `nymlink link --explain \"short stature\"`")
+        raise click.UsageError(
+            '--explain is for mentions given as arguments: `nymlink link --explain "short stature"`'
+        )
     if rerank is not None and not source.has_documents:
         raise click.UsageError(
             "--rerank goes by the text around a mention: give annotated documents (--corpus), or one mention "

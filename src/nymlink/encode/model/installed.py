@@ -79,7 +79,8 @@ def installed_ranker(name: str | None, fingerprint: str) -> dict[str, Any] | Non
     It is for indexes with default settings. :meth:`nymlink.rank.ranker.Ranker.from_dict` reads it.
 
     Args:
-        name, fingerprint: as of :func:`installed_calibration`.
+        name: where the encoder was loaded from; ``None`` for one made in memory.
+        fingerprint: of the encoder: with other vectors it needs another ranker.
     """
     return _read_beside(name, "ranker", fingerprint)
 

@@ -26,33 +26,30 @@ _STEM: Final = 5
 _AT_ONCE: Final = 1 << 18
 """Texts split into words at a time."""
 
-_NO_WORD: Final = -1
-_UNKNOWN: Final = -2
-"""Numbers after the last word of a name, and of a word that no entry has: no two of them are equal."""
+_UNKNOWN: Final = -1
+"""Number of a word that no entry has."""
 
 _FILES: Final = ("hashes", "stems", "stem_of_word", "marks", "weights", "offsets", "numbers")
 
 
 class NumberedWords(NamedTuple):
-    """The first :data:`LONGEST` (W) words of N texts.
+    """The first :data:`LONGEST` words of N texts, one after the other.
 
     Attributes:
-        words: int32 (N, W): number of each word; different numbers below 0 for none and for one that no entry has.
-        stems: int32 (N, W): number of its first letters, in the same way.
-        marks: int32 (N, W): which numeral or single letter it is (:func:`~nymlink.text.numerals.numerals`), else 0.
-        weights: float32 (N, W): how rare it is among the entries, 0 after the last word.
-        counts: int64 (N): words of each text.
+        words: int32 (n): number of each word, below 0 for one that no entry has.
+        stems: int32 (n): number of its first letters, in the same way.
+        marks: int32 (n): which numeral or single letter it is (:func:`~nymlink.text.numerals.numerals`), else 0.
+        weights: float32 (n): how rare it is among the entries.
+        starts: int64 (N): the first word of each text.
+        counts: int64 (N): how many words it has, at least 1.
     """
 
     words: Rows
     stems: Rows
     marks: Rows
     weights: Scores
+    starts: Ints
     counts: Ints
-
-    def take(self, places: Ints) -> NumberedWords:
-        """Select texts."""
-        return NumberedWords(*(values[places] for values in self))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,17 +129,12 @@ class WordNumbers:
 
     def of_entries(self, rows: Rows) -> NumberedWords:
         """Number the words of N entries, given by their rows."""
-        starts = self.offsets[rows]
-        counts = np.minimum(self.offsets[rows.astype(np.int64) + 1] - starts, LONGEST)
-        present = np.arange(LONGEST) < counts[:, None]
-        at = np.minimum(starts[:, None] + np.arange(LONGEST), max(len(self.numbers) - 1, 0))
-        words = self.numbers[at] if len(self.numbers) else np.zeros(at.shape, np.int32)
+        first = self.offsets[rows]
+        counts = np.minimum(self.offsets[rows.astype(np.int64) + 1] - first, LONGEST)
+        starts = np.cumsum(counts) - counts
+        words = self.numbers[np.repeat(first - starts, counts) + np.arange(counts.sum())]
         return NumberedWords(
-            words=np.where(present, words, np.int32(_NO_WORD)),
-            stems=np.where(present, self.stem_of_word[words], np.int32(_NO_WORD)),
-            marks=np.where(present, self.marks[words], np.int32(0)),
-            weights=np.where(present, self.weights[words], np.float32(0)),
-            counts=counts,
+            words, self.stem_of_word[words], self.marks[words], self.weights[words], starts, counts
         )
 
     def of_texts(self, texts: Sequence[str]) -> NumberedWords:
@@ -150,24 +142,16 @@ class WordNumbers:
         split = [text.split(" ")[:LONGEST] for text in texts]
         counts = np.array([len(words) for words in split], np.int64)
         flat = [word for words in split for word in words]
-        at = (np.repeat(np.arange(len(texts)), counts), _count_up(counts))
-        rarest = np.float32(np.log(len(self) + 1))
         numbers, known = _look_up(self.hashes, _hashes(flat))
         stems, has_stem = _look_up(self.stems, _hashes([word[:_STEM] for word in flat]))
-
-        def spread(values: npt.NDArray[np.generic], empty: float, kind: type) -> npt.NDArray[np.generic]:
-            spreaded = np.full((len(texts), LONGEST), empty, kind)
-            spreaded[at] = values
-            return spreaded
-
-        weights = (
-            np.where(known, self.weights[numbers], rarest) if len(self.hashes) else np.full(len(flat), rarest)
-        )
+        weights = np.full(len(flat), np.log(len(self) + 1), np.float32)
+        weights[known] = self.weights[numbers[known]]
         return NumberedWords(
-            words=spread(np.where(known, numbers, _UNKNOWN), _UNKNOWN, np.int32),
-            stems=spread(np.where(has_stem, stems, _UNKNOWN), _UNKNOWN, np.int32),
-            marks=spread(np.array([_mark(word) for word in flat], np.int32), 0, np.int32),
-            weights=spread(weights, 0, np.float32),
+            words=np.where(known, numbers, _UNKNOWN).astype(np.int32),
+            stems=np.where(has_stem, stems, _UNKNOWN).astype(np.int32),
+            marks=np.array([_mark(word) for word in flat], np.int32),
+            weights=weights,
+            starts=np.cumsum(counts) - counts,
             counts=counts,
         )
 
@@ -206,9 +190,3 @@ def _look_up(
     if not len(sorted_hashes):
         return places, np.zeros(len(wanted), bool)
     return places, sorted_hashes[places] == wanted
-
-
-def _count_up(counts: Ints) -> Ints:
-    """Count 0, 1, 2 … within each text."""
-    ups: Ints = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    return ups

@@ -113,7 +113,7 @@ def _slip(words: list[str], _: Sequence[str], rng: np.random.Generator) -> list[
     return [*words[:place], kinds[int(rng.integers(len(kinds)))], *words[place + 1 :]]
 
 
-def _other_number(words: list[str], _: Sequence[str], rng: np.random.Generator) -> list[str] | None:
+def _other_number(words: list[str], _: Sequence[str], __: np.random.Generator) -> list[str] | None:
     last = words[-1]
     return [*words[:-1], last[:-1] if last.endswith("s") else f"{last}s"]
 
