@@ -24,7 +24,7 @@ FEATURES: Final = ("score", "ahead", "alone", "covered", "covering", "known", "r
 """Features of the first concept of a query: its score; how clearly that is above the score of the next concept;
 whether it is above it at all (no other concept has the name); the share of the query that the name has; the share
 of the name that the query has; the share of the query that is words of the index; the log-odds of the probability
-that the ranker gives it, from 0 for impossible to 1 for certain (0 where there is no ranker)."""
+that the ranker gives it, from 0 for impossible to 1 for certain (1 where there is no ranker)."""
 
 DEPTH: Final = 10
 """First concepts of a query that the features are computed from."""
@@ -73,9 +73,10 @@ def features_of(ranked: RankedMatches, questions: Sequence[Question], index: Ind
 
 
 def _log_odds(ranked: RankedMatches) -> npt.NDArray[np.float64]:
-    """Scale the log-odds of the first concepts' probabilities to 0 to 1; 0 without a ranker: float64 (Q)."""
+    """Scale the log-odds of the first concepts' probabilities to 0 to 1; 1 without a ranker: float64 (Q)."""
     if ranked.probabilities is None:
-        return np.zeros(len(ranked.matches.concepts))
+        # As of an equal name: nothing else speaks against it.
+        return np.ones(len(ranked.matches.concepts))
     odds = logit(np.clip(ranked.probabilities[:, 0].astype(np.float64), _IMPOSSIBLE, 1 - _IMPOSSIBLE))
     scaled: npt.NDArray[np.float64] = 0.5 + odds / (2 * logit(1 - _IMPOSSIBLE))
     return scaled
