@@ -18,13 +18,14 @@ KNOWS = {
     "pairs": "core text vocabulary",
     "encode": "core text vocabulary",
     "index": "core text vocabulary encode",
-    "linking": "core corpus text vocabulary encode index",
-    "rerank": "core corpus text vocabulary encode index linking",
-    "evaluation": "core corpus text vocabulary encode index linking rerank",
-    "train": "core corpus text vocabulary pairs encode index linking rerank evaluation",
-    "plot": "core corpus text vocabulary pairs encode index linking rerank evaluation train",
-    "xlbel": "core corpus vocabulary index linking rerank evaluation",
-    "cli": "core corpus text vocabulary sources pairs encode index linking rerank evaluation train plot xlbel",
+    "rank": "core text vocabulary encode index",
+    "linking": "core corpus text vocabulary encode index rank",
+    "rerank": "core corpus text vocabulary encode index rank linking",
+    "evaluation": "core corpus text vocabulary encode index rank linking rerank",
+    "train": "core corpus text vocabulary pairs encode index rank linking rerank evaluation",
+    "plot": "core corpus text vocabulary pairs encode index rank linking rerank evaluation train",
+    "xlbel": "core corpus vocabulary index rank linking rerank evaluation",
+    "cli": "core corpus text vocabulary sources pairs encode index rank linking rerank evaluation train plot xlbel",
 }
 """Each room, and those that it may import from."""
 

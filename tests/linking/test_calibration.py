@@ -23,6 +23,8 @@ from nymlink.index.store import store_calibration, store_fusion
 from nymlink.linking.calibration import Calibration
 from nymlink.linking.evidence import DEPTH, FEATURES, features_of
 from nymlink.linking.linker import Linker
+from nymlink.rank.question import Question
+from nymlink.rank.ranker import Ranking
 from tests.index.small import many_names, vocabulary
 from tests.linking.toy import linker_from
 
@@ -46,8 +48,8 @@ QUERIES = [
     *(name[1:] for name in NAMES[:20] if "no " not in name),
 ]
 CALIBRATION = Calibration(
-    -4.0,
-    {"score": 3.0, "ahead": 3.0, "alone": 1.0, "covered": 1.0, "covering": 1.0, "known": 0.5},
+    -4.5,
+    {"score": 3.0, "ahead": 3.0, "alone": 1.0, "covered": 1.0, "covering": 1.0, "known": 0.5, "ranked": 0.5},
     ((0.0, 0.75), (0.25, 0.8), (0.5, 0.9), (0.9, 0.97)),
     "200 mentions of a corpus",
 )
@@ -93,7 +95,8 @@ class TestLinker:
         assert [link.candidates for link in one] == [link.candidates for link in plain]
         assert [link.confidence for link in one] == [link.confidence for link in many]
         texts = [link.query for link in one]
-        features = features_of(INDEX.match(texts, DEPTH), texts, INDEX)
+        questions = [Question(text) for text in texts]
+        features = features_of(Ranking(INDEX).match(questions, DEPTH), questions, INDEX)
         expected = CALIBRATION.confidence(features).tolist()
         # MI has two meanings.
         assert [link.confidence for link in one[2:]] == expected[2:]
@@ -180,7 +183,7 @@ class TestStore:
         assert index.with_fusion(fusion).calibration is None
         with pytest.raises(StoreError, match="joined in another way meanwhile: run `nymlink calibrate` again"):
             store_calibration(saved, CALIBRATION.to_dict(), fusion=fusion)
-        with pytest.warns(UserWarning, match="its calibration was of other scores and is removed"):
+        with pytest.warns(UserWarning, match="its calibration learned from other scores, and removed: run `nymlink calibrate` again"):
             store_fusion(saved, fusion)
         assert Index.load(saved).calibration is None
 

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from nymlink.index.index import Index
 from nymlink.linking.evidence import DEPTH, FEATURES, features_of, is_alike, is_form
 from nymlink.linking.linker import Linker
+from nymlink.rank.question import Question
+from nymlink.rank.ranker import Ranking
 from nymlink.text.normalisation.normalise import normalise
 from tests.index.small import many_names, vocabulary
 
@@ -43,7 +45,8 @@ def share(words: list[str], others: list[str]) -> float:
 
 
 def features(texts: list[str]) -> list[list[float]]:
-    return features_of(INDEX.match(texts, DEPTH), texts, INDEX).tolist()
+    questions = [Question(text) for text in texts]
+    return features_of(Ranking(INDEX).match(questions, DEPTH), questions, INDEX).tolist()
 
 
 @given(queries)
@@ -69,6 +72,7 @@ def test_features_are_those_of_the_first_two_concepts(query: str) -> None:
         "covered": share(asked, name),
         "covering": share(name, asked),
         "known": sum(len(word) for word in asked if word in known) / len("".join(asked)),
+        "ranked": 1.0,
     }
     assert line == pytest.approx([expected[name] for name in FEATURES], abs=1e-6)
 
@@ -76,8 +80,8 @@ def test_features_are_those_of_the_first_two_concepts(query: str) -> None:
 def test_an_equal_name_has_all_that_it_takes_unless_it_is_anothers_too() -> None:
     mine, both, half, none = features(["heart attack", "mi", "heart zzzz", ""])
     assert mine == [1] * len(FEATURES)
-    assert both == [1, 0, 0, 1, 1, 1]
-    assert half[3:] == pytest.approx([5 / 9, 5 / 11, 5 / 9])
+    assert both == [1, 0, 0, 1, 1, 1, 1]
+    assert half[3:] == pytest.approx([5 / 9, 5 / 11, 5 / 9, 1])
     assert all(map(math.isnan, none))
 
 

@@ -196,6 +196,7 @@ def test_scores_are_known_by_their_searches_their_fusion_and_the_encoder(index: 
         "sparse": "nymlink",
         "encoder": None,
         "fusion": {"method": "weighted", "weights": {"exact": 0.1, "sparse": 0.9}},
+        "ranker": None,
     }
     index.save(tmp_path / "index")
     assert score_settings(Index.load(tmp_path / "index")) == score_settings(index)

@@ -11,6 +11,7 @@ from typing import Any, Final
 import click
 
 from nymlink.cli.common import finish, reported_problems
+from nymlink.cli.rank import rank
 from nymlink.cli.setting_options import given, settings_options
 from nymlink.core.errors import MissingExtraError
 from nymlink.train.settings.encoder_recipes import (
@@ -29,7 +30,7 @@ _NEEDED: Final = ("torch", "transformers", "tokenizers", "safetensors")
 
 @click.group()
 def train() -> None:
-    """Train encoders of names, and re-rankers of candidates.
+    """Train encoders of names, rankers of candidates, and re-rankers by context.
 
     \b
     Learn the synonyms of a vocabulary, then a task, then use the encoder:
@@ -37,6 +38,7 @@ def train() -> None:
       nymlink train translation --translations en-de.tsv --base encoder -o translated
       nymlink train finetune --corpus train.PubTator.txt --vocab mondo --base encoder -o tuned
       nymlink train biosyn --corpus train.PubTator.txt --vocab mondo --base encoder -o biosyn
+      nymlink train rank mondo-index --corpus train.PubTator.txt
       nymlink train rerank --corpus train.PubTator.txt --index mondo-index --base encoder -o reranker
       nymlink train cross-encoder --corpus train.PubTator.txt --index mondo-index --base encoder -o cross
 
@@ -44,6 +46,9 @@ def train() -> None:
 
     A training that was interrupted goes on when the same command is given again.
     """
+
+
+train.add_command(rank)
 
 
 def _run(cls: type[Any], recipe: str, config: Path | None, restart: bool, flags: Mapping[str, Any]) -> None:

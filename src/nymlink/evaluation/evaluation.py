@@ -143,8 +143,7 @@ def evaluate(
             document.id,
             mention,
             prepared,
-            tuple(part.text for part in asked),
-            tuple(part.surface for part in asked),
+            tuple(part.question for part in asked),
         )
         for document in corpus.documents
         for mention, prepared, asked in zip(

@@ -15,6 +15,8 @@ from nymlink.corpus.model import Mention
 from nymlink.evaluation.gold import GoldResolver
 from nymlink.index.fusion.hits import NONE
 from nymlink.index.index import Index
+from nymlink.rank.question import Question
+from nymlink.rank.ranker import Ranking
 
 DEPTH: Final = 64
 """The number of names, and of concepts, retrieved for each query."""
@@ -31,20 +33,18 @@ class GoldQuery:
         document_id: its document.
         mention: the mention, with its gold ids.
         prepared: its prepared forms, several for a composite; they do not depend on the index.
-        parts: the query of each prepared form, which depends on the index.
-        surfaces: each as it was written, ``None`` where that is not known.
+        questions: the query of each prepared form, which depends on the index.
     """
 
     document_id: str
     mention: Mention
     prepared: tuple[str, ...]
-    parts: tuple[str, ...]
-    surfaces: tuple[str | None, ...]
+    questions: tuple[Question, ...]
 
     @property
-    def asked(self) -> tuple[tuple[str, str | None], ...]:
-        """Each query with its surface form."""
-        return tuple(zip(self.parts, self.surfaces, strict=True))
+    def parts(self) -> tuple[str, ...]:
+        """What is searched for each prepared form."""
+        return tuple(question.text for question in self.questions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +84,13 @@ def outcomes(
     texts = list(dict.fromkeys(part for query in queries for part in query.parts))
     place = {text: number for number, text in enumerate(texts)}
     entries = index.search.search(texts, DEPTH).hits.rows
-    written = dict.fromkeys(one for query in queries for one in query.asked)
-    asked = {one: number for number, one in enumerate(written)}
-    matches = index.match([text for text, _ in asked], DEPTH, surfaces=[surface for _, surface in asked])
+    asked = {
+        one: number
+        for number, one in enumerate(dict.fromkeys(one for query in queries for one in query.questions))
+    }
+    # What was published has no ranker.
+    ranking = Ranking(index.with_ranker(None) if as_published else index)
+    matches = ranking.match(list(asked), DEPTH).matches
     owners = index.vocabulary.columns.names["concept"].to_numpy()
     places = np.ones(len(index.entries), np.int64)
     if as_published:
@@ -103,8 +107,10 @@ def outcomes(
             [concepts for row in rows if row != NONE for concepts in names_of(row)][:DEPTH]
             for rows in (entries[place[part]].tolist() for part in query.parts)
         ]
-        by_concept = [matches.concepts[asked[one]].tolist() for one in query.asked]
-        firsts = [(int(matches.concepts[asked[one], 0]), int(matches.names[asked[one], 0])) for one in query.asked]
+        by_concept = [matches.concepts[asked[one]].tolist() for one in query.questions]
+        firsts = [
+            (int(matches.concepts[asked[one], 0]), int(matches.names[asked[one], 0])) for one in query.questions
+        ]
         return Outcome(
             query=query,
             gold=gold,

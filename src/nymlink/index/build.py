@@ -31,7 +31,7 @@ def build_in_memory(vocabulary: Vocabulary, plan: Plan, *, cache: EmbeddingCache
     settings = plan.to_dict()
     for search in searches.values():
         settings |= _measured_recall(search)
-    return IndexContents(vocabulary, entries, searches, settings, plan.calibration)
+    return IndexContents(vocabulary, entries, searches, settings, plan.calibration, plan.ranker)
 
 
 def build_in_directory(
@@ -46,7 +46,13 @@ def build_in_directory(
     entries = plan.entries(vocabulary, progress=progress)
     settings = plan.to_dict()
     with new_index_directory(
-        directory, vocabulary, entries, plan.searches, settings=settings, calibration=plan.calibration
+        directory,
+        vocabulary,
+        entries,
+        plan.searches,
+        settings=settings,
+        calibration=plan.calibration,
+        ranker=plan.ranker,
     ) as partial:
         # With map, no variable keeps a search while the next one is built.
         for recall in map(

@@ -22,11 +22,11 @@ from nymlink.index.equal_names import order_equal_names
 from nymlink.index.fusion.exact import ExactSearch
 from nymlink.index.fusion.fusion import DENSE, EXACT_MATCH, WEIGHTED, Fusion
 from nymlink.index.fusion.hits import Searcher
-from nymlink.index.fusion.hybrid import HybridSearch
+from nymlink.index.fusion.hybrid import HybridSearch, ScoredHits
 from nymlink.index.plan import Plan
 from nymlink.index.sparse.presets import DEFAULT_PRESET
 from nymlink.index.store import KIND, IndexContents, load_index, save_index
-from nymlink.index.walk import Matches, match
+from nymlink.index.walk import Matches, match, match_with_hits
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -49,7 +49,10 @@ class Index:
         settings: how it was built.
         calibration: what turns its scores into confidences, as :mod:`nymlink.linking.calibration` has it; ``None``
             where it has not been calibrated.
+        ranker: what puts candidates in order, as :mod:`nymlink.rank.ranker` has it; ``None`` for the order of
+            their scores.
         directory: where it was loaded from; ``None`` where it is in memory only.
+        owners: int32: the concept of each name of the vocabulary, by their rows.
     """
 
     def __init__(self, contents: IndexContents) -> None:
@@ -59,11 +62,12 @@ class Index:
         self.settings = MappingProxyType(dict(contents.settings))
         calibration = contents.calibration
         self.calibration = None if calibration is None else MappingProxyType(dict(calibration))
+        self.ranker = None if contents.ranker is None else MappingProxyType(dict(contents.ranker))
         self.directory = contents.directory
         parts: dict[str, Searcher] = {EXACT_MATCH: ExactSearch(self.entries), **contents.searches}
         self.fusion = Fusion.from_dict(self.settings["fusion"], parts)
         self._search = self.fusion.join(parts)
-        self._concept_of_name = self.vocabulary.columns.names["concept"].to_numpy()
+        self.owners = self.vocabulary.columns.names["concept"].to_numpy()
 
     @classmethod
     def build(
@@ -115,8 +119,8 @@ class Index:
     ) -> Index:
         """Build the same searches, joined in the same way, over the names of another vocabulary, in memory.
 
-        It is not calibrated. Where the index was restricted to some languages, names that do not say theirs are
-        searched too: mentions added to a vocabulary say none.
+        It has the same ranker, but is not calibrated. Where the index was restricted to some languages, names
+        that do not say theirs are searched too: mentions added to a vocabulary say none.
 
         Raises:
             StoreError: the encoder of the index is needed, and cannot be loaded.
@@ -129,7 +133,7 @@ class Index:
             plan = replace(plan, encoder=self._encoder)
         cache = cache or EmbeddingCache.of_user()
         contents = build_in_memory(vocabulary, plan, cache=cache, progress=progress)
-        return Index(replace(contents, calibration=None))
+        return Index(replace(contents, calibration=None, ranker=self.ranker))
 
     def save(self, directory: str | Path) -> None:
         """Write the index, with its vocabulary, to a directory, atomically.
@@ -203,9 +207,9 @@ class Index:
         _ = self.encoder
 
     def with_fusion(self, fusion: Fusion) -> Index:
-        """Join the searches in another way; the new index is not calibrated, because its scores are others."""
+        """Join the searches in another way; the new index has no ranker or calibration: its scores are others."""
         settings = {**self.settings, "fusion": fusion.to_dict()}
-        return Index(replace(self._contents, settings=settings, calibration=None))
+        return Index(replace(self._contents, settings=settings, calibration=None, ranker=None))
 
     def with_calibration(self, calibration: Mapping[str, Any]) -> Index:
         """Calibrate the index.
@@ -215,6 +219,14 @@ class Index:
         """
         return Index(replace(self._contents, calibration=calibration))
 
+    def with_ranker(self, ranker: Mapping[str, Any] | None) -> Index:
+        """Give the index another ranker, or none; the new index is not calibrated, because its order is another.
+
+        Args:
+            ranker: JSON values, :meth:`nymlink.rank.ranker.Ranker.to_dict`; ``None`` for the order of the scores.
+        """
+        return Index(replace(self._contents, ranker=ranker, calibration=None))
+
     def __reduce__(self) -> tuple[Any, ...]:
         if self.directory is None:
             raise InputError(
@@ -223,7 +235,8 @@ class Index:
             )
         calibration = None if self.calibration is None else dict(self.calibration)
         encoder = None if self._encoder is None else self._encoder.place
-        return _reopen, (self.directory, encoder, dict(self.settings), calibration)
+        ranker = None if self.ranker is None else dict(self.ranker)
+        return _reopen, (self.directory, encoder, dict(self.settings), calibration, ranker)
 
     def concepts_named(self, query: str) -> frozenset[int]:
         """Find the concepts that have exactly this prepared name, by their rows."""
@@ -232,11 +245,15 @@ class Index:
 
     def concepts_of(self, row: int) -> frozenset[int]:
         """Find the concepts that have the name of an entry, by their rows."""
-        return self.entries.concepts(row, self._concept_of_name)
+        return self.entries.concepts(row, self.owners)
 
-    def match(
-        self, queries: Sequence[str], k: int, *, surfaces: Sequence[str | None] = (), ties: int = 0
-    ) -> Matches:
+    def entries_of(self, concepts: Collection[int]) -> list[int]:
+        """Find the entries that are names of some concepts, by their rows."""
+        named = np.isin(self.owners[self.entries.names], list(concepts))
+        places = np.searchsorted(self.entries.offsets, np.flatnonzero(named), side="right") - 1
+        return np.unique(places).tolist()
+
+    def match(self, queries: Sequence[str], k: int, *, surfaces: Sequence[str | None] = ()) -> Matches:
         """Find the k best distinct concepts of each query; see :func:`nymlink.index.walk.match`.
 
         A query that is a name itself has matched that name, though its words are searched in another order. Where
@@ -247,18 +264,46 @@ class Index:
             queries: Q prepared texts.
             k: how many concepts, at least 1.
             surfaces: Q mentions as they were written, ``None`` where that is not known; empty for none.
-            ties: how many of the concepts that have a query for a name are given where that is more than k.
         """
         distinct = {query: number for number, query in enumerate(dict.fromkeys(queries))}
-        found = match(self.search, self.entries, self._concept_of_name, list(distinct), k)
-        matches = found.take(np.array([distinct[query] for query in queries], np.int64)).widened(ties)
+        found = match(self.search, self.entries, self.owners, list(distinct), k)
+        matches = found.take(np.array([distinct[query] for query in queries], np.int64))
+        self._order_equal_names(matches, queries, surfaces)
+        return matches
+
+    def match_with_hits(
+        self,
+        queries: Sequence[str],
+        k: int,
+        *,
+        surfaces: Sequence[str | None] = (),
+        without: Sequence[Collection[int]] = (),
+    ) -> tuple[Matches, ScoredHits]:
+        """Find the k best distinct concepts of each query, as :meth:`match`, and the entries that were found.
+
+        Args:
+            queries: Q prepared texts, a few hundred at most.
+            k: how many concepts, at least 1.
+            surfaces: Q mentions as they were written, ``None`` where that is not known; empty for none.
+            without: for each query, rows of entries that are passed over, as if the vocabulary lacked these names;
+                empty for none.
+        """
+        matches, hits = match_with_hits(self.search, self.entries, self.owners, queries, k, without=without)
+        if not len(without):
+            self._order_equal_names(matches, queries, surfaces)
+        return matches, hits
+
+    def _order_equal_names(self, matches: Matches, queries: Sequence[str], surfaces: Sequence[str | None]) -> None:
         for place, (query, surface) in enumerate(zip(queries, surfaces or [None] * len(queries), strict=True)):
             order_equal_names(matches, place, self.vocabulary, self.entries, query, surface)
-        return matches
 
 
 def _reopen(
-    directory: Path, encoder: str | Path | None, settings: Mapping[str, Any], calibration: Mapping[str, Any] | None
+    directory: Path,
+    encoder: str | Path | None,
+    settings: Mapping[str, Any],
+    calibration: Mapping[str, Any] | None,
+    ranker: Mapping[str, Any] | None,
 ) -> Index:
     """Open the directory of an index that was pickled.
 
@@ -268,7 +313,7 @@ def _reopen(
     contents = load_index(directory, encoder)
     if _without_fusion(contents.settings) != _without_fusion(settings):
         raise StoreError("another index was built here since this one was pickled: load it again", path=directory)
-    return Index(replace(contents, settings=settings, calibration=calibration))
+    return Index(replace(contents, settings=settings, calibration=calibration, ranker=ranker))
 
 
 def _without_fusion(settings: Mapping[str, Any]) -> dict[str, Any]:

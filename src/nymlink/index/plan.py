@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from nymlink.core.errors import InputError
 from nymlink.core.json_objects import member
-from nymlink.encode.model.installed import installed_calibration
+from nymlink.encode.model.installed import installed_calibration, installed_ranker
 from nymlink.index.dense.approximate import EXACT_NEIGHBOURS, check_kind
 from nymlink.index.dense.query_encoder import EncoderRecord, QueryEncoder
 from nymlink.index.entries.entries import Entries
@@ -102,10 +102,21 @@ class Plan:
     @property
     def calibration(self) -> Mapping[str, Any] | None:
         """Calibration that comes with the encoder; ``None`` where it was fitted to other scores."""
-        if self.encoder is None or self.sparse != DEFAULT_PRESET or self.fusion != Fusion.of(self.fusion.weights):
+        if self.encoder is None or not self._is_default:
             return None
-        record = self.encoder.record
-        return installed_calibration(record.name, record.fingerprint)
+        return installed_calibration(self.encoder.record.name, self.encoder.record.fingerprint)
+
+    @property
+    def ranker(self) -> Mapping[str, Any] | None:
+        """Ranker that comes with the encoder; ``None`` where it learned from other scores."""
+        if self.encoder is None or not self._is_default:
+            return None
+        return installed_ranker(self.encoder.record.name, self.encoder.record.fingerprint)
+
+    @property
+    def _is_default(self) -> bool:
+        """Whether the searches and their weights are as by default."""
+        return self.sparse == DEFAULT_PRESET and self.fusion == Fusion.of(self.fusion.weights)
 
     def to_dict(self) -> dict[str, Any]:
         dense = {} if self.encoder is None else {"dense": self.dense}

@@ -1,4 +1,4 @@
-"""The directory of an index: its layout, writing and opening it, changing its fusion or calibration in place."""
+"""The directory of an index: its layout, writing and opening it, changing what it has learned in place."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from nymlink.encode.encoder import Encoder
 
 KIND: Final = "index"
-VERSION: Final = 10
+VERSION: Final = 11
 """Kind and format version of the directory, in its manifest."""
 
 _VOCABULARY: Final = "vocabulary"
@@ -44,6 +44,7 @@ class IndexContents:
         searches: name → search, those that have files.
         settings: how it was built: the plan as JSON values, and the recall of an approximate search.
         calibration: JSON values, see :mod:`nymlink.linking.calibration`; ``None`` where it is not calibrated.
+        ranker: JSON values, see :mod:`nymlink.rank.ranker`; ``None`` where it has none.
         directory: where it was opened; ``None`` where it is in memory only.
         verification: of the files of its searches, which goes on in the background.
     """
@@ -53,6 +54,7 @@ class IndexContents:
     searches: Mapping[str, SparseSearch | DenseSearch]
     settings: Mapping[str, Any]
     calibration: Mapping[str, Any] | None = None
+    ranker: Mapping[str, Any] | None = None
     directory: Path | None = None
     verification: Verification | None = None
 
@@ -70,6 +72,7 @@ def save_index(contents: IndexContents, directory: Path) -> None:
         contents.searches,
         settings=dict(contents.settings),
         calibration=contents.calibration,
+        ranker=contents.ranker,
     ) as partial:
         for name, search in contents.searches.items():
             search.save(partial / name)
@@ -84,6 +87,7 @@ def new_index_directory(
     *,
     settings: dict[str, Any],
     calibration: Mapping[str, Any] | None,
+    ranker: Mapping[str, Any] | None,
 ) -> Iterator[Path]:
     """Write an index directory without its searches, which the caller adds.
 
@@ -94,6 +98,7 @@ def new_index_directory(
         searches: names of the searches; the caller writes each into the folder of its name.
         settings: written last, with what the caller adds to them meanwhile.
         calibration: JSON values; ``None`` for none.
+        ranker: JSON values; ``None`` for none.
 
     Yields:
         The temporary directory that is renamed in the end.
@@ -110,6 +115,8 @@ def new_index_directory(
     }
     if calibration is not None:
         body["calibration"] = dict(calibration)
+    if ranker is not None:
+        body["ranker"] = dict(ranker)
     with write_directory(directory, kind=KIND, version=VERSION, body=body) as partial:
         vocabulary.save(partial / _VOCABULARY)
         entries.save(partial)
@@ -165,11 +172,19 @@ def _map_contents(
     if plan.encoder is not None:
         searches[DENSE] = DenseSearch.load(directory / DENSE, entries, plan.encoder, kind=plan.dense)
     require_files(manifest, [f"{name}/{file}" for name, search in searches.items() for file in search.files])
-    calibration = manifest.get("calibration")
-    if not isinstance(calibration, dict | None):
-        raise ValueError("its calibration is none")
+    learned = {}
+    for name in ("calibration", "ranker"):
+        learned[name] = manifest.get(name)
+        if not isinstance(learned[name], dict | None):
+            raise ValueError(f"its {name} is none")
     return IndexContents(
-        vocabulary, entries, searches, settings, calibration, directory.absolute(), verification=verification
+        vocabulary,
+        entries,
+        searches,
+        settings,
+        **learned,
+        directory=directory.absolute(),
+        verification=verification,
     )
 
 
@@ -187,7 +202,7 @@ def _is_checked_later(file: str) -> bool:
 def store_fusion(directory: str | Path, fusion: Fusion) -> None:
     """Change how the searches of an index directory are joined, in one step.
 
-    Where that changes, so do all scores: a calibration is removed, with a warning.
+    Where that changes, so do all scores: a ranker and a calibration are removed, with a warning.
 
     Raises:
         InputError: the fusion is not of the searches that the index has.
@@ -206,10 +221,12 @@ def store_fusion(directory: str | Path, fusion: Fusion) -> None:
             ) from error
         changes = manifest["settings"]["fusion"] != fusion.to_dict()
         manifest["settings"]["fusion"] = fusion.to_dict()
-        removed = changes and manifest.pop("calibration", None) is not None
+        removed = [name for name in ("ranker", "calibration") if changes and manifest.pop(name, None) is not None]
     if removed:
+        commands = {"ranker": "`nymlink train rank`", "calibration": "`nymlink calibrate`"}
         warnings.warn(
-            f"{directory}: its calibration was of other scores and is removed: run `nymlink calibrate` again",
+            f"{directory}: its {' and '.join(removed)} learned from other scores, and removed: run "
+            f"{' and '.join(commands[name] for name in removed)} again",
             stacklevel=2,
         )
 
@@ -234,6 +251,29 @@ def store_calibration(directory: str | Path, calibration: Mapping[str, Any], *, 
                 path=directory,
             )
         manifest["calibration"] = dict(calibration)
+
+
+def store_ranker(directory: str | Path, ranker: Mapping[str, Any], *, fusion: Fusion) -> None:
+    """Give an index directory a ranker, in one step; a calibration was of another order, and is removed.
+
+    Args:
+        directory: the index.
+        ranker: JSON values, :meth:`nymlink.rank.ranker.Ranker.to_dict`.
+        fusion: how the searches were joined that it learned from.
+
+    Raises:
+        StoreError: the index is missing, damaged, or of another format version; or its searches are now joined in
+            another way.
+        OutputError: it cannot be written; nothing was changed.
+    """
+    with _changed_manifest(Path(directory)) as manifest:
+        if manifest["settings"]["fusion"] != fusion.to_dict():
+            raise StoreError(
+                "its searches have been joined in another way meanwhile: run `nymlink train rank` again",
+                path=directory,
+            )
+        manifest["ranker"] = dict(ranker)
+        manifest.pop("calibration", None)
 
 
 @contextmanager

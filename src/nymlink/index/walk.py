@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -50,19 +50,45 @@ class Matches:
         )
 
     def take(self, queries: npt.NDArray[np.int64]) -> Matches:
-        """Select queries by their numbers, each as often as it is given."""
+        """Select queries by their numbers, each as often as it is given; a copy."""
+        return self._each(lambda values, _: values[queries])
+
+    def cut(self, k: int) -> Matches:
+        """Keep the first k concepts of each query."""
+        return self._each(lambda values, _: values[:, :k])
+
+    def reordered(self, order: npt.NDArray[np.int64]) -> Matches:
+        """Put the concepts of each query into another order.
+
+        Args:
+            order: int64 (Q, k): the place that each is taken from.
+        """
+        return self._each(lambda values, _: np.take_along_axis(values, order, 1))
+
+    def extended(self, deeper: Matches) -> Matches:
+        """Add the concepts of deeper matches of the same queries that these do not have, in their order."""
+        known = (deeper.concepts[:, :, None] == self.concepts[:, None, :]).any(axis=2)
+        # Places of these first, then of those that are new, then of those that these have.
+        width = self.concepts.shape[1]
+        order = np.argsort(np.pad(known, ((0, 0), (width, 0))), axis=1, kind="stable")
+        joined = Matches(
+            concepts=np.concatenate([self.concepts, deeper.concepts], axis=1),
+            names=np.concatenate([self.names, deeper.names], axis=1),
+            scores=np.concatenate([self.scores, deeper.scores], axis=1),
+            parts={name: np.concatenate([own, deeper.parts[name]], axis=1) for name, own in self.parts.items()},
+        )
+        return joined.reordered(order).cut(deeper.concepts.shape[1])
+
+    def _each(self, change: Callable[[npt.NDArray[Any], float], npt.NDArray[Any]]) -> Matches:
+        """Change all arrays in the same way; the function is also given the value of an empty place."""
         return Matches(
-            concepts=self.concepts[queries],
-            names=self.names[queries],
-            scores=self.scores[queries],
-            parts={name: scores[queries] for name, scores in self.parts.items()},
+            concepts=change(self.concepts, NONE),
+            names=change(self.names, NONE),
+            scores=change(self.scores, 0),
+            parts={name: change(scores, 0) for name, scores in self.parts.items()},
         )
 
-    def widened(self, k: int) -> Matches:
-        """Return the matches with room for k concepts."""
-        more = k - self.concepts.shape[1]
-
-        def wide(values: npt.NDArray[Any], empty: float) -> npt.NDArray[Any]:
+    def wide(values: npt.NDArray[Any], empty: float) -> npt.NDArray[Any]:
             return np.pad(values, ((0, 0), (0, max(more, 0))), constant_values=empty)
 
         return Matches(
@@ -90,12 +116,7 @@ class Matches:
             kept = np.where(removed, np.asarray(empty, values.dtype), values)
             return np.take_along_axis(kept, order, 1)
 
-        return Matches(
-            concepts=remaining(self.concepts, NONE),
-            names=remaining(self.names, NONE),
-            scores=remaining(self.scores, 0),
-            parts={name: remaining(scores, 0) for name, scores in self.parts.items()},
-        )
+        return self._each(remaining)
 
 
 def match(
@@ -116,24 +137,72 @@ def match(
     """
     if k < 1:
         raise ValueError(f"k must be at least 1, not {k}")
-    depth = max(3 * k + 5, _SHALLOWEST)
     blocks = [
-        _match(search, entries, concept_of_name, queries[start : start + _BLOCK], k, depth=depth)
+        _match(search, entries, concept_of_name, queries[start : start + _BLOCK], k, depth=_depth(k))
         for start in range(0, max(len(queries), 1), _BLOCK)
     ]
     return Matches.concatenated(blocks)
 
 
+def match_with_hits(
+    search: HybridSearch,
+    entries: Entries,
+    concept_of_name: Rows,
+    queries: Sequence[str],
+    k: int,
+    *,
+    without: Sequence[Collection[int]] = (),
+) -> tuple[Matches, ScoredHits]:
+    """Find the k best distinct concepts of each query, and the entries among which they were found.
+
+    Args:
+        search: finds the entries.
+        entries: E entries.
+        concept_of_name: int32 (N): the concept row of each name row.
+        queries: Q prepared texts, a few hundred at most.
+        k: how many concepts, at least 1.
+        without: for each query, rows of entries that are passed over; empty for none.
+    """
+    hits = search.search(queries, min(_depth(k), len(entries) + 1))
+    if len(without):
+        hits = hits.without(without)
+    return _match(search, entries, concept_of_name, queries, k, depth=_depth(k), hits=hits, without=without), hits
+
+
+def _depth(k: int) -> int:
+    """Compute how many entries are walked for k concepts."""
+    return max(3 * k + 5, _SHALLOWEST)
+
+
 def _match(
-    search: HybridSearch, entries: Entries, concept_of_name: Rows, queries: Sequence[str], k: int, *, depth: int
+    search: HybridSearch,
+    entries: Entries,
+    concept_of_name: Rows,
+    queries: Sequence[str],
+    k: int,
+    *,
+    depth: int,
+    hits: ScoredHits | None = None,
+    without: Sequence[Collection[int]] = (),
 ) -> Matches:
-    """Walk ``depth`` entries; search again, four times as deep, where they have too few concepts."""
-    # At most one more than there are: with a last row of NONE, all were walked.
-    hits = search.search(queries, min(depth, len(entries) + 1))
+    """Walk ``depth`` entries, those given if any; search four times as deep where they have too few concepts."""
+    if hits is None:
+        # At most one more than there are: with a last row of NONE, all were walked.
+        hits = search.search(queries, min(depth, len(entries) + 1))
+        if len(without):
+            hits = hits.without(without)
     matches = _walk(hits, entries, concept_of_name, k)
     short = ((matches.concepts[:, -1] == NONE) & (hits.hits.rows[:, -1] != NONE)).nonzero()[0].tolist()
     if short:
-        deeper = _match(search, entries, concept_of_name, [queries[place] for place in short], k, depth=4 * depth)
+        deeper = _match(
+            search,
+            entries,
+            concept_of_name,
+            [queries[place] for place in short],
+            k,
+            depth=4 * depth,
+            without=[without[place] for place in short] if len(without) else (),
+        )
         matches.concepts[short], matches.names[short] = deeper.concepts, deeper.names
         matches.scores[short] = deeper.scores
         for name, scores in matches.parts.items():

@@ -8,8 +8,9 @@ from typing import Final
 from nymlink.index.fusion.fusion import EXACT_MATCH
 from nymlink.index.fusion.hits import NONE
 from nymlink.index.index import Index
-from nymlink.index.walk import Matches
 from nymlink.linking.model import Candidate
+from nymlink.rank.question import Question
+from nymlink.rank.ranker import RankedMatches
 from nymlink.text.normalisation.normalise import normalise
 from nymlink.text.writing import writing_likeness
 from nymlink.vocabulary.model import Name
@@ -17,21 +18,27 @@ from nymlink.vocabulary.model import Name
 WRITING: Final = "writing"
 """Part of a score that no search gives: how alike the mention and a name that equals it are written."""
 
+RANKED: Final = "ranked"
+"""Part of a score that the ranker gives: how probable it is that the candidate is right, by all evidence."""
+
 
 def candidates_of(
-    index: Index, matches: Matches, depths: Sequence[int], surfaces: Sequence[str | None]
+    index: Index, ranked: RankedMatches, depths: Sequence[int], questions: Sequence[Question]
 ) -> list[tuple[Candidate, ...]]:
-    """Make the candidates of each query, best first.
+    """Make the candidates of each question, best first.
 
     Args:
         index: that found them.
-        matches: of Q queries.
-        depths: how many candidates each of the Q queries has at most.
-        surfaces: Q mentions as they were written, ``None`` where that is not known.
+        ranked: of Q questions.
+        depths: how many candidates each of the Q questions has at most.
+        questions: Q questions.
     """
-    vocabulary = index.vocabulary
+    vocabulary, matches = index.vocabulary, ranked.matches
     scores = matches.scores.astype(float).round(6).tolist()
-    parts = {name: values.astype(float).round(6).tolist() for name, values in matches.parts.items()}
+    given = dict(matches.parts)
+    if ranked.probabilities is not None:
+        given[RANKED] = ranked.probabilities
+    parts = {name: values.astype(float).round(6).tolist() for name, values in given.items()}
     concepts, names = matches.concepts.tolist(), matches.names.tolist()
     return [
         tuple(
@@ -42,7 +49,7 @@ def candidates_of(
                 score=scores[query][rank],
                 parts={
                     **{name: values[query][rank] for name, values in parts.items()},
-                    **_writing(parts[EXACT_MATCH][query][rank], matched, surfaces[query]),
+                    **_writing(parts[EXACT_MATCH][query][rank], matched, questions[query].surface),
                 },
             )
             for rank, concept in enumerate(line[: depths[query]])

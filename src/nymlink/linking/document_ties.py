@@ -68,7 +68,9 @@ class _Text:
 
 
 def _settle(link: Link, text: _Text, named: Iterable[str], vocabulary: Vocabulary) -> Link:
-    tied = link.candidates[: link.tied]
+    # A ranker may put other candidates between them.
+    score = link.candidates[0].score
+    tied = [each for each in link.candidates if each.score == score and each.parts.get(EXACT_MATCH) == 1]
     own = compact(link.query)
     others = {each.concept_id: _other_names(each, own, vocabulary) for each in tied}
     supported = [

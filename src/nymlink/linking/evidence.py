@@ -8,25 +8,32 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import logit
 
 from nymlink.index.fusion.fusion import EXACT_MATCH
 from nymlink.index.fusion.hits import NONE
 from nymlink.index.index import Index
 from nymlink.index.walk import Matches
+from nymlink.rank.question import Question
+from nymlink.rank.ranker import RankedMatches
 from nymlink.text.normalisation.normalise import normalise
 
 Features = npt.NDArray[np.float64]
 
-FEATURES: Final = ("score", "ahead", "alone", "covered", "covering", "known")
+FEATURES: Final = ("score", "ahead", "alone", "covered", "covering", "known", "ranked")
 """Features of the first concept of a query: its score; how clearly that is above the score of the next concept;
 whether it is above it at all (no other concept has the name); the share of the query that the name has; the share
-of the name that the query has; the share of the query that is words of the index."""
+of the name that the query has; the share of the query that is words of the index; the log-odds of the probability
+that the ranker gives it, from 0 for impossible to 1 for certain (1 where there is no ranker)."""
 
-DEPTH: Final = 2
+DEPTH: Final = 10
 """First concepts of a query that the features are computed from."""
 
 _CLEAR: Final = 0.1
 """A lead over the next score that is clear; twice of it is but a little clearer."""
+
+_IMPOSSIBLE: Final = 0.0005
+"""Probability that counts as none, as one less this counts as certainty."""
 
 _ENDS: Final = ("al", "ation", "e", "ed", "es", "ing", "ion", "ity", "ness", "s", "y")
 
@@ -35,31 +42,44 @@ _STEM: Final = 4
 """Two words are alike that begin with this many common letters, and with this share of the longer word."""
 
 
-def features_of(matches: Matches, queries: Sequence[str], index: Index) -> Features:
-    """Describe how the first concepts of queries were found.
+def features_of(ranked: RankedMatches, questions: Sequence[Question], index: Index) -> Features:
+    """Describe how the first concepts of questions were found.
 
     Args:
-        matches: of Q queries, at least :data:`DEPTH` concepts each.
-        queries: Q prepared texts.
+        ranked: of Q questions, at least :data:`DEPTH` concepts each.
+        questions: Q questions.
         index: that found them.
 
     Returns:
-        float64 (Q, 6), the :data:`FEATURES`, each 0 to 1; NaN for a query without any concept.
+        float64 (Q, 7), the :data:`FEATURES`, each 0 to 1; NaN for a query without any concept.
     """
     # Scores are told apart to six decimals, as where they are sorted.
-    first, second = np.round(matches.scores[:, :DEPTH].astype(np.float64), 6).T
-    lead = first - second
+    matches = ranked.matches
+    scores = np.round(matches.scores[:, :DEPTH].astype(np.float64), 6)
+    first = scores[:, 0]
+    # A ranker may put a concept first whose score is not the highest: it then has no lead.
+    lead = np.maximum(first - scores[:, 1:].max(axis=1), 0)
     exact = np.round(matches.parts[EXACT_MATCH][:, 0].astype(np.float64), 6)
     alone = lead > 0
     # A query that equals one name is not surer because the other names are far away.
     ahead = np.where(alone & (exact == 1), 1.0, 1 - np.exp(-lead / _CLEAR))
     has_concept = matches.concepts[:, 0] != NONE
-    words = np.zeros((len(queries), 3))
+    words = np.zeros((len(questions), 3))
     for place in np.flatnonzero(has_concept).tolist():
-        words[place] = _compare_words(queries[place], matched_text(index, matches, place), index)
-    features = np.column_stack([first, ahead, alone, words])
+        words[place] = _compare_words(questions[place].text, matched_text(index, matches, place), index)
+    features = np.column_stack([first, ahead, alone, words, _log_odds(ranked)])
     features[~has_concept] = np.nan
     return features
+
+
+def _log_odds(ranked: RankedMatches) -> npt.NDArray[np.float64]:
+    """Scale the log-odds of the first concepts' probabilities to 0 to 1; 1 without a ranker: float64 (Q)."""
+    if ranked.probabilities is None:
+        # As of an equal name: nothing else speaks against it.
+        return np.ones(len(ranked.matches.concepts))
+    odds = logit(np.clip(ranked.probabilities[:, 0].astype(np.float64), _IMPOSSIBLE, 1 - _IMPOSSIBLE))
+    scaled: npt.NDArray[np.float64] = 0.5 + odds / (2 * logit(1 - _IMPOSSIBLE))
+    return scaled
 
 
 class TiedNames(NamedTuple):

@@ -14,6 +14,7 @@ from nymlink.encode.model.embedded import MINI
 from nymlink.index.index import Index
 from nymlink.linking.calibration import Calibration
 from nymlink.linking.document_ties import settle_ties
+from nymlink.linking.explanation import Explanation
 from nymlink.linking.inputs import as_document, checked, is_missing
 from nymlink.linking.links import Links
 from nymlink.linking.model import Link
@@ -21,6 +22,7 @@ from nymlink.linking.queries import queries
 from nymlink.linking.query_links import QueryLinks
 from nymlink.linking.settings import LinkerSettings, Reranking
 from nymlink.linking.unknown_scripts import UnknownScripts
+from nymlink.rank.ranker import Ranking
 from nymlink.text.prepare import Composites
 from nymlink.vocabulary.read import open_vocabulary, read_vocabulary
 
@@ -89,6 +91,7 @@ class Linker:
                 "may change: ask for one of them"
             )
         self.index = index
+        self._ranking = Ranking(index)
         self.top_k = top_k
         self.reranker = rerank
         wanted = top_k if rerank is None else max(top_k, rerank.candidates)
@@ -215,6 +218,37 @@ class Linker:
                 yield links
         unknown.warn(stacklevel=stacklevel)
 
+    def explain(self, mention: str | Mention, *, language: str | None = None) -> Explanation:
+        """Link a mention and say why its first candidate is before the second.
+
+        Args:
+            mention: a mention by itself; of a composite one its first part is explained.
+            language: code of its language, see :meth:`link`.
+
+        Raises:
+            InputError: this is no mention, or no language code.
+        """
+        document = as_document([mention], stacklevel=2)
+        code = self.language if language is None else _language(language)
+        ((query, *_),) = queries(
+            document,
+            self.index.entries,
+            language=code,
+            spelling=self.spelling,
+            guesses=self.guesses,
+            composites=self.composites,
+        )
+        found = QueryLinks(
+            self._ranking,
+            [query],
+            depth=max(self._depth, 2),
+            calibration=self.calibration,
+            min_confidence=self.min_confidence,
+        )
+        link = replace(found.link([query], document.mentions[0]), mention=document.mentions[0])
+        first, second, *_ = (*link.candidates, None, None)
+        return Explanation(link, first, second, self._ranking.explain(query.question))
+
     def _groups(self, documents: Iterable[Document]) -> Iterator[list[Document]]:
         """Batch documents: those of a batch are searched for together."""
         enough = min(_MENTIONS, _CANDIDATES // self._depth)
@@ -251,7 +285,7 @@ class Linker:
             for parts in mentions:
                 unknown.add([query.text for query in parts], self.index)
         found = QueryLinks(
-            self.index,
+            self._ranking,
             [query for mentions in prepared for parts in mentions for query in parts],
             depth=self._depth,
             calibration=self.calibration,

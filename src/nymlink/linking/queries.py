@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from nymlink.corpus.model import Document, Mention
 from nymlink.index.entries.entries import Entries
 from nymlink.linking.guesses import guess
+from nymlink.rank.question import Question
 from nymlink.text.languages import LanguageRules, Reading, recognise_language, rules_of
 from nymlink.text.normalisation.compact import compact, compact_roman, compact_variants, spell_greek
 from nymlink.text.normalisation.normalise import normalise
@@ -43,6 +44,22 @@ class MentionQuery(NamedTuple):
     surface: str | None = None
     left_out: tuple[str, ...] = ()
     head: bool = False
+
+    @property
+    def question(self) -> Question:
+        """Ask a ranker for this query."""
+        return Question(
+            self.text,
+            self.surface,
+            rewritten=self.text != self.prepared,
+            guessed=self.fallback is not None,
+            acronym=self.acronym,
+        )
+
+    @property
+    def unguessed(self) -> Question | None:
+        """Ask a ranker for the query without guesses; ``None`` where nothing is guessed."""
+        return None if self.fallback is None else Question(self.fallback, self.surface, acronym=self.acronym)
 
 
 def queries(

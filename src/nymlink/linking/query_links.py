@@ -5,29 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import prod
-from typing import Final
 
 from nymlink.corpus.model import Mention
-from nymlink.index.index import Index
 from nymlink.linking.calibration import Calibration
 from nymlink.linking.candidates import candidates_of
 from nymlink.linking.doubts import GUESSED, contradicts, doubts_about
 from nymlink.linking.evidence import DEPTH, features_of, tied_names
 from nymlink.linking.model import Link
 from nymlink.linking.queries import MentionQuery
-
-_MOST_TIED: Final = 10
-"""Concepts of the same name that are counted."""
-
-_Key = tuple[str, str | None]
-"""A query, and the mention as it was written."""
+from nymlink.rank.question import Question
+from nymlink.rank.ranker import Ranking
 
 
 class QueryLinks:
     """Search for queries and their fallbacks, each distinct text once, and link mentions by what was found.
 
     Args:
-        index: what to link to.
+        ranking: of the index to link to.
         queries: those of all mentions that are linked together.
         depth: how many candidates a link has at most; all that are tied may be more.
         calibration: what turns scores into confidences; ``None`` for links without.
@@ -36,28 +30,28 @@ class QueryLinks:
 
     def __init__(
         self,
-        index: Index,
+        ranking: Ranking,
         queries: Iterable[MentionQuery],
         *,
         depth: int,
         calibration: Calibration | None,
         min_confidence: float,
     ) -> None:
-        self._index = index
+        self._index = ranking.index
         self._min_confidence = min_confidence
-        distinct = dict.fromkeys(key for query in queries for key in _keys(query))
-        texts, surfaces = [text for text, _ in distinct], [surface for _, surface in distinct]
+        distinct = list(dict.fromkeys(question for query in queries for question in _questions(query)))
         # The confidence takes the next concepts, whether they are asked for or not.
-        matches = index.match(texts, max(depth, DEPTH), surfaces=surfaces, ties=_MOST_TIED)
+        ranked = ranking.match(distinct, max(depth, DEPTH))
         confidences: list[float | None] = [None] * len(distinct)
         if calibration is not None:
-            confidences = calibration.confidence(features_of(matches, texts, index)).tolist()
-        self._tied = dict(zip(distinct, tied_names(index, matches), strict=True))
-        depths = [max(depth, tied.concepts) for tied in self._tied.values()]
-        candidates = candidates_of(index, matches, depths, surfaces)
+            confidences = calibration.confidence(features_of(ranked, distinct, self._index)).tolist()
+        self._tied = dict(zip(distinct, tied_names(self._index, ranked.matches), strict=True))
+        # Tied concepts are all given, for the document may settle which is meant.
+        depths = [max(depth, DEPTH) if tied.concepts > 1 else depth for tied in self._tied.values()]
+        candidates = candidates_of(self._index, ranked, depths, distinct)
         self._links = {
-            key: Link(Mention(key[0], prepared=True), key[0], of_key, confidence=confidence)
-            for key, of_key, confidence in zip(distinct, candidates, confidences, strict=True)
+            question: Link(Mention(question.text, prepared=True), question.text, own, confidence=confidence)
+            for question, own, confidence in zip(distinct, candidates, confidences, strict=True)
         }
 
     def link(self, parts: Sequence[MentionQuery], mention: Mention) -> Link:
@@ -70,12 +64,12 @@ class QueryLinks:
 
         A guess is half as sure, or as sure as without it if that finds the same concept.
         """
-        key, *fallback = _keys(query)
-        link = self._links[key]
+        question, *fallback = _questions(query)
+        link = self._links[question]
         if not link.candidates:
             return replace(link, nil=True)
         first, *others = link.candidates
-        tied = self._tied[key]
+        tied = self._tied[question]
         doubts = doubts_about(self._index, query, mention, first)
         contradictions = [doubts.contradiction, *(contradicts(self._index, query, other) for other in others)]
         confidence = link.confidence
@@ -119,7 +113,6 @@ class QueryLinks:
         return confidence is not None and confidence < self._min_confidence
 
 
-def _keys(query: MentionQuery) -> list[_Key]:
+def _questions(query: MentionQuery) -> list[Question]:
     """List what is searched for: the query and, where it has a guess, the one without."""
-    texts = (query.text,) if query.fallback is None else (query.text, query.fallback)
-    return [(text, query.surface) for text in texts]
+    return [query.question] if query.unguessed is None else [query.question, query.unguessed]

@@ -62,6 +62,7 @@ def score_settings(index: Index) -> dict[str, Any]:
         "sparse": index.settings["sparse"],
         "encoder": None if encoder is None else encoder["fingerprint"],
         "fusion": index.fusion.to_dict(),
+        "ranker": None if index.ranker is None else index.ranker["learned_from"],
     }
 
 

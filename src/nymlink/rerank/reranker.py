@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import log
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +16,8 @@ from nymlink.core.errors import InputError, UnknownNameError
 from nymlink.corpus.model import Document
 from nymlink.index.fusion.hits import NONE
 from nymlink.index.index import Index
-from nymlink.linking.model import Link
+from nymlink.linking.candidates import RANKED
+from nymlink.linking.model import Candidate, Link
 from nymlink.rerank.log_linear import (
     CandidatePool,
     EvidenceWeights,
@@ -31,6 +33,9 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 CONTEXT: Final = "context"
 DOCUMENT: Final = "document"
 """Names of the score parts that a re-ranker adds."""
+
+_IMPROBABLE: Final = 0.001
+"""Added to the probabilities of the ranker, so that no candidate is impossible."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,7 +176,7 @@ class Reranker:
         context, retrieval = np.zeros(shape), np.zeros(shape)
         for row, (_, first, _) in enumerate(mentions):
             concepts[row, : len(first)] = [self._concept_row(candidate.concept_id) for candidate in first]
-            retrieval[row, : len(first)] = [candidate.score for candidate in first]
+            retrieval[row, : len(first)] = [_retrieval_score(candidate) for candidate in first]
         in_context = {row: passage for row, (_, _, passage) in enumerate(mentions) if passage is not None}
         if in_context:
             candidates = [concepts[row][concepts[row] != NONE].tolist() for row in in_context]
@@ -198,6 +203,12 @@ class Reranker:
                 )
             self._rows[concept_id] = row
         return self._rows[concept_id]
+
+
+def _retrieval_score(candidate: Candidate) -> float:
+    """Score a candidate without its context: by the ranker of the index, or by its similarity if it has none."""
+    probability = candidate.parts.get(RANKED)
+    return candidate.score if probability is None else log(_IMPROBABLE + probability)
 
 
 def _reorder(link: Link, total: Floats, parts: dict[str, Floats]) -> Link:

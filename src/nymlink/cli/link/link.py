@@ -92,6 +92,11 @@ _CANDIDATES: Final = 10_000
     "`cross-encoder` wrote, fitted with `nymlink rerank fit`. With --corpus or --context.",
 )
 @click.option(
+    "--explain",
+    is_flag=True,
+    help="Instead of links, print why the first candidate of each MENTION is before the second.",
+)
+@click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
@@ -118,6 +123,7 @@ def link(
     guess: bool,
     language: str | None,
     rerank: Path | None,
+    explain: bool,
     output: Path | None,
     format: str | None,
 ) -> None:
@@ -133,6 +139,10 @@ def link(
       nymlink link "short stature" "seizures"
       nymlink link --file mentions.txt --top-k 5 -o links.jsonl
       cut -f 3 notes.tsv | nymlink link --index mondo-index | head
+
+    \b
+    Why a concept and not another:
+      nymlink link --explain "short stature"
 
     \b
     A column of a table:
@@ -153,6 +163,10 @@ def link(
         mapped_columns=mapping(mapped_columns),
         context=context,
     )
+    if explain and not source.mentions:
+        raise click.UsageError(
+            '--explain is for mentions given as arguments: `nymlink link --explain "short stature"`'
+        )
     if rerank is not None and not source.has_documents:
         raise click.UsageError(
             "--rerank goes by the text around a mention: give annotated documents (--corpus), or one mention "
@@ -185,6 +199,10 @@ def link(
         language=language,
         target_precision=target_precision,
     )
+    if explain:
+        for mention in source.mentions:
+            click.echo(str(linker.explain(mention)))
+        return
     problems = reported_problems()
     target: AbstractContextManager[TextIO] = nullcontext(sys.stdout) if output is None else open_file(output)
     truncation, unknown_scripts = TruncationCounts(), UnknownScripts()

@@ -1,11 +1,12 @@
-"""The encoders that installed packages carry, nymlink's own among them, and their calibrations.
+"""The encoders that installed packages carry, nymlink's own among them, with their rankers and calibrations.
 
 A package offers an encoder by an entry point that is the path of a model folder::
 
     [project.entry-points."nymlink.encoders"]
     my-encoder = "my_package:FOLDER"
 
-A calibration for indexes with default settings is beside the folder, in ``<folder>.calibration.json``.
+A ranker and a calibration for indexes with default settings are beside the folder, in ``<folder>.ranker.json`` and
+``<folder>.calibration.json``.
 """
 
 from __future__ import annotations
@@ -54,9 +55,9 @@ def installed(name: str | Path) -> Path | None:
 
 
 def installed_digest(name: str) -> str:
-    """Compute a digest of the release of an installed encoder and its calibration, without reading weights."""
-    folder = _folder(name)
-    files = (folder / MANIFEST, calibration_file(name))
+    """Compute a digest of the release of an installed encoder and what is beside it, without reading weights."""
+    beside = (file for file in (ranker_file(name), calibration_file(name)) if file.is_file())
+    files = (_folder(name) / MANIFEST, *beside)
     return hashlib.sha256("".join(map(sha256, files)).encode()).hexdigest()
 
 
@@ -69,17 +70,42 @@ def installed_calibration(name: str | None, fingerprint: str) -> dict[str, Any] 
         name: where the encoder was loaded from; ``None`` for one made in memory.
         fingerprint: of the encoder: with other settings it gives other vectors, and needs another calibration.
     """
-    if name is None or installed(name) is None or not calibration_file(name).is_file():
-        return None
-    known = json.loads(calibration_file(name).read_text(encoding="utf-8"))
-    calibration: dict[str, Any] = known["calibration"]
-    return calibration if known["fingerprint"] == fingerprint else None
+    return _read_beside(name, "calibration", fingerprint)
+
+
+def installed_ranker(name: str | None, fingerprint: str) -> dict[str, Any] | None:
+    """Read the ranker of an installed encoder, as JSON values; ``None`` where it has none.
+
+    It is for indexes with default settings. :meth:`nymlink.rank.ranker.Ranker.from_dict` reads it.
+
+    Args:
+        name: where the encoder was loaded from; ``None`` for one made in memory.
+        fingerprint: of the encoder: with other vectors it needs another ranker.
+    """
+    return _read_beside(name, "ranker", fingerprint)
 
 
 def calibration_file(name: str) -> Path:
     """Path of the calibration of an installed encoder: its fingerprint, what it was fitted to, and its values."""
+    return _beside(name, "calibration")
+
+
+def ranker_file(name: str) -> Path:
+    """Path of the ranker of an installed encoder: its fingerprint, what it learned from, and its trees."""
+    return _beside(name, "ranker")
+
+
+def _read_beside(name: str | None, what: str, fingerprint: str) -> dict[str, Any] | None:
+    if name is None or installed(name) is None or not _beside(name, what).is_file():
+        return None
+    known = json.loads(_beside(name, what).read_text(encoding="utf-8"))
+    values: dict[str, Any] = known[what]
+    return values if known["fingerprint"] == fingerprint else None
+
+
+def _beside(name: str, what: str) -> Path:
     folder = _folder(name)
-    return folder.with_name(f"{folder.name}.calibration.json")
+    return folder.with_name(f"{folder.name}.{what}.json")
 
 
 def _folder(name: str) -> Path:

@@ -21,6 +21,7 @@ from nymlink.linking.doubts import doubts_about
 from nymlink.linking.evidence import DEPTH, Features, features_of
 from nymlink.linking.linker import Linker
 from nymlink.linking.queries import MentionQuery, queries
+from nymlink.rank.ranker import Ranking
 
 _FEWEST_GROUPS = 10
 """In a corpus of fewer documents, mentions are grouped by their text instead."""
@@ -190,22 +191,19 @@ def _label(
     groups: Ints,
     left_out: Sequence[frozenset[int]] = (),
 ) -> LabelledMentions:
-    texts, surfaces = [part.text for part in asked], [part.surface for part in asked]
-    if left_out:
-        deeper = DEPTH + max(map(len, left_out))
-        matches = index.match(texts, deeper, surfaces=surfaces).without(left_out)
-    else:
-        matches = index.match(texts, DEPTH, surfaces=surfaces)
-    firsts = matches.concepts[:, 0].tolist()
-    factors = np.ones(len(texts))
-    for place, candidates in enumerate(candidates_of(index, matches, [1] * len(texts), surfaces)):
+    questions = [part.question for part in asked]
+    absent = [index.entries_of(concepts) for concepts in left_out]
+    ranked = Ranking(index).match(questions, DEPTH, without=absent)
+    firsts = ranked.matches.concepts[:, 0].tolist()
+    factors = np.ones(len(questions))
+    for place, candidates in enumerate(candidates_of(index, ranked, [1] * len(questions), questions)):
         for first in candidates:
             factors[place] = doubts_about(index, asked[place], mentions[place], first).factor
     return LabelledMentions(
         mentions=mentions,
         asked=asked,
         gold=gold,
-        features=features_of(matches, texts, index),
+        features=features_of(ranked, questions, index),
         factors=factors,
         right=np.array([first in right for first, right in zip(firsts, gold, strict=True)], bool),
         starts=starts,

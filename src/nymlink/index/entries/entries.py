@@ -19,6 +19,7 @@ from nymlink.index.entries.compact_forms import CompactForms
 from nymlink.index.entries.initials import Initials
 from nymlink.index.entries.other_texts import OtherTexts
 from nymlink.index.entries.sorted_texts import SortedTexts, map_texts, save_texts
+from nymlink.index.entries.word_numbers import WordNumbers
 from nymlink.index.entries.word_order import word_digests
 from nymlink.index.entries.words import Words
 from nymlink.index.fusion.hits import NONE, Rows
@@ -47,6 +48,7 @@ class Entries:
         folded: folded forms of the texts, where they differ from them and from any other text, and are those of
             one text alone.
         compact: compact forms of the texts and of those in another order.
+        word_numbers: the words of the texts, by number.
         words: of the texts.
         initials: of the texts.
     """
@@ -58,6 +60,7 @@ class Entries:
         *OtherTexts.files("other_orders"),
         *OtherTexts.files("folded"),
         *CompactForms.FILES,
+        *WordNumbers.FILES,
     )
 
     texts: pa.LargeStringArray
@@ -66,6 +69,7 @@ class Entries:
     reordered: OtherTexts = field(default_factory=OtherTexts.none)
     folded: OtherTexts = field(default_factory=OtherTexts.none)
     compact: CompactForms = field(default_factory=CompactForms.none)
+    word_numbers: WordNumbers = field(default_factory=WordNumbers.none)
     words: Words = field(init=False, repr=False)
     initials: Initials = field(init=False, repr=False)
     _sorted_texts: SortedTexts = field(init=False, repr=False)
@@ -130,7 +134,12 @@ class Entries:
         entries = cls(runs.values, np.concatenate([[0], ends]), names)
         if any_order:
             entries = entries._merge_word_orders(table["rank"].to_numpy(), table["concept"].to_numpy())
-        return replace(entries, folded=entries._fold_texts(), compact=entries._compact_texts())
+        return replace(
+            entries,
+            folded=entries._fold_texts(),
+            compact=entries._compact_texts(),
+            word_numbers=WordNumbers.of(entries.texts),
+        )
 
     def _fold_texts(self) -> OtherTexts:
         """Fold the texts that are not ASCII."""
@@ -243,6 +252,7 @@ class Entries:
         self.reordered.save(directory, "other_orders")
         self.folded.save(directory, "folded")
         self.compact.save(directory)
+        self.word_numbers.save(directory)
 
     @classmethod
     def load(cls, directory: Path) -> Entries:
@@ -259,4 +269,5 @@ class Entries:
             OtherTexts.load(directory, "other_orders"),
             OtherTexts.load(directory, "folded"),
             CompactForms.load(directory),
+            WordNumbers.load(directory),
         )

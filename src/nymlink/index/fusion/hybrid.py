@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from math import isclose, isfinite
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,23 @@ class ScoredHits:
 
     hits: Hits
     parts: Mapping[str, Scores]
+
+    def without(self, excluded: Sequence[Collection[int]]) -> ScoredHits:
+        """Remove rows of entries from the hits of each query; those that remain move up.
+
+        Args:
+            excluded: for each of the Q queries, rows.
+        """
+        rows = self.hits.rows
+        removed = np.array([np.isin(own, list(gone)) for own, gone in zip(rows, excluded, strict=True)], bool)
+        removed = removed.reshape(rows.shape)
+        order = np.argsort(removed, axis=1, kind="stable")
+
+        def remaining(values: npt.NDArray[Any], empty: float) -> npt.NDArray[Any]:
+            return np.take_along_axis(np.where(removed, np.asarray(empty, values.dtype), values), order, 1)
+
+        hits = Hits(remaining(rows, NONE), remaining(self.hits.scores, 0))
+        return ScoredHits(hits, {name: remaining(scores, 0) for name, scores in self.parts.items()})
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,105 @@
+"""`nymlink train rank`: teach an index to put its candidates in order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from nymlink.cli.common import encoder_option, finish, reported_problems
+from nymlink.core.errors import InputError
+from nymlink.core.store.output_checks import require_changeable
+from nymlink.corpus.read import read_corpus
+from nymlink.index.index import Index
+from nymlink.index.store import store_ranker
+from nymlink.train.ranking.annotated import annotated_questions
+from nymlink.train.ranking.boosting import BoostingSettings
+from nymlink.train.ranking.fit_ranker import fit_ranker
+from nymlink.train.ranking.labelled import LabelledQuestions
+from nymlink.train.ranking.left_out import left_out_questions
+from nymlink.train.ranking.names_elsewhere import names_elsewhere
+from nymlink.vocabulary.read import open_vocabulary
+
+_DEFAULT_LEFT_OUT = 5000
+
+
+@click.command()
+@click.argument("index", type=click.Path(path_type=Path), metavar="INDEX")
+@click.option(
+    "--corpus",
+    "corpora",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Annotated mentions to learn from, in any format of corpora. Repeatable.",
+)
+@click.option("--type", "types", multiple=True, help="Mentions of this type only. Repeatable.")
+@click.option("--language", help="Language of the mentions.")
+@click.option(
+    "--names",
+    type=click.Path(path_type=Path),
+    help="Merged vocabulary: ask for what its other sources call the concepts of the index.",
+)
+@click.option(
+    "--left-out",
+    type=click.IntRange(0),
+    help=f"Ask for so many names of the index that are left out or changed.  [default: {_DEFAULT_LEFT_OUT:,}, "
+    "or 0 with --corpus or --names]",
+)
+@click.option("--trees", default=BoostingSettings.trees, show_default=True, type=click.IntRange(1))
+@click.option("--depth", default=BoostingSettings.depth, show_default=True, type=click.IntRange(1, 10))
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0))
+@encoder_option
+def rank(
+    index: Path,
+    corpora: tuple[Path, ...],
+    types: tuple[str, ...],
+    language: str | None,
+    names: Path | None,
+    left_out: int | None,
+    trees: int,
+    depth: int,
+    seed: int,
+    encoder: str | None,
+) -> None:
+    """Teach an index to put its candidates in order.
+
+    The order by similarity is a good guess. Which evidence counts how much (meaning, spelling, words more or less,
+    other names of the concept) is learned from questions whose answer is known: annotated mentions, the names that
+    other vocabularies give the same concepts, or, where there is neither, names of the index itself that are left
+    out or changed. The ranker is stored in the index; what it learned from another order, a calibration, is
+    removed.
+
+    \b
+    nymlink train rank medic-index --corpus CDR_TrainingSet.PubTator.txt --type Disease
+    nymlink train rank mondo-index --names merged
+    nymlink train rank my-index
+
+    Printed is how many first candidates are right before and after, of questions that were not learned from and
+    whose right concept is among the candidates.
+    """
+    require_changeable(index)
+    problems = reported_problems()
+    opened = Index.load(index, encoder=encoder)
+    wanted = left_out if left_out is not None else 0 if corpora or names else _DEFAULT_LEFT_OUT
+    questions: dict[str, LabelledQuestions] = {}
+    for path in corpora:
+        corpus = read_corpus(path, problems=problems)
+        questions[f"mentions of {corpus.name}"] = annotated_questions(
+            opened, corpus, types=types or None, language=language, seed=seed
+        )
+    if names is not None:
+        questions["names elsewhere"] = names_elsewhere(opened, open_vocabulary(names), _MOST_ELSEWHERE, seed=seed)
+    if wanted:
+        questions["names left out or changed"] = left_out_questions(opened, wanted, seed=seed)
+    if not questions:
+        raise InputError("there is nothing to learn from: give --corpus, --names or --left-out")
+    fitted = fit_ranker(questions, BoostingSettings(trees=trees, depth=depth, seed=seed), progress=True)
+    store_ranker(index, fitted.ranker.to_dict(), fusion=opened.fusion)
+    for kind, count in fitted.counts.items():
+        before, after = 100 * fitted.before[kind], 100 * fitted.after[kind]
+        click.echo(f"{kind}: {count:,}, first right {before:.1f} → {after:.1f} %")
+    finish(problems)
+
+
+_MOST_ELSEWHERE = 10_000
+"""Names elsewhere that are asked at most: more take longer and teach little more."""

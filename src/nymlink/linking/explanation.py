@@ -1,0 +1,46 @@
+"""Explain why the first candidate of a mention is before the second."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isnan
+from typing import Final
+
+from nymlink.linking.model import Candidate, Link
+from nymlink.rank.ranker import Reason
+
+_SHOWN: Final = 6
+"""Reasons that are printed; the others moved the candidates less."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The first two candidates of a mention, and what put them in this order.
+
+    Attributes:
+        link: the mention with its candidates.
+        first: the first candidate; ``None`` where nothing was found.
+        second: the second one; ``None`` where there is none.
+        reasons: what moved them apart, the strongest first; none where the order is that of the scores.
+    """
+
+    link: Link
+    first: Candidate | None
+    second: Candidate | None
+    reasons: tuple[Reason, ...]
+
+    def __str__(self) -> str:
+        """Write the link, the second candidate, and the strongest reasons, one a line."""
+        lines = [str(self.link)]
+        if self.second is not None:
+            lines.append(f"  before {self.second}")
+        for reason in self.reasons[:_SHOWN]:
+            values = f"{_value(reason.first)} against {_value(reason.second)}"
+            lines.append(f"  {reason.moved:+.2f} {reason.feature.name}: {values} ({reason.feature.meaning})")
+        if self.second is not None and not self.reasons:
+            lines.append("  by their scores alone: the index has no ranker")
+        return "\n".join(lines)
+
+
+def _value(value: float) -> str:
+    return "none" if isnan(value) else f"{value:.3g}"

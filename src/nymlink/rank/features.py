@@ -1,0 +1,323 @@
+"""Describe candidates: how each was found, what its names share with the question, what is beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from nymlink.core.store.arrays import Bools, Ints
+from nymlink.index.entries.entries import Entries
+from nymlink.index.entries.word_numbers import NumberedWords
+from nymlink.index.fusion.fusion import DENSE, EXACT_MATCH
+from nymlink.index.fusion.hits import NONE, Rows, Scores
+from nymlink.index.index import Index
+from nymlink.rank.concept_table import ConceptTable
+from nymlink.rank.retrieval import Retrieved
+from nymlink.rank.word_overlap import word_overlap
+from nymlink.text.writing import writing_likeness
+
+VERSION: Final = 1
+"""Version of the features: a ranker that learned from others is refused."""
+
+
+class Feature(NamedTuple):
+    """A feature of a candidate.
+
+    Attributes:
+        name: what it is called in a ranker and in ``parts``.
+        meaning: what it says, and why that tells.
+        range: the values it can have.
+    """
+
+    name: str
+    meaning: str
+    range: str
+
+
+_SHARE: Final = "0 to 1"
+_COUNT: Final = "0, 1, 2 …"
+_LOG: Final = "0 to 10"
+_BEHIND: Final = "-1 to 0"
+_WEIGHT: Final = "0 to 16"
+_YES: Final = "0 or 1"
+
+FEATURES: Final = (
+    Feature("score", "score of the index: the weighted mean of its searches", _SHARE),
+    Feature("exact", "whether the name that matched equals the question", _YES),
+    Feature("sparse", "likeness in spelling of the name that matched", _SHARE),
+    Feature("dense", "likeness in meaning of the name that matched", "-1 to 1"),
+    Feature("place", "place in the order of the index: how many candidates it has before", "0 to 19"),
+    Feature("behind_score", "score less the best of all candidates", _BEHIND),
+    Feature("behind_sparse", "likeness in spelling less the best of all candidates", _BEHIND),
+    Feature("behind_dense", "likeness in meaning less the best of all candidates", "-2 to 0"),
+    Feature("best_dense", "likeness in meaning of its nearest name", "-1 to 1"),
+    Feature("second_dense", "that of its second nearest name: one name may be near by chance", "-1 to 1"),
+    Feature("third_dense", "that of its third nearest name", "-1 to 1"),
+    Feature("mean_dense", "the mean of its names that were found", "-1 to 1"),
+    Feature("preferred_dense", "that of its surest name, whether found or not", "-1 to 1"),
+    Feature("best_sparse", "likeness in spelling of its nearest name", _SHARE),
+    Feature("second_sparse", "that of its second nearest name", _SHARE),
+    Feature("mean_sparse", "the mean of its names that were found", _SHARE),
+    Feature("behind_best_dense", "best_dense less the best of all candidates", "-2 to 0"),
+    Feature("behind_second_dense", "second_dense less the best of all candidates", "-2 to 0"),
+    Feature("behind_mean_dense", "mean_dense less the best of all candidates", "-2 to 0"),
+    Feature("behind_preferred_dense", "preferred_dense less the best of all candidates", "-2 to 0"),
+    Feature("behind_best_sparse", "best_sparse less the best of all candidates", _BEHIND),
+    Feature("covered", "weight of the question's words that the name that matched has", _SHARE),
+    Feature("covering", "weight of that name's words that the question has", _SHARE),
+    Feature("agreement", "harmonic mean of the two", _SHARE),
+    Feature("missing", "words of the question that the name lacks", _COUNT),
+    Feature("extra", "words of the name that the question lacks: more is said than was asked", _COUNT),
+    Feature("rarest_missing", "weight of the rarest of the words that the name lacks", _WEIGHT),
+    Feature("rarest_extra", "weight of the rarest of the words that the question lacks", _WEIGHT),
+    Feature("numerals_missing", "numerals and single letters of the question that the name lacks", _COUNT),
+    Feature("numerals_extra", "numerals and single letters of the name that the question lacks", _COUNT),
+    Feature("same_end", "likeness of the last words, which are heads in English", _SHARE),
+    Feature("same_start", "likeness of the first words", _SHARE),
+    Feature("best_covered", "the largest covered of its names that were found", _SHARE),
+    Feature("best_covering", "the largest covering of its names that were found", _SHARE),
+    Feature("best_agreement", "the largest agreement of its names that were found", _SHARE),
+    Feature("fewest_missing", "the smallest missing of its names that were found", _COUNT),
+    Feature("fewest_extra", "the smallest extra of its names that were found", _COUNT),
+    Feature("behind_agreement", "agreement less the best of all candidates", _BEHIND),
+    Feature("behind_best_agreement", "best_agreement less the best of all candidates", _BEHIND),
+    Feature("preferred_covered", "covered of its surest name", _SHARE),
+    Feature("preferred_covering", "covering of its surest name", _SHARE),
+    Feature("preferred_end", "likeness of the last words of question and surest name", _SHARE),
+    Feature("writing", "how alike the mention and a name that equals it are written", _SHARE),
+    Feature("kind", "place of the kind of the name that matched, the surest first", "0 to 6"),
+    Feature("preferred", "whether its surest name matched", _YES),
+    Feature("sharing", "names of the vocabulary that are written as the name that matched", "1 to 50"),
+    Feature("names_found", "how many of its names were found", _COUNT),
+    Feature("share_found", "share of its names that were found", _SHARE),
+    Feature("names", "logarithm of the number of its names: a usual concept has many", _LOG),
+    Feature("references", "logarithm of the number of its references to other vocabularies", _LOG),
+    Feature("equal", "whether the question equals a name of any candidate", _YES),
+    Feature("best_score", "the best score of all candidates", _SHARE),
+    Feature("second_behind", "how far the second score is behind the first", _BEHIND),
+    Feature("words", "words of the question", "1 to 12"),
+    Feature("letters", "letters of the question", "1 and more"),
+    Feature("known", "share of the question's words that names have", _SHARE),
+    Feature("rewritten", "whether the question is another form or paraphrase of the mention", _YES),
+    Feature("guessed", "whether misspelt words of it were guessed", _YES),
+    Feature("acronym", "whether the mention is an acronym that no definition wrote out", _YES),
+)
+
+NAMES: Final = tuple(feature.name for feature in FEATURES)
+
+_BEHIND_OF: Final = {
+    "behind_score": "score",
+    "behind_sparse": "sparse",
+    "behind_dense": "dense",
+    "behind_best_dense": "best_dense",
+    "behind_second_dense": "second_dense",
+    "behind_mean_dense": "mean_dense",
+    "behind_preferred_dense": "preferred_dense",
+    "behind_best_sparse": "best_sparse",
+    "behind_agreement": "agreement",
+    "behind_best_agreement": "best_agreement",
+}
+
+_SPARSE_FEATURES: Final = ("sparse", "best_sparse", "second_sparse", "mean_sparse")
+_DENSE_FEATURES: Final = ("dense", "best_dense", "second_dense", "third_dense", "mean_dense", "preferred_dense")
+"""Features that are missing where an index has no such search."""
+
+_MOST_SHARING: Final = 50
+
+
+def features_of(retrieved: Retrieved, index: Index, table: ConceptTable) -> Scores:
+    """Describe the candidates of a block of questions.
+
+    A search that the index does not have leaves its features empty, as does a name that was not found.
+
+    Args:
+        retrieved: the candidates of Q questions, K each.
+        index: that found them.
+        table: of the index.
+
+    Returns:
+        float32 (Q, K, F): :data:`FEATURES`; NaN where one is missing, and where there is no candidate.
+    """
+    matches = retrieved.matches
+    values: dict[str, Scores] = {"score": matches.scores, "exact": matches.parts[EXACT_MATCH]}
+    shape = matches.concepts.shape
+    values |= _of_scores(retrieved)
+    values |= _of_words(retrieved, index, table)
+    values |= _of_names(retrieved, index.entries, table)
+    values["writing"] = _writing(retrieved, index)
+    values |= {name: _behind(values[own], retrieved.valid) for name, own in _BEHIND_OF.items()}
+    values |= {name: np.broadcast_to(own[:, None], shape) for name, own in _of_questions(retrieved, index).items()}
+    values["place"] = np.broadcast_to(np.arange(shape[1], dtype=np.float32), shape)
+    described = np.stack([values[name] for name in NAMES], axis=2)
+    described[~retrieved.valid] = np.nan
+    return described
+
+
+def _of_scores(retrieved: Retrieved) -> dict[str, Scores]:
+    """Collect the scores of the searches, of the name that matched and of all names that were found."""
+    parts, hit_parts = retrieved.matches.parts, retrieved.hits.parts
+    sparse = [name for name in parts if name not in (EXACT_MATCH, DENSE)]
+    missing = np.full(retrieved.matches.concepts.shape, np.nan, np.float32)
+    values = dict.fromkeys((*_SPARSE_FEATURES, *_DENSE_FEATURES), missing)
+    if sparse:
+        # Several sparse searches count as one.
+        values["sparse"] = _mean([parts[name] for name in sparse])
+        found = retrieved.of_hits(_mean([hit_parts[name] for name in sparse]))
+        values["best_sparse"], values["second_sparse"] = _largest(retrieved, found, 2)
+        values["mean_sparse"] = _mean_of_pairs(retrieved, found)
+    if DENSE in parts:
+        found = retrieved.of_hits(hit_parts[DENSE])
+        values["dense"] = parts[DENSE]
+        values["best_dense"], values["second_dense"], values["third_dense"] = _largest(retrieved, found, 3)
+        values["mean_dense"] = _mean_of_pairs(retrieved, found)
+    return values
+
+
+def _of_words(retrieved: Retrieved, index: Index, table: ConceptTable) -> dict[str, Scores]:
+    """Compare the words of questions with those of the names that were found, and of the surest names."""
+    asked = index.entries.word_numbers.of_texts([question.text for question in retrieved.questions])
+    overlap = word_overlap(
+        asked, index.entries.word_numbers.of_entries(retrieved.entry_of_hit), retrieved.query_of_hit
+    )
+    first = _first_hits(retrieved)
+    values = {name: _spread(retrieved, own, first) for name, own in overlap.items()}
+    for name in ("covered", "covering", "agreement"):
+        (values[f"best_{name}"],) = _largest(retrieved, overlap[name], 1)
+    for name in ("missing", "extra"):
+        (most,) = _largest(retrieved, -overlap[name], 1)
+        values[f"fewest_{name}"] = -most
+    entries = _preferred_entries(retrieved, table)
+    queries, places = np.nonzero(entries != NONE)
+    preferred = word_overlap(asked, index.entries.word_numbers.of_entries(entries[queries, places]), queries)
+    for name, own in (("covered", "covered"), ("covering", "covering"), ("end", "same_end")):
+        values[f"preferred_{name}"] = np.full(entries.shape, np.nan, np.float32)
+        values[f"preferred_{name}"][queries, places] = preferred[own]
+    if DENSE in retrieved.matches.parts:
+        texts = [question.text for question in retrieved.questions]
+        cosines = index.search.parts[DENSE].score(texts, entries)
+        values["preferred_dense"] = np.where(entries == NONE, np.float32(np.nan), cosines)
+    values["words"] = np.broadcast_to(asked.counts[:, None].astype(np.float32), entries.shape)
+    return values
+
+
+def _of_names(retrieved: Retrieved, entries: Entries, table: ConceptTable) -> dict[str, Scores]:
+    """Describe the names that matched, and how many names and references each candidate has."""
+    valid = retrieved.valid
+    names = np.where(valid, retrieved.matches.names, 0)
+    concepts = np.where(valid, retrieved.matches.concepts, 0)
+    entry = table.entry_of_name[names]
+    count = np.bincount(retrieved.candidate_of_pair, minlength=valid.size).reshape(valid.shape)
+    return {
+        "kind": table.kind_of_name[names].astype(np.float32),
+        "preferred": (table.preferred_entry[concepts] == entry).astype(np.float32),
+        "sharing": np.minimum(np.diff(entries.offsets)[entry], _MOST_SHARING).astype(np.float32),
+        "names_found": count.astype(np.float32),
+        "share_found": (count / np.maximum(table.entry_counts[concepts], 1)).astype(np.float32),
+        "names": np.log1p(table.entry_counts[concepts]).astype(np.float32),
+        "references": np.log1p(table.references[concepts]).astype(np.float32),
+    }
+
+
+def _of_questions(retrieved: Retrieved, index: Index) -> Mapping[str, Scores]:
+    """Describe the questions, which is the same for all of their candidates: float32 (Q) each."""
+    questions, scores = retrieved.questions, retrieved.matches.scores
+    texts = [question.text for question in questions]
+    asked = index.entries.word_numbers.of_texts(texts)
+    behind = scores[:, 1] - scores[:, 0] if scores.shape[1] > 1 else -scores[:, 0]
+    return {
+        "equal": (retrieved.matches.parts[EXACT_MATCH] == 1).any(axis=1).astype(np.float32),
+        "best_score": scores.max(axis=1),
+        "second_behind": behind,
+        "letters": np.array([len(text) for text in texts], np.float32),
+        "known": _mean_of_texts(asked.words >= 0, asked),
+        "rewritten": np.array([question.rewritten for question in questions], np.float32),
+        "guessed": np.array([question.guessed for question in questions], np.float32),
+        "acronym": np.array([question.acronym for question in questions], np.float32),
+    }
+
+
+def _writing(retrieved: Retrieved, index: Index) -> Scores:
+    """Compare how mentions and names that equal them are written; NaN for other names."""
+    values = np.full(retrieved.matches.concepts.shape, np.nan, np.float32)
+    for query, place in np.argwhere((retrieved.matches.parts[EXACT_MATCH] == 1) & retrieved.valid).tolist():
+        surface = retrieved.questions[query].surface
+        if surface is not None:
+            name = index.vocabulary.name(int(retrieved.matches.names[query, place])).text
+            values[query, place] = writing_likeness(surface, name)
+    return values
+
+
+def _preferred_entries(retrieved: Retrieved, table: ConceptTable) -> Rows:
+    entries: Rows = np.where(
+        retrieved.valid,
+        table.preferred_entry[np.where(retrieved.valid, retrieved.matches.concepts, 0)],
+        np.int32(NONE),
+    )
+    return entries
+
+
+def _mean_of_texts(of_words: Bools, words: NumberedWords) -> Scores:
+    mean: Scores = (np.add.reduceat(of_words, words.starts, dtype=np.int64) / words.counts).astype(np.float32)
+    return mean
+
+
+def _mean(values: list[Scores]) -> Scores:
+    mean: Scores = np.mean(values, axis=0, dtype=np.float32)
+    return mean
+
+
+def _first_hits(retrieved: Retrieved) -> Ints:
+    """Find the best hit of each candidate: int64 (Q × K), -1 where it was found by none of the hits."""
+    count = retrieved.valid.size
+    starts = np.searchsorted(retrieved.candidate_of_pair, np.arange(count))
+    has = np.bincount(retrieved.candidate_of_pair, minlength=count) > 0
+    first = np.full(count, -1, np.int64)
+    first[has] = retrieved.hit_of_pair[starts[has]]
+    return first
+
+
+def _spread(retrieved: Retrieved, of_hits: Scores, hits: Ints) -> Scores:
+    """Give each candidate the value of its hit: float32 (Q, K), NaN where it has none."""
+    spread = np.where(hits < 0, np.float32(np.nan), of_hits[hits] if len(of_hits) else np.float32(np.nan))
+    return spread.astype(np.float32).reshape(retrieved.valid.shape)
+
+
+def _largest(retrieved: Retrieved, of_hits: Scores, count: int) -> list[Scores]:
+    """Find the largest values of the hits of each candidate.
+
+    Returns:
+        ``count`` times float32 (Q, K): the largest, the second largest …; NaN where a candidate has fewer hits.
+    """
+    candidates, values = retrieved.candidate_of_pair, of_hits[retrieved.hit_of_pair]
+    size = retrieved.valid.size
+    counts = np.bincount(candidates, minlength=size)
+    starts = np.cumsum(counts) - counts
+    if count > 1:
+        values = values[np.lexsort((-values, candidates))]
+    found = []
+    for rank in range(count):
+        there = counts > rank
+        largest = np.full(size, np.nan, np.float32)
+        if there.any():
+            own = starts[there]
+            largest[there] = values[own + rank] if count > 1 else np.maximum.reduceat(values, own)
+        found.append(largest.reshape(retrieved.valid.shape))
+    return found
+
+
+def _mean_of_pairs(retrieved: Retrieved, of_hits: Scores) -> Scores:
+    """Average the values of the hits of each candidate: float32 (Q, K), NaN where it has none."""
+    candidates, size = retrieved.candidate_of_pair, retrieved.valid.size
+    sums = np.bincount(candidates, of_hits[retrieved.hit_of_pair], minlength=size)
+    counts = np.bincount(candidates, minlength=size)
+    means = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+    return means.astype(np.float32).reshape(retrieved.valid.shape)
+
+
+def _behind(values: Scores, valid: np.ndarray[tuple[int, int], np.dtype[np.bool_]]) -> Scores:
+    """Subtract the largest value of the candidates of each question; NaN stays."""
+    best = np.where(valid & ~np.isnan(values), values, -np.inf).max(axis=1, keepdims=True)
+    behind: Scores = (values - best).astype(np.float32)
+    return behind

@@ -1,0 +1,235 @@
+"""The learned ranker: puts the candidates of a question in the order of all evidence, and says how sure it is.
+
+Trees give each candidate a score; that none of them is right has the score 0. The probability of each is its share
+of the exponentials (the softmax): order, confidence and the decision that nothing is right come from one model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from nymlink.core.errors import StoreError
+from nymlink.core.json_objects import member
+from nymlink.index.fusion.hits import Scores
+from nymlink.index.index import Index
+from nymlink.index.walk import Matches
+from nymlink.rank.concept_table import ConceptTable
+from nymlink.rank.features import FEATURES, NAMES, VERSION, Feature, features_of
+from nymlink.rank.question import Question
+from nymlink.rank.retrieval import CANDIDATES, retrieve
+from nymlink.rank.trees import Trees
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranker:
+    """Trees over the features of candidates.
+
+    Attributes:
+        trees: over :data:`~nymlink.rank.features.FEATURES`.
+        learned_from: what it learned from, for people to read.
+
+    Raises:
+        ValueError: the trees ask for features that there are not.
+    """
+
+    trees: Trees
+    learned_from: str
+
+    def __post_init__(self) -> None:
+        if self.trees.features.max(initial=-1) >= len(NAMES):
+            raise ValueError("its trees ask for features that there are not")
+
+    @classmethod
+    def of(cls, index: Index) -> Ranker | None:
+        """Load the ranker of an index; ``None`` where it has none.
+
+        Raises:
+            StoreError: it is damaged, or learned from other features.
+        """
+        return None if index.ranker is None else cls.from_dict(index.ranker)
+
+    def scores(self, described: Scores) -> Scores:
+        """Score candidates: 0 is as likely as that none of a question's is right.
+
+        Args:
+            described: float32 (Q, K, F): their features.
+
+        Returns:
+            float32 (Q, K): minus infinity where there is no candidate.
+        """
+        there = ~np.isnan(described).all(axis=2)
+        scores = np.full(there.shape, -np.inf, np.float32)
+        if there.any():
+            scores[there] = self.trees.evaluate(described[there])
+        return scores
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "version": VERSION,
+            "features": list(NAMES),
+            "trees": self.trees.to_dict(),
+            "learned_from": self.learned_from,
+        }
+
+    @classmethod
+    def from_dict(cls, value: Mapping[str, Any]) -> Ranker:
+        """Read the result of :meth:`to_dict`.
+
+        Raises:
+            StoreError: it is damaged, or learned from other features than there are now.
+        """
+        if value.get("version") != VERSION or value.get("features") != list(NAMES):
+            raise StoreError(
+                "the ranker learned from other features than this version of nymlink computes: build the index "
+                "again, or train its ranker again (`nymlink train rank`)"
+            )
+        try:
+            return cls(Trees.from_dict(member(value, "trees", dict)), member(value, "learned_from", str))
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise StoreError(f"the ranker is damaged ({error}): build the index again") from error
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankedMatches:
+    """The candidates of Q questions, best first.
+
+    Attributes:
+        matches: the candidates; their scores need not fall, because the order is that of the ranker.
+        probabilities: float32 (Q, k): how probable it is that each is right, so that a question's sum to at most
+            1; 0 behind those that were ranked. ``None`` where the order is that of the scores.
+    """
+
+    matches: Matches
+    probabilities: Scores | None
+
+
+class Reason(NamedTuple):
+    """What moved the first candidate before the second.
+
+    Attributes:
+        feature: what it says.
+        first: its value for the first candidate; NaN where it is missing.
+        second: its value for the second candidate.
+        moved: how much further it moved the first than the second, in units of log-odds; below 0 where it spoke
+            for the second.
+    """
+
+    feature: Feature
+    first: float
+    second: float
+    moved: float
+
+
+class Ranking:
+    """Candidates of an index in the order of its ranker, or of their scores where it has none.
+
+    Threads may share one.
+
+    Args:
+        index: what is searched.
+
+    Raises:
+        StoreError: the ranker of the index is damaged, or learned from other features.
+    """
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        self.ranker = Ranker.of(index)
+
+    @cached_property
+    def _table(self) -> ConceptTable:
+        return ConceptTable.of(self.index)
+
+    def match(
+        self, questions: Sequence[Question], k: int, *, without: Sequence[Collection[int]] = ()
+    ) -> RankedMatches:
+        """Find the k best distinct concepts of each question, best first.
+
+        The first :data:`~nymlink.rank.retrieval.CANDIDATES` are ranked; others follow in the order of the index.
+        A name that is written exactly as the mention comes before all that are not.
+
+        Args:
+            questions: Q questions.
+            k: how many concepts, at least 1; at most as many as are ranked where names are taken for absent.
+            without: for each question, rows of entries that are taken for absent, as if the vocabulary lacked
+                these names; empty for none.
+        """
+        if self.ranker is None:
+            if len(without):
+                return RankedMatches(self._unranked_without(questions, k, without), None)
+            return RankedMatches(self._unranked(questions, k), None)
+        if not questions:
+            return RankedMatches(self._unranked(questions, k), np.zeros((0, k), np.float32))
+        ranked, probabilities = [], []
+        for retrieved in retrieve(self.index, questions, without=without):
+            described = features_of(retrieved, self.index, self._table)
+            scores = self.ranker.scores(described)
+            order = self._order(described, scores)
+            ranked.append(retrieved.matches.reordered(order))
+            probabilities.append(np.take_along_axis(softmax(scores), order, 1))
+        matches, chances = Matches.concatenated(ranked), np.concatenate(probabilities)
+        if k <= CANDIDATES:
+            return RankedMatches(matches.cut(k), chances[:, :k])
+        deeper = matches.extended(self._unranked(questions, k))
+        return RankedMatches(deeper, np.pad(chances, ((0, 0), (0, k - CANDIDATES))))
+
+    def explain(self, question: Question) -> tuple[Reason, ...]:
+        """Say why the first candidate of a question is before the second.
+
+        Returns:
+            The features that moved them apart, those that moved most first; none where there is no ranker or no
+            second candidate.
+        """
+        if self.ranker is None:
+            return ()
+        (retrieved,) = retrieve(self.index, [question])
+        described = features_of(retrieved, self.index, self._table)
+        order = self._order(described, self.ranker.scores(described))[0, :2]
+        if not retrieved.valid[0, order].all() or len(order) < 2:
+            return ()
+        first, second = described[0, order]
+        moved = self.ranker.trees.contributions(np.stack([first, second]), len(NAMES))[:, :-1]
+        difference = moved[0] - moved[1]
+        return tuple(
+            Reason(FEATURES[place], float(first[place]), float(second[place]), round(float(difference[place]), 6))
+            for place in np.argsort(-np.abs(difference), kind="stable").tolist()
+            if difference[place]
+        )
+
+    def _order(self, described: Scores, scores: Scores) -> npt.NDArray[np.int64]:
+        """Order candidates: those written as their mention first, then by score: int64 (Q, K)."""
+        verbatim = described[:, :, NAMES.index("writing")] == 1
+        order: npt.NDArray[np.int64] = np.lexsort((-scores, ~verbatim), axis=1)
+        return order
+
+    def _unranked(self, questions: Sequence[Question], k: int) -> Matches:
+        texts = [question.text for question in questions]
+        return self.index.match(texts, k, surfaces=[question.surface for question in questions])
+
+    def _unranked_without(
+        self, questions: Sequence[Question], k: int, without: Sequence[Collection[int]]
+    ) -> Matches:
+        return Matches.concatenated(
+            [found.matches.cut(k) for found in retrieve(self.index, questions, without=without)]
+        )
+
+
+def softmax(scores: Scores) -> Scores:
+    """Turn the scores of candidates into probabilities; that none of them is right has the score 0.
+
+    Args:
+        scores: float32 (Q, K): minus infinity where there is no candidate.
+
+    Returns:
+        float32 (Q, K).
+    """
+    largest = np.maximum(scores.max(axis=1, keepdims=True, initial=0), 0)
+    exponentials = np.exp(scores - largest)
+    shares: Scores = exponentials / (exponentials.sum(axis=1, keepdims=True) + np.exp(-largest))
+    return shares

@@ -1,0 +1,128 @@
+"""Symmetric regression trees, evaluated with NumPy.
+
+All nodes of one level of a symmetric tree ask the same question (Dorogush et al., "CatBoost: gradient boosting
+with categorical features support", 2018): a tree of depth D is D questions and 2^D values, and is evaluated
+without branches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from nymlink.core.json_objects import member
+
+_DEEPEST: Final = 8
+"""Levels of a tree at most: a leaf is then a number of one byte."""
+
+Numbers = npt.NDArray[np.float32]
+"""(N, F) float32: F features of N candidates, NaN where a feature is missing."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trees:
+    """T trees of depth D; their values are added up.
+
+    Attributes:
+        features: int64 (T, D): the feature that each level asks for.
+        thresholds: float32 (T, D): whether it is larger than this. A missing feature is not.
+        values: float32 (T, 2^D): of each leaf; bit d of its number is the answer at level d.
+
+    Raises:
+        ValueError: the arrays do not fit each other, or a value is not finite.
+    """
+
+    features: npt.NDArray[np.int64]
+    thresholds: Numbers
+    values: Numbers
+
+    def __post_init__(self) -> None:
+        if self.features.ndim != 2 or self.features.shape != self.thresholds.shape:
+            raise ValueError(f"features {self.features.shape} and thresholds {self.thresholds.shape} differ")
+        count, depth = self.features.shape
+        if depth > _DEEPEST:
+            raise ValueError(f"trees of depth {depth} are deeper than {_DEEPEST}")
+        if self.values.shape != (count, 1 << depth):
+            raise ValueError(f"{count} trees of depth {depth} do not have values {self.values.shape}")
+        if not (np.isfinite(self.thresholds).all() and np.isfinite(self.values).all()):
+            raise ValueError("thresholds and values of trees must be finite numbers")
+        if len(self.features) and self.features.min() < 0:
+            raise ValueError("features of trees are numbered from 0")
+
+    def evaluate(self, numbers: Numbers) -> Numbers:
+        """Add up the values of all trees.
+
+        Args:
+            numbers: float32 (N, F).
+
+        Returns:
+            float32 (N).
+        """
+        columns = np.ascontiguousarray(numbers.T)
+        total = np.zeros(len(numbers), np.float32)
+        for features, thresholds, values in zip(self.features.tolist(), self.thresholds, self.values, strict=True):
+            total += values[_leaves(columns, features, thresholds)]
+        return total
+
+    def contributions(self, numbers: Numbers, feature_count: int) -> Numbers:
+        """Divide the sum of the trees among the features that were asked for.
+
+        Each answer moves the expected value of a tree, all leaves being equally likely, to that of the leaves
+        that are left; the move is put down to its feature (Saabas, "Interpreting random forests", 2014).
+
+        Args:
+            numbers: float32 (N, F).
+            feature_count: F.
+
+        Returns:
+            float32 (N, F + 1): the last column is what no feature moved, the same for all candidates; each row
+            sums to :meth:`evaluate`.
+        """
+        columns = np.ascontiguousarray(numbers.T)
+        moved = np.zeros((len(numbers), feature_count + 1), np.float32)
+        for features, thresholds, values in zip(self.features.tolist(), self.thresholds, self.values, strict=True):
+            leaves = _leaves(columns, features, thresholds)
+            expected = np.full(len(numbers), values.mean(), np.float32)
+            moved[:, -1] += expected
+            for level, feature in enumerate(features):
+                # Leaves that share the answers up to this level, by their lower bits.
+                alike = values.reshape(-1, 1 << (level + 1)).mean(axis=0)
+                reached = alike[leaves & ((1 << (level + 1)) - 1)]
+                moved[:, feature] += reached - expected
+                expected = reached
+        return moved
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "features": self.features.tolist(),
+            "thresholds": [[float(f"{value:.7g}") for value in row] for row in self.thresholds.tolist()],
+            "values": [[float(f"{value:.5g}") for value in row] for row in self.values.tolist()],
+        }
+
+    @classmethod
+    def from_dict(cls, value: Mapping[str, Any]) -> Trees:
+        """Read the result of :meth:`to_dict`.
+
+        Raises:
+            ValueError: the value is damaged.
+        """
+        try:
+            return cls(
+                np.array(member(value, "features", list), np.int64),
+                np.array(member(value, "thresholds", list), np.float32),
+                np.array(member(value, "values", list), np.float32),
+            )
+        except (TypeError, OverflowError) as error:
+            raise ValueError(f"the trees are damaged ({error})") from error
+
+
+def _leaves(columns: Numbers, features: list[int], thresholds: Numbers) -> npt.NDArray[np.uint8]:
+    """Find the leaf of each candidate in one tree: uint8 (N)."""
+    leaves = np.zeros(columns.shape[1], np.uint8)
+    for level, (feature, threshold) in enumerate(zip(features, thresholds, strict=True)):
+        leaves |= (columns[feature] > threshold).view(np.uint8) << np.uint8(level)
+    return leaves

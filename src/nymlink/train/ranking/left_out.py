@@ -1,0 +1,125 @@
+"""Questions without annotations: names of a vocabulary, as they stand, changed as mentions are, and left out.
+
+A third of the answers is a name that equals the question. A third of the questions is a changed name: a word more
+or less, in another order, another number, a slip. For the last third the name is taken for absent, with those
+that have the same words: the concept has to be found by its other names, or, where it has none, not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import numpy as np
+
+from nymlink.index.index import Index
+from nymlink.rank.features import NAMES
+from nymlink.rank.question import Question
+from nymlink.train.ranking.labelled import LabelledQuestions
+
+_MOST_CONCEPTS: Final = 4
+"""A name of more concepts asks for none of them."""
+
+_STEM: Final = 5
+"""Letters by which words are taken for forms of each other."""
+
+_BIASED: Final = ("names", "names_found", "share_found", "references")
+"""Features that tell which concepts have names to spare: the draw, not the answer, decides them."""
+
+_Change = Callable[[list[str], Sequence[str], np.random.Generator], list[str] | None]
+
+
+def left_out_questions(index: Index, count: int, *, seed: int = 0, weight: float = 1.0) -> LabelledQuestions:
+    """Draw concepts and ask for one name of each.
+
+    Args:
+        index: to search.
+        count: how many questions.
+        seed: of the draws.
+        weight: of each question.
+    """
+    rng = np.random.default_rng(seed)
+    entries = index.entries
+    concepts = np.unique(index.owners[entries.names])
+    drawn = entries.texts.take(np.sort(rng.choice(len(entries), min(len(entries), 5000), replace=False)))
+    words = [word for text in drawn.to_pylist() for word in text.split(" ")]
+    questions: list[Question] = []
+    answers: list[frozenset[int]] = []
+    absent: list[list[int]] = []
+    tries = 0
+    while len(questions) < count and tries < 20 * count:
+        tries += 1
+        own = index.entries_of([int(rng.choice(concepts))])
+        row = int(rng.choice(own))
+        answer = index.concepts_of(row)
+        if len(answer) > _MOST_CONCEPTS:
+            continue
+        text, gone = entries.text(row), list[int]()
+        way = tries % 3
+        if way == 1:
+            changed = _change(text, words, rng)
+            if changed is None or entries.find(changed) is not None:
+                continue
+            text = changed
+        elif way == 2:
+            alike = [other for other in own if _stems(entries.text(other)) == _stems(text)]
+            gone = [row, *alike, *entries.compact.find(text)]
+        questions.append(Question(text))
+        answers.append(answer)
+        absent.append(gone)
+    labelled = LabelledQuestions.of(index, questions, answers, without=absent, weight=weight)
+    for name in _BIASED:
+        labelled.described[:, :, NAMES.index(name)] = np.nan
+    return labelled
+
+
+def _change(text: str, words: Sequence[str], rng: np.random.Generator) -> str | None:
+    """Change a name as mentions differ from names; ``None`` where the change drawn does not fit it."""
+    changed = _CHANGES[int(rng.integers(len(_CHANGES)))](text.split(" "), words, rng)
+    return " ".join(changed) if changed else None
+
+
+def _drop(words: list[str], _: Sequence[str], rng: np.random.Generator) -> list[str] | None:
+    place = int(rng.integers(len(words)))
+    return words[:place] + words[place + 1 :]
+
+
+def _add_before(words: list[str], others: Sequence[str], rng: np.random.Generator) -> list[str] | None:
+    return [others[int(rng.integers(len(others)))], *words]
+
+
+def _add_after(words: list[str], others: Sequence[str], rng: np.random.Generator) -> list[str] | None:
+    return [*words, others[int(rng.integers(len(others)))]]
+
+
+def _turn_round(words: list[str], _: Sequence[str], rng: np.random.Generator) -> list[str] | None:
+    if len(words) < 2:
+        return None
+    place = int(rng.integers(1, len(words)))
+    return words[place:] + words[:place]
+
+
+def _slip(words: list[str], _: Sequence[str], rng: np.random.Generator) -> list[str] | None:
+    place = max(range(len(words)), key=lambda each: len(words[each]))
+    word = words[place]
+    if len(word) < _STEM:
+        return None
+    at = int(rng.integers(1, len(word) - 1))
+    kinds = (
+        word[:at] + word[at + 1 :],
+        word[:at] + word[at + 1] + word[at] + word[at + 2 :],
+        word[:at] + word[at:][0] + word[at:],
+    )
+    return [*words[:place], kinds[int(rng.integers(len(kinds)))], *words[place + 1 :]]
+
+
+def _other_number(words: list[str], _: Sequence[str], __: np.random.Generator) -> list[str] | None:
+    last = words[-1]
+    return [*words[:-1], last[:-1] if last.endswith("s") else f"{last}s"]
+
+
+_CHANGES: Final[tuple[_Change, ...]] = (_drop, _drop, _add_before, _add_after, _turn_round, _slip, _other_number)
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(word[:_STEM] for word in text.split(" "))
