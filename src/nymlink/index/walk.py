@@ -88,16 +88,6 @@ class Matches:
             parts={name: change(scores, 0) for name, scores in self.parts.items()},
         )
 
-    def wide(values: npt.NDArray[Any], empty: float) -> npt.NDArray[Any]:
-            return np.pad(values, ((0, 0), (0, max(more, 0))), constant_values=empty)
-
-        return Matches(
-            concepts=wide(self.concepts, NONE),
-            names=wide(self.names, NONE),
-            scores=wide(self.scores, 0),
-            parts={name: wide(scores, 0) for name, scores in self.parts.items()},
-        )
-
     def without(self, excluded: Sequence[frozenset[int]]) -> Matches:
         """Remove concepts from the matches of each query; those that remain move up.
 
