@@ -24,7 +24,10 @@ KNOWS = {
     "train": "core corpus text vocabulary pairs encode index linking rerank evaluation",
     "plot": "core corpus text vocabulary pairs encode index linking rerank evaluation train",
     "xlbel": "core corpus vocabulary index linking rerank evaluation",
-    "cli": "core corpus text vocabulary sources pairs encode index linking rerank evaluation train plot xlbel",
+    "serve": "core corpus text vocabulary index linking",
+    "cli": (
+        "core corpus text vocabulary sources pairs encode index linking rerank evaluation train plot xlbel serve"
+    ),
 }
 """Each room, and those that it may import from."""
 
