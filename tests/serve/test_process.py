@@ -1,0 +1,155 @@
+"""The command in a process of its own, asked over sockets."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from nymlink.cli import nymlink
+from nymlink.linking.linker import Linker
+from tests.serve.toy import INDEX
+
+
+class Server:
+    """A running server.
+
+    Attributes:
+        process: it.
+        port: where it listens.
+    """
+
+    def __init__(self, index: Path, *options: str) -> None:
+        command = [sys.executable, "-m", "nymlink", "serve", "--index", f"toy={index}", "--port", "0", *options]
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        assert self.process.stderr is not None
+        first = self.process.stderr.readline()
+        found = re.search(r"http://127\.0\.0\.1:(\d+)/", first)
+        assert found, first
+        self.port = int(found[1])
+
+    def connect(self) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.port), timeout=20)
+
+    def link(self, *mentions: str) -> Any:
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.port}/link",
+            json.dumps({"mentions": mentions}).encode(),
+            {"Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            return json.load(answer)["links"]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("served") / "index"
+    INDEX.save(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(index: Path) -> Iterator[Server]:
+    running = Server(index)
+    yield running
+    running.process.kill()
+    running.process.wait()
+
+
+def test_it_links(server: Server) -> None:
+    assert server.link("heart attack", "MI") == [
+        link.to_dict() for link in Linker(INDEX).link(["heart attack", "MI"])
+    ]
+
+
+def test_a_taken_port_is_a_clear_error(server: Server, index: Path) -> None:
+    result = CliRunner().invoke(nymlink, ["serve", "--index", f"toy={index}", "--port", str(server.port)])
+    assert result.exit_code == 2
+    assert "the port is taken, perhaps by another nymlink serve" in result.stderr
+    assert "--port" in result.stderr
+
+
+def test_large_bodies_are_refused_and_slow_clients_hold_nobody_up(server: Server) -> None:
+    slow = []
+    for begun in (b"", b"POST /li", b"POST /link HTTP/1.1\r\nHost: x\r\nContent-Le"):
+        slow.append(server.connect())
+        slow[-1].sendall(begun)
+    slow.append(server.connect())
+    slow[-1].sendall(b"POST /link HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{")
+    with server.connect() as huge:
+        huge.sendall(
+            b"POST /link HTTP/1.1\r\nHost: x\r\nContent-Length: 1073741824\r\nExpect: 100-continue\r\n\r\n"
+        )
+        assert huge.recv(1000).startswith(b"HTTP/1.1 413 ")
+    with server.connect() as huge:
+        huge.sendall(b"POST /link HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for _ in range(12):
+            huge.sendall(b"100000\r\n" + bytes(2**20) + b"\r\n")
+        huge.sendall(b"0\r\n\r\n")
+        assert huge.recv(1000).startswith(b"HTTP/1.1 413 ")
+    started = time.perf_counter()
+    assert len(server.link("heart attack")) == 1
+    assert time.perf_counter() - started < 2
+    for each in slow:
+        each.close()
+
+
+def test_binary_requests_are_refused(server: Server) -> None:
+    with server.connect() as client:
+        client.sendall(bytes(range(256)) * 10)
+        assert client.recv(1000).startswith(b"HTTP/1.1 400 ")
+    assert len(server.link("seizure")) == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_what_was_taken_is_answered_before_the_end(index: Path) -> None:
+    server = Server(index, "--no-access-log")
+    body = json.dumps({"mentions": ["hart attak"] * 2000}).encode()
+    with server.connect() as client:
+        client.sendall(b"POST /link HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n")
+        client.sendall(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        time.sleep(0.1)
+        server.process.send_signal(signal.SIGTERM)
+        answer = b""
+        while part := client.recv(2**20):
+            answer += part
+    head, _, answered = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200 ")
+    assert len(json.loads(answered)["links"]) == 2000
+    assert server.process.wait(20) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--index", "=x"], "NAME=PATH"),
+        (["--index", "a b=toy"], "no name for an index"),
+        (["--index", "toy=nowhere"], "nowhere"),
+        (["--index", "toy=toy", "--index", "toy=toy"], "the same name"),
+        (["--token-file", "nowhere"], "tokens cannot be read"),
+        (["--token-file", "empty"], "there is no token in it"),
+        (["--host", "300.1.2.3"], "is no address of this machine"),
+        (["--host", "192.0.2.1"], "cannot be taken"),
+    ],
+)
+def test_bad_arguments_are_refused(
+    index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("empty").write_text("# no token\n\n")
+    Path("toy").symlink_to(index)
+    result = CliRunner().invoke(nymlink, ["serve", "--port", "0", *options])
+    assert result.exit_code == 2, result.output
+    assert message in result.stderr
