@@ -47,7 +47,9 @@ def test_each_thread_gets_its_own_links() -> None:
     requests = [(seed.choices(NAMES, k=seed.randrange(8)), seed.choice([1, 2])) for _ in range(200)]
     linker = BatchingLinker(INDEX, waiting_mentions=10_000)
     with ThreadPoolExecutor(32) as threads:
-        found = list(threads.map(lambda asked: linker.link(document(*asked[0]), top_k=asked[1]), requests))
+        found = list(
+            threads.map(lambda asked: linker.link(document(*asked[0]), top_k=asked[1], timeout=60), requests)
+        )
     linker.close()
     linkers = {top_k: Linker(INDEX, top_k=top_k) for top_k in (1, 2)}
     assert found == [linkers[top_k].link(names) for names, top_k in requests]
@@ -61,7 +63,7 @@ def test_what_waits_is_linked_together_and_a_long_request_lets_others_through(
     done: list[str] = []
 
     def ask(name: str, mentions: int) -> None:
-        linker.link(document(*["seizure"] * mentions))
+        linker.link(document(*["seizure"] * mentions), timeout=60)
         done.append(name)
 
     threads = [Thread(target=ask, args=("first", 1))]
@@ -89,20 +91,19 @@ def test_what_waits_is_linked_together_and_a_long_request_lets_others_through(
 
 def test_an_error_of_one_request_does_not_reach_the_others(held: tuple[list[int], Event]) -> None:
     batches, go = held
-    linker = BatchingLinker(INDEX, waiting_mentions=100)
-    with ThreadPoolExecutor(8) as threads:
-        first = threads.submit(linker.link, document("seizure"))
-        while not batches:
-            pass
-        good = [threads.submit(linker.link, document("heart attack")) for _ in range(3)]
-        bad = threads.submit(linker.link, document("break"))
-        while linker.waiting < 4:
-            pass
-        go.set()
-        assert [each.result()[0].best for each in good] == [Linker(INDEX).link("heart attack").best] * 3
-        with pytest.raises(RuntimeError, match="broken"):
-            bad.result()
-        assert first.result()
+    linker = BatchingLinker(INDEX, waiting_mentions=1000)
+    first = linker.submit(document("seizure"))
+    while not batches:
+        pass
+    good = [linker.submit(document("heart attack")) for _ in range(3)]
+    bad = linker.submit(document("break", *["seizure"] * 300))
+    while linker.waiting < 304:
+        pass
+    go.set()
+    assert [each.result()[0].best for each in good] == [Linker(INDEX).link("heart attack").best] * 3
+    with pytest.raises(RuntimeError, match="broken"):
+        bad.result()
+    assert first.result()
     linker.close()
 
 
@@ -114,11 +115,11 @@ def test_what_is_too_much_or_too_late_is_refused(held: tuple[list[int], Event]) 
     with pytest.raises(LinkTimeoutError):
         linker.link(document(*["seizure"] * 4), timeout=0.05)
     with pytest.raises(OverloadedError, match="4 mentions are waiting"):
-        linker.link(document("a", "b"))
+        linker.submit(document("a", "b"))
     go.set()
     while linker.waiting:
         pass
-    assert len(linker.link(document("seizure"))) == 1
+    assert len(linker.link(document("seizure"), timeout=60)) == 1
     assert sum(batches) == 2, "nobody waited for the four"
     linker.close()
 
@@ -127,7 +128,7 @@ def test_what_was_taken_is_linked_before_the_end(held: tuple[list[int], Event]) 
     batches, go = held
     linker = BatchingLinker(INDEX, waiting_mentions=100)
     found: list[list[Link]] = []
-    thread = Thread(target=lambda: found.append(linker.link(document("seizure", "MI"))))
+    thread = Thread(target=lambda: found.append(linker.link(document("seizure", "MI"), timeout=60)))
     thread.start()
     while not batches:
         pass
@@ -138,11 +139,11 @@ def test_what_was_taken_is_linked_before_the_end(held: tuple[list[int], Event]) 
     thread.join()
     assert len(found[0]) == 2
     with pytest.raises(OverloadedError, match="shutting down"):
-        linker.link(document("seizure"))
+        linker.submit(document("seizure"))
 
 
 def test_offsets_are_checked_before_anything_waits() -> None:
     linker = BatchingLinker(INDEX, waiting_mentions=100)
     with pytest.raises(InputError, match="mentions"):
-        linker.link(Document("", "text", (Mention("other", 0, 4),)))
+        linker.submit(Document("", "text", (Mention("other", 0, 4),)))
     linker.close()

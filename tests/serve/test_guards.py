@@ -92,7 +92,7 @@ def test_the_log_has_no_text_of_requests(client: TestClient, caplog: pytest.LogC
 def test_an_unforeseen_error_is_told_without_its_message(
     client: TestClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fail(*arguments: Any) -> Any:
+    def fail(*_: Any) -> Any:
         raise RuntimeError(SECRET)
 
     monkeypatch.setattr(Linker, "link_documents", fail)

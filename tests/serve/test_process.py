@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -22,6 +23,20 @@ from nymlink.cli import nymlink
 from nymlink.linking.linker import Linker
 from tests.serve.toy import INDEX
 
+_IMPATIENT = """
+import sys
+from nymlink.serve.app import create_app
+from nymlink.serve.server import run, take_port
+from nymlink.serve.served import ServedIndexes
+from nymlink.serve.settings import Limits, ServeSettings
+limits = Limits(body_seconds=0.3)
+taken = take_port("127.0.0.1", 0)
+address = f"http://127.0.0.1:{taken.getsockname()[1]}/"
+app = create_app(ServedIndexes([]), ServeSettings(limits=limits))
+run(app, taken, limits=limits, ready=lambda: print(address, file=sys.stderr, flush=True))
+"""
+"""A server that waits for no more than 0.3 seconds, and has no index."""
+
 
 class Server:
     """A running server.
@@ -31,14 +46,18 @@ class Server:
         port: where it listens.
     """
 
-    def __init__(self, index: Path, *options: str) -> None:
-        command = [sys.executable, "-m", "nymlink", "serve", "--index", f"toy={index}", "--port", "0", *options]
-        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    def __init__(self, *command: str) -> None:
+        self.process = subprocess.Popen([sys.executable, *command], stderr=subprocess.PIPE, text=True)
         assert self.process.stderr is not None
         first = self.process.stderr.readline()
         found = re.search(r"http://127\.0\.0\.1:(\d+)/", first)
         assert found, first
         self.port = int(found[1])
+
+    @classmethod
+    def of(cls, index: Path, *options: str) -> Server:
+        """Run the command."""
+        return cls("-m", "nymlink", "serve", "--index", f"toy={index}", "--port", "0", *options)
 
     def connect(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), timeout=20)
@@ -53,6 +72,14 @@ class Server:
             return json.load(answer)["links"]
 
 
+def received(client: socket.socket) -> bytes:
+    """An answer of JSON, whole."""
+    answer = b""
+    while not answer.endswith(b"}"):
+        answer += client.recv(1000)
+    return answer
+
+
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("served") / "index"
@@ -62,7 +89,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(index: Path) -> Iterator[Server]:
-    running = Server(index)
+    running = Server.of(index)
     yield running
     running.process.kill()
     running.process.wait()
@@ -106,6 +133,36 @@ def test_large_bodies_are_refused_and_slow_clients_hold_nobody_up(server: Server
         each.close()
 
 
+def test_slow_clients_lose_their_connection() -> None:
+    server = Server("-c", _IMPATIENT)
+    try:
+        with (
+            server.connect() as silent,
+            server.connect() as dribbling,
+            server.connect() as body,
+            server.connect() as kept,
+        ):
+            body.sendall(b"POST /link HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{")
+            kept.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert received(kept).startswith(b"HTTP/1.1 200 ")
+            with contextlib.suppress(OSError):
+                for byte in b"GET /health":
+                    dribbling.sendall(bytes([byte]))
+                    time.sleep(0.1)
+            assert silent.recv(1000) == b""
+            with contextlib.suppress(ConnectionError):
+                assert dribbling.recv(1000) == b""
+            assert body.recv(1000).startswith(b"HTTP/1.1 408 ")
+            # A connection may rest between requests, but not within one.
+            kept.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert received(kept).startswith(b"HTTP/1.1 200 ")
+            kept.sendall(b"GET /hea")
+            assert kept.recv(1000) == b""
+    finally:
+        server.process.kill()
+        server.process.wait()
+
+
 def test_binary_requests_are_refused(server: Server) -> None:
     with server.connect() as client:
         client.sendall(bytes(range(256)) * 10)
@@ -115,7 +172,7 @@ def test_binary_requests_are_refused(server: Server) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_what_was_taken_is_answered_before_the_end(index: Path) -> None:
-    server = Server(index, "--no-access-log")
+    server = Server.of(index, "--no-access-log")
     body = json.dumps({"mentions": ["hart attak"] * 2000}).encode()
     with server.connect() as client:
         client.sendall(b"POST /link HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n")

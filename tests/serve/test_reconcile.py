@@ -239,7 +239,7 @@ def test_suggestions_go_on_and_are_of_a_type(client: TestClient) -> None:
     assert suggested(type="nothing") == []
 
 
-def test_large_batches_are_refused(client: TestClient) -> None:
+def test_large_batches_are_refused() -> None:
     with serving(limits=Limits(queries=3)) as small:
         assert small.get("/reconcile/toy").json()["batchSize"] == 3
         four = {str(number): {"query": "MI"} for number in range(4)}

@@ -28,8 +28,9 @@ _DESCRIPTION = "Resolve biomedical names to concepts. Errors have one shape: sta
 def create_app(indexes: ServedIndexes, settings: ServeSettings | None = None) -> FastAPI:
     """Make the application.
 
-    Routes are plain functions, which run in threads; those that link wait there for the linker of their index,
-    which takes what waits together. The application closes the indexes at its end.
+    Routes are plain functions, which run in threads, all but `/link`: its requests wait for the linker of their
+    index, which takes what waits together, and hundreds of threads that wait would cost more than their links. The
+    application closes the indexes at its end.
 
     Args:
         indexes: what it answers from.

@@ -20,6 +20,13 @@ from nymlink.linking.model import Link
 _TOGETHER: Final = 256
 """Mentions linked together: more are hardly faster, and hold up those that come meanwhile."""
 
+_SHARE: Final = 32
+"""Mentions of a request that are linked together at least: else each could take as many batches as it has."""
+
+_LINGER: Final = 0.01
+"""Seconds to wait for as many mentions as came the last time: those who got their links ask again at once, and a
+batch of the first few costs nearly as much as one of all."""
+
 
 class OverloadedError(NymlinkError):
     """More mentions wait than the server takes."""
@@ -27,6 +34,11 @@ class OverloadedError(NymlinkError):
 
 class LinkTimeoutError(NymlinkError):
     """Links that were not found in time."""
+
+    @classmethod
+    def of(cls, document: Document, seconds: float) -> LinkTimeoutError:
+        """Make the error of a document."""
+        return cls(f"{len(document.mentions):,} mentions were not linked within {seconds:g} seconds")
 
 
 @dataclass(slots=True, eq=False)
@@ -38,8 +50,7 @@ class _Job:
         top_k: candidates of a mention.
         links: of its first mentions.
         taken: how many mentions are linked, or being so.
-        done: gets all links.
-        given_up: whether nobody waits for them any more.
+        done: gets all links; cancelled where nobody waits for them any more.
     """
 
     document: Document
@@ -47,7 +58,11 @@ class _Job:
     links: list[Link] = field(default_factory=list)
     taken: int = 0
     done: Future[list[Link]] = field(default_factory=Future)
-    given_up: bool = False
+
+    @property
+    def left(self) -> int:
+        """How many mentions are not yet taken."""
+        return len(self.document.mentions) - self.taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +96,17 @@ class BatchingLinker:
         self._jobs: deque[_Job] = deque()
         self._changed = Condition()
         self._closed = False
+        self._waiting = 0
+        self._last = 1
         self._thread = Thread(target=self._work, name="linker", daemon=True)
         self._thread.start()
 
     @property
     def waiting(self) -> int:
         """How many mentions wait."""
-        with self._changed:
-            return self._waiting()
+        return self._waiting
 
-    def link(self, document: Document, *, top_k: int = 1, timeout: float | None = None) -> list[Link]:
+    def link(self, document: Document, *, top_k: int = 1, timeout: float) -> list[Link]:
         """Link the mentions of a document; wait for it.
 
         Args:
@@ -103,23 +119,31 @@ class BatchingLinker:
             OverloadedError: too many mentions wait.
             LinkTimeoutError: it took too long.
         """
+        links = self.submit(document, top_k=top_k)
+        try:
+            return links.result(timeout)
+        except TimeoutError as error:
+            links.cancel()
+            raise LinkTimeoutError.of(document, timeout) from error
+
+    def submit(self, document: Document, *, top_k: int = 1) -> Future[list[Link]]:
+        """Let the mentions of a document be linked; they are not if the future is cancelled before.
+
+        Args and errors are those of :meth:`link`.
+        """
         job = _Job(checked(document), top_k)
         if not document.mentions:
-            return []
+            job.done.set_result([])
+            return job.done
         with self._changed:
-            waiting = self._waiting()
-            if self._closed or waiting + len(document.mentions) > self._most:
-                raise OverloadedError(
-                    "the server is shutting down" if self._closed else f"{waiting:,} mentions are waiting already"
-                )
+            if self._closed:
+                raise OverloadedError("the server is shutting down")
+            if self._waiting + len(document.mentions) > self._most:
+                raise OverloadedError(f"{self._waiting:,} mentions are waiting already")
             self._jobs.append(job)
+            self._waiting += len(document.mentions)
             self._changed.notify()
-        try:
-            return job.done.result(timeout)
-        except TimeoutError as error:
-            job.given_up = True
-            message = f"{len(document.mentions):,} mentions were not linked within {timeout:g} seconds"
-            raise LinkTimeoutError(message) from error
+        return job.done
 
     def close(self) -> None:
         """Link what waits, take nothing more, and end the thread."""
@@ -128,9 +152,6 @@ class BatchingLinker:
             self._changed.notify()
         self._thread.join()
 
-    def _waiting(self) -> int:
-        return sum(len(job.document.mentions) - job.taken for job in self._jobs)
-
     def _work(self) -> None:
         while portions := self._next_portions():
             self._link(portions)
@@ -138,22 +159,34 @@ class BatchingLinker:
     def _next_portions(self) -> list[_Portion]:
         """Wait for jobs, and take mentions of each that wants as many candidates as the first; none at the end."""
         with self._changed:
-            while not (jobs := [job for job in self._jobs if not job.given_up]):
-                self._jobs.clear()
+            self._changed.wait_for(lambda: self._closed or self._waiting >= self._last, _LINGER)
+            while not self._drop_given_up():
                 if self._closed:
                     return []
                 self._changed.wait()
-            together = [job for job in jobs if job.top_k == jobs[0].top_k][:_TOGETHER]
-            share = _TOGETHER // len(together)
-            portions = []
+            together = [job for job in self._jobs if job.top_k == self._jobs[0].top_k]
+            share = max(_SHARE, _TOGETHER // len(together))
+            portions: list[_Portion] = []
+            room = _TOGETHER
             for job in together:
-                mentions = job.document.mentions[job.taken : job.taken + share]
+                mentions = job.document.mentions[job.taken : job.taken + min(share, room)]
                 job.taken += len(mentions)
+                room -= len(mentions)
                 portions.append(_Portion(job, mentions))
-            left = [job for job in together if job.taken < len(job.document.mentions)]
-            served = set(together)
-            self._jobs = deque([job for job in jobs if job not in served] + left)
+                if not room:
+                    break
+            served = {portion.job for portion in portions}
+            left = [portion.job for portion in portions if portion.job.left]
+            self._jobs = deque([job for job in self._jobs if job not in served] + left)
+            self._last = sum(len(portion.mentions) for portion in portions)
+            self._waiting -= self._last
             return portions
+
+    def _drop_given_up(self) -> bool:
+        """Drop the jobs that nobody waits for any more; whether there are others."""
+        self._waiting -= sum(job.left for job in self._jobs if job.done.cancelled())
+        self._jobs = deque(job for job in self._jobs if not job.done.cancelled())
+        return bool(self._jobs)
 
     def _link(self, portions: Sequence[_Portion]) -> None:
         """Link portions together, or one by one where that fails."""
@@ -161,15 +194,23 @@ class BatchingLinker:
             linker = self._linker(portions[0].job.top_k)
             linked = list(linker.link_documents(portion.document for portion in portions))
         except Exception as error:
-            if len(portions) > 1:
+            if len(portions) == 1:
+                self._fail(portions[0].job, error)
+            else:
                 for portion in portions:
                     self._link([portion])
-            elif not portions[0].job.done.done():
-                portions[0].job.given_up = True
-                portions[0].job.done.set_exception(error)
             return
         for portion, links in zip(portions, linked, strict=True):
             job = portion.job
             job.links += links
-            if len(job.links) == len(job.document.mentions):
+            if len(job.links) == len(job.document.mentions) and job.done.set_running_or_notify_cancel():
                 job.done.set_result(job.links)
+
+    def _fail(self, job: _Job, error: Exception) -> None:
+        """Tell who waits for a job that it failed, and link no more of it."""
+        with self._changed:
+            self._waiting -= job.left
+            job.taken = len(job.document.mentions)
+            self._jobs = deque(other for other in self._jobs if other is not job)
+        if job.done.set_running_or_notify_cancel():
+            job.done.set_exception(error)

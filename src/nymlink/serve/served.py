@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -14,7 +15,7 @@ from nymlink.index.completion import Completer
 from nymlink.index.index import Index
 from nymlink.linking.calibration import Calibration
 from nymlink.linking.model import Link
-from nymlink.serve.batching import BatchingLinker
+from nymlink.serve.batching import BatchingLinker, LinkTimeoutError
 from nymlink.serve.errors import ProblemError
 from nymlink.serve.reconcile.properties import Properties
 from nymlink.serve.reconcile.types import Types
@@ -66,6 +67,15 @@ class ServedIndex:
             OverloadedError, LinkTimeoutError: the server has too much to do.
         """
         return self.linker.link(document, top_k=top_k, timeout=self.limits.answer_seconds)
+
+    async def link_soon(self, document: Document, *, top_k: int) -> list[Link]:
+        """Link as :meth:`link` does, waiting for it without a thread: those of a request each would cost more."""
+        links = self.linker.submit(document, top_k=top_k)
+        try:
+            async with asyncio.timeout(self.limits.answer_seconds):
+                return await asyncio.wrap_future(links)
+        except TimeoutError as error:
+            raise LinkTimeoutError.of(document, self.limits.answer_seconds) from error
 
     def describe(self) -> dict[str, Any]:
         """Describe the index, as JSON values."""

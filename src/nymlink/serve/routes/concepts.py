@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Path, Response
+from fastapi import APIRouter, Path, Response
 
 from nymlink.serve.concept_details import describe_concept
 from nymlink.serve.routes.examples import CONCEPT_ANSWER
-from nymlink.serve.routes.parts import IndexName, indexes_of, json_answer
-from nymlink.serve.served import ServedIndexes
+from nymlink.serve.routes.parts import Indexes, IndexName, json_answer
 
 router: Final = APIRouter()
 
@@ -21,7 +20,7 @@ router: Final = APIRouter()
     responses={200: {"content": {"application/json": {"example": CONCEPT_ANSWER}}}},
 )
 def concept(
-    indexes: Annotated[ServedIndexes, Depends(indexes_of)],
+    indexes: Indexes,
     concept_id: Annotated[str, Path(description="The id; a former one leads to what it stands for now.")],
     index: IndexName = None,
 ) -> Response:

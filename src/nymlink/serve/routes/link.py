@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
+from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, ConfigDict, Field
 
 from nymlink.core.language_codes import normalise_language
 from nymlink.corpus.model import Document, Mention
+from nymlink.linking.model import Link
 from nymlink.serve.errors import ProblemError
-from nymlink.serve.metrics import Metrics
 from nymlink.serve.routes.examples import LINK_ANSWER, LINK_REQUEST
-from nymlink.serve.routes.parts import indexes_of, json_answer, metrics_of
-from nymlink.serve.served import ServedIndexes
+from nymlink.serve.routes.parts import Indexes, json_answer, metrics_of
 from nymlink.serve.settings import Limits
 
 router: Final = APIRouter()
+
+_FEW: Final = 50
+"""Links that are written while other requests wait."""
 
 
 class LocatedMention(BaseModel):
@@ -50,11 +54,10 @@ class LinkRequest(BaseModel):
     summary="Link mentions to concepts",
     responses={200: {"content": {"application/json": {"example": LINK_ANSWER}}}},
 )
-def link(
+async def link(
     request: Request,
     what: LinkRequest,
-    indexes: Annotated[ServedIndexes, Depends(indexes_of)],
-    metrics: Annotated[Metrics, Depends(metrics_of)],
+    indexes: Indexes,
 ) -> Response:
     """Answer with a link for each mention, in order: `{"links": [...]}`."""
     served = indexes.named(what.index)
@@ -62,8 +65,12 @@ def link(
     _require_within(what, served.limits)
     language = _language(what.language)
     mentions = tuple(_mention(mention, language) for mention in what.mentions)
-    links = served.link(Document("", what.text, mentions), top_k=what.top_k)
-    metrics.note_mentions(served.name, len(links))
+    links = await served.link_soon(Document("", what.text, mentions), top_k=what.top_k)
+    metrics_of(request).note_mentions(served.name, len(links))
+    return _answer(links) if len(links) <= _FEW else await run_in_threadpool(_answer, links)
+
+
+def _answer(links: Sequence[Link]) -> Response:
     return json_answer({"links": [link.to_dict() for link in links]})
 
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Final
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from nymlink.serve.concept_details import describe_concept
 from nymlink.serve.pages.templates import page
-from nymlink.serve.routes.parts import indexes_of
-from nymlink.serve.served import ServedIndexes
+from nymlink.serve.routes.parts import Indexes
 
 router: Final = APIRouter(include_in_schema=False)
-Indexes = Annotated[ServedIndexes, Depends(indexes_of)]
 
 
 @router.get("/")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import Query, Request, Response
+from fastapi import Depends, Query, Request, Response
 
 from nymlink.serve.json_text import json_bytes
 from nymlink.serve.metrics import Metrics
@@ -18,6 +18,14 @@ def indexes_of(request: Request) -> ServedIndexes:
     """The indexes of the application."""
     indexes: ServedIndexes = request.app.state.indexes
     return indexes
+
+
+async def _indexes(request: Request) -> ServedIndexes:
+    # What is no coroutine would be called in a thread.
+    return indexes_of(request)
+
+
+Indexes = Annotated[ServedIndexes, Depends(_indexes)]
 
 
 def settings_of(request: Request) -> ServeSettings:

@@ -26,7 +26,8 @@ _PREVIEW_POLICY: Final = (
 )
 
 
-def _served(request: Request, name: str) -> ServedIndex:
+# What is no coroutine would be called in a thread.
+async def _served(request: Request, name: str) -> ServedIndex:
     return indexes_of(request).named(name)
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Query, Response
 
 from nymlink.serve.routes.examples import SEARCH_ANSWER
-from nymlink.serve.routes.parts import IndexName, indexes_of, json_answer
-from nymlink.serve.served import ServedIndexes
+from nymlink.serve.routes.parts import Indexes, IndexName, json_answer
 
 router: Final = APIRouter()
 
@@ -20,7 +19,7 @@ router: Final = APIRouter()
     responses={200: {"content": {"application/json": {"example": SEARCH_ANSWER}}}},
 )
 def search(
-    indexes: Annotated[ServedIndexes, Depends(indexes_of)],
+    indexes: Indexes,
     q: Annotated[str, Query(description="The beginning of a name, of a later word of it, or of an id.")],
     index: IndexName = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 10,

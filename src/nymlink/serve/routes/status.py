@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Final
 
-from fastapi import APIRouter, Depends, Response
+from fastapi import APIRouter, Request, Response
 
 from nymlink import __version__
-from nymlink.serve.metrics import Metrics
 from nymlink.serve.routes.examples import INDEXES_ANSWER
-from nymlink.serve.routes.parts import indexes_of, json_answer, metrics_of
-from nymlink.serve.served import ServedIndexes
+from nymlink.serve.routes.parts import Indexes, json_answer, metrics_of
 
 router: Final = APIRouter(tags=["server"])
 
 
 # These answer while all threads are busy.
 @router.get("/health", summary="Tell whether the server runs")
-async def health(indexes: Annotated[ServedIndexes, Depends(indexes_of)]) -> Response:
+async def health(indexes: Indexes) -> Response:
     """Answer with the version and the names of the indexes."""
     return json_answer({"status": "ok", "version": __version__, "indexes": [served.name for served in indexes]})
 
 
 @router.get("/metrics", summary="Tell Prometheus what was done")
-async def metrics(metrics: Annotated[Metrics, Depends(metrics_of)]) -> Response:
+async def metrics(request: Request) -> Response:
     """Answer in the text format of Prometheus."""
+    metrics = metrics_of(request)
     return Response(metrics.text(), headers={"Content-Type": metrics.content_type})
 
 
@@ -33,6 +32,6 @@ async def metrics(metrics: Annotated[Metrics, Depends(metrics_of)]) -> Response:
     summary="Describe the indexes",
     responses={200: {"content": {"application/json": {"example": INDEXES_ANSWER}}}},
 )
-def indexes(indexes: Annotated[ServedIndexes, Depends(indexes_of)]) -> Response:
+def indexes(indexes: Indexes) -> Response:
     """Answer with the sources, sizes, languages and types of each index; the first is the default."""
     return json_answer({"indexes": [served.describe() for served in indexes]})
