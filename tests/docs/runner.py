@@ -95,10 +95,23 @@ class Runner:
         """Start a server, on a port that is free, to which further commands of the page go."""
         self.close()
         _, *words = shlex.split(line)
-        command = [sys.executable, "-m", "nymlink", *words, "--port", "0"]
-        self._server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        # Packages that a test put in the place of installed ones; no browser is opened.
+        paths = (self.folder.parent / "packages", ROOT / "src")
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths)), "BROWSER": "true"}
+        self._server = subprocess.Popen(
+            [sys.executable, "-m", "nymlink", *words, "--port", "0"],
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
         assert self._server.stderr is not None
-        self._address = self._server.stderr.readline().split()[1]
+        said = []
+        for told in self._server.stderr:
+            said.append(told)
+            if found := re.search(r"http://\S+/", told):
+                self._address = found[0]
+                return
+        pytest.fail(f"{line!r} did not start:\n{''.join(said)}", pytrace=False)
 
     def close(self) -> None:
         """End the server of the page, if it has one."""
@@ -108,7 +121,7 @@ class Runner:
 
     def _lend(self, line: str) -> None:
         """Copy what a command reads and the page does not make; one that makes it must not find it in its way."""
-        for before, name in pairwise(line.split()):
+        for before, name in pairwise(line.replace("=", " ").split()):
             if before != "-o" and (self.lent / name).is_dir() and not (self.folder / name).exists():
                 shutil.copytree(self.lent / name, self.folder / name)
 

@@ -73,7 +73,7 @@ def serve(
 
     \b
     nymlink serve --open
-    nymlink serve --index mondo=mondo-index --index hpo=hpo-index --port 8001
+    nymlink serve --index mondo=mondo-index --index medic=medic-index --port 8001
     nymlink serve --index mondo=mondo-index --host 0.0.0.0 --token-file tokens.txt
     """
     if any(find_spec(name) is None for name in ("fastapi", "uvicorn", "jinja2", "prometheus_client")):
