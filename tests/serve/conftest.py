@@ -10,8 +10,9 @@ pytest.importorskip("fastapi", reason="nymlink[serve] is not installed")
 
 from fastapi.testclient import TestClient
 
+from tests.serve.running import Server
 from tests.serve.schemas import validator
-from tests.serve.toy import serving
+from tests.serve.toy import INDEX, serving
 
 
 @pytest.fixture(scope="session")
@@ -31,3 +32,18 @@ def valid(data: Path) -> Callable[[str, str, Any], None]:
         assert not errors, (version, name, errors[:3])
 
     return check
+
+
+@pytest.fixture(scope="session")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("served") / "index"
+    INDEX.save(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def server(index: Path) -> Iterator[Server]:
+    running = Server.of(index)
+    yield running
+    running.process.kill()
+    running.process.wait()

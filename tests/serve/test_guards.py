@@ -17,10 +17,10 @@ SECRET = "Jane Roe, born 1950, has a heart attack"
 
 def test_requests_need_a_token_where_there_are_some() -> None:
     with serving(tokens=("first-token", "second-token")) as client:
-        for path in ("/", "/health", "/static/nymlink.css", "/reconcile/toy", "/reconcile/toy/1.0-draft"):
+        for path in ("/health", "/static/nymlink.css", "/reconcile/toy", "/reconcile/toy/1.0-draft"):
             assert client.get(path).status_code == 200, path
         assert client.get("/reconcile/toy").json()["authentication"]["name"] == "Authorization"
-        for path in ("/metrics", "/indexes", "/search?q=a", "/concepts/T:3", "/docs", "/openapi.json"):
+        for path in ("/", "/metrics", "/indexes", "/search?q=a", "/concepts/T:3", "/docs", "/openapi.json"):
             answer = client.get(path)
             assert (answer.status_code, answer.json()["code"]) == (401, "unauthorized"), path
             assert answer.headers["www-authenticate"] == "Bearer"
@@ -34,6 +34,25 @@ def test_requests_need_a_token_where_there_are_some() -> None:
         preflight = {"Origin": "http://x", "Access-Control-Request-Method": "POST"}
         assert client.options("/reconcile/toy", headers=preflight).status_code == 204
         assert client.get("/health?token=first-token").status_code == 200
+
+
+def test_a_browser_keeps_the_token_that_a_page_asked_for() -> None:
+    with serving(tokens=("first-token",)) as client:
+        browser = {"Accept": "text/html,*/*"}
+        for path in ("/", "/concept/toy/T:3", "/docs"):
+            answer = client.get(path, headers=browser)
+            assert answer.status_code == 401
+            assert "wants a token" in answer.text
+        assert client.post("/session", headers={"Authorization": "Bearer wrong"}).status_code == 401
+        answer = client.post("/session", headers={"Authorization": "Bearer first-token"})
+        assert answer.status_code == 204
+        kept = answer.headers["set-cookie"].lower()
+        assert "httponly" in kept
+        assert "samesite=strict" in kept
+        for path in ("/", "/concept/toy/T:3", "/docs", "/indexes"):
+            assert client.get(path, headers=browser).status_code == 200
+        client.cookies.set("nymlink_token", "other", domain="testserver.local")
+        assert client.get("/indexes", headers={"Cookie": "nymlink_token=other"}).status_code == 401
 
 
 def test_manifests_of_tokens_are_valid(valid: Any) -> None:

@@ -5,22 +5,17 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import signal
 import socket
-import subprocess
-import sys
 import time
-import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from nymlink.cli import nymlink
 from nymlink.linking.linker import Linker
+from tests.serve.running import Server
 from tests.serve.toy import INDEX
 
 _IMPATIENT = """
@@ -38,61 +33,12 @@ run(app, taken, limits=limits, ready=lambda: print(address, file=sys.stderr, flu
 """A server that waits for no more than 0.3 seconds, and has no index."""
 
 
-class Server:
-    """A running server.
-
-    Attributes:
-        process: it.
-        port: where it listens.
-    """
-
-    def __init__(self, *command: str) -> None:
-        self.process = subprocess.Popen([sys.executable, *command], stderr=subprocess.PIPE, text=True)
-        assert self.process.stderr is not None
-        first = self.process.stderr.readline()
-        found = re.search(r"http://127\.0\.0\.1:(\d+)/", first)
-        assert found, first
-        self.port = int(found[1])
-
-    @classmethod
-    def of(cls, index: Path, *options: str) -> Server:
-        """Run the command."""
-        return cls("-m", "nymlink", "serve", "--index", f"toy={index}", "--port", "0", *options)
-
-    def connect(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), timeout=20)
-
-    def link(self, *mentions: str) -> Any:
-        request = urllib.request.Request(
-            f"http://127.0.0.1:{self.port}/link",
-            json.dumps({"mentions": mentions}).encode(),
-            {"Content-Type": "application/json"},
-        )
-        with urllib.request.urlopen(request, timeout=20) as answer:
-            return json.load(answer)["links"]
-
-
 def received(client: socket.socket) -> bytes:
     """An answer of JSON, whole."""
     answer = b""
     while not answer.endswith(b"}"):
         answer += client.recv(1000)
     return answer
-
-
-@pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("served") / "index"
-    INDEX.save(folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def server(index: Path) -> Iterator[Server]:
-    running = Server.of(index)
-    yield running
-    running.process.kill()
-    running.process.wait()
 
 
 def test_it_links(server: Server) -> None:

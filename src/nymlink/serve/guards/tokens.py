@@ -1,4 +1,4 @@
-"""Let only requests through that carry a bearer token."""
+"""Let only requests through that carry a bearer token, in a header or, of a page, in a cookie."""
 
 from __future__ import annotations
 
@@ -9,12 +9,17 @@ from hmac import compare_digest
 from typing import Final
 
 from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from nymlink.serve.errors import Problem
+from nymlink.serve.pages.templates import page
 
-_OPEN: Final = re.compile(r"/(?:health)?|/static/.*")
-"""What is there for all: whether the server runs, and the page, which asks for a token itself."""
+COOKIE: Final = "nymlink_token"
+"""Where a browser keeps the token that was given to a page, out of reach of scripts and of other sites."""
+
+_OPEN: Final = re.compile(r"/health|/static/.*")
+"""What is there for all: whether the server runs, and what the page that asks for a token is made of."""
 
 _MANIFEST: Final = re.compile(r"/reconcile/[^/]+/?(?:1\.0-draft/?)?")
 """Manifests say that a token is needed; without parameters they are open, as the specifications want it."""
@@ -36,9 +41,14 @@ class TokenGuard:
         self._digests = [_digest(token) for token in tokens]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and not (self._is_open(scope) or self._is_known(Headers(scope=scope))):
-            await _PROBLEM.response()(scope, receive, send)
-            return
+        if scope["type"] == "http" and not self._is_open(scope):
+            headers = Headers(scope=scope)
+            if not self._is_known(headers):
+                # Somebody opened a page: it asks for the token.
+                asks = scope["method"] == "GET" and "text/html" in headers.get("accept", "")
+                answer = page("token.html", status=401) if asks else _PROBLEM.response()
+                await answer(scope, receive, send)
+                return
         await self._app(scope, receive, send)
 
     def _is_open(self, scope: Scope) -> bool:
@@ -48,11 +58,16 @@ class TokenGuard:
         return bool(_OPEN.fullmatch(path) or (_MANIFEST.fullmatch(path) and not scope["query_string"]))
 
     def _is_known(self, headers: Headers) -> bool:
-        scheme, _, token = headers.get("authorization", "").partition(" ")
-        given = _digest(token.strip())
+        token = bearer_token(headers) or cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
+        given = _digest(token)
         # All are compared, so that the time tells nothing.
-        known = [compare_digest(given, digest) for digest in self._digests]
-        return scheme.lower() == "bearer" and any(known)
+        return sum(compare_digest(given, digest) for digest in self._digests) > 0
+
+
+def bearer_token(headers: Headers) -> str:
+    """Read the token of a request; empty where it has none."""
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
 
 
 def _digest(token: str) -> bytes:

@@ -1,6 +1,6 @@
 // The page that links names, one a line.
 
-import { ask, Refused, useToken } from "./api.js";
+import { ask } from "./api.js";
 import { element } from "./elements.js";
 import { candidateList, conceptAddress, describe, percent } from "./why.js";
 
@@ -12,7 +12,6 @@ const text = document.getElementById("text");
 const index = document.getElementById("index");
 const status = document.getElementById("status");
 const links = document.getElementById("links");
-const tokenForm = document.getElementById("token-form");
 
 let asked = 0;
 
@@ -20,7 +19,6 @@ async function linkNames() {
   const mine = ++asked;
   const names = text.value.split("\n").map((line) => line.trim()).filter(Boolean);
   links.replaceChildren();
-  tokenForm.hidden = true;
   if (!names.length) return say("Write some names first.");
   const table = newTable();
   links.append(table);
@@ -35,12 +33,7 @@ async function linkNames() {
     }
     say(names.length === 1 ? "1 name linked." : `${names.length} names linked.`);
   } catch (error) {
-    if (mine !== asked) return;
-    say(error.message);
-    if (error instanceof Refused && error.status === 401) {
-      tokenForm.hidden = false;
-      document.getElementById("token").focus();
-    }
+    if (mine === asked) say(error.message);
   }
 }
 
@@ -100,11 +93,6 @@ form.addEventListener("submit", (event) => {
 });
 text.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
-});
-tokenForm.addEventListener("submit", (event) => {
-  event.preventDefault();
-  useToken(document.getElementById("token").value);
-  linkNames();
 });
 document.getElementById("share").addEventListener("click", async () => {
   history.replaceState(null, "", addressOfThis());

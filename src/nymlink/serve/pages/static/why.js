@@ -30,7 +30,7 @@ function candidateItem(index, candidate) {
       "p",
       { class: "why" },
       "by ",
-      element("span", { class: "matched", lang: matched.lang }, matched.text),
+      element("span", { class: "matched", lang: matched.lang, dir: "auto" }, matched.text),
       ` (${matched.kind}, ${matched.lang}), score ${candidate.score.toFixed(3)}: ${numbers.join(", ")}`,
     ),
     candidate.contradiction ? element("p", { class: "note" }, `contradicts: ${candidate.contradiction}`) : null,
