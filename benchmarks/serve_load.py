@@ -202,8 +202,8 @@ def measure(index: str, queries: str, *, requests: int, count: int) -> dict[str,
         result["loads"] = []
         for name, mentions, share, huge in (
             ("1 mention a request", 1, 1, False),
-            ("10 mentions a request", 10, 0.2, False),
-            ("1 mention, beside a huge and a slow client", 1, 0.1, True),
+            ("10 mentions a request", 10, 0.1, False),
+            ("1 mention, beside a huge and a slow client", 1, 0.05, True),
         ):
             before, cpu = len(server.samples), server.cpu_seconds()
             done = apart.run(
