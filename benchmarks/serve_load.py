@@ -5,7 +5,7 @@
 Every client keeps a connection, and sends its next request when it has the answer to the last. The clients are
 one process, which shares the cores with the server. Links are to MEDIC 2012 with nymlink-mini, unless an index is
 given; mentions are those of NCBI and BC5CDR (training, development), from $NYMLINK_DATA or ../shared/data.
-``Linker.link`` is measured before and after on the same mentions, all at once.
+Between rounds of load ``Linker.link`` is measured on the same mentions, all at once.
 """
 
 from __future__ import annotations
@@ -29,26 +29,35 @@ import inputs
 import report
 
 NYMLINK: Final = str(Path(sys.executable).with_name("nymlink"))
-_PASSES: Final = 3
+_PASSES: Final = 2
+_ROUNDS: Final = 5
+_LOADS: Final = (
+    ("1 mention a request", 1, 1, False),
+    ("10 mentions a request", 10, 0.1, False),
+    ("1 mention, beside a huge and a slow client", 1, 0.1, True),
+)
+"""Name, mentions of a request, its share of the number of requests, whether a huge and a slow client ask, too."""
 
 _HUGE: Final = 2000
 """Mentions of a huge request: as many as the server takes."""
 
 
 def batch(index: str, queries: str) -> dict[str, Any]:
-    """Measure mentions a second of ``Linker.link``: all mentions at once, the median of three passes."""
+    """Measure mentions a second of ``Linker.link``, all mentions at once."""
     from nymlink.linking.linker import Linker
 
     linker = Linker.load(index)
     mentions = inputs.read_queries(queries)
     linker.link(mentions[:500])
-    seconds, start_cpu = [], time.process_time()
+    start, start_cpu = time.perf_counter(), time.process_time()
     for _ in range(_PASSES):
-        start = time.perf_counter()
         linker.link(mentions)
-        seconds.append(time.perf_counter() - start)
-    cpu = 1000 * (time.process_time() - start_cpu) / (_PASSES * len(mentions))
-    return {"mentions": len(mentions), "per_second": len(mentions) / statistics.median(seconds), "cpu_ms": cpu}
+    linked = _PASSES * len(mentions)
+    return {
+        "mentions": linked,
+        "per_second": linked / (time.perf_counter() - start),
+        "cpu_ms": 1000 * (time.process_time() - start_cpu) / linked,
+    }
 
 
 def clients(port: int, queries: str, *, clients: int, requests: int, mentions: int, huge: bool) -> dict[str, Any]:
@@ -191,60 +200,51 @@ class _Server:
 
 
 def measure(index: str, queries: str, *, requests: int, count: int) -> dict[str, Any]:
-    """Measure the server under several loads, and the linker alone before and after."""
-    result: dict[str, Any] = {"batch": [apart.run("serve_load:batch", index=index, queries=queries)]}
+    """Measure the server under several loads, in rounds, between which the linker alone is measured.
+
+    So a machine that does other work, too, is as fast for one as for the other.
+    """
     server = _Server(index)
+    alone = [apart.run("serve_load:batch", index=index, queries=queries)]
+    rounds: dict[str, list[dict[str, Any]]] = {}
     try:
-        result["start_seconds"] = server.start_seconds
         texts = [query[:length] for query in inputs.read_queries(queries, 200) for length in (1, 3, 6)]
-        result["search_ms"] = server.completions([text.replace(" ", "+") for text in texts if text.isascii()])
+        search_ms = server.completions([text.replace(" ", "+") for text in texts if text.isascii()])
         load = {"port": server.port, "queries": queries, "clients": count}
-        result["loads"] = []
-        for name, mentions, share, huge in (
-            ("1 mention a request", 1, 1, False),
-            ("10 mentions a request", 10, 0.1, False),
-            ("1 mention, beside a huge and a slow client", 1, 0.05, True),
-        ):
-            before, cpu = len(server.samples), server.cpu_seconds()
-            done = apart.run(
-                "serve_load:clients", **load, requests=int(requests * share), mentions=mentions, huge=huge
-            )
-            memory = server.samples[before:]
-            # The first quarter warms up.
-            steady = memory[len(memory) // 4 :] or memory
-            result["loads"].append(
-                {
-                    "load": name,
-                    **done,
-                    "cpu_ms": 1000 * (server.cpu_seconds() - cpu) / done["mentions"],
-                    "memory_mb": [steady[0], statistics.median(steady), steady[-1], max(memory)],
-                }
-            )
+        for _ in range(_ROUNDS):
+            for name, mentions, share, huge in _LOADS:
+                cpu, before = server.cpu_seconds(), len(server.samples)
+                asked = int(requests * share) // _ROUNDS
+                done = apart.run("serve_load:clients", **load, requests=asked, mentions=mentions, huge=huge)
+                done["cpu_ms"] = 1000 * (server.cpu_seconds() - cpu) / done["mentions"]
+                done["memory_mb"] = statistics.median(server.samples[before:] or server.samples[-1:])
+                rounds.setdefault(name, []).append(done)
+            alone.append(apart.run("serve_load:batch", index=index, queries=queries))
     finally:
         server.close()
-    result["batch"].append(apart.run("serve_load:batch", index=index, queries=queries))
-    return result
+    return {"alone": alone, "rounds": rounds, "start_seconds": server.start_seconds, "search_ms": search_ms}
 
 
 def text(result: dict[str, Any]) -> str:
     """Format the result as tables."""
-    alone = statistics.mean(each["per_second"] for each in result["batch"])
-    alone_cpu = statistics.mean(each["cpu_ms"] for each in result["batch"])
-    loads = [
-        [
-            each["load"],
-            f"{each['requests']:,}",
-            f"{each['errors']}",
-            f"{each['p50']:.0f}",
-            f"{each['p95']:.0f}",
-            f"{each['p99']:.0f}",
-            f"{each['mentions'] / each['seconds']:,.0f}",
-            f"{100 * each['mentions'] / each['seconds'] / alone:.0f} %",
-            f"{each['cpu_ms']:.2f}",
-            f"{each['memory_mb'][0]:.0f} → {each['memory_mb'][2]:.0f}",
-        ]
-        for each in result["loads"]
-    ]
+    # Time is added up, as that of the mentions of a load is.
+    alone = len(result["alone"]) / sum(1 / each["per_second"] for each in result["alone"])
+    alone_cpu = statistics.mean(each["cpu_ms"] for each in result["alone"])
+    rows = []
+    for name, rounds in result["rounds"].items():
+        mentions, seconds = (sum(each[key] for each in rounds) for key in ("mentions", "seconds"))
+        rows.append(
+            [
+                name,
+                f"{sum(each['requests'] for each in rounds):,}",
+                f"{sum(each['errors'] for each in rounds)}",
+                *(f"{statistics.median(each[cut] for each in rounds):.0f}" for cut in ("p50", "p95", "p99")),
+                f"{mentions / seconds:,.0f}",
+                f"{100 * mentions / seconds / alone:.0f} %",
+                f"{statistics.mean(each['cpu_ms'] for each in rounds):.2f}",
+                f"{rounds[0]['memory_mb']:.0f} → {rounds[-1]['memory_mb']:.0f}",
+            ]
+        )
     header = (
         "load",
         "requests",
@@ -255,7 +255,7 @@ def text(result: dict[str, Any]) -> str:
         "mentions a second",
         "of `Linker.link`",
         "CPU ms a mention",
-        "MB after warm-up → at the end",
+        "MB in the first → last round",
     )
     cuts = statistics.quantiles(result["search_ms"], n=100, method="inclusive")
     others = [
@@ -265,7 +265,7 @@ def text(result: dict[str, Any]) -> str:
         ["`/search`, ms (median)", f"{cuts[49]:.1f}"],
         ["`/search`, ms (99th percentile)", f"{cuts[98]:.1f}"],
     ]
-    return "\n".join([report.table(header, loads), "", report.table(("beside it", "measured"), others)])
+    return "\n".join([report.table(header, rows), "", report.table(("beside it", "measured"), others)])
 
 
 def main() -> None:

@@ -8,6 +8,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from threading import Condition, Thread
+from time import perf_counter
 from typing import Final
 
 from nymlink.core.errors import NymlinkError
@@ -23,9 +24,9 @@ _TOGETHER: Final = 256
 _SHARE: Final = 32
 """Mentions of a request that are linked together at least: else each could take as many batches as it has."""
 
-_LINGER: Final = 0.01
-"""Seconds to wait for as many mentions as came the last time: those who got their links ask again at once, and a
-batch of the first few costs nearly as much as one of all."""
+_PATIENCE: Final = 0.25
+"""How long to wait for as many mentions as the last batch had, as a share of the time that it took: those who got
+their links ask again at once, and large batches cost less a mention."""
 
 
 class OverloadedError(NymlinkError):
@@ -98,6 +99,7 @@ class BatchingLinker:
         self._closed = False
         self._waiting = 0
         self._last = 1
+        self._seconds = 0.0
         self._thread = Thread(target=self._work, name="linker", daemon=True)
         self._thread.start()
 
@@ -154,12 +156,14 @@ class BatchingLinker:
 
     def _work(self) -> None:
         while portions := self._next_portions():
+            started = perf_counter()
             self._link(portions)
+            self._seconds = perf_counter() - started
 
     def _next_portions(self) -> list[_Portion]:
         """Wait for jobs, and take mentions of each that wants as many candidates as the first; none at the end."""
         with self._changed:
-            self._changed.wait_for(lambda: self._closed or self._waiting >= self._last, _LINGER)
+            self._changed.wait_for(lambda: self._closed or self._waiting >= self._last, _PATIENCE * self._seconds)
             while not self._drop_given_up():
                 if self._closed:
                     return []
