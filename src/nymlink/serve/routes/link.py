@@ -100,16 +100,16 @@ def _require_within(what: LinkRequest, limits: Limits) -> None:
     Raises:
         ProblemError: it is beyond one.
     """
+    _require("too_many_mentions", "mentions", len(what.mentions), limits.mentions)
     longest = max((len(_text(mention)) for mention in what.mentions), default=0)
-    for code, name, size, most in (
-        ("too_many_mentions", "mentions", len(what.mentions), limits.mentions),
-        ("mention_too_long", "characters in a mention", longest, limits.mention_characters),
-        ("text_too_long", "characters in text", len(what.text), limits.text_characters),
-        ("too_many_candidates", "candidates (top_k)", what.top_k, limits.top_k),
-    ):
-        if size > most:
-            status = 422 if code == "too_many_candidates" else 413
-            raise ProblemError(status, code, f"{size:,} {name}; the limit is {most:,}", "send less at a time")
+    _require("mention_too_long", "characters in a mention", longest, limits.mention_characters)
+    _require("text_too_long", "characters in text", len(what.text), limits.text_characters)
+    _require("too_many_candidates", "candidates (top_k)", what.top_k, limits.top_k, status=422)
+
+
+def _require(code: str, name: str, size: int, most: int, *, status: int = 413) -> None:
+    if size > most:
+        raise ProblemError(status, code, f"{size:,} {name}; the limit is {most:,}", "send less at a time")
 
 
 def _text(mention: Any) -> str:
