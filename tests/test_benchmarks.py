@@ -89,3 +89,17 @@ def test_a_large_vocabulary_is_made_built_and_searched(tmp_path: Path, script: S
     result = large.measure(tmp_path, sizes=sizes, queries=20, k=8, seed=1)
     assert result["search"]["recall"] == 1
     assert f"| {result['build']['entries']:,} entries |" in large.text(result)
+
+
+@pytest.mark.slow
+def test_serving_is_measured(
+    index: str, queries: str, run_here: list[str], monkeypatch: pytest.MonkeyPatch, script: Script
+) -> None:
+    pytest.importorskip("fastapi", reason="nymlink[serve] is not installed")
+    benchmark = script("serve_load")
+    monkeypatch.setattr(benchmark, "_ROUNDS", 1)
+    monkeypatch.setattr(benchmark, "_HUGE", 50)
+    result = benchmark.measure(index, queries, requests=40, count=4)
+    assert [each["errors"] for rounds in result["rounds"].values() for each in rounds] == [0, 0, 0]
+    assert "| 1 mention a request | 40 | 0 |" in benchmark.text(result)
+    assert set(run_here) == {"serve_load:batch", "serve_load:clients"}
