@@ -227,6 +227,8 @@ def test_all_answers_are_valid(client: TestClient, valid: Valid) -> None:
 def test_suggestions_are_completions(client: TestClient, what: str, prefix: str, expected: list[str]) -> None:
     result = client.get(f"/reconcile/toy/suggest/{what}", params={"prefix": prefix}).json()["result"]
     assert ids(result) == expected
+    if prefix == "T:2":
+        assert result[0]["broader"] == [{"id": "T:1", "name": "Disorder"}]
 
 
 def test_suggestions_go_on_and_are_of_a_type(client: TestClient) -> None:

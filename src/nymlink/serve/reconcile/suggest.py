@@ -62,10 +62,17 @@ def suggest_types(served: ServedIndex, prefix: str, *, limit: int, offset: int =
     for completion in served.completer.complete(prefix, _MOST):
         if served.children.owners(completion.concept_id):
             found.setdefault(completion.concept_id, completion.concept_name)
-    types = [{"id": id_, "name": name} for id_, name in found.items()]
     # The one with this id comes first.
-    types.sort(key=lambda each: each["id"].casefold() != wanted)
-    return types[offset : offset + min(limit, _MOST)]
+    ids = sorted(found, key=lambda type_id: type_id.casefold() != wanted)[offset : offset + min(limit, _MOST)]
+    return [{"id": id_, "name": found[id_], **_broader(served, id_)} for id_ in ids]
+
+
+def _broader(served: ServedIndex, type_id: str) -> dict[str, list[dict[str, str]]]:
+    """Write the types directly above a type that is a concept; nothing for others."""
+    row = served.vocabulary.row(type_id)
+    parents = () if row is None else served.vocabulary.concept(row).parents
+    above = [parent.to_dict() for parent in map(served.types.named, parents) if parent is not None]
+    return {"broader": above} if above else {}
 
 
 def suggest_properties(served: ServedIndex, prefix: str, *, limit: int, offset: int = 0) -> list[dict[str, Any]]:
