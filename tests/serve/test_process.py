@@ -156,3 +156,10 @@ def test_bad_arguments_are_refused(
     result = CliRunner().invoke(nymlink, ["serve", "--port", "0", *options])
     assert result.exit_code == 2, result.output
     assert message in result.stderr
+
+
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nymlink.cli.serve.find_spec", lambda _: None)
+    result = CliRunner().invoke(nymlink, ["serve"])
+    assert result.exit_code == 2
+    assert "pip install 'nymlink[serve]'" in result.stderr

@@ -11,7 +11,7 @@ from nymlink.linking.model import Link
 from nymlink.serve.reconcile.queries import Condition, ReconciliationQuery
 from nymlink.serve.served import ServedIndex
 
-_DEPTH: Final = 100
+_DEPTH: Final = 50
 """Candidates that are looked at where types or conditions choose among them."""
 
 _DESCRIPTION: Final = 300
