@@ -6,10 +6,16 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # Tests go to one process a core, in their order; one that is done takes over tests of another.
 PARALLEL := --numprocesses auto --dist worksteal
 
-.PHONY: demo test test-fast coverage lint types docs clean
+.PHONY: demo serve test test-fast coverage lint types docs clean
 
 demo: .venv/.installed
 	@$(BIN)/nymlink link --file examples/phenotypes.txt --format table
+
+# The page, with the Human Phenotype Ontology.
+serve: .venv/.installed-serve
+	@$(BIN)/python -c 'import sys, urllib.parse as url; text = open("examples/phenotypes.txt").read(); \
+		print("examples/phenotypes.txt on the page: http://127.0.0.1:8000/?text=" + url.quote(text), file=sys.stderr)'
+	@$(BIN)/nymlink serve --open
 
 test: .venv/.installed-dev
 	$(BIN)/python -m pytest $(PARALLEL)
@@ -38,10 +44,14 @@ docs: .venv/.installed-docs
 	@$(PIP) install --editable '.[hpo]'
 	@touch $@
 
+.venv/.installed-serve: .venv/.installed
+	@$(PIP) install --editable '.[hpo,serve]'
+	@touch $@
+
 # Torch first and by itself: left to a dependency's range, pip takes a build with gigabytes of CUDA.
 .venv/.installed-dev: .venv/.installed
 	@$(PIP) install torch==2.13.0
-	@$(PIP) install --editable '.[frame,hpo,train,plot,dev]'
+	@$(PIP) install --editable '.[frame,hpo,serve,train,plot,dev]'
 	@touch $@
 
 .venv/.installed-docs: .venv/.installed

@@ -20,8 +20,8 @@ import numpy as np
 
 import report
 from inputs import data_root
-from nymlink.core.store.atomic import atomic_file
 from nymlink.core.store.arrays import Ints
+from nymlink.core.store.atomic import atomic_file
 from nymlink.encode.model.embedded import MINI
 from nymlink.evaluation.gold import GoldResolver
 from nymlink.evaluation.significance import mcnemar

@@ -152,3 +152,17 @@ def test_without_a_gold_nothing_is_measured(script: Script, monkeypatch: Any, ca
     monkeypatch.setattr("sys.argv", ["abbreviations.py", "nowhere.xml"])
     script("abbreviations").main()
     assert capsys.readouterr().out == "nowhere.xml: no such file: nothing measured\n"
+
+
+@pytest.mark.slow
+def test_serving_is_measured(
+    index: str, queries: str, run_here: list[str], monkeypatch: pytest.MonkeyPatch, script: Script
+) -> None:
+    pytest.importorskip("fastapi", reason="nymlink[serve] is not installed")
+    benchmark = script("serve_load")
+    monkeypatch.setattr(benchmark, "_ROUNDS", 1)
+    monkeypatch.setattr(benchmark, "_HUGE", 50)
+    result = benchmark.measure(index, queries, requests=40, count=4)
+    assert [each["errors"] for rounds in result["rounds"].values() for each in rounds] == [0, 0, 0]
+    assert "| 1 mention a request | 40 | 0 |" in benchmark.text(result)
+    assert set(run_here) == {"serve_load:batch", "serve_load:clients"}

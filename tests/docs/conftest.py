@@ -95,7 +95,7 @@ def runner(
     published: dict[str, PublishedSource],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-) -> Runner:
+) -> Iterator[Runner]:
     """Runs pages in a copy of the world."""
     folder = tmp_path / "page"
     shutil.copytree(template / "page", folder)
@@ -103,4 +103,6 @@ def runner(
     monkeypatch.setattr("nymlink.cli.vocab.get.known_sources", lambda: published)
     monkeypatch.setattr("nymlink.sources.catalogue.known_sources", lambda: published)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    return Runner(folder, template / "lent")
+    running = Runner(folder, template / "lent")
+    yield running
+    running.close()

@@ -43,6 +43,8 @@ class Runner:
         self.folder = folder
         self.lent = lent
         self.names: dict[str, Any] = {"__name__": "__main__"}
+        self._server: subprocess.Popen[str] | None = None
+        self._address = ""
 
     def run(self, block: Block) -> None:
         """Run a block, and fail where it fails or writes something else than the page shows."""
@@ -77,6 +79,9 @@ class Runner:
         if name == "make":
             line = _recipe(words[0], place)
         self._lend(line)
+        if line.startswith("nymlink serve"):
+            return self._serve(line)
+        line = line.replace("http://127.0.0.1:8000/", self._address)
         status, output = self._in_process(line) if _SIMPLE.fullmatch(line) else self._in_shell(line)
         # A page may show a command that leaves some input out, if it shows what is said of it.
         if status not in ((0, 1) if command.output else (0,)):
@@ -86,9 +91,37 @@ class Runner:
             pytest.fail(f"{place}: {line!r} wrote\n{output}\nwhere the page has\n{shown}", pytrace=False)
         return None
 
+    def _serve(self, line: str) -> None:
+        """Start a server, on a port that is free, to which further commands of the page go."""
+        self.close()
+        _, *words = shlex.split(line)
+        # Packages that a test put in the place of installed ones; no browser is opened.
+        paths = (self.folder.parent / "packages", ROOT / "src")
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths)), "BROWSER": "true"}
+        self._server = subprocess.Popen(
+            [sys.executable, "-m", "nymlink", *words, "--port", "0"],
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+        assert self._server.stderr is not None
+        said = []
+        for told in self._server.stderr:
+            said.append(told)
+            if found := re.search(r"http://\S+/", told):
+                self._address = found[0]
+                return
+        pytest.fail(f"{line!r} did not start:\n{''.join(said)}", pytrace=False)
+
+    def close(self) -> None:
+        """End the server of the page, if it has one."""
+        if self._server is not None:
+            self._server.terminate()
+            self._server.communicate()
+
     def _lend(self, line: str) -> None:
         """Copy what a command reads and the page does not make; one that makes it must not find it in its way."""
-        for before, name in pairwise(line.split()):
+        for before, name in pairwise(line.replace("=", " ").split()):
             if before != "-o" and (self.lent / name).is_dir() and not (self.folder / name).exists():
                 shutil.copytree(self.lent / name, self.folder / name)
 

@@ -145,6 +145,7 @@ def _sources(folder: Path) -> None:
     def write(name: str, text: str) -> None:
         (folder / name).write_text(text, encoding="utf-8")
 
+    write("tokens.txt", "a-token\n")
     write("mondo.obo", obo + "".join(_rare_disease(number) for number in range(RARE_DISEASES)))
     write("hp.obo", HPO)
     doid = (

@@ -49,6 +49,7 @@ nymlink = TopCommand(
         "vocab": "nymlink.cli.vocab:vocab",
         "index": "nymlink.cli.index:index",
         "link": "nymlink.cli.link.link:link",
+        "serve": "nymlink.cli.serve:serve",
         "evaluate": "nymlink.cli.evaluate:evaluate",
         "calibrate": "nymlink.cli.calibrate:calibrate",
         "rerank": "nymlink.cli.rerank:rerank",

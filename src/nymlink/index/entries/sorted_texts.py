@@ -6,6 +6,8 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 
@@ -30,12 +32,22 @@ class SortedTexts:
 
     def with_prefix(self, prefix: str, *, sizes: range) -> Iterator[str]:
         """Yield the texts with a prefix whose numbers of bytes are in a range, in order."""
-        encoded = prefix.encode()
-        # UTF-8 has no byte 0xff.
-        first, last = (bisect_left(self._rows, end, key=self._encoded) for end in (encoded, encoded + b"\xff"))
-        for row in range(first, last):
+        for row in self.rows_with_prefix(prefix):
             if self._ends[row + 1] - self._ends[row] in sizes:
                 yield self._encoded(row).decode()
+
+    def rows_with_prefix(self, prefix: str) -> range:
+        """Find the rows of the texts with a prefix."""
+        encoded = prefix.encode("utf-8", "surrogatepass")
+        # UTF-8 has no byte 0xff.
+        first, last = (bisect_left(self._rows, end, key=self._encoded) for end in (encoded, encoded + b"\xff"))
+        return range(first, last)
+
+    def sizes(self, rows: range) -> npt.NDArray[np.int64]:
+        """Numbers of bytes of the texts at rows that follow one another: int64 (len(rows))."""
+        ends = np.asarray(self._ends[rows.start : rows.stop + 1], np.int64)
+        sizes: npt.NDArray[np.int64] = ends[1:] - ends[:-1]
+        return sizes
 
     def _encoded(self, row: int) -> bytes:
         return self._bytes[self._ends[row] : self._ends[row + 1]].tobytes()

@@ -1,0 +1,142 @@
+"""`nymlink serve`: answer over HTTP."""
+
+from __future__ import annotations
+
+import webbrowser
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from nymlink.core.errors import InputError, MissingExtraError
+from nymlink.core.terminal.control_characters import escape_controls
+from nymlink.index.index import Index
+from nymlink.linking.default import default_index
+
+
+@click.command()
+@click.option(
+    "--index",
+    "indexes",
+    multiple=True,
+    metavar="NAME=PATH",
+    help="An index and its name in requests; they go to the first unless they name one. Without it the embedded "
+    "default, as hpo. Repeatable.",
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 for all.")
+@click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0 for any free one.")
+@click.option("--open", "opened", is_flag=True, help="Open the page in a browser.")
+@click.option(
+    "--target-precision",
+    type=click.FloatRange(0, 1),
+    help="Share of links to be right, as `nymlink calibrate` measured it: less sure ones are NIL, and "
+    "reconciliation matches by itself what is as sure. Without it nothing is NIL that has a candidate, and "
+    "reconciliation matches at 0.94.",
+)
+@click.option(
+    "--token-file",
+    type=click.Path(path_type=Path),
+    help="File of bearer tokens, one a line; every request must have one of them.",
+)
+@click.option(
+    "--allow-origin",
+    "origins",
+    multiple=True,
+    metavar="ORIGIN",
+    help="Let pages of this site read answers, for example https://curation.example.org; * for all. "
+    "Reconciliation is open to all pages. Repeatable.",
+)
+@click.option("--public-url", metavar="URL", help="Where browsers reach the server, behind a proxy.")
+@click.option(
+    "--access-log/--no-access-log",
+    default=True,
+    show_default=True,
+    help="Write a line of JSON for each request on standard error, without any text of it.",
+)
+def serve(
+    indexes: tuple[str, ...],
+    host: str,
+    port: int,
+    opened: bool,
+    target_precision: float | None,
+    token_file: Path | None,
+    origins: tuple[str, ...],
+    public_url: str | None,
+    access_log: bool,
+) -> None:
+    """Answer over HTTP: the API, OpenRefine reconciliation, and a page.
+
+    POST /link links mentions, GET /search and /concepts/ID look concepts up, /reconcile/NAME is a reconciliation
+    service; /docs describes all. Only this machine can reach it, unless --host says otherwise. Ctrl-C stops it,
+    after the requests that it has taken.
+
+    \b
+    nymlink serve --open
+    nymlink serve --index mondo=mondo-index --index medic=medic-index --port 8001
+    nymlink serve --index mondo=mondo-index --host 0.0.0.0 --token-file tokens.txt
+    """
+    if any(find_spec(name) is None for name in ("fastapi", "uvicorn", "jinja2", "prometheus_client")):
+        raise MissingExtraError("serve", purpose="nymlink serve")
+    from nymlink.serve.app import create_app
+    from nymlink.serve.guards.watch import log_to_standard_error
+    from nymlink.serve.served import ServedIndex, ServedIndexes
+    from nymlink.serve.server import run, take_port
+    from nymlink.serve.settings import ServeSettings
+
+    settings = ServeSettings(
+        tokens=_tokens(token_file), origins=origins, public_url=public_url, access_log=access_log
+    )
+    taken = take_port(host, port)
+    opened_indexes = [(name, Index.load(path)) for name, path in _places(indexes)] or [
+        ("hpo", default_index(progress=True))
+    ]
+    served = ServedIndexes(
+        [
+            ServedIndex(name, index, target_precision=target_precision, limits=settings.limits)
+            for name, index in opened_indexes
+        ]
+    )
+    served.load()
+    log_to_standard_error()
+    shown = f"[{host}]" if ":" in host else host
+    address = f"http://{shown}:{taken.getsockname()[1]}/"
+
+    def ready() -> None:
+        names = ", ".join(each.name for each in served)
+        click.echo(f"{names}: {address} (Ctrl-C stops)", err=True)
+        if opened:
+            webbrowser.open(address)
+
+    run(create_app(served, settings), taken, limits=settings.limits, ready=ready)
+
+
+def _places(indexes: Sequence[str]) -> list[tuple[str, Path]]:
+    """Split ``NAME=PATH``; a path alone is named like its folder."""
+    places = []
+    for index in indexes:
+        name, equals, path = index.partition("=")
+        if not equals:
+            name, path = Path(index).name, index
+        if not name or not path:
+            raise click.BadParameter(f"{index!r} is not of the form NAME=PATH", param_hint="--index")
+        places.append((name, Path(path)))
+    return places
+
+
+def _tokens(path: Path | None) -> tuple[str, ...]:
+    """Read tokens; blank lines and those that begin with # are none.
+
+    Raises:
+        InputError: the file cannot be read, or has none.
+    """
+    if path is None:
+        return ()
+    try:
+        lines = map(str.strip, path.read_text(encoding="utf-8").splitlines())
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"tokens cannot be read ({escape_controls(str(error))})", path=path) from error
+    tokens = tuple(line for line in lines if line and not line.startswith("#"))
+    if not tokens:
+        raise InputError("there is no token in it: write one a line", path=path)
+    return tokens

@@ -1,0 +1,139 @@
+"""Complete the beginning of a name or an id to concepts, as somebody types it."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nymlink.index.entries.sorted_texts import SortedTexts
+from nymlink.index.fusion.hits import Rows
+from nymlink.index.index import Index
+from nymlink.text.normalisation.normalise import normalise
+from nymlink.vocabulary.model import Name
+
+_LONGEST: Final = 200
+"""Characters of what is completed; no name that is looked for begins alike for longer."""
+
+_NAMES_OF_CONCEPT: Final = 32
+"""Names that are looked at for each concept that is wanted: several are of the same concept."""
+
+
+class Completion(NamedTuple):
+    """A concept that what was typed may become.
+
+    Attributes:
+        concept_id: the concept.
+        concept_name: its preferred name.
+        matched: the name that begins with the text, or has a word that does; ``None`` where the id does.
+    """
+
+    concept_id: str
+    concept_name: str
+    matched: Name | None
+
+
+class Completer:
+    """Completes texts to the concepts of an index, by binary search in its sorted names and ids.
+
+    Args:
+        index: of the concepts; obsolete ones are found by their ids, as what replaces them.
+    """
+
+    def __init__(self, index: Index) -> None:
+        self._vocabulary = index.vocabulary
+        self._entries = index.entries
+        self._texts = SortedTexts(index.entries.texts)
+        self._reordered = SortedTexts(index.entries.reordered.texts)
+        self._concept_of_name = index.vocabulary.columns.names["concept"].to_numpy()
+
+    def complete(self, text: str, limit: int) -> list[Completion]:
+        """Find concepts by an id, by the beginning of a name or of an id, then by that of a later word of a name.
+
+        Short names come before long ones. A space at the end completes a word.
+
+        Args:
+            text: what was typed; nothing is found for a blank one.
+            limit: how many concepts at most.
+        """
+        # No name has half of a surrogate pair, which Arrow could not look for.
+        text = text[:_LONGEST].encode(errors="replace").decode()
+        key = normalise(text)
+        if not key:
+            return []
+        if text[-1].isspace():
+            key += " "
+        found: dict[int, int | None] = {}
+        for concept, name in self._candidates(text.strip(), key, limit):
+            if len(found) >= limit:
+                break
+            found.setdefault(concept, name)
+        return [self._completion(concept, name) for concept, name in islice(found.items(), limit)]
+
+    def _candidates(self, text: str, key: str, limit: int) -> Iterator[tuple[int, int | None]]:
+        """Yield concepts, best first and some of them repeatedly, each with the name by which it was found."""
+        # "hp" is rather a name than the beginning of all ids.
+        likely_id = any(map(str.isdigit, text))
+        yield from ((row, None) for row in self._with_id(text))
+        if likely_id:
+            yield from ((row, None) for row in self._with_id_prefix(text))
+        yield from self._named(*self._beginning(key), limit)
+        yield from self._named(*self._with_later_word(key), limit)
+        if not likely_id:
+            yield from ((row, None) for row in self._with_id_prefix(text))
+
+    def _completion(self, concept: int, name: int | None) -> Completion:
+        vocabulary = self._vocabulary
+        matched = None if name is None else vocabulary.name(name)
+        return Completion(vocabulary.concept_id(concept), vocabulary.preferred_name(concept), matched)
+
+    def _with_id(self, text: str) -> list[int]:
+        """Find the concepts that an id, a former one too, stands for."""
+        ids = self._vocabulary.resolve(text) or self._vocabulary.resolve(text.upper())
+        return [row for row in map(self._vocabulary.row, ids) if row is not None]
+
+    def _with_id_prefix(self, prefix: str) -> Iterator[int]:
+        """Yield the concepts whose id begins with a text, or with it in capitals, in order."""
+        order, vocabulary = self._vocabulary.columns.concepts_by_id, self._vocabulary
+        obsolete = vocabulary.columns.concepts["obsolete"]
+        for start in dict.fromkeys([prefix, prefix.upper()]):
+            place = bisect_left(order, start, key=vocabulary.concept_id)
+            while place < len(order) and vocabulary.concept_id(int(order[place])).startswith(start):
+                if not obsolete[int(order[place])].as_py():
+                    yield int(order[place])
+                place += 1
+
+    def _beginning(self, key: str) -> tuple[Rows, npt.NDArray[np.int64]]:
+        """Find the entries with a name that begins with a text, and the lengths of these names."""
+        rows, others = self._texts.rows_with_prefix(key), self._reordered.rows_with_prefix(key)
+        return (
+            np.concatenate(
+                [
+                    np.arange(rows.start, rows.stop, dtype=np.int32),
+                    self._entries.reordered.rows[others.start : others.stop],
+                ]
+            ),
+            np.concatenate([self._texts.sizes(rows), self._reordered.sizes(others)]),
+        )
+
+    def _with_later_word(self, key: str) -> tuple[Rows, npt.NDArray[np.int64]]:
+        """Find the entries with a later word that begins with a text, and the lengths of their names."""
+        texts = self._entries.texts
+        rows = np.flatnonzero(pc.match_substring(texts, " " + key).to_numpy(False)).astype(np.int32)
+        return rows, pc.binary_length(texts.take(pa.array(rows))).to_numpy()
+
+    def _named(self, rows: Rows, sizes: npt.NDArray[np.int64], limit: int) -> Iterator[tuple[int, int]]:
+        """Yield the concepts of entries, each with its name, those of the shortest names first."""
+        wanted = _NAMES_OF_CONCEPT * limit
+        if len(rows) > wanted:
+            shortest = np.sort(np.argpartition(sizes, wanted)[:wanted])
+            rows, sizes = rows[shortest], sizes[shortest]
+        for row in rows[np.argsort(sizes, kind="stable")].tolist():
+            for name in self._entries.names_of(row).tolist():
+                yield int(self._concept_of_name[name]), name

@@ -1,0 +1,71 @@
+"""The application: routes over indexes, behind guards."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from threading import Thread
+
+import anyio.to_thread
+from fastapi import FastAPI
+from fastapi.staticfiles import StaticFiles
+
+from nymlink import __version__
+from nymlink.serve.errors import add_error_handlers
+from nymlink.serve.guards.body import BodyGuard
+from nymlink.serve.guards.headers import HeaderGuard
+from nymlink.serve.guards.tokens import TokenGuard
+from nymlink.serve.guards.watch import Watch
+from nymlink.serve.metrics import Metrics
+from nymlink.serve.pages.templates import STATIC
+from nymlink.serve.routes import concepts, link, pages, reconcile, search, status
+from nymlink.serve.served import ServedIndexes
+from nymlink.serve.settings import ServeSettings
+
+_DESCRIPTION = "Resolve biomedical names to concepts. Errors have one shape: status, code, what, what_to_do."
+
+
+def create_app(indexes: ServedIndexes, settings: ServeSettings | None = None) -> FastAPI:
+    """Make the application.
+
+    Routes are plain functions, which run in threads, all but `/link`: its requests wait for the linker of their
+    index, which takes what waits together, and hundreds of threads that wait would cost more than their links. The
+    application closes the indexes at its end.
+
+    Args:
+        indexes: what it answers from.
+        settings: how it answers; ``None`` for the defaults.
+    """
+    settings = settings or ServeSettings()
+    metrics = Metrics()
+    for served in indexes:
+        metrics.watch_waiting(served.name, lambda served=served: served.linker.waiting)  # type: ignore[misc]
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        anyio.to_thread.current_default_thread_limiter().total_tokens = settings.limits.requests
+        Thread(target=indexes.warm_up, name="warm-up", daemon=True).start()
+        yield
+        await anyio.to_thread.run_sync(indexes.close)
+
+    app = FastAPI(
+        title="nymlink",
+        version=__version__,
+        description=_DESCRIPTION,
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    app.state.indexes, app.state.settings, app.state.metrics = indexes, settings, metrics
+    add_error_handlers(app)
+    for room in (link, search, concepts, status, reconcile, pages):
+        app.include_router(room.router)
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    # The last is the outermost.
+    app.add_middleware(BodyGuard, limits=settings.limits)
+    if settings.tokens:
+        app.add_middleware(TokenGuard, tokens=settings.tokens)
+    app.add_middleware(HeaderGuard, origins=settings.origins)
+    app.add_middleware(Watch, metrics=metrics, log=settings.access_log)
+    return app

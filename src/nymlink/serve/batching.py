@@ -1,0 +1,220 @@
+"""Link for many clients with one linker: what waits at the same time is linked together."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from threading import Condition, Thread
+from time import perf_counter
+from typing import Final
+
+from nymlink.core.errors import NymlinkError
+from nymlink.corpus.model import Document, Mention
+from nymlink.index.index import Index
+from nymlink.linking.inputs import checked
+from nymlink.linking.linker import Linker
+from nymlink.linking.model import Link
+
+_TOGETHER: Final = 256
+"""Mentions linked together: more are hardly faster, and hold up those that come meanwhile."""
+
+_SHARE: Final = 32
+"""Mentions of a request that are linked together at least: else each could take as many batches as it has."""
+
+_PATIENCE: Final = 0.25
+"""How long to wait for as many mentions as the last batch had, as a share of the time that it took: those who got
+their links ask again at once, and large batches cost less a mention."""
+
+
+class OverloadedError(NymlinkError):
+    """More mentions wait than the server takes."""
+
+
+class LinkTimeoutError(NymlinkError):
+    """Links that were not found in time."""
+
+    @classmethod
+    def of(cls, document: Document, seconds: float) -> LinkTimeoutError:
+        """Make the error of a document."""
+        return cls(f"{len(document.mentions):,} mentions were not linked within {seconds:g} seconds")
+
+
+@dataclass(slots=True, eq=False)
+class _Job:
+    """A document to link.
+
+    Attributes:
+        document: with all its mentions.
+        top_k: candidates of a mention.
+        links: of its first mentions.
+        taken: how many mentions are linked, or being so.
+        done: gets all links; cancelled where nobody waits for them any more.
+    """
+
+    document: Document
+    top_k: int
+    links: list[Link] = field(default_factory=list)
+    taken: int = 0
+    done: Future[list[Link]] = field(default_factory=Future)
+
+    @property
+    def left(self) -> int:
+        """How many mentions are not yet taken."""
+        return len(self.document.mentions) - self.taken
+
+
+@dataclass(frozen=True, slots=True)
+class _Portion:
+    """Mentions of a job that are linked together."""
+
+    job: _Job
+    mentions: tuple[Mention, ...]
+
+    @property
+    def document(self) -> Document:
+        return replace(self.job.document, mentions=self.mentions)
+
+
+class BatchingLinker:
+    """Links documents that many threads ask for at the same time, in a thread of its own.
+
+    The mentions that wait are linked together, some of each document in turn, so that a long one does not hold up
+    the others. An error of one document does not reach the others.
+
+    Args:
+        index: what to link to.
+        target_precision: as of a linker.
+        waiting_mentions: how many mentions may wait.
+    """
+
+    def __init__(self, index: Index, *, target_precision: float | None = None, waiting_mentions: int) -> None:
+        self._most = waiting_mentions
+        self._linker = lru_cache(lambda top_k: Linker(index, top_k=top_k, target_precision=target_precision))
+        self._linker(1)
+        self._jobs: deque[_Job] = deque()
+        self._changed = Condition()
+        self._closed = False
+        self._waiting = 0
+        self._last = 1
+        self._seconds = 0.0
+        self._thread = Thread(target=self._work, name="linker", daemon=True)
+        self._thread.start()
+
+    @property
+    def waiting(self) -> int:
+        """How many mentions wait."""
+        return self._waiting
+
+    def link(self, document: Document, *, top_k: int = 1, timeout: float) -> list[Link]:
+        """Link the mentions of a document; wait for it.
+
+        Args:
+            document: a text with mentions, or mentions alone.
+            top_k: how many candidates a link has at most.
+            timeout: seconds to wait at most.
+
+        Raises:
+            InputError: offsets are not those of a mention.
+            OverloadedError: too many mentions wait.
+            LinkTimeoutError: it took too long.
+        """
+        links = self.submit(document, top_k=top_k)
+        try:
+            return links.result(timeout)
+        except TimeoutError as error:
+            links.cancel()
+            raise LinkTimeoutError.of(document, timeout) from error
+
+    def submit(self, document: Document, *, top_k: int = 1) -> Future[list[Link]]:
+        """Let the mentions of a document be linked; they are not if the future is cancelled before.
+
+        Args and errors are those of :meth:`link`.
+        """
+        job = _Job(checked(document), top_k)
+        if not document.mentions:
+            job.done.set_result([])
+            return job.done
+        with self._changed:
+            if self._closed:
+                raise OverloadedError("the server is shutting down")
+            if self._waiting + len(document.mentions) > self._most:
+                raise OverloadedError(f"{self._waiting:,} mentions are waiting already")
+            self._jobs.append(job)
+            self._waiting += len(document.mentions)
+            self._changed.notify()
+        return job.done
+
+    def close(self) -> None:
+        """Link what waits, take nothing more, and end the thread."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+        self._thread.join()
+
+    def _work(self) -> None:
+        while portions := self._next_portions():
+            started = perf_counter()
+            self._link(portions)
+            self._seconds = perf_counter() - started
+
+    def _next_portions(self) -> list[_Portion]:
+        """Wait for jobs, and take mentions of each that wants as many candidates as the first; none at the end."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._closed or self._waiting >= self._last, _PATIENCE * self._seconds)
+            while not self._drop_given_up():
+                if self._closed:
+                    return []
+                self._changed.wait()
+            together = [job for job in self._jobs if job.top_k == self._jobs[0].top_k]
+            share = max(_SHARE, _TOGETHER // len(together))
+            portions: list[_Portion] = []
+            room = _TOGETHER
+            for job in together:
+                mentions = job.document.mentions[job.taken : job.taken + min(share, room)]
+                job.taken += len(mentions)
+                room -= len(mentions)
+                portions.append(_Portion(job, mentions))
+                if not room:
+                    break
+            served = {portion.job for portion in portions}
+            left = [portion.job for portion in portions if portion.job.left]
+            self._jobs = deque([job for job in self._jobs if job not in served] + left)
+            self._last = sum(len(portion.mentions) for portion in portions)
+            self._waiting -= self._last
+            return portions
+
+    def _drop_given_up(self) -> bool:
+        """Drop the jobs that nobody waits for any more; whether there are others."""
+        self._waiting -= sum(job.left for job in self._jobs if job.done.cancelled())
+        self._jobs = deque(job for job in self._jobs if not job.done.cancelled())
+        return bool(self._jobs)
+
+    def _link(self, portions: Sequence[_Portion]) -> None:
+        """Link portions together, or one by one where that fails."""
+        try:
+            linker = self._linker(portions[0].job.top_k)
+            linked = list(linker.link_documents(portion.document for portion in portions))
+        except Exception as error:
+            if len(portions) == 1:
+                self._fail(portions[0].job, error)
+            else:
+                for portion in portions:
+                    self._link([portion])
+            return
+        for portion, links in zip(portions, linked, strict=True):
+            job = portion.job
+            job.links += links
+            if len(job.links) == len(job.document.mentions) and job.done.set_running_or_notify_cancel():
+                job.done.set_result(job.links)
+
+    def _fail(self, job: _Job, error: Exception) -> None:
+        """Tell who waits for a job that it failed, and link no more of it."""
+        with self._changed:
+            self._waiting -= job.left
+            job.taken = len(job.document.mentions)
+            self._jobs = deque(other for other in self._jobs if other is not job)
+        if job.done.set_running_or_notify_cancel():
+            job.done.set_exception(error)

@@ -1,0 +1,117 @@
+"""One JSON shape for all errors: the status, a code for programs, what was wrong, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from http import HTTPStatus
+from typing import Any, Final
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from nymlink.core.errors import InputError, NymlinkError, StoreError, UnknownNameError
+from nymlink.serve.batching import LinkTimeoutError, OverloadedError
+from nymlink.serve.json_text import json_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What a client is told of an error.
+
+    Attributes:
+        status: of HTTP.
+        code: the kind of error, in a word for programs.
+        what: what was wrong.
+        what_to_do: what to do about it.
+        headers: of the answer.
+    """
+
+    status: int
+    code: str
+    what: str
+    what_to_do: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        value = asdict(self)
+        del value["headers"]
+        return value
+
+    def response(self) -> Response:
+        """Make the answer."""
+        return Response(
+            json_bytes(self.to_dict()), self.status, headers=dict(self.headers), media_type="application/json"
+        )
+
+
+class ProblemError(Exception):
+    """A request that is answered with a problem."""
+
+    def __init__(self, status: int, code: str, what: str, what_to_do: str) -> None:
+        super().__init__(what)
+        self.problem = Problem(status, code, what, what_to_do)
+
+
+_TO_DO: Final = {
+    401: "send the header Authorization: Bearer TOKEN",
+    404: "see /docs for what there is",
+    405: "see /docs for the methods of each path",
+}
+
+
+def unexpected() -> Problem:
+    """Make the problem of an error that nobody foresaw."""
+    return Problem(500, "internal_error", "the server failed", "tell who runs it: the log names the place")
+
+
+def problem_of(error: NymlinkError) -> Problem:
+    """Make the problem of an error that was raised on purpose."""
+    if isinstance(error, UnknownNameError):
+        return Problem(404, "not_found", error.message, "look for its name with /search")
+    if isinstance(error, InputError):
+        return Problem(422, "invalid_input", error.message, "correct it and send the request again")
+    retry = {"Retry-After": "1"}
+    if isinstance(error, OverloadedError):
+        return Problem(503, "overloaded", error.message, "send it again in a second, or less at a time", retry)
+    if isinstance(error, LinkTimeoutError):
+        return Problem(503, "timed_out", error.message, "send fewer mentions at a time", retry)
+    if isinstance(error, StoreError):
+        return Problem(500, "damaged_index", "the index is damaged", "tell who runs the server: build it again")
+    return unexpected()
+
+
+def _invalid(error: RequestValidationError, request: Request) -> Problem:
+    """Describe the first faults of a request: where they are, never what is there."""
+    if request.method == "POST" and "json" not in request.headers.get("content-type", ""):
+        to_do = "send JSON, with the header Content-Type: application/json"
+        return Problem(415, "unsupported_media_type", "the body is not said to be JSON", to_do)
+    faults = [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()[:3]]
+    status = 400 if any(fault["type"] == "json_invalid" for fault in error.errors()) else 422
+    return Problem(status, "invalid_request", "; ".join(faults), "see /docs for what is expected")
+
+
+def _http(error: HTTPException) -> Problem:
+    name = HTTPStatus(error.status_code).phrase
+    to_do = _TO_DO.get(error.status_code, "see /docs for what is expected")
+    code = name.lower().replace(" ", "_").replace("-", "_")
+    return Problem(error.status_code, code, str(error.detail), to_do, error.headers or {})
+
+
+def add_error_handlers(app: FastAPI) -> None:
+    """Answer all errors of an application in one shape."""
+    app.add_exception_handler(ProblemError, _answering(lambda error, _: error.problem))
+    app.add_exception_handler(NymlinkError, _answering(lambda error, _: problem_of(error)))
+    app.add_exception_handler(RequestValidationError, _answering(_invalid))
+    app.add_exception_handler(HTTPException, _answering(lambda error, _: _http(error)))
+
+
+def _answering(
+    describe: Callable[[Any, Request], Problem],
+) -> Callable[[Request, Exception], Awaitable[Response]]:
+    async def answer(request: Request, error: Exception) -> Response:
+        return describe(error, request).response()
+
+    return answer

@@ -1,0 +1,112 @@
+// The page that links names, one a line.
+
+import { ask } from "./api.js";
+import { element } from "./elements.js";
+import { candidateList, conceptAddress, describe, percent } from "./why.js";
+
+const AT_ONCE = 200;
+const SHOWN_CANDIDATES = 5;
+
+const form = document.getElementById("ask");
+const text = document.getElementById("text");
+const index = document.getElementById("index");
+const status = document.getElementById("status");
+const links = document.getElementById("links");
+
+let asked = 0;
+
+async function linkNames() {
+  const mine = ++asked;
+  const names = text.value.split("\n").map((line) => line.trim()).filter(Boolean);
+  links.replaceChildren();
+  if (!names.length) return say("Write some names first.");
+  const table = newTable();
+  links.append(table);
+  try {
+    // The first are there while the others are still linked.
+    for (let start = 0; start < names.length; start += AT_ONCE) {
+      say(`Linking ${names.length} names: ${start} done …`);
+      const mentions = names.slice(start, start + AT_ONCE);
+      const answer = await ask("/link", { mentions, index: index.value, top_k: SHOWN_CANDIDATES });
+      if (mine !== asked) return;
+      for (const link of answer.links) table.tBodies[0].append(row(index.value, link));
+    }
+    say(names.length === 1 ? "1 name linked." : `${names.length} names linked.`);
+  } catch (error) {
+    if (mine === asked) say(error.message);
+  }
+}
+
+function newTable() {
+  const head = ["Name", "Concept", "Confidence"].map((title) => element("th", { scope: "col" }, title));
+  return element(
+    "table",
+    {},
+    element("caption", {}, "Links; open a name to see why"),
+    element("thead", {}, element("tr", {}, ...head)),
+    element("tbody"),
+  );
+}
+
+function row(index, link) {
+  const first = link.candidates[0];
+  const meaning = element("div", { class: "definition" });
+  const notes = link.notes.length ? element("p", { class: "note" }, link.notes.join("; ")) : null;
+  const details = element("details", {}, element("summary", {}, link.mention), notes, meaning, candidateList(index, link));
+  const fill = () => describe(index, link, meaning).catch((error) => say(error.message));
+  details.addEventListener("toggle", () => details.open && fill());
+  const concept = first
+    ? [
+        element("a", { href: conceptAddress(index, first.concept_id) }, first.concept_name),
+        " ",
+        element("span", { class: "id" }, first.concept_id),
+      ]
+    : ["no concept is similar"];
+  const doubt = link.notes.length ? element("span", { class: "doubt" }, ` ${link.notes.join("; ")}`) : "";
+  return element(
+    "tr",
+    {},
+    element("td", {}, details),
+    element("td", {}, ...concept, doubt),
+    element("td", { class: "number" }, meter(link.confidence), percent(link.confidence)),
+  );
+}
+
+function meter(confidence) {
+  if (confidence === null) return "";
+  return element("meter", { value: confidence, min: 0, max: 1, low: 0.5, high: 0.8, optimum: 1, "aria-hidden": "true" });
+}
+
+function say(message) {
+  status.textContent = message;
+}
+
+function addressOfThis() {
+  const address = new URL(location.href);
+  address.search = new URLSearchParams({ index: index.value, text: text.value });
+  return address.href;
+}
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  linkNames();
+});
+text.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
+});
+document.getElementById("share").addEventListener("click", async () => {
+  history.replaceState(null, "", addressOfThis());
+  try {
+    await navigator.clipboard.writeText(location.href);
+    say("The address is copied. It holds the names: who sees it reads them.");
+  } catch {
+    say("The address of this page now holds the names.");
+  }
+});
+
+const given = new URLSearchParams(location.search);
+if ([...index.options].some((option) => option.value === given.get("index"))) index.value = given.get("index");
+if (given.get("text")) {
+  text.value = given.get("text");
+  linkNames();
+}

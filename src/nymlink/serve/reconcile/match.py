@@ -1,0 +1,203 @@
+"""Match the names of reconciliation queries to concepts, with what else is known of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from nymlink.corpus.model import Document, Mention
+from nymlink.linking.model import Link
+from nymlink.serve.reconcile.queries import Condition, ReconciliationQuery
+from nymlink.serve.served import ServedIndex
+
+_DEPTH: Final = 50
+"""Candidates that are looked at where types or conditions choose among them."""
+
+_DESCRIPTION: Final = 300
+"""Characters of a description."""
+
+_NAMES: Final = {
+    "score": "Similarity to the matched name",
+    "exact": "The matched name equals the query",
+    "sparse": "Similarity in spelling",
+    "dense": "Similarity in meaning",
+    "writing": "Likeness in writing",
+    "confidence": "Probability of being right",
+    "type": "Is of the wanted type",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A concept that a query may mean.
+
+    Attributes:
+        row: the concept.
+        similarity: of the name, 0 to 1; ``None`` where the query has no name.
+        parts: of that similarity.
+        confidence: of the first candidate of a link.
+        is_certain: whether the name says so: the confidence is high enough, or it is the id.
+        evidence: for each type and condition that the query has, whether the concept meets it.
+    """
+
+    row: int
+    similarity: float | None
+    parts: dict[str, float] = field(default_factory=dict)
+    confidence: float | None = None
+    is_certain: bool = False
+    evidence: dict[str, bool] = field(default_factory=dict)
+
+    @property
+    def score(self) -> float:
+        """Mean of the similarity of the name and of the evidence, 0 to 100."""
+        values = [*([] if self.similarity is None else [self.similarity]), *map(float, self.evidence.values())]
+        return round(100 * sum(values) / max(len(values), 1), 4)
+
+
+def match(served: ServedIndex, queries: Sequence[ReconciliationQuery]) -> list[list[dict[str, Any]]]:
+    """Find the candidates of queries, best first, as both versions of the API write them.
+
+    The names of all queries are linked together. Types and required conditions leave candidates out; the other
+    conditions, and types that candidates should only be of, count in the score, each as much as the name. What a
+    value of a property leads to (a cross-reference, a synonym, a parent) is a candidate, too, and so is the
+    concept whose id a query has for a name.
+
+    ``match`` is true for at most one candidate: the first of its link and of the query, with a confidence of at
+    least the threshold of the index, where it meets all conditions; or the one whose id was given.
+
+    Raises:
+        OverloadedError, LinkTimeoutError: the server has too much to do.
+    """
+    links = _links(served, queries)
+    return [
+        [
+            _written(served, candidate, place == 0)
+            for place, candidate in enumerate(_candidates(served, query, link))
+        ]
+        for query, link in zip(queries, links, strict=True)
+    ]
+
+
+def _links(served: ServedIndex, queries: Sequence[ReconciliationQuery]) -> list[Link | None]:
+    """Link the names of queries; those that want as many candidates, together."""
+    depths = [_depth(query) for query in queries]
+    links: list[Link | None] = [None] * len(queries)
+    for depth in dict.fromkeys(depths):
+        places = [place for place, query in enumerate(queries) if depths[place] == depth and query.text.strip()]
+        mentions = tuple(
+            Mention(queries[place].text[: served.limits.mention_characters], language=queries[place].language)
+            for place in places
+        )
+        for place, link in zip(places, served.link(Document("", mentions=mentions), top_k=depth), strict=True):
+            links[place] = link
+    return links
+
+
+def _depth(query: ReconciliationQuery) -> int:
+    """Say how many candidates of a name to look at."""
+    return _DEPTH if query.types or query.conditions or query.ids else min(query.limit, _DEPTH)
+
+
+def _candidates(served: ServedIndex, query: ReconciliationQuery, link: Link | None) -> list[_Candidate]:
+    """List the candidates of a query that it allows, best first."""
+    named = link is not None
+    found: dict[int, _Candidate] = {}
+    # One that was named by its id is certain, however its name is found.
+    ids = [*query.ids, *([query.text.strip()] if named else [])]
+    for concept_id in ids:
+        rows = _rows(served, concept_id)
+        for row in rows:
+            found.setdefault(row, _Candidate(row, 1.0, is_certain=len(rows) == 1 and len(ids) == 1))
+    for candidate in [] if link is None else _of_link(served, link):
+        found.setdefault(candidate.row, candidate)
+    for condition in query.conditions:
+        described = served.properties.get(condition.property_id)
+        if described is not None and condition.quantifier != "none":
+            for row in (row for value in condition.values for row in described.find(value)):
+                found.setdefault(row, _Candidate(row, 0.0 if named else None))
+    if query.ids:
+        allowed = {row for id_ in query.ids for row in _rows(served, id_)}
+        found = {row: candidate for row, candidate in found.items() if row in allowed}
+    checked = [_checked(served, query, candidate) for candidate in found.values()]
+    # Equal scores stay in the order of the link.
+    return sorted(filter(None, checked), key=lambda candidate: -candidate.score)[: query.limit]
+
+
+def _rows(served: ServedIndex, concept_id: str) -> list[int]:
+    """Find the rows of the concepts that an id, a former one too, stands for."""
+    rows = map(served.vocabulary.row, served.vocabulary.resolve(concept_id))
+    return [row for row in rows if row is not None]
+
+
+def _of_link(served: ServedIndex, link: Link) -> list[_Candidate]:
+    candidates = []
+    for rank, candidate in enumerate(link.candidates):
+        row = served.vocabulary.row(candidate.concept_id)
+        assert row is not None, "candidates are concepts of the index"
+        confidence = link.confidence if rank == 0 else None
+        is_certain = (
+            confidence is not None
+            and served.match_confidence is not None
+            and confidence >= served.match_confidence
+            and not link.nil
+        )
+        parts = {"score": candidate.score, **candidate.parts}
+        candidates.append(_Candidate(row, candidate.score, parts, confidence, is_certain))
+    return candidates
+
+
+def _checked(served: ServedIndex, query: ReconciliationQuery, candidate: _Candidate) -> _Candidate | None:
+    """Note which types and conditions a candidate meets; ``None`` where it must meet one and does not."""
+    evidence: dict[str, bool] = {}
+    if query.types:
+        members = [served.types.members(type_id) for type_id in query.types]
+        is_of = [some is not None and bool(some[candidate.row]) for some in members]
+        meets = all(is_of) if query.of_types == "all" else any(is_of)
+        if not meets and query.of_types != "should":
+            return None
+        if query.of_types == "should":
+            evidence["type"] = meets
+    for number, condition in enumerate(query.conditions, start=1):
+        meets = _meets(served, condition, candidate.row)
+        if not meets and condition.required:
+            return None
+        evidence[f"{condition.property_id}_{number}"] = meets
+    return replace(candidate, evidence=evidence)
+
+
+def _meets(served: ServedIndex, condition: Condition, row: int) -> bool:
+    """Whether the concept at a row meets a condition; one on a property that is not known, none does."""
+    described = served.properties.get(condition.property_id)
+    if described is None:
+        return False
+    values = list(described.values(row))
+    equal = [described.equals(value, values) for value in condition.values]
+    if condition.quantifier == "none":
+        return not any(equal)
+    return all(equal) if condition.quantifier == "all" else any(equal)
+
+
+def _written(served: ServedIndex, candidate: _Candidate, is_first: bool) -> dict[str, Any]:
+    """Write a candidate as JSON values."""
+    concept = served.vocabulary.concept(candidate.row)
+    numbers = {**candidate.parts, **({} if candidate.confidence is None else {"confidence": candidate.confidence})}
+    features = [
+        *({"id": id_, "name": _NAMES.get(id_, id_), "value": value} for id_, value in numbers.items()),
+        *({"id": id_, "name": _NAMES.get(id_, id_), "value": met} for id_, met in candidate.evidence.items()),
+    ]
+    definition = concept.definition
+    return {
+        "id": concept.id,
+        "name": concept.name,
+        **({} if definition is None else {"description": shortened(definition)}),
+        "type": [type_.to_dict() for type_ in served.types.of(candidate.row)],
+        "score": candidate.score,
+        "features": features,
+        "match": is_first and candidate.is_certain and all(candidate.evidence.values()),
+    }
+
+
+def shortened(text: str) -> str:
+    """Shorten a text to what fits in a list."""
+    return text if len(text) <= _DESCRIPTION else f"{text[: _DESCRIPTION - 1]}…"

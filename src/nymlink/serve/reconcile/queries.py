@@ -1,0 +1,226 @@
+"""Reconciliation queries, and how version 0.2 and the draft of 1.0 write them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Literal, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, RootModel, ValidationError, model_validator
+
+from nymlink.core.language_codes import normalise_language
+from nymlink.serve.errors import ProblemError
+
+DEFAULT_LIMIT: Final = 10
+"""Candidates of a query that says no limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What a property of a candidate should be.
+
+    Attributes:
+        property_id: the property.
+        values: as the query gives them.
+        quantifier: how many of them a candidate should have: any, all or none.
+        required: whether candidates without are left out.
+    """
+
+    property_id: str
+    values: tuple[str, ...]
+    quantifier: Literal["any", "all", "none"] = "any"
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReconciliationQuery:
+    """A name to be matched, and what else is known of its concept.
+
+    Attributes:
+        text: the name, or an id; empty for conditions alone.
+        types: ids of the types that candidates should be of.
+        of_types: whether they must be of any or all of these types, or only should.
+        conditions: on properties.
+        ids: the concept is one of these; empty for any.
+        limit: candidates at most.
+        language: code of the language of the name; ``None`` where it is unknown.
+    """
+
+    text: str = ""
+    types: tuple[str, ...] = ()
+    of_types: Literal["any", "all", "should"] = "any"
+    conditions: tuple[Condition, ...] = ()
+    ids: tuple[str, ...] = ()
+    limit: int = DEFAULT_LIMIT
+    language: str | None = None
+
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+class _Entity(BaseModel):
+    id: str
+    name: str | None = None
+
+
+def _as_list(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
+
+
+_Values = Annotated[list[str | bool | int | float | _Entity], BeforeValidator(_as_list)]
+_Strings = Annotated[list[str], BeforeValidator(_as_list)]
+# A number of the schemas that is no whole number, or none at all above zero, is no limit either.
+_Limit = Annotated[float | None, Field(ge=1, le=1e9)]
+
+
+class _ClassicProperty(BaseModel):
+    pid: str
+    v: _Values
+
+
+class _ClassicQuery(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    query: str | None = None
+    type: _Strings = []
+    type_strict: Literal["any", "all", "should"] = "any"
+    limit: _Limit = None
+    properties: list[_ClassicProperty] = []
+
+    @model_validator(mode="after")
+    def _asks_for_something(self) -> _ClassicQuery:
+        if self.query is None and not self.properties:
+            raise ValueError("a query needs the field query or some properties")
+        return self
+
+    def parsed(self) -> ReconciliationQuery:
+        return ReconciliationQuery(
+            text=self.query or "",
+            types=tuple(filter(None, self.type)),
+            of_types=self.type_strict,
+            conditions=tuple(Condition(each.pid, _strings(each.v)) for each in self.properties),
+            limit=int(self.limit or DEFAULT_LIMIT),
+        )
+
+
+class _ClassicBatch(RootModel[dict[str, _ClassicQuery]]):
+    pass
+
+
+class _DraftCondition(BaseModel):
+    matchType: Literal["name", "id", "property"]  # noqa: N815 — as the specification writes it
+    propertyId: str | None = None  # noqa: N815
+    propertyValue: _Values  # noqa: N815
+    required: bool = False
+    matchQuantifier: Literal["any", "all", "none"] = "any"  # noqa: N815
+    matchQualifier: str | None = None  # noqa: N815
+
+    @model_validator(mode="after")
+    def _has_property(self) -> _DraftCondition:
+        if self.matchType == "property" and self.propertyId is None:
+            raise ValueError("a condition on a property needs propertyId")
+        return self
+
+
+class _DraftQuery(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    type: str | None = None
+    limit: _Limit = None
+    lang: str | None = None
+    dir: Literal["ltr", "rtl", "auto"] | None = None
+    conditions: Annotated[list[_DraftCondition], Field(min_length=1)]
+
+    def parsed(self) -> ReconciliationQuery:
+        names = [value for each in self._of("name") for value in _strings(each.propertyValue)]
+        return ReconciliationQuery(
+            # Further names are conditions: a candidate should have them, too.
+            text=names[0] if names else "",
+            types=(self.type,) if self.type else (),
+            conditions=(
+                *(Condition("synonyms", (name,)) for name in names[1:]),
+                *(
+                    Condition(
+                        each.propertyId or "", _strings(each.propertyValue), each.matchQuantifier, each.required
+                    )
+                    for each in self._of("property")
+                ),
+            ),
+            ids=tuple(value for each in self._of("id") for value in _strings(each.propertyValue)),
+            limit=int(self.limit or DEFAULT_LIMIT),
+            language=None if self.lang is None else normalise_language(self.lang),
+        )
+
+    def _of(self, match_type: str) -> list[_DraftCondition]:
+        return [condition for condition in self.conditions if condition.matchType == match_type]
+
+
+class _DraftBatch(BaseModel):
+    queries: list[_DraftQuery]
+
+
+def parse_classic(text: str) -> dict[str, ReconciliationQuery]:
+    """Parse a batch of version 0.2: an object of queries, by names of the client's.
+
+    Raises:
+        ProblemError: it is none.
+    """
+    return {key: query.parsed() for key, query in _validated(_ClassicBatch, text).root.items()}
+
+
+def parse_draft(body: bytes) -> list[ReconciliationQuery]:
+    """Parse a batch of the draft of version 1.0: an object with a list of queries.
+
+    Raises:
+        ProblemError: it is none.
+    """
+    return [query.parsed() for query in _validated(_DraftBatch, body).queries]
+
+
+class _ExtensionProperty(BaseModel):
+    id: str
+    settings: Mapping[str, Any] = {}
+
+
+class Extension(BaseModel):
+    """Properties of concepts that are asked for."""
+
+    ids: list[str]
+    properties: list[_ExtensionProperty]
+
+
+def parse_extension(text: str | bytes) -> Extension:
+    """Parse a query for data extension, the same in both versions.
+
+    Raises:
+        ProblemError: it is none.
+    """
+    return _validated(Extension, text)
+
+
+def _validated(model: type[_Model], text: str | bytes) -> _Model:
+    """Parse JSON and validate it.
+
+    Raises:
+        ProblemError: it is not valid.
+    """
+    try:
+        return model.model_validate(json.loads(text))
+    except ValidationError as error:
+        faults = error.errors(include_url=False, include_context=False, include_input=False)[:3]
+        what = "; ".join(f"{'.'.join(map(str, fault['loc'])) or 'the batch'}: {fault['msg']}" for fault in faults)
+        raise ProblemError(400, "invalid_query", what, "see the specification of the version you use") from error
+    except (ValueError, RecursionError) as error:
+        raise ProblemError(400, "invalid_json", "this is no JSON", "send valid JSON in UTF-8") from error
+
+
+def _strings(values: Sequence[str | bool | int | float | _Entity]) -> tuple[str, ...]:
+    """Write the values of a condition as texts; of an entity its id."""
+    return tuple(_string(value) for value in values)
+
+
+def _string(value: str | bool | int | float | _Entity) -> str:
+    if isinstance(value, _Entity):
+        return value.id
+    return str(value).lower() if isinstance(value, bool) else str(value)

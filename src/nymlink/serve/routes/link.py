@@ -1,0 +1,116 @@
+"""`POST /link`: mentions in, links out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from fastapi import APIRouter, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from pydantic import BaseModel, ConfigDict, Field
+
+from nymlink.core.language_codes import normalise_language
+from nymlink.corpus.model import Document, Mention
+from nymlink.linking.model import Link
+from nymlink.serve.errors import ProblemError
+from nymlink.serve.routes.examples import LINK_ANSWER, LINK_REQUEST
+from nymlink.serve.routes.parts import Indexes, json_answer, metrics_of
+from nymlink.serve.settings import Limits
+
+router: Final = APIRouter()
+
+_FEW: Final = 50
+"""Links that are written while other requests wait."""
+
+
+class LocatedMention(BaseModel):
+    """A mention, where it stands in a text, and its language."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    text: str
+    start: int | None = Field(None, description="Offset of its first character in `text`, in Unicode code points.")
+    end: int | None = Field(None, description="Offset one past its last character.")
+    language: str | None = Field(None, description="Code of its language, such as en.")
+
+
+class LinkRequest(BaseModel):
+    """What is to be linked."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [LINK_REQUEST]})
+
+    mentions: list[str | LocatedMention | None] = Field(description="Missing ones (null) have an empty link.")
+    index: str | None = Field(None, description="Name of the index; the first if not given.")
+    top_k: int = Field(1, ge=1, description="Candidates of a mention at most.")
+    language: str | None = Field(None, description="Code of the language of mentions that state none.")
+    text: str = Field(
+        "", description="The text that mentions stand in: what it abbreviates is read as it defines."
+    )
+
+
+@router.post(
+    "/link",
+    tags=["link"],
+    summary="Link mentions to concepts",
+    responses={200: {"content": {"application/json": {"example": LINK_ANSWER}}}},
+)
+async def link(
+    request: Request,
+    what: LinkRequest,
+    indexes: Indexes,
+) -> Response:
+    """Answer with a link for each mention, in order: `{"links": [...]}`."""
+    served = indexes.named(what.index)
+    request.state.mentions = len(what.mentions)
+    _require_within(what, served.limits)
+    language = _language(what.language)
+    mentions = tuple(_mention(mention, language) for mention in what.mentions)
+    links = await served.link_soon(Document("", what.text, mentions), top_k=what.top_k)
+    metrics_of(request).note_mentions(served.name, len(links))
+    return _answer(links) if len(links) <= _FEW else await run_in_threadpool(_answer, links)
+
+
+def _answer(links: Sequence[Link]) -> Response:
+    return json_answer({"links": [link.to_dict() for link in links]})
+
+
+def _mention(mention: str | LocatedMention | None, language: str | None) -> Mention:
+    if isinstance(mention, LocatedMention):
+        return Mention(mention.text, mention.start, mention.end, language=mention.language or language)
+    return Mention(mention or "", language=language)
+
+
+def _language(code: str | None) -> str | None:
+    """Normalise a language code.
+
+    Raises:
+        ProblemError: it is none.
+    """
+    if code is None:
+        return None
+    language = normalise_language(code)
+    if language is None:
+        raise ProblemError(422, "unknown_language", "language is no language code", "give one like en or pt-BR")
+    return language
+
+
+def _require_within(what: LinkRequest, limits: Limits) -> None:
+    """Check the limits of a request.
+
+    Raises:
+        ProblemError: it is beyond one.
+    """
+    _require("too_many_mentions", "mentions", len(what.mentions), limits.mentions)
+    longest = max((len(_text(mention)) for mention in what.mentions), default=0)
+    _require("mention_too_long", "characters in a mention", longest, limits.mention_characters)
+    _require("text_too_long", "characters in text", len(what.text), limits.text_characters)
+    _require("too_many_candidates", "candidates (top_k)", what.top_k, limits.top_k, status=422)
+
+
+def _require(code: str, name: str, size: int, most: int, *, status: int = 413) -> None:
+    if size > most:
+        raise ProblemError(status, code, f"{size:,} {name}; the limit is {most:,}", "send less at a time")
+
+
+def _text(mention: Any) -> str:
+    return mention.text if isinstance(mention, LocatedMention) else mention or ""

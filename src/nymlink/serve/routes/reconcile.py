@@ -1,0 +1,250 @@
+"""The reconciliation service of each index, in version 0.2 and in the draft of 1.0."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Final, Literal
+from urllib.parse import parse_qs
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+
+from nymlink.serve.concept_details import describe_concept
+from nymlink.serve.errors import ProblemError
+from nymlink.serve.pages.templates import page
+from nymlink.serve.reconcile.extend import extend_classic, extend_draft, propose_properties
+from nymlink.serve.reconcile.manifest import classic_manifest, draft_manifest
+from nymlink.serve.reconcile.match import match
+from nymlink.serve.reconcile.queries import ReconciliationQuery, parse_classic, parse_draft, parse_extension
+from nymlink.serve.reconcile.suggest import flyout, suggest_entities, suggest_properties, suggest_types
+from nymlink.serve.routes.parts import base_url, indexes_of, json_answer, metrics_of, settings_of
+from nymlink.serve.served import ServedIndex
+
+_FUNCTION: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$.]{0,199}")
+
+_PREVIEW_POLICY: Final = (
+    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *"
+)
+
+
+# What is no coroutine would be called in a thread.
+async def _served(request: Request, name: str) -> ServedIndex:
+    return indexes_of(request).named(name)
+
+
+async def _body(request: Request) -> bytes:
+    return await request.body()
+
+
+Served = Annotated[ServedIndex, Depends(_served)]
+Body = Annotated[bytes, Depends(_body)]
+Callback = Annotated[str | None, Query(description="Function of a JSONP client (0.2 only).", max_length=200)]
+What = Literal["entity", "property", "type"]
+
+_ROOT: Final = "/reconcile/{name}"
+_classic: Final = APIRouter(prefix=_ROOT, tags=["reconciliation 0.2"])
+_both: Final = APIRouter(tags=["reconciliation"])
+_draft: Final = APIRouter(tags=["reconciliation 1.0-draft"])
+_draft_root: Final = APIRouter(prefix=_ROOT, tags=["reconciliation 1.0-draft"])
+
+
+@_classic.get("", summary="Describe the service, or match names")
+@_classic.get("/", include_in_schema=False)
+def root(
+    request: Request,
+    served: Served,
+    queries: Annotated[str | None, Query(description="A batch of queries, in JSON.")] = None,
+    extend: Annotated[str | None, Query(description="A query for data extension, in JSON.")] = None,
+    callback: Callback = None,
+) -> Response:
+    """Answer with the manifest of version 0.2; with a batch of queries or a data extension, with that."""
+    return _answer(_asked_of_root(request, served, queries, extend), callback)
+
+
+@_classic.post(
+    "",
+    summary="Match names, or extend data",
+    openapi_extra={
+        "requestBody": {
+            "content": {
+                "application/x-www-form-urlencoded": {
+                    "schema": {
+                        "type": "object",
+                        "properties": {"queries": {"type": "string"}, "extend": {"type": "string"}},
+                        "example": {"queries": '{"q0": {"query": "siezures", "limit": 3}}'},
+                    }
+                }
+            }
+        }
+    },
+)
+@_classic.post("/", include_in_schema=False)
+def post_root(request: Request, served: Served, body: Body) -> Response:
+    """Answer to the field `queries` or `extend` of a form."""
+    fields = _form(body)
+    if not fields.keys() & {"queries", "extend"}:
+        raise ProblemError(400, "no_queries", "the form has neither queries nor extend", "send one of them")
+    return _answer(_asked_of_root(request, served, fields.get("queries"), fields.get("extend")), None)
+
+
+@_both.get("/suggest/{what}", summary="Complete a name or an id")
+def suggest(
+    served: Served,
+    what: What,
+    prefix: str = "",
+    limit: Annotated[int, Query(ge=1)] = 20,
+    offset: Annotated[int, Query(ge=0, le=10_000)] = 0,
+    cursor: Annotated[int, Query(ge=0, le=10_000, description="Offset, as version 0.2 calls it.")] = 0,
+    type: Annotated[str, Query(description="Type of the concepts.")] = "",
+    callback: Callback = None,
+) -> Response:
+    """Answer with concepts, types or properties."""
+    skipped = offset or cursor
+    if what == "entity":
+        return _answer(
+            {"result": suggest_entities(served, prefix, limit=limit, offset=skipped, type_id=type)}, callback
+        )
+    complete = suggest_types if what == "type" else suggest_properties
+    return _answer({"result": complete(served, prefix, limit=limit, offset=skipped)}, callback)
+
+
+@_classic.get("/flyout/{what}", summary="Say a few words")
+def get_flyout(served: Served, what: What, id: str, callback: Callback = None) -> Response:
+    """Answer with HTML in JSON."""
+    return _answer(flyout(served, what, id), callback)
+
+
+@_both.get("/preview", summary="Show a concept in a small frame")
+def preview(request: Request, served: Served, id: str) -> Response:
+    """Answer with a page of the size that the manifest says."""
+    answer = page("preview.html", concept=describe_concept(served, id), base=base_url(request))
+    answer.headers["Content-Security-Policy"] = _PREVIEW_POLICY
+    return answer
+
+
+@_both.get("/extend/propose", summary="Propose properties")
+def propose(
+    served: Served,
+    type: str | None = None,
+    limit: Annotated[int | None, Query(ge=1)] = None,
+    callback: Callback = None,
+) -> Response:
+    """Answer with the properties of concepts of a type."""
+    return _answer(propose_properties(served, type, limit), callback)
+
+
+@_draft.post(
+    "/match",
+    summary="Match names",
+    openapi_extra={
+        "requestBody": {
+            "content": {
+                "application/json": {
+                    "schema": {"type": "object", "required": ["queries"]},
+                    "example": {
+                        "queries": [
+                            {"conditions": [{"matchType": "name", "propertyValue": "siezures"}], "limit": 3}
+                        ]
+                    },
+                }
+            }
+        }
+    },
+)
+def match_draft(request: Request, served: Served, body: Body) -> Response:
+    """Answer with the candidates of each query, in order."""
+    results = _matched(request, served, parse_draft(body))
+    return json_answer({"results": [{"candidates": candidates} for candidates in results]})
+
+
+@_draft.post(
+    "/extend",
+    summary="Extend data",
+    openapi_extra={
+        "requestBody": {
+            "content": {
+                "application/json": {
+                    "schema": {"type": "object", "required": ["ids", "properties"]},
+                    "example": {"ids": ["HP:0001250"], "properties": [{"id": "xrefs"}]},
+                }
+            }
+        }
+    },
+)
+def post_extend(served: Served, body: Body) -> Response:
+    """Answer with the values of properties of concepts."""
+    return json_answer(extend_draft(served, parse_extension(body)))
+
+
+@_draft_root.get("/1.0-draft", summary="Describe the service")
+@_draft_root.get("/1.0-draft/", include_in_schema=False)
+def get_draft_manifest(request: Request, served: Served) -> Response:
+    """Answer with the manifest of the draft of version 1.0."""
+    tokens = bool(settings_of(request).tokens)
+    return json_answer(draft_manifest(served, base_url(request), tokens=tokens))
+
+
+def _asked_of_root(request: Request, served: ServedIndex, queries: str | None, extend: str | None) -> Any:
+    if queries is not None:
+        batch = parse_classic(queries)
+        results = _matched(request, served, list(batch.values()))
+        return {key: {"result": result} for key, result in zip(batch, results, strict=True)}
+    if extend is not None:
+        return extend_classic(served, parse_extension(extend))
+    return classic_manifest(served, base_url(request), tokens=bool(settings_of(request).tokens))
+
+
+def _matched(
+    request: Request, served: ServedIndex, queries: list[ReconciliationQuery]
+) -> list[list[dict[str, Any]]]:
+    """Match a batch.
+
+    Raises:
+        ProblemError: it is too large.
+    """
+    most = served.limits.queries
+    if len(queries) > most:
+        what = f"{len(queries):,} queries; the limit is {most:,} (batchSize of the manifest)"
+        raise ProblemError(413, "too_many_queries", what, "send fewer at a time")
+    request.state.mentions = len(queries)
+    results = match(served, queries)
+    metrics_of(request).note_mentions(served.name, len(queries))
+    return results
+
+
+def _form(body: bytes) -> dict[str, str]:
+    """Parse the fields of a form.
+
+    Raises:
+        ProblemError: it is none.
+    """
+    try:
+        fields = parse_qs(body.decode(), keep_blank_values=True, errors="strict", max_num_fields=100)
+    except ValueError as error:
+        to_do = "send queries=… as application/x-www-form-urlencoded in UTF-8"
+        raise ProblemError(400, "invalid_form", "this is no form", to_do) from error
+    return {name: values[-1] for name, values in fields.items()}
+
+
+def _answer(value: Any, callback: str | None) -> Response:
+    """Answer in JSON, or as a script that calls a function with it.
+
+    Raises:
+        ProblemError: the function has no name that is one.
+    """
+    if callback is None:
+        return json_answer(value)
+    if not _FUNCTION.fullmatch(callback):
+        raise ProblemError(400, "invalid_callback", "callback is no name of a function", "use letters and digits")
+    script = b"/**/" + callback.encode() + b"(" + json_answer(value).body + b");"
+    # Ends of lines for JavaScript, though not for JSON.
+    script = script.replace("\u2028".encode(), b"\\u2028").replace("\u2029".encode(), b"\\u2029")
+    return Response(script, media_type="application/javascript")
+
+
+_draft.include_router(_both)
+router: Final = APIRouter()
+router.include_router(_classic)
+router.include_router(_draft_root)
+router.include_router(_draft, prefix=_ROOT)
+# A client of version 1.0 finds all of it below the address of its manifest.
+router.include_router(_draft, prefix=f"{_ROOT}/1.0-draft", include_in_schema=False)

@@ -1,0 +1,162 @@
+"""The indexes that a server answers from, side by side."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
+from typing import Any, Final
+
+from nymlink.core.errors import InputError, NymlinkError
+from nymlink.corpus.model import Document, Mention
+from nymlink.index.completion import Completer
+from nymlink.index.index import Index
+from nymlink.linking.calibration import Calibration
+from nymlink.linking.model import Link
+from nymlink.serve.batching import BatchingLinker, LinkTimeoutError
+from nymlink.serve.errors import ProblemError
+from nymlink.serve.reconcile.properties import Properties
+from nymlink.serve.reconcile.types import Types
+from nymlink.serve.settings import MATCH_PRECISION, Limits
+from nymlink.vocabulary.inverted_lists import InvertedLists
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+class ServedIndex:
+    """An index, its linker, and what is looked up in it.
+
+    Args:
+        name: of the index, in addresses.
+        index: what is linked to.
+        target_precision: share of links to be right; others are NIL. ``None``: only those without candidates are.
+        limits: of requests.
+
+    Attributes:
+        match_confidence: a reconciled name of at least this confidence is matched without asking: that of the
+            target precision, or of :data:`~nymlink.serve.settings.MATCH_PRECISION`; ``None`` where the index is
+            not calibrated, or does not reach it: no name is then.
+
+    Raises:
+        InputError: this is no name for an index; or the target precision cannot be reached.
+    """
+
+    def __init__(self, name: str, index: Index, *, target_precision: float | None, limits: Limits) -> None:
+        if not _NAME.fullmatch(name):
+            raise InputError(f"{name!r} is no name for an index: use letters, digits, '.', '_' and '-'")
+        self.name = name
+        self.index = index
+        self.vocabulary = index.vocabulary
+        self.limits = limits
+        try:
+            self.linker = BatchingLinker(
+                index, target_precision=target_precision, waiting_mentions=limits.waiting_mentions
+            )
+        except InputError as error:
+            raise InputError(f"index {name}: {error.message}") from error
+        self.completer = Completer(index)
+        self.match_confidence = _match_confidence(index, target_precision)
+
+    def link(self, document: Document, *, top_k: int) -> list[Link]:
+        """Link the mentions of a document, together with those of other requests.
+
+        Raises:
+            InputError: offsets are not those of a mention.
+            OverloadedError, LinkTimeoutError: the server has too much to do.
+        """
+        return self.linker.link(document, top_k=top_k, timeout=self.limits.answer_seconds)
+
+    async def link_soon(self, document: Document, *, top_k: int) -> list[Link]:
+        """Link as :meth:`link` does, waiting for it without a thread: those of a request each would cost more."""
+        links = self.linker.submit(document, top_k=top_k)
+        try:
+            async with asyncio.timeout(self.limits.answer_seconds):
+                return await asyncio.wrap_future(links)
+        except TimeoutError as error:
+            raise LinkTimeoutError.of(document, self.limits.answer_seconds) from error
+
+    def describe(self) -> dict[str, Any]:
+        """Describe the index, as JSON values."""
+        encoder = self.index.settings.get("encoder")
+        return {
+            "name": self.name,
+            **self.vocabulary.describe(),
+            "languages": self.vocabulary.counts("lang"),
+            "semantic_types": self.vocabulary.semantic_types(),
+            "encoder": encoder.get("name") if isinstance(encoder, Mapping) else encoder,
+            "calibrated": self.index.calibration is not None,
+            "match_confidence": self.match_confidence,
+        }
+
+    @cached_property
+    def children(self) -> InvertedLists:
+        """The children of concepts."""
+        return InvertedLists(self.vocabulary, "parents")
+
+    @cached_property
+    def types(self) -> Types:
+        """The types of concepts."""
+        return Types(self.vocabulary, self.children)
+
+    @cached_property
+    def properties(self) -> Properties:
+        """The properties of concepts."""
+        return Properties(self.vocabulary, self.children)
+
+
+class ServedIndexes:
+    """All indexes of a server, by name; the first is the default."""
+
+    def __init__(self, indexes: Sequence[ServedIndex]) -> None:
+        self._by_name = {index.name: index for index in indexes}
+        if len(self._by_name) < len(indexes):
+            raise InputError("two indexes have the same name: give each a name of its own, NAME=PATH")
+
+    def __iter__(self) -> Iterator[ServedIndex]:
+        return iter(self._by_name.values())
+
+    def named(self, name: str | None) -> ServedIndex:
+        """Find an index; for ``None`` the first.
+
+        Raises:
+            ProblemError: there is none of this name.
+        """
+        if name is None:
+            return next(iter(self))
+        if name not in self._by_name:
+            known = ", ".join(self._by_name)
+            raise ProblemError(404, "unknown_index", "there is no index of this name", f"ask for one of: {known}")
+        return self._by_name[name]
+
+    def load(self) -> None:
+        """Load the encoders now, not at the first request.
+
+        Raises:
+            StoreError: an encoder is not found, or is another one.
+        """
+        for served in self:
+            served.index.load_encoder()
+
+    def warm_up(self) -> None:
+        """Link a mention to each index, and collect its types, so that the first request need not wait."""
+        for served in self:
+            with suppress(NymlinkError):
+                served.link(Document("", mentions=(Mention("a mention that warms up"),)), top_k=1)
+            _ = served.types
+
+    def close(self) -> None:
+        """Link what waits, and take nothing more."""
+        for served in self:
+            served.linker.close()
+
+
+def _match_confidence(index: Index, target_precision: float | None) -> float | None:
+    if index.calibration is None:
+        return None
+    precision = MATCH_PRECISION if target_precision is None else target_precision
+    try:
+        return Calibration.of(index).threshold(precision)
+    except InputError:
+        return None

@@ -1,0 +1,161 @@
+"""Run the application: take a port, listen, and answer what was taken before the end."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import uvicorn
+from fastapi import FastAPI
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+from nymlink.core.errors import OutputError
+from nymlink.serve.settings import Limits
+
+_GRACE: Final = 30
+"""Seconds that requests have to be answered in after the server was told to stop."""
+
+_IDLE: Final = 30
+"""Seconds that a connection stays open without a request."""
+
+_BACKLOG: Final = 1024
+
+
+def take_port(host: str, port: int) -> socket.socket:
+    """Bind a port, before anything is loaded.
+
+    Args:
+        host: name or address of this machine.
+        port: 0 for any that is free.
+
+    Raises:
+        OutputError: it is taken, or not ours to take; the message says what to do.
+    """
+    try:
+        [(family, kind, protocol, _, address), *_] = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        taken = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise OutputError(f"{host} is no address of this machine ({error.strerror}): see --host") from error
+    try:
+        # On Windows it would let two servers have the same port.
+        if hasattr(socket, "SO_EXCLUSIVEADDRUSE"):
+            taken.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
+        else:
+            taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        taken.bind(address)
+        # Another server that binds without listening would not notice before it has loaded everything.
+        taken.listen(_BACKLOG)
+    except OSError as error:
+        taken.close()
+        raise OutputError(f"{host}:{port}: {_reason(error)}") from error
+    return taken
+
+
+def _reason(error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return "the port is taken, perhaps by another nymlink serve: stop that, or choose another with --port"
+    if error.errno == errno.EACCES:
+        return "the port is not yours to take: choose one above 1023 with --port"
+    return f"the port cannot be taken ({error.strerror}): see --host and --port"
+
+
+def run(app: FastAPI, taken: socket.socket, *, limits: Limits, ready: Callable[[], None]) -> None:
+    """Answer until the process is told to stop (Ctrl-C, SIGTERM), then what has been taken by then.
+
+    Args:
+        app: the application.
+        taken: where to listen.
+        limits: of requests.
+        ready: called once requests are answered.
+    """
+    config = uvicorn.Config(
+        app,
+        http=_guarded(limits.body_seconds),
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=_IDLE,
+        timeout_graceful_shutdown=_GRACE,
+        backlog=_BACKLOG,
+        ws="none",
+    )
+    with _signals_end_quietly():
+        _Server(config, ready).run(sockets=[taken])
+
+
+@contextmanager
+def _signals_end_quietly() -> Iterator[None]:
+    """Let a signal that ended the server, which uvicorn raises again afterwards, do nothing more."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+class _Server(uvicorn.Server):
+    """A server that says when it is ready."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._ready()
+
+
+def _guarded(seconds: float) -> type[Any]:
+    """Make a protocol that closes connections whose request does not begin, or whose headers do not end, in time.
+
+    Uvicorn waits for headers for ever: a client that sends one byte a minute ("slow loris") would keep its
+    connection for nothing.
+    """
+
+    class Guarded(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+        _deadline: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self._wait_for_headers()
+
+        def data_received(self, data: bytes) -> None:
+            answering = self._is_answering()
+            if not answering and self._deadline is None:
+                self._wait_for_headers()
+            super().data_received(data)
+            if self._is_answering() and self._deadline is not None:
+                self._deadline.cancel()
+                self._deadline = None
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            if self._deadline is not None:
+                self._deadline.cancel()
+            super().connection_lost(exc)
+
+        def _wait_for_headers(self) -> None:
+            self._deadline = asyncio.get_running_loop().call_later(seconds, self._close)
+
+        def _is_answering(self) -> bool:
+            return self.cycle is not None and not self.cycle.response_complete
+
+        def _close(self) -> None:
+            self._deadline = None
+            if not self._is_answering():
+                self.transport.close()
+
+    return Guarded

@@ -1,0 +1,57 @@
+"""The settings of a server, and the limits of a request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+MATCH_PRECISION: Final = 0.94
+"""Share of reconciled names to be right of those that are matched without asking."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a request may ask for; more is refused with an error that says what the limit is.
+
+    Attributes:
+        body_bytes: of a body.
+        body_seconds: until a body, or the headers of a request, must have arrived.
+        answer_seconds: until links must have been found.
+        mentions: of a request.
+        mention_characters: of a mention.
+        text_characters: of the text that mentions stand in.
+        top_k: candidates of a mention.
+        queries: of a batch of reconciliation queries.
+        waiting_mentions: of all requests that are not yet answered, for each index.
+        requests: that are worked on at the same time.
+    """
+
+    body_bytes: int = 8 * 2**20
+    body_seconds: float = 10.0
+    answer_seconds: float = 60.0
+    mentions: int = 2000
+    mention_characters: int = 2000
+    text_characters: int = 500_000
+    top_k: int = 100
+    queries: int = 100
+    waiting_mentions: int = 100_000
+    requests: int = 512
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeSettings:
+    """How a server answers.
+
+    Attributes:
+        limits: of a request.
+        tokens: bearer tokens, one of which every request must carry; empty for none.
+        origins: other sites whose pages may ask it (``"*"`` for all); reconciliation may be asked by all.
+        public_url: where browsers reach it, if that is not where it listens (behind a proxy).
+        access_log: whether a line for each request is logged.
+    """
+
+    limits: Limits = field(default_factory=Limits)
+    tokens: tuple[str, ...] = ()
+    origins: tuple[str, ...] = ()
+    public_url: str | None = None
+    access_log: bool = True

@@ -1,0 +1,149 @@
+"""Many threads, one linker: each gets its own links, whatever the others ask for."""
+
+from __future__ import annotations
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event, Thread
+from typing import Any
+
+import pytest
+
+from nymlink.core.errors import InputError
+from nymlink.corpus.model import Document, Mention
+from nymlink.linking.linker import Linker
+from nymlink.linking.model import Link
+from nymlink.serve.batching import BatchingLinker, LinkTimeoutError, OverloadedError
+from tests.serve.toy import INDEX
+
+NAMES = ["heart attack", "seizure", "MI", "mitral insuficiency", "focal seizures", "nothing like it"]
+
+
+def document(*names: str) -> Document:
+    return Document("", mentions=tuple(map(Mention, names)))
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> tuple[list[int], Event]:
+    """Linkers that wait before each batch until they are let go; and the sizes of their batches."""
+    batches: list[int] = []
+    go = Event()
+    link = Linker.link_documents
+
+    def wait_and_link(self: Linker, documents: Any) -> Any:
+        documents = list(documents)
+        batches.append(sum(len(each.mentions) for each in documents))
+        go.wait(10)
+        if any(mention.text == "break" for each in documents for mention in each.mentions):
+            raise RuntimeError("broken")
+        return link(self, documents)
+
+    monkeypatch.setattr(Linker, "link_documents", wait_and_link)
+    return batches, go
+
+
+def test_each_thread_gets_its_own_links() -> None:
+    seed = random.Random(0)
+    requests = [(seed.choices(NAMES, k=seed.randrange(8)), seed.choice([1, 2])) for _ in range(200)]
+    linker = BatchingLinker(INDEX, waiting_mentions=10_000)
+    with ThreadPoolExecutor(32) as threads:
+        found = list(
+            threads.map(lambda asked: linker.link(document(*asked[0]), top_k=asked[1], timeout=60), requests)
+        )
+    linker.close()
+    linkers = {top_k: Linker(INDEX, top_k=top_k) for top_k in (1, 2)}
+    assert found == [linkers[top_k].link(names) for names, top_k in requests]
+
+
+def test_what_waits_is_linked_together_and_a_long_request_lets_others_through(
+    held: tuple[list[int], Event],
+) -> None:
+    batches, go = held
+    linker = BatchingLinker(INDEX, waiting_mentions=10_000)
+    done: list[str] = []
+
+    def ask(name: str, mentions: int) -> None:
+        linker.link(document(*["seizure"] * mentions), timeout=60)
+        done.append(name)
+
+    threads = [Thread(target=ask, args=("first", 1))]
+    threads[0].start()
+    while not batches:
+        pass
+    threads += [Thread(target=ask, args=("long", 5000))]
+    threads[-1].start()
+    while linker.waiting < 5000:
+        pass
+    threads += [Thread(target=ask, args=(str(number), 1)) for number in range(20)]
+    for thread in threads[2:]:
+        thread.start()
+    while linker.waiting < 5020:
+        pass
+    go.set()
+    for thread in threads:
+        thread.join()
+    linker.close()
+    assert done[-1] == "long"
+    assert batches[0] == 1
+    assert max(batches) <= 256
+    assert len(batches) < 30
+
+
+def test_an_error_of_one_request_does_not_reach_the_others(held: tuple[list[int], Event]) -> None:
+    batches, go = held
+    linker = BatchingLinker(INDEX, waiting_mentions=1000)
+    first = linker.submit(document("seizure"))
+    while not batches:
+        pass
+    good = [linker.submit(document("heart attack")) for _ in range(3)]
+    bad = linker.submit(document("break", *["seizure"] * 300))
+    while linker.waiting < 304:
+        pass
+    go.set()
+    assert [each.result()[0].best for each in good] == [Linker(INDEX).link("heart attack").best] * 3
+    with pytest.raises(RuntimeError, match="broken"):
+        bad.result()
+    assert first.result()
+    linker.close()
+
+
+def test_what_is_too_much_or_too_late_is_refused(held: tuple[list[int], Event]) -> None:
+    batches, go = held
+    linker = BatchingLinker(INDEX, waiting_mentions=5)
+    with pytest.raises(LinkTimeoutError, match="1 mentions were not linked within"):
+        linker.link(document("seizure"), timeout=0.05)
+    with pytest.raises(LinkTimeoutError):
+        linker.link(document(*["seizure"] * 4), timeout=0.05)
+    with pytest.raises(OverloadedError, match="4 mentions are waiting"):
+        linker.submit(document("a", "b"))
+    go.set()
+    while linker.waiting:
+        pass
+    assert len(linker.link(document("seizure"), timeout=60)) == 1
+    assert sum(batches) == 2, "nobody waited for the four"
+    linker.close()
+
+
+def test_what_was_taken_is_linked_before_the_end(held: tuple[list[int], Event]) -> None:
+    batches, go = held
+    linker = BatchingLinker(INDEX, waiting_mentions=100)
+    found: list[list[Link]] = []
+    thread = Thread(target=lambda: found.append(linker.link(document("seizure", "MI"), timeout=60)))
+    thread.start()
+    while not batches:
+        pass
+    closing = Thread(target=linker.close)
+    closing.start()
+    go.set()
+    closing.join()
+    thread.join()
+    assert len(found[0]) == 2
+    with pytest.raises(OverloadedError, match="shutting down"):
+        linker.submit(document("seizure"))
+
+
+def test_offsets_are_checked_before_anything_waits() -> None:
+    linker = BatchingLinker(INDEX, waiting_mentions=100)
+    with pytest.raises(InputError, match="mentions"):
+        linker.submit(Document("", "text", (Mention("other", 0, 4),)))
+    linker.close()

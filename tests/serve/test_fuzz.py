@@ -1,0 +1,45 @@
+"""Requests made from the API's own description, valid and broken: none makes the server fail."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import hypothesis
+import pytest
+
+pytest.importorskip("schemathesis", reason="schemathesis is not installed")
+
+import schemathesis
+
+from nymlink.serve.app import create_app
+from nymlink.serve.served import ServedIndex, ServedIndexes
+from nymlink.serve.settings import Limits
+from tests.serve.toy import INDEX
+
+
+async def app(scope: Any, receive: Any, send: Any) -> None:
+    """The application; its end, which each request would bring about here, it does not hear of."""
+    if scope["type"] != "lifespan":
+        await _APP(scope, receive, send)
+        return
+    for event in ("startup", "shutdown"):
+        await receive()
+        await send({"type": f"lifespan.{event}.complete"})
+
+
+_INDEXES = ServedIndexes([ServedIndex("toy", INDEX, target_precision=None, limits=Limits())])
+_APP = create_app(_INDEXES)
+SCHEMA = schemathesis.openapi.from_asgi("/openapi.json", app)
+
+
+@pytest.mark.slow
+@SCHEMA.parametrize()
+@hypothesis.settings(max_examples=20, deadline=None, suppress_health_check=list(hypothesis.HealthCheck))
+def test_no_request_makes_the_server_fail(case: schemathesis.Case) -> None:
+    # Names of indexes that are there, where others would only be refused.
+    if case.path_parameters and "name" in case.path_parameters:
+        case.path_parameters["name"] = "toy"
+    answer = case.call()
+    assert answer.status_code < 500, answer.text
+    if answer.status_code >= 400:
+        assert set(answer.json()) == {"status", "code", "what", "what_to_do"}

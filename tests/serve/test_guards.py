@@ -1,0 +1,124 @@
+"""Who may ask, what is logged, and what happens when something fails."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from nymlink.linking.linker import Linker
+from tests.serve.toy import serving
+
+SECRET = "Jane Roe, born 1950, has a heart attack"
+
+
+def test_requests_need_a_token_where_there_are_some() -> None:
+    with serving(tokens=("first-token", "second-token")) as client:
+        for path in ("/health", "/static/nymlink.css", "/reconcile/toy", "/reconcile/toy/1.0-draft"):
+            assert client.get(path).status_code == 200, path
+        assert client.get("/reconcile/toy").json()["authentication"]["name"] == "Authorization"
+        for path in ("/", "/metrics", "/indexes", "/search?q=a", "/concepts/T:3", "/docs", "/openapi.json"):
+            answer = client.get(path)
+            assert (answer.status_code, answer.json()["code"]) == (401, "unauthorized"), path
+            assert answer.headers["www-authenticate"] == "Bearer"
+        assert client.get("/reconcile/toy", params={"queries": "{}"}).status_code == 401
+        for header in ("Bearer third-token", "Bearer", "Basic first-token", "Bearer first-token2", "first-token"):
+            answer = client.post("/link", json={"mentions": []}, headers={"Authorization": header})
+            assert answer.status_code == 401, header
+        for token in ("first-token", "second-token"):
+            answer = client.post("/link", json={"mentions": []}, headers={"Authorization": f"Bearer {token}"})
+            assert answer.status_code == 200
+        preflight = {"Origin": "http://x", "Access-Control-Request-Method": "POST"}
+        assert client.options("/reconcile/toy", headers=preflight).status_code == 204
+        assert client.get("/health?token=first-token").status_code == 200
+
+
+def test_a_browser_keeps_the_token_that_a_page_asked_for() -> None:
+    with serving(tokens=("first-token",)) as client:
+        browser = {"Accept": "text/html,*/*"}
+        for path in ("/", "/concept/toy/T:3", "/docs"):
+            answer = client.get(path, headers=browser)
+            assert answer.status_code == 401
+            assert "wants a token" in answer.text
+        assert client.post("/session", headers={"Authorization": "Bearer wrong"}).status_code == 401
+        answer = client.post("/session", headers={"Authorization": "Bearer first-token"})
+        assert answer.status_code == 204
+        kept = answer.headers["set-cookie"].lower()
+        assert "httponly" in kept
+        assert "samesite=strict" in kept
+        for path in ("/", "/concept/toy/T:3", "/docs", "/indexes"):
+            assert client.get(path, headers=browser).status_code == 200
+        client.cookies.set("nymlink_token", "other", domain="testserver.local")
+        assert client.get("/indexes", headers={"Cookie": "nymlink_token=other"}).status_code == 401
+
+
+def test_manifests_of_tokens_are_valid(valid: Any) -> None:
+    with serving(tokens=("first-token",)) as client:
+        valid("0.2", "manifest", client.get("/reconcile/toy").json())
+        valid("1.0-draft", "manifest", client.get("/reconcile/toy/1.0-draft").json())
+
+
+@pytest.mark.parametrize(
+    ("origins", "origin", "allowed"),
+    [
+        ((), "https://a.example", None),
+        (("https://a.example",), "https://a.example", "https://a.example"),
+        (("https://a.example",), "https://b.example", None),
+        (("*",), "https://b.example", "*"),
+    ],
+)
+def test_other_sites_may_ask_only_where_they_are_allowed(
+    origins: tuple[str, ...], origin: str, allowed: str | None
+) -> None:
+    with serving(origins=origins) as client:
+        answer = client.get("/health", headers={"Origin": origin})
+        assert answer.headers.get("access-control-allow-origin") == allowed
+        preflight = {"Origin": origin, "Access-Control-Request-Method": "POST"}
+        status = client.options("/link", headers=preflight).status_code
+        assert (status == 204) == (allowed is not None)
+
+
+def test_addresses_are_those_of_the_proxy() -> None:
+    with serving(public_url="https://names.example.org/nymlink/") as client:
+        manifest = client.get("/reconcile/toy").json()
+        assert manifest["view"]["url"] == "https://names.example.org/nymlink/concept/toy/{{id}}"
+        assert manifest["suggest"]["entity"]["service_url"] == "https://names.example.org/nymlink/reconcile/toy"
+
+
+def test_the_log_has_no_text_of_requests(client: TestClient, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    client.post("/link", json={"mentions": [SECRET], "text": SECRET})
+    client.post("/link", json={SECRET: SECRET})
+    client.post("/link", content=f'{{"mentions": "{SECRET}'.encode())
+    client.get("/search", params={"q": SECRET})
+    client.get(f"/concepts/{SECRET}")
+    client.get("/", params={"text": SECRET})
+    client.get(f"/{SECRET}")
+    client.post("/reconcile/toy", data={"queries": json.dumps({SECRET: {"query": SECRET}})})
+    client.get("/reconcile/toy", params={"queries": json.dumps({SECRET: {"quer": SECRET}})})
+    ours = [record for record in caplog.records if not record.name.startswith("httpx")]
+    lines = [json.loads(record.getMessage()) for record in ours if record.name == "nymlink.access"]
+    assert [line["status"] for line in lines] == [200, 422, 415, 200, 404, 200, 404, 200, 400]
+    assert [line["route"] for line in lines][:2] == ["/link", "/link"]
+    assert lines[0]["mentions"] == 1
+    assert lines[0]["request_bytes"] > len(SECRET)
+    assert not any(word in record.getMessage() for record in ours for word in ("Jane", "1950", "heart"))
+
+
+def test_an_unforeseen_error_is_told_without_its_message(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: Any) -> Any:
+        raise RuntimeError(SECRET)
+
+    monkeypatch.setattr(Linker, "link_documents", fail)
+    answer = client.post("/link", json={"mentions": ["a"]})
+    assert (answer.status_code, answer.json()["code"]) == (500, "internal_error")
+    [failure] = [record.getMessage() for record in caplog.records if record.name == "nymlink.failures"]
+    assert "RuntimeError in fail (" in failure
+    assert "Jane" not in failure
+    monkeypatch.undo()
+    assert client.post("/link", json={"mentions": ["a"]}).status_code == 200

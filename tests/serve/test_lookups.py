@@ -1,0 +1,117 @@
+"""Looking concepts up, what the server says of itself, and the pages."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from nymlink import __version__
+from tests.serve.toy import INDEX
+
+
+def get(client: TestClient, path: str, **parameters: Any) -> Any:
+    answer = client.get(path, params=parameters)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_search_completes_names_and_ids(client: TestClient) -> None:
+    [first, *_] = get(client, "/search", q="infar")["results"]
+    assert (first["concept_id"], first["matched"]["text"], first["matched"]["lang"]) == (
+        "T:3",
+        "infarto de miocardio",
+        "es",
+    )
+    assert get(client, "/search", q="T:6", index="plain")["results"][0]["matched"] is None
+    assert len(get(client, "/search", q="T:", limit=3)["results"]) == 3
+    assert get(client, "/search", q="")["results"] == []
+    for parameters in ({}, {"q": "a", "limit": 0}, {"q": "a", "limit": "x"}):
+        assert client.get("/search", params=parameters).json()["code"] == "invalid_request"
+
+
+def test_a_concept_is_described(client: TestClient) -> None:
+    concept = get(client, "/concepts/T:3")
+    assert concept["names"]["es"] == [{"text": "infarto de miocardio", "kind": "exact"}]
+    assert concept["names"]["en"][0] == {"text": "Myocardial infarction", "kind": "preferred"}
+    assert concept["parents"] == [{"id": "T:2", "name": "Heart disease"}]
+    assert (concept["xrefs"], concept["semantic_types"]) == (["ICD10:I21", "UMLS:C0027051"], ["disease"])
+    children = get(client, "/concepts/T:2")
+    assert children["children"] == [
+        {"id": "T:3", "name": "Myocardial infarction"},
+        {"id": "T:4", "name": "Mitral insufficiency"},
+    ]
+    assert children["children_count"] == 2
+
+
+def test_former_ids_lead_to_what_they_stand_for(client: TestClient) -> None:
+    assert get(client, "/concepts/T:8")["id"] == "T:8"
+    answer = client.get("/concepts/T:none")
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+    assert client.get("/concepts/a/../../etc/passwd").status_code == 404
+
+
+def test_the_server_says_what_it_serves(client: TestClient) -> None:
+    health = get(client, "/health")
+    assert health == {"status": "ok", "version": __version__, "indexes": ["toy", "plain"]}
+    toy, plain = get(client, "/indexes")["indexes"]
+    assert (toy["concepts"], toy["names"]) == (len(INDEX.vocabulary), INDEX.vocabulary.name_count)
+    assert toy["semantic_types"]["disease"] == 4
+    assert toy["languages"]["es"] == 1
+    assert (toy["match_confidence"], plain["match_confidence"]) == (0.9, None)
+
+
+def test_metrics_count_requests_and_mentions(client: TestClient) -> None:
+    def count(line: str) -> float:
+        found = re.search(rf"^{re.escape(line)} (\S+)$", client.get("/metrics").text, re.M)
+        return float(found[1]) if found else 0
+
+    requests = 'nymlink_requests_total{method="POST",route="/link",status="200"}'
+    before = count(requests), count('nymlink_mentions_total{index="toy"}')
+    client.post("/link", json={"mentions": ["a", "b", "c"]})
+    client.post("/reconcile/toy", data={"queries": '{"q": {"query": "MI"}}'})
+    assert (count(requests), count('nymlink_mentions_total{index="toy"}')) == (before[0] + 1, before[1] + 4)
+    # Whatever path was asked for, it is not in the metrics.
+    client.get("/patients/john-doe")
+    text = client.get("/metrics").text
+    assert "john-doe" not in text
+    assert 'route="other",status="404"' in text
+    assert 'nymlink_waiting_mentions{index="toy"} 0.0' in text
+
+
+def test_every_route_is_described_with_an_example(client: TestClient) -> None:
+    api = get(client, "/openapi.json")
+    paths = {"/link", "/search", "/concepts/{concept_id}", "/indexes", "/health", "/metrics", "/reconcile/{name}"}
+    assert paths <= set(api["paths"])
+    example = api["components"]["schemas"]["LinkRequest"]["examples"][0]
+    answer = client.post("/link", json=example)
+    shown = api["paths"]["/link"]["post"]["responses"]["200"]["content"]["application/json"]["example"]
+    assert answer.json()["links"][0].keys() == shown["links"][0].keys()
+    docs = client.get("/docs").text
+    assert "POST /link" in docs
+    assert "siezures" in docs
+
+
+@pytest.mark.parametrize("path", ["/", "/docs", "/concept/toy/T:3", "/reconcile/toy/preview?id=T:3"])
+def test_pages_load_nothing_from_elsewhere(client: TestClient, path: str) -> None:
+    answer = client.get(path)
+    assert answer.status_code == 200
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert not re.search(r"<script(?![^>]*\ssrc=)|<style|\son\w+=|\sstyle=", answer.text)
+    for place in re.findall(r'(?:src|href)="([^"]*)"', answer.text):
+        assert place.startswith(("/", "#", "http://testserver/")), place
+        if "/static/" in place:
+            assert client.get(place).status_code == 200
+
+
+def test_pages_escape_what_they_show(client: TestClient) -> None:
+    text = client.get("/concept/toy/T:3").text
+    assert "&lt;b&gt;cells" in text
+    assert "<b>cells" not in text
+    assert client.get("/concept/toy/<script>").status_code == 404
+    assert client.get("/static/../app.py").status_code == 404
+    assert client.get("/static/%2e%2e/templates.py").status_code == 404
