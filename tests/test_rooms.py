@@ -25,8 +25,10 @@ KNOWS = {
     "train": "core corpus text vocabulary pairs encode index rank linking rerank evaluation",
     "plot": "core corpus text vocabulary pairs encode index rank linking rerank evaluation train",
     "xlbel": "core corpus vocabulary index rank linking rerank evaluation",
+    "serve": "core corpus text vocabulary index rank linking",
     "cli": (
-        "core corpus text vocabulary sources pairs encode index rank linking rerank evaluation train plot xlbel serve"
+        "core corpus text vocabulary sources pairs encode index rank linking rerank evaluation train plot xlbel "
+        "serve"
     ),
 }
 """Each room, and those that it may import from."""
