@@ -102,7 +102,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--enriched", help="MEDIC with borrowed names, of `nymlink vocab enrich`")
-    report.add_json_option(parser)
+    parser.add_argument("--json", type=Path, help="file to write")
     arguments = parser.parse_args()
     kept, data = Kept(arguments.folder), data_root()
     sets = {
@@ -129,7 +129,7 @@ def main() -> None:
         counting="Acc@1/@5 by concept; in brackets McNemar's p at the first concept against the index's own order",
         encoder=MINI,
     )
-    report.save(arguments.json, about, learned_from=[_turned(rows, name) for name in sets])
+    report.save(arguments.json, {"about": about, "learned_from": [_turned(rows, name) for name in sets]})
 
 
 def _turned(rows: list[dict[str, str]], name: str) -> dict[str, str]:

@@ -16,6 +16,9 @@ from nymlink.index.fusion.hybrid import HybridSearch, ScoredHits
 _BLOCK: Final = 1024
 """Queries searched at a time: bounds the memory of their hits."""
 
+_ENOUGH: Final = 10
+"""Concepts that a ranker is given at least: a few more are not worth a second, deeper search."""
+
 _SHALLOWEST: Final = 40
 """Entries walked at least: the first concept and its confidence must not depend on how many are asked for. Of the
 mentions of NCBI disease and BC5CDR one in a hundred has too few concepts among so many names of MEDIC and is
@@ -128,7 +131,7 @@ def match(
     if k < 1:
         raise ValueError(f"k must be at least 1, not {k}")
     blocks = [
-        _match(search, entries, concept_of_name, queries[start : start + _BLOCK], k, depth=_depth(k))
+        _match(search, entries, concept_of_name, queries[start : start + _BLOCK], k, depth=_depth(k), enough=k)
         for start in range(0, max(len(queries), 1), _BLOCK)
     ]
     return Matches.concatenated(blocks)
@@ -145,6 +148,8 @@ def match_with_hits(
 ) -> tuple[Matches, ScoredHits]:
     """Find the k best distinct concepts of each query, and the entries among which they were found.
 
+    Where these have fewer than k concepts, but :data:`_ENOUGH`, no more are searched for.
+
     Args:
         search: finds the entries.
         entries: E entries.
@@ -156,7 +161,18 @@ def match_with_hits(
     hits = search.search(queries, min(_depth(k), len(entries) + 1))
     if len(without):
         hits = hits.without(without)
-    return _match(search, entries, concept_of_name, queries, k, depth=_depth(k), hits=hits, without=without), hits
+    matches = _match(
+        search,
+        entries,
+        concept_of_name,
+        queries,
+        k,
+        depth=_depth(k),
+        enough=min(k, _ENOUGH),
+        hits=hits,
+        without=without,
+    )
+    return matches, hits
 
 
 def _depth(k: int) -> int:
@@ -172,17 +188,18 @@ def _match(
     k: int,
     *,
     depth: int,
+    enough: int,
     hits: ScoredHits | None = None,
     without: Sequence[Collection[int]] = (),
 ) -> Matches:
-    """Walk ``depth`` entries, those given if any; search four times as deep where they have too few concepts."""
+    """Walk ``depth`` entries, those given if any; search four times as deep if they lack ``enough`` concepts."""
     if hits is None:
         # At most one more than there are: with a last row of NONE, all were walked.
         hits = search.search(queries, min(depth, len(entries) + 1))
         if len(without):
             hits = hits.without(without)
     matches = _walk(hits, entries, concept_of_name, k)
-    short = ((matches.concepts[:, -1] == NONE) & (hits.hits.rows[:, -1] != NONE)).nonzero()[0].tolist()
+    short = ((matches.concepts[:, enough - 1] == NONE) & (hits.hits.rows[:, -1] != NONE)).nonzero()[0].tolist()
     if short:
         deeper = _match(
             search,
@@ -191,6 +208,7 @@ def _match(
             [queries[place] for place in short],
             k,
             depth=4 * depth,
+            enough=enough,
             without=[without[place] for place in short] if len(without) else (),
         )
         matches.concepts[short], matches.names[short] = deeper.concepts, deeper.names
