@@ -199,7 +199,8 @@ class Ranking:
         return tuple(
             Reason(FEATURES[place], float(first[place]), float(second[place]), round(float(difference[place]), 6))
             for place in np.argsort(-np.abs(difference), kind="stable").tolist()
-            if difference[place]
+            # What is the same for both only moves them apart through others.
+            if difference[place] and first[place] != second[place]
         )
 
     def _order(self, described: Scores, scores: Scores) -> npt.NDArray[np.int64]:
