@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -11,7 +13,7 @@ from nymlink.core.errors import InputError
 from nymlink.core.files import decoded_name
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE, normalise_language
 from nymlink.core.problems import Problems
-from nymlink.corpus.model import Document
+from nymlink.corpus.model import Document, Mention
 
 NEARBY: Final = 30
 """Characters on either side of a wrong offset in which the mention is searched."""
@@ -85,7 +87,7 @@ def mention_language(code: str, path: Path, line: int, problems: Problems) -> st
 
 
 def check_offsets(
-    text: str, surface: str, start: int, end: int, *, path: Path, line: int, problems: Problems
+    text: str, surface: str, start: int, end: int, *, path: Path, line: int | None, problems: Problems
 ) -> tuple[int, int] | tuple[None, None]:
     """Check the offsets of a mention, and correct and report them where the mention is nearby.
 
@@ -97,19 +99,19 @@ def check_offsets(
         start: offset of its first character, according to the file.
         end: offset one past its last character, according to the file.
         path: the file, for reports.
-        line: the line, for reports.
+        line: the line, for reports; ``None`` in a file where lines mean nothing.
         problems: receives the reports.
 
     Returns:
         The offsets of the mention in ``text``, or ``(None, None)`` when it is not within :data:`NEARBY`
         characters.
     """
-    if text[start:end] == surface:
+    if start >= 0 and text[start:end] == surface:
         return start, end
     for form in filter(None, (surface, surface.strip())):
         # A look-ahead, to find overlapping occurrences too.
         occurrences = re.compile(f"(?={re.escape(form)})").finditer(
-            text, max(0, start - NEARBY), start + NEARBY + len(form)
+            text, max(0, start - NEARBY), max(0, start + NEARBY + len(form))
         )
         nearest = min((match.start() for match in occurrences), key=lambda at: abs(at - start), default=None)
         if nearest is not None:
@@ -122,6 +124,77 @@ def check_offsets(
         path, line, f"mention {surface!r} is not in the text near {start}-{end}: its offsets were left out"
     )
     return None, None
+
+
+def place_mention(
+    mention: Mention,
+    text: str,
+    pieces: Sequence[tuple[int, int]],
+    *,
+    path: Path,
+    line: int | None,
+    problems: Problems,
+) -> Mention | None:
+    """Give a mention the offsets of its pieces in a text, checked and corrected.
+
+    Pieces with nothing but white space between them are one, as BRAT divides a mention at the ends of lines.
+
+    Args:
+        mention: the mention, its text as the file states it; empty where it states none.
+        text: the text to which offsets refer.
+        pieces: offsets of its pieces according to the file, in code points.
+        path: the file, for reports.
+        line: the line, for reports; ``None`` in a file where lines mean nothing.
+        problems: receives the reports.
+
+    Returns:
+        The mention with its offsets, or without any where they are wrong; ``None`` where it has no text either.
+    """
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(pieces):
+        if joined and joined[-1][1] <= start and not text[joined[-1][1] : start].strip():
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    at = ";".join(f"{start}-{end}" for start, end in pieces)
+    inside = all(0 <= start < end <= len(text) for start, end in joined)
+    apart = all(end <= start for (_, end), (start, _) in pairwise(joined))
+    found = " ".join(text[start:end] for start, end in joined) if joined and inside and apart else ""
+    surface = mention.text
+    if not found.strip() and not surface.strip():
+        problems.reject(path, line, f"a mention without text, and none at {at or 'no offsets'}")
+        return None
+    if found.casefold().split() == surface.casefold().split() or not surface.strip():
+        start, end = joined[0][0], joined[-1][1]
+        spans = tuple(joined) if len(joined) > 1 else ()
+        return replace(mention, text=found if spans else text[start:end], start=start, end=end, spans=spans)
+    if len(joined) == 1:
+        start_, end_ = check_offsets(text, surface, *joined[0], path=path, line=line, problems=problems)
+        stated = surface.strip() if start_ is None else text[start_:end_]
+        return replace(mention, text=stated, start=start_, end=end_)
+    if joined:
+        problems.repair(path, line, f"mention {surface!r} is not in the text at {at}: its offsets were left out")
+    return replace(mention, text=surface.strip())
+
+
+def distinct_documents(
+    documents: Iterable[tuple[int | None, Document]], path: Path, problems: Problems
+) -> Iterator[Document]:
+    """Yield documents, reporting and leaving out each whose id another one before it has.
+
+    Args:
+        documents: their lines, and the documents.
+        path: the file, for reports.
+        problems: receives the reports.
+    """
+    seen: set[str] = set()
+    for line, document in documents:
+        if document.id in seen:
+            count = len(document.mentions)
+            problems.reject(path, line, f"second copy of document {document.id}, with {count} mentions")
+        else:
+            seen.add(document.id)
+            yield document
 
 
 def require_documents(documents: Iterable[Document], *, path: Path, problems: Problems) -> Iterator[Document]:
