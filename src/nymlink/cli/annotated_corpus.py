@@ -10,10 +10,11 @@ from typing import Any
 
 import click
 
-from nymlink.cli.common import input_format_option, language_option, map_column_option, mapping
+from nymlink.cli.common import input_format_option, language_option, map_column_option, mapping, offsets_option
 from nymlink.core.formats import find_format
 from nymlink.core.problems import Problems
 from nymlink.corpus.model import Corpus
+from nymlink.corpus.offset_units import OffsetUnit
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
 from nymlink.corpus.readers import CORPUS_FORMATS
@@ -29,6 +30,7 @@ class AnnotatedCorpus:
         columns: in a table, the headers of columns.
         types: types of the mentions that count; ``None`` for all.
         language: code of the language of mentions that state none; ``None`` where it is unknown.
+        offsets: what its offsets count.
     """
 
     path: Path
@@ -36,6 +38,7 @@ class AnnotatedCorpus:
     columns: Mapping[str, str]
     types: set[str] | None
     language: str | None
+    offsets: OffsetUnit
 
     def read(self, problems: Problems) -> Corpus:
         """Read the corpus.
@@ -43,9 +46,8 @@ class AnnotatedCorpus:
         Raises:
             InputError: it cannot be read.
         """
-        return read_corpus(
-            self.path, format=self.format, options=CorpusOptions(columns=self.columns), problems=problems
-        )
+        options = CorpusOptions(columns=self.columns, offsets=self.offsets)
+        return read_corpus(self.path, format=self.format, options=options, problems=problems)
 
     def read_other(self, path: Path, problems: Problems) -> Corpus:
         """Read another corpus, in a format told by its content, by the same columns where it is a table.
@@ -54,7 +56,8 @@ class AnnotatedCorpus:
             InputError: it cannot be read.
         """
         format = find_format(CORPUS_FORMATS, path, otherwise="table" if self.columns else None).name
-        options = CorpusOptions(columns=self.columns if format == "table" else {})
+        columns = self.columns if format == "table" else {}
+        options = CorpusOptions(columns=columns, offsets=self.offsets)
         return read_corpus(path, format=format, options=options, problems=problems)
 
 
@@ -74,14 +77,18 @@ def corpus_options(command: Callable[..., None]) -> Callable[..., None]:
         types: tuple[str, ...],
         mapped_columns: tuple[str, ...],
         language: str | None,
+        offsets: OffsetUnit,
         **others: Any,
     ) -> None:
         columns = mapping(mapped_columns)
-        command(corpus=AnnotatedCorpus(corpus, input_format, columns, set(types) or None, language), **others)
+        command(
+            corpus=AnnotatedCorpus(corpus, input_format, columns, set(types) or None, language, offsets), **others
+        )
 
     decorated: Callable[..., None] = with_corpus
     for decorate in (
         language_option,
+        offsets_option,
         map_column_option("concept_id=mondo_id"),
         click.option(
             "--type", "types", multiple=True, help="Mentions of this type only, e.g. Disease. Repeatable."

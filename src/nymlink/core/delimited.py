@@ -19,7 +19,7 @@ DELIMITERS: Final = "".join(DELIMITER_NAMES)
 
 _RUN: Final = re.compile(r"'*[=+\-@\t\r]")
 """What a cell begins with that a spreadsheet takes for a formula, or would once the apostrophes are taken off."""
-_NUMBER: Final = re.compile(r"[+-][0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?")
+_NO_FORMULA: Final = re.compile(r"[+-]([0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?)?")
 
 _LINE_END: Final = "\r\n"
 
@@ -110,11 +110,11 @@ def format_record(fields: Sequence[str], delimiter: str) -> str:
 def protect_cell(cell: str) -> str:
     """Write a cell so that a spreadsheet shows it as text where it would take it for a formula.
 
-    A cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return, and is no number, gets an
-    apostrophe before it; so does one that begins with apostrophes before such a character, so that
-    :func:`restore_cell` gives every cell back.
+    A cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return, and is neither a number nor a
+    lone sign, gets an apostrophe before it; so does one that begins with apostrophes before such a character, so
+    that :func:`restore_cell` gives every cell back.
     """
-    return f"'{cell}" if _RUN.match(cell) and not _NUMBER.fullmatch(cell) else cell
+    return f"'{cell}" if _RUN.match(cell) and not _NO_FORMULA.fullmatch(cell) else cell
 
 
 def restore_cell(cell: str) -> str:

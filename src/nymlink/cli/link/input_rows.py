@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import shlex
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import IO, Final
 
-from nymlink.core.delimited import Record, format_record, guess_delimiter, list_headers, parse_records
+from nymlink.core.delimited import (
+    Record,
+    format_record,
+    guess_delimiter,
+    list_headers,
+    parse_records,
+    restore_cell,
+)
 from nymlink.core.errors import InputError
 from nymlink.core.files import has_bom, read_batches
 from nymlink.core.problems import Problems
@@ -51,12 +58,16 @@ class InputTable:
     Attributes:
         header: its header.
         delimiter: the character between fields.
+        code: index of the column of codes; ``None`` where none is named.
+        frequency: index of the column of frequencies; ``None`` where none is named.
         batches: its rows. All have as many fields as the header; their texts are as they were written, or
             as they must be so that fields can be added.
     """
 
     header: Record
     delimiter: str
+    code: int | None
+    frequency: int | None
     batches: Iterator[Batch]
 
 
@@ -73,7 +84,7 @@ def line_batches(stream: IO[bytes], path: Path, problems: Problems) -> Iterator[
 
 
 def open_table(
-    stream: IO[bytes], path: Path, column: str, problems: Problems, *, language_column: str | None = None
+    stream: IO[bytes], path: Path, column: str, problems: Problems, *, further: Mapping[str, str]
 ) -> InputTable:
     """Read the header of a table and, in batches, its rows.
 
@@ -85,7 +96,7 @@ def open_table(
         path: where it comes from, for messages.
         column: name or 1-based number of the column that holds the mentions.
         problems: gets rows that cannot be linked, and cells of the language column that are no language code.
-        language_column: name or 1-based number of the column that holds their languages; ``None`` for none.
+        further: names or 1-based numbers of columns with their ``language``, ``code`` and ``frequency``.
 
     Raises:
         InputError: the table is empty or has no such column, or several.
@@ -98,17 +109,19 @@ def open_table(
     header = next(table_rows)
     if not any(map(str.strip, header.fields)):
         raise InputError("the table is empty", path=path)
+    places = {name: _place(header.fields, given, path, f"--map-column {name}=") for name, given in further.items()}
     shape = _Shape(
         len(header.fields),
         _place(header.fields, column, path, "--column "),
-        None
-        if language_column is None
-        else _place(header.fields, language_column, path, "--map-column language="),
+        places.get("language"),
         delimiter,
         _out_delimiter(header, path),
     )
     header = replace(header, text=mark + shape.text(header))
-    return InputTable(header, shape.out_delimiter, _batches(table_rows, lines, shape, path, problems))
+    code, frequency = places.get("code"), places.get("frequency")
+    return InputTable(
+        header, shape.out_delimiter, code, frequency, _batches(table_rows, lines, shape, path, problems)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +236,7 @@ def _row(record: Record, shape: _Shape, path: Path, problems: Problems) -> tuple
         message = f"{len(record.fields)} fields instead of {shape.width}"
         problems.reject(path, record.line, message, outcome="not linked")
         return Mention(""), shape.fitted(record)
-    text = record.fields[shape.place]
+    text = restore_cell(record.fields[shape.place])
     if not _usable(text, path, record.line, problems, outcome="not linked"):
         text = ""
     elif record.literal_quotes:
