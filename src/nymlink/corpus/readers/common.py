@@ -18,6 +18,7 @@ from nymlink.corpus.model import Document, Mention
 NEARBY: Final = 30
 """Characters on either side of a wrong offset in which the mention is searched."""
 
+_SPACES: Final = re.compile(r"\s+")
 _NO_CONCEPT: Final = frozenset({"", "-", "-1"})
 
 
@@ -164,8 +165,10 @@ def place_mention(
     if not found.strip() and not surface.strip():
         problems.reject(path, line, f"a mention without text, and none at {at or 'no offsets'}")
         return None
-    if found.casefold().split() == surface.casefold().split() or not surface.strip():
-        start, end = joined[0][0], joined[-1][1]
+    start, end = (joined[0][0], joined[-1][1]) if joined else (0, 0)
+    # Some write the whole text from the first to the last piece.
+    forms = [found, text[start:end]] if found else []
+    if any(_alike(form) == _alike(surface) for form in forms) or not surface.strip():
         spans = tuple(joined) if len(joined) > 1 else ()
         return replace(mention, text=found if spans else text[start:end], start=start, end=end, spans=spans)
     if len(joined) == 1:
@@ -175,6 +178,11 @@ def place_mention(
     if joined:
         problems.repair(path, line, f"mention {surface!r} is not in the text at {at}: its offsets were left out")
     return replace(mention, text=surface.strip())
+
+
+def _alike(text: str) -> str:
+    """Write a text without regard to case and kinds of white space."""
+    return _SPACES.sub(" ", text.casefold())
 
 
 def distinct_documents(

@@ -27,7 +27,7 @@ from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.offset_units import OffsetUnit, to_code_points
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.readers import CorpusFormat
-from nymlink.corpus.readers.common import check_offsets, first_lines, require_documents, split_ids, split_parts
+from nymlink.corpus.readers.common import first_lines, place_mention, require_documents, split_ids, split_parts
 
 _TEXT: Final = re.compile(r"\s*([^|\s][^|\t]*)\|([ta])\|(.*)")
 _PART_WITHOUT_CONCEPT: Final = re.compile(r"(?:^|\|)\s*-1\s*(?:\||$)")
@@ -111,16 +111,14 @@ def _mention(
     if not surface.strip():
         problems.reject(path, line, "the mention is empty")
         return None
-    stated = offsets(int(row[1])), offsets(int(row[2]))
-    start, end = check_offsets(text, surface, *stated, path=path, line=line, problems=problems)
-    return Mention(
-        surface.strip() if start is None else text[start:end],
-        start=start,
-        end=end,
+    mention = Mention(
+        surface,
         type=row[4].strip(),
         concept_ids=() if len(row) < 6 or _PART_WITHOUT_CONCEPT.search(row[5]) else split_ids(row[5], "|+;,"),
         parts=split_parts(row[6]) if len(row) > 6 else (),
     )
+    stated = offsets(int(row[1])), offsets(int(row[2]))
+    return place_mention(mention, text, [stated], path=path, line=line, problems=problems)
 
 
 FORMAT: Final[CorpusFormat] = Format(

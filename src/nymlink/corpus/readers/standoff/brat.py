@@ -73,9 +73,9 @@ def _document(path: Path, unit: OffsetUnit, problems: Problems) -> Document:
         if not line.strip() or _OTHER.fullmatch(line):
             continue
         if match := _MENTION.fullmatch(line):
-            pieces = [tuple(map(int, piece.split(" "))) for piece in match[3].split(";")]
-            mention = Mention(match[4] or "", type=match[2], id=match[1])
-            drafts[match[1]] = _Draft(number, mention, [(start, end) for start, end in pieces])
+            places = (piece.split(" ") for piece in match[3].split(";"))
+            pieces = [(int(start), int(end)) for start, end in places]
+            drafts[match[1]] = _Draft(number, Mention(match[4] or "", type=match[2], id=match[1]), pieces)
         elif match := _CONCEPT.fullmatch(line):
             concepts.setdefault(match[1], []).append(match[2].removeprefix(LOCAL_PREFIX))
         else:

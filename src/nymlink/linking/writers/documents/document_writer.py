@@ -29,7 +29,7 @@ class Annotation:
     Attributes:
         link: the link of the mention.
         pieces: offsets of its pieces, in code points, in order.
-        text: what stands there, the pieces with blanks between them.
+        text: what stands there, from the first to the last piece.
         type: its semantic type.
         concepts: the best candidate of each part; empty where the link is NIL.
     """
@@ -139,5 +139,6 @@ def _listed(document: Document, links: list[Link]) -> tuple[Document, list[Link]
 
 def _annotation(document: Document, link: Link) -> Annotation:
     concepts = () if link.nil else tuple(part.candidates[0] for part in link.singles if part.candidates)
-    surface = _HALF.sub("\ufffd", document.surface(link.mention))
-    return Annotation(link, link.mention.pieces, surface, link.mention.type.strip() or UNTYPED, concepts)
+    pieces = link.mention.pieces
+    text = _HALF.sub("\ufffd", document.text[pieces[0][0] : pieces[-1][1]])
+    return Annotation(link, pieces, text, link.mention.type.strip() or UNTYPED, concepts)

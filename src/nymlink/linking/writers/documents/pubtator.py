@@ -28,7 +28,7 @@ class PubTatorWriter(DocumentWriter):
                 name,
                 str(annotation.start),
                 str(annotation.end),
-                one_line(text[annotation.start : annotation.end]),
+                one_line(annotation.text),
                 one_line(annotation.type),
                 annotation.concept_ids or "-1",
             ]
