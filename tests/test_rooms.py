@@ -24,6 +24,7 @@ KNOWS = {
     "train": "core corpus text vocabulary pairs encode index linking rerank evaluation",
     "plot": "core corpus text vocabulary pairs encode index linking rerank evaluation train",
     "xlbel": "core corpus vocabulary index linking rerank evaluation",
+    "spacy": "core corpus linking",
     "cli": "core corpus text vocabulary sources pairs encode index linking rerank evaluation train plot xlbel",
 }
 """Each room, and those that it may import from."""
