@@ -143,6 +143,12 @@ def test_usagi_has_its_columns_and_adjacent_rows(tmp_path: Path) -> None:
     assert gold == [("OMOP:44",), ("OMOP:44",), ("OMOP:46",), ("OMOP:44",), (), ("OMOP:44", "OMOP:46")]
 
 
+def test_a_term_is_mapped_once_in_its_most_frequent_way() -> None:
+    other = replace(omop(EXACT), candidates=omop(BROAD).candidates)
+    rows = rows_of(text_of("usagi", Links([other, omop(EXACT), omop(EXACT)])))
+    assert [(row["sourceFrequency"], row["conceptId"]) for row in rows] == [("3", "44")]
+
+
 def test_codes_and_frequencies_of_a_table() -> None:
     header = Record(1, ["id", "term", "ward", "n"], "id,term,ward,n")
     table = UserTable(header, ",", code=0, frequency=3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from nymlink.core.delimited import Record, restore_cell
@@ -38,7 +38,7 @@ class Term:
     Attributes:
         code: its code; the term itself where it has none.
         name: the term, as one line.
-        link: its link, where it first occurs.
+        link: its link, where it first has it.
         frequency: how often it occurs.
         row: the cells of the user's table where it first stands; empty where there is no table.
     """
@@ -58,14 +58,15 @@ class Term:
 
 
 class TermWriter(LinkWriter):
-    """Collects terms, equal ones with equal links once, and writes them when it is closed.
+    """Collects terms, each once, and writes them when it is closed.
 
-    The code of a term is that of the user's table or of the mention, where these have one, else the term itself.
+    The code of a term is that of the user's table or of the mention, where these have one, else the term itself. A
+    term that was linked in several ways, by what stands around it, is written with the most frequent.
     """
 
     def __init__(self, info: LinksInfo) -> None:
         self._table = info.table
-        self._terms: dict[tuple[str, str, tuple[str, ...]], Term] = {}
+        self._terms: dict[tuple[str, str], dict[tuple[str, ...], Term]] = {}
 
     def write(self, link: Link, row: Record | None = None) -> None:
         name = " ".join(link.mention.text.split())
@@ -74,11 +75,15 @@ class TermWriter(LinkWriter):
         fields = () if row is None else tuple(map(restore_cell, row.fields))
         code = self._code(link, fields) or name
         best = tuple(candidate.concept_id for part in link.singles for candidate in part.candidates)
-        term = self._terms.setdefault((code, name, best), Term(code, name, link, 0, fields))
-        term.frequency += self._frequency(fields)
+        ways = self._terms.setdefault((code, name), {})
+        ways.setdefault(best, Term(code, name, link, 0, fields)).frequency += self._frequency(fields)
 
     def close(self) -> None:
-        self.write_terms(list(self._terms.values()))
+        terms = []
+        for ways in self._terms.values():
+            chosen = max(ways.values(), key=lambda term: term.frequency)
+            terms.append(replace(chosen, frequency=sum(term.frequency for term in ways.values())))
+        self.write_terms(terms)
 
     @abstractmethod
     def write_terms(self, terms: list[Term]) -> None:
