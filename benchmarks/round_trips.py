@@ -3,9 +3,9 @@
     python benchmarks/round_trips.py [--sssom PATH] [--json FILE]
 
 The mentions of the development part of NCBI disease (from $NYMLINK_DATA or ../shared/data) are linked to MEDIC by
-names alone, with one candidate. ``--sssom`` names the program of sssom-py, which has a hundred dependencies and is
-no part of ``nymlink[dev]``. No vocabulary of OMOP is at hand: for its formats the digits of MeSH and OMIM ids stand
-for concepts.
+names alone, with one candidate. ``--sssom`` names the program of sssom-py, which has a hundred dependencies and
+is no part of ``nymlink[dev]``. No vocabulary of OMOP is at hand: for its formats the digits of MeSH and OMIM ids
+stand for concepts.
 """
 
 from __future__ import annotations

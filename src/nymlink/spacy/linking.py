@@ -24,8 +24,8 @@ EXTENSION = "nymlink"
 class EntityLinker:
     """Links the entities of documents: sets ``ent.kb_id_`` and ``ent._.nymlink``.
 
-    ``kb_id_`` is the id of the concept; those of the parts of a composite entity are joined by ``|``; an entity that
-    is taken to mean none keeps what it has. ``_.nymlink`` is a dictionary of plain values, that of
+    ``kb_id_`` is the id of the concept; those of the parts of a composite entity are joined by ``|``; an entity
+    that is taken to mean none keeps what it has. ``_.nymlink`` is a dictionary of plain values, that of
     :meth:`nymlink.linking.model.Link.to_dict`, which ``DocBin(store_user_data=True)`` keeps.
 
     The index is loaded by the first document, in each process of ``nlp.pipe(n_process=…)`` anew: the threads of a

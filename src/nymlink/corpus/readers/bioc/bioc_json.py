@@ -39,8 +39,9 @@ def _documents(path: Path, unit: OffsetUnit, problems: Problems) -> Iterator[tup
         for item in _items(value):
             number = next(numbers)
             try:
+                parts = member(item, "passages", list)
                 id_ = _scalar(item, "id").strip() or f"{name}:{line or number}"
-                passages = [passage for each in _list(item, "passages") for passage in _passages(each)]
+                passages = [passage for each in parts for passage in _passages(each)]
             except ValueError as error:
                 problems.reject(path, line, f"document {number}: {error}")
                 continue
@@ -49,15 +50,12 @@ def _documents(path: Path, unit: OffsetUnit, problems: Problems) -> Iterator[tup
 
 def _items(value: Any) -> Iterator[Any]:
     """Yield the documents in a value, however deep in lists of collections they are."""
-    if isinstance(value, list):
-        for item in value:
+    inner = value.get("documents", value.get("PubTator3")) if isinstance(value, dict) else value
+    if isinstance(inner, list) and (inner is value or "passages" not in value):
+        for item in inner:
             yield from _items(item)
-    elif isinstance(value, dict):
-        inner = value.get("documents", value.get("PubTator3"))
-        if "passages" not in value and isinstance(inner, list):
-            yield from _items(inner)
-        else:
-            yield value
+    else:
+        yield value
 
 
 def _passages(value: Any) -> Iterator[Passage]:

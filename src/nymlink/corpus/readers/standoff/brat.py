@@ -34,7 +34,7 @@ LOCAL_PREFIX: Final = "id:"
 _MENTION: Final = re.compile(r"(T\S*)\t(\S+) ([0-9]{1,10} [0-9]{1,10}(?:;[0-9]{1,10} [0-9]{1,10})*)(?:\t(.*))?")
 _CONCEPT: Final = re.compile(r"N\S*\t\S+ (T\S*) (\S+)(?:\t.*)?")
 _OTHER: Final = re.compile(r"[REAM*#]\S*\t.*")
-_LINE: Final = re.compile(r"T\S*\t\S+ [0-9]+ [0-9]+")
+_LINE: Final = re.compile(rf"(?:{_MENTION.pattern}|{_CONCEPT.pattern}|[REAM*#][0-9]*\t\S.*)$")
 _ANNOTATIONS: Final = (".ann", ".ann.gz")
 
 
@@ -49,7 +49,8 @@ class _Draft(NamedTuple):
 def _recognises(path: Path, head: str) -> bool:
     if path.is_dir():
         return next(_annotation_files(path), None) is not None
-    return most_match(first_lines(head), _LINE)
+    lines = first_lines(head)
+    return most_match(lines, _LINE) and any(map(_MENTION.fullmatch, lines))
 
 
 def _annotation_files(folder: Path) -> Iterator[Path]:

@@ -67,8 +67,9 @@ def _rows(path: Path, wanted: Mapping[str, str], problems: Problems) -> MentionR
 
 
 def _delimited_rows(path: Path, wanted: Mapping[str, str], problems: Problems) -> MentionRows:
-    lines = first_lines(read_head(path))
-    delimiter = guess_delimiter(lines[0]) if lines else ","
+    head = read_head(path)
+    lines = first_lines(head)
+    delimiter = guess_delimiter(lines[0] if lines else head.lstrip().partition("\n")[0])
     rows = parse_records(read_lines(path, problems), delimiter)
     first = next(rows, None)
     if first is None:
