@@ -51,15 +51,17 @@ def omop(link: Link) -> Link:
 OMOP_LINKS = Links(map(omop, LINKS))
 
 
-def vocabulary() -> Vocabulary:
+def vocabulary(*ids: str) -> Vocabulary:
     builder = TableBuilder()
-    for id_, code in (("HP:1", ""), ("OMOP:44", "SNOMEDCT:90560007")):
+    for id_, code in (("OMOP:44", "SNOMEDCT:90560007"), ("HP:1", "")):
+        if id_ not in ids:
+            continue
         builder.concept(id_, semantic_types=("Condition",), xrefs=(code,) if code else ())
         builder.name(id_, "gout")
     return Vocabulary.of((Source("medic", "obo", version="2026", licence="CC BY 4.0"), builder.build()))
 
 
-VOCABULARY = vocabulary()
+VOCABULARY = vocabulary("OMOP:44", "HP:1")
 
 
 def text_of(name: str, links: Links) -> str:
@@ -168,6 +170,8 @@ def test_codes_and_frequencies_of_a_table() -> None:
 def test_what_is_no_concept_of_omop_is_said(name: str) -> None:
     with pytest.raises(InputError, match=r"numbers of OMOP concepts, and the index has 'HP:1'"):
         text_of(name, LINKS)
+    with pytest.raises(InputError, match="numbers of OMOP concepts"):
+        open_writer(name, io.StringIO(), LinksInfo(vocabulary=vocabulary("HP:1")))
 
 
 def test_fields_of_a_source_to_concept_map_are_short_enough() -> None:
@@ -274,7 +278,7 @@ def test_data_frames_in_and_out() -> None:
     from nymlink.index.index import Index
     from nymlink.linking.linker import Linker
 
-    linker = Linker(Index.build(VOCABULARY, encoder=None))
+    linker = Linker(Index.build(vocabulary("HP:1"), encoder=None))
     values = {"term": ["gout", None, "qqqq"], "score": [1, 2, 3]}
     with warnings.catch_warnings(action="ignore"):
         table = linker.link(pandas.DataFrame(values, index=[5, 6, 7]), column="term")

@@ -55,10 +55,10 @@ class AnnotatedCorpus:
         Raises:
             InputError: it cannot be read.
         """
-        format = find_format(CORPUS_FORMATS, path, otherwise="table" if self.columns else None).name
-        columns = self.columns if format == "table" else {}
+        format = find_format(CORPUS_FORMATS, path, otherwise="table" if self.columns else None)
+        columns = self.columns if "columns" in format.options else {}
         options = CorpusOptions(columns=columns, offsets=self.offsets)
-        return read_corpus(path, format=format, options=options, problems=problems)
+        return read_corpus(path, format=format.name, options=options, problems=problems)
 
 
 def annotated_corpus(command: Callable[..., None]) -> Callable[..., None]:

@@ -24,7 +24,7 @@ def read_documents(
 
     Args:
         path: a plain or gzip file, or a folder.
-        format: name of the format. ``None``: a table if ``options`` name columns, else detected from the content.
+        format: name of the format. ``None``: as the content tells, but a delimited table if ``options`` name columns.
         options: options for the reader.
         problems: receives what is wrong in the input.
 
@@ -36,7 +36,8 @@ def read_documents(
     path = Path(path)
     options = CorpusOptions() if options is None else options
     if format is None and options.columns:
-        format = "table"
+        tables = (name for name, each in CORPUS_FORMATS if each.is_binary and each.recognises(path, ""))
+        format = next(tables, "table")
     reader = find_format(CORPUS_FORMATS, path, format)
     return reader.read(path, options=options, problems=Problems() if problems is None else problems)
 

@@ -152,7 +152,7 @@ def link(
     A column of a table:
       nymlink link table.csv --column diagnosis -o linked.csv
       nymlink link visits.csv --column finding --map-column language=lang
-      nymlink link terms.csv --column title --map-column code=code --format sssom
+      nymlink link terms.csv --column title --map-column code=code --index mondo-index --format sssom
 
     \b
     Documents, and one mention in its text:

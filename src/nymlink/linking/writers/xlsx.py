@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import tempfile
 import warnings
 from typing import Any, BinaryIO, Final
 
@@ -44,7 +46,11 @@ class XlsxWriter(LinkWriter):
             self._append(values)
 
     def close(self) -> None:
-        self._workbook.save(self._out)
+        # First into a file: a pipe that is closed leaves no half-written sheet behind.
+        with tempfile.TemporaryFile() as whole:
+            self._workbook.save(whole)
+            whole.seek(0)
+            shutil.copyfileobj(whole, self._out)
         if self._shortened:
             warnings.warn(
                 f"{self._shortened:,} cells of more than {_LONGEST_CELL:,} characters were shortened: a workbook "

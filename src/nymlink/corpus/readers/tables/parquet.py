@@ -79,5 +79,6 @@ FORMAT: Final[CorpusFormat] = Format(
     description="Parquet: a table with a mention a row, or BigBIO's documents",
     recognises=_recognises,
     read=_read,
+    options=frozenset({"columns"}),
     is_binary=True,
 )

@@ -108,5 +108,6 @@ FORMAT: Final[CorpusFormat] = Format(
     description="a CSV, TSV or JSON-lines table, one mention a row",
     recognises=_recognises,
     read=_read,
+    options=frozenset({"columns"}),
     priority=20,
 )

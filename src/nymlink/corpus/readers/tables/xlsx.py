@@ -175,5 +175,6 @@ FORMAT: Final[CorpusFormat] = Format(
     description="an XLSX workbook, a mention a row",
     recognises=_recognises,
     read=_read,
+    options=frozenset({"columns"}),
     is_binary=True,
 )

@@ -29,21 +29,36 @@ class OmopConcept:
     vocabulary: str
 
 
+def require_omop(vocabulary: Vocabulary | None, *, format: str) -> None:
+    """Check that the concepts of a vocabulary are those of OMOP, by the first.
+
+    Raises:
+        InputError: they are not.
+    """
+    if vocabulary is not None and len(vocabulary):
+        _number(vocabulary.concept_id(0), format)
+
+
 def omop_concept(candidate: Candidate, vocabulary: Vocabulary | None, *, format: str) -> OmopConcept:
     """Find the OMOP concept of a candidate.
 
     Raises:
         InputError: the concept is none of OMOP.
     """
-    number = candidate.concept_id.removeprefix(OMOP)
-    if not (number.isascii() and number.isdecimal()):
-        raise InputError(
-            f"{format} has the numbers of OMOP concepts, and the index has {candidate.concept_id!r}: link to an "
-            "index of OMOP vocabularies (an export of Athena)"
-        )
+    number = _number(candidate.concept_id, format)
     if vocabulary is None or candidate.concept_id not in vocabulary:
         return OmopConcept(number, "", "")
     concept = vocabulary[candidate.concept_id]
     code = concept.xrefs[0].partition(":")[0] if concept.xrefs else ""
     name = _VOCABULARIES.get(code, code.replace("_", " "))
     return OmopConcept(number, concept.semantic_types[0] if concept.semantic_types else "", name)
+
+
+def _number(concept_id: str, format: str) -> str:
+    number = concept_id.removeprefix(OMOP)
+    if not (number.isascii() and number.isdecimal()):
+        raise InputError(
+            f"{format} has the numbers of OMOP concepts, and the index has {concept_id!r}: link to an index of "
+            "OMOP vocabularies (an export of Athena)"
+        )
+    return number

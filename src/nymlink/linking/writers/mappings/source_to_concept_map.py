@@ -8,7 +8,7 @@ import warnings
 from typing import Final, TextIO
 
 from nymlink.linking.model import Candidate
-from nymlink.linking.writers.mappings.omop_concepts import OmopConcept, omop_concept
+from nymlink.linking.writers.mappings.omop_concepts import OmopConcept, omop_concept, require_omop
 from nymlink.linking.writers.mappings.term_writer import Term, TermWriter
 from nymlink.linking.writers.writer import LinkFormat, LinksInfo
 
@@ -41,6 +41,7 @@ class SourceToConceptMapWriter(TermWriter):
 
     def __init__(self, out: TextIO, info: LinksInfo) -> None:
         super().__init__(info)
+        require_omop(info.vocabulary, format="source-to-concept-map")
         self._out = csv.writer(out, lineterminator="\n")
         self._vocabulary = info.vocabulary
         name = re.sub(r"\W+", "_", info.title, flags=re.ASCII).strip("_").upper()

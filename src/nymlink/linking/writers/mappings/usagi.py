@@ -7,7 +7,7 @@ import time
 from typing import Final, TextIO
 
 from nymlink.corpus.usagi import ADDITIONAL, AFTER, BEFORE, NO_CONCEPT
-from nymlink.linking.writers.mappings.omop_concepts import omop_concept
+from nymlink.linking.writers.mappings.omop_concepts import omop_concept, require_omop
 from nymlink.linking.writers.mappings.term_writer import Target, Term, TermWriter
 from nymlink.linking.writers.writer import LinkFormat, LinksInfo
 
@@ -23,6 +23,7 @@ class UsagiWriter(TermWriter):
 
     def __init__(self, out: TextIO, info: LinksInfo) -> None:
         super().__init__(info)
+        require_omop(info.vocabulary, format="usagi")
         self._out = csv.writer(out, lineterminator="\n")
         self._info = info
         header = [] if info.table is None else info.table.header.fields
