@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from lxml import etree
 from tests.contract import gold_links
 
+from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
 from nymlink.corpus import Document, Mention, read_corpus
 from nymlink.linking.writers import LINK_FORMATS
@@ -215,3 +216,24 @@ def test_real_documents_come_back(name: str, data: Path, tmp_path: Path) -> None
     assert missing == 0 or name == "conll"
     assert set(what(found)) <= set(what(documents))
     assert missing < 0.01 * len(what(documents))
+
+
+def test_documents_of_other_links_are_refused(tmp_path: Path) -> None:
+    links = gold_links.links(DOCUMENTS[:1])
+    with pytest.raises(InputError, match="the documents have 0 mentions, and there are 4 links"):
+        links.write(tmp_path / "out", format="pubtator", documents=DOCUMENTS[1:])
+    with pytest.raises(InputError, match="pubtator needs documents as input"):
+        links.write(tmp_path / "out", format="pubtator")
+    assert not (tmp_path / "out").exists()
+
+
+def test_mentions_without_text_or_place(tmp_path: Path) -> None:
+    listed = Document("list", "", (Mention("heart\tattack", concept_ids=("X:1",)), Mention(" "), Mention("gout")))
+    (found,) = read_corpus(write(tmp_path, "bioc-json", [listed])).documents
+    assert found.text == "heart attack\n \ngout"
+    assert [(each.text, each.start) for each in found.mentions] == [("heart attack", 0), ("gout", 15)]
+    lost = Document("lost", "His gout.", (Mention("gout", 4, 8), Mention("fever")))
+    with pytest.warns(UserWarning, match="1 mentions were left out: it is not known where"):
+        gold_links.links([lost]).write(tmp_path / "lost", format="bioc-xml", documents=[lost])
+    with pytest.warns(UserWarning, match="1 mentions were left out: they overlap"):
+        gold_links.links(DOCUMENTS).write(tmp_path / "tags", format="conll", documents=DOCUMENTS)

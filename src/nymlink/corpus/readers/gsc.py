@@ -21,7 +21,8 @@ from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.offset_units import OffsetUnit, to_code_points
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.readers import CorpusFormat
-from nymlink.corpus.readers.common import check_offsets, first_lines, most_match
+from nymlink.corpus.readers.common import first_lines, most_match
+from nymlink.corpus.readers.offsets import check_offsets
 
 _ANNOTATIONS: Final = "ann"
 _TEXTS: Final = "corpus"

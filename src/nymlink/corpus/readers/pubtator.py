@@ -27,7 +27,8 @@ from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.offset_units import OffsetUnit, to_code_points
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.readers import CorpusFormat
-from nymlink.corpus.readers.common import first_lines, place_mention, require_documents, split_ids, split_parts
+from nymlink.corpus.readers.common import first_lines, require_documents, split_ids, split_parts
+from nymlink.corpus.readers.offsets import place_mention
 
 _TEXT: Final = re.compile(r"\s*([^|\s][^|\t]*)\|([ta])\|(.*)")
 _PART_WITHOUT_CONCEPT: Final = re.compile(r"(?:^|\|)\s*-1\s*(?:\||$)")

@@ -12,7 +12,8 @@ from typing import Final
 from nymlink.core.problems import Problems
 from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.offset_units import OffsetUnit, to_code_points, unit_length
-from nymlink.corpus.readers.common import place_mention, split_ids
+from nymlink.corpus.readers.common import split_ids
+from nymlink.corpus.readers.offsets import place_mention
 
 _WIDEST_GAP: Final = 10_000
 """The most characters between two passages: beyond that, an offset is a mistake."""

@@ -26,7 +26,8 @@ from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.offset_units import OffsetUnit, to_code_points
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.readers import CorpusFormat
-from nymlink.corpus.readers.common import clean_ids, first_lines, most_match, place_mention
+from nymlink.corpus.readers.common import clean_ids, first_lines, most_match
+from nymlink.corpus.readers.offsets import place_mention
 
 LOCAL_PREFIX: Final = "id:"
 """Before a concept id without a prefix of its own: BRAT wants the name of a database before every id."""

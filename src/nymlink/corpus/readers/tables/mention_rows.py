@@ -20,7 +20,8 @@ from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.offset_units import OffsetUnit, to_code_points
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.readers.columns import SPELLINGS, find_columns, likely_mention
-from nymlink.corpus.readers.common import check_offsets, clean_ids, mention_language, source_name, split_ids
+from nymlink.corpus.readers.common import clean_ids, mention_language, source_name, split_ids
+from nymlink.corpus.readers.offsets import check_offsets
 
 MentionRows = Iterator[tuple[int, Mapping[str, str], Mapping[str, Any]]]
 """For each row: its line, or its number in a file without lines; nymlink's column → header; header → value."""

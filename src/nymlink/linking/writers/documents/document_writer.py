@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from nymlink.core.delimited import Record
-from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.model import Document
 from nymlink.linking.model import Candidate, Link
 from nymlink.linking.writers.writer import LinkWriter
 
@@ -131,8 +131,9 @@ def _listed(document: Document, links: list[Link]) -> tuple[Document, list[Link]
     lines = [one_line(link.mention.text) for link in links]
     placed, start = [], 0
     for line, link in zip(lines, links, strict=True):
-        mention = Mention(line, start, start + len(line), link.mention.type)
-        placed.append(replace(link, mention=replace(mention, id=link.mention.id)) if line.strip() else link)
+        place = (start, start + len(line)) if line.strip() else (None, None)
+        mention = replace(link.mention, text=line, start=place[0], end=place[1], spans=())
+        placed.append(replace(link, mention=mention))
         start += len(line) + 1
     return replace(document, text="\n".join(lines)), placed
 

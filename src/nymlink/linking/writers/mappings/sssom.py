@@ -15,6 +15,7 @@ from importlib.metadata import version
 from typing import Final, TextIO
 from uuid import UUID
 
+from nymlink.linking.candidates import WRITING
 from nymlink.linking.writers.mappings.prefixes import prefix, split_curie
 from nymlink.linking.writers.mappings.relations import Relation
 from nymlink.linking.writers.mappings.term_writer import Target, Term, TermWriter
@@ -105,8 +106,7 @@ class SssomWriter(TermWriter):
 
     def _object(self, target: Target, *, is_first: bool) -> dict[str, str]:
         candidate, link = target.candidate, target.link
-        is_name = target.relation not in ("close", "related") or candidate.matched.kind == "related"
-        matching = "LexicalMatching" if is_name else "SemanticSimilarityThresholdMatching"
+        matching = "LexicalMatching" if WRITING in candidate.parts else "SemanticSimilarityThresholdMatching"
         # A confidence is that of the first candidate.
         confidence = link.confidence if candidate is link.candidates[0] else None
         return {
