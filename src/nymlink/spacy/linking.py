@@ -54,7 +54,9 @@ class EntityLinker:
         self._top_k = top_k
         self._target_precision = target_precision
         self._language = language
-        self._loaded: tuple[int, Linker] | None = None
+        self._linkers: dict[int, Linker] = {}
+        """By process. What was inherited from another is not used, and not let go either: it would wait for
+        threads that only the other has."""
         if not Span.has_extension(EXTENSION):
             Span.set_extension(EXTENSION, default=None)
 
@@ -79,22 +81,21 @@ class EntityLinker:
 
     def _linker(self) -> Linker:
         process = os.getpid()
-        if self._loaded is None or self._loaded[0] != process:
+        if process not in self._linkers:
             settings: dict[str, Any] = {
                 "top_k": self._top_k,
                 "target_precision": self._target_precision,
                 "language": self._language,
             }
             if self._index is None:
-                linker = Linker(default_index(), **settings)
+                self._linkers[process] = Linker(default_index(), **settings)
             else:
-                linker = Linker.load(self._index, encoder=self._encoder, **settings)
-            self._loaded = (process, linker)
-        return self._loaded[1]
+                self._linkers[process] = Linker.load(self._index, encoder=self._encoder, **settings)
+        return self._linkers[process]
 
     def __getstate__(self) -> dict[str, Any]:
         # Another process loads the index itself.
-        return {**self.__dict__, "_loaded": None}
+        return {**self.__dict__, "_linkers": {}}
 
 
 def _document(doc: Doc) -> Document:
