@@ -145,3 +145,27 @@ def test_offsets_in_other_units(run: Run, built: Path, tmp_path: Path) -> None:
         found = run("link", *given, unit)
         assert (found.stdout.splitlines()[1].split("\t")[1:3], found.stderr) == (["7", "9"], "")
     assert run("evaluate", *given, "bytes").exit_code == 0
+
+
+def test_columns_of_workbooks_and_of_parquet_are_linked(run: Run, built: Path, tmp_path: Path) -> None:
+    workbook = openpyxl.Workbook()
+    for row in (["id", "term"], [1, "heart attack"], [2.5, None], [3, "=MI"], [4, "short stature"]):
+        workbook.active.append(row)
+    workbook.active["B4"].data_type = "s"
+    workbook.save(tmp_path / "t.xlsx")
+    given = ("link", "--index", built / "index", "--column", "term")
+    text = run(*given, tmp_path / "t.xlsx")
+    assert text.exit_code == 0, text.stderr
+    rows = list(csv.DictReader(io.StringIO(text.stdout)))
+    found = [(row["id"], row["term"], row["concept_id"]) for row in rows]
+    expected = [("1", "heart attack", "X:1"), ("2.5", "", ""), ("3", "'=MI", "X:1"), ("4", "short stature", "X:3")]
+    assert found == expected
+    assert run(*given, tmp_path / "t.xlsx", "-o", tmp_path / "t.parquet").exit_code == 0
+    again = run(*given, tmp_path / "t.parquet", "--top-k", 2, "-o", tmp_path / "again.xlsx")
+    assert again.exit_code == 0, again.stderr
+    header, first, *_ = openpyxl.load_workbook(tmp_path / "again.xlsx").active.values
+    assert (first[0], first[1], header[-1]) == ("1", "heart attack", "nymlink_note")
+    missing = run("link", "--index", built / "index", "--column", "x", tmp_path / "t.xlsx")
+    assert (missing.exit_code, "no column 'x'; the table has: id, term" in missing.stderr) == (2, True)
+    (tmp_path / "bad.xlsx").write_bytes((tmp_path / "t.xlsx").read_bytes()[:2000])
+    assert run(*given, tmp_path / "bad.xlsx").exit_code == 2

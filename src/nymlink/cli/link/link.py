@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from itertools import repeat
 from pathlib import Path
@@ -26,7 +26,7 @@ from nymlink.cli.common import (
     reported_problems,
     require_files,
 )
-from nymlink.cli.link.input_rows import Batch, line_batches, open_table
+from nymlink.cli.link.input_rows import Batch, InputTable, line_batches, open_cells, open_table
 from nymlink.cli.link.link_source import STANDARD_STREAM, LinkSource, link_source
 from nymlink.core.problems import Problems
 from nymlink.corpus.model import Document, Mention
@@ -34,6 +34,7 @@ from nymlink.corpus.offset_units import OffsetUnit
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_documents
 from nymlink.corpus.readers import CORPUS_FORMATS
+from nymlink.corpus.readers.tables.table_cells import table_cells
 from nymlink.encode.truncation import TruncationCounts
 from nymlink.index.index import Index
 from nymlink.linking.default import default_index
@@ -71,8 +72,8 @@ _CANDIDATES: Final = 10_000
     "columns",
     multiple=True,
     metavar="COLUMN",
-    help="The input is a table (CSV or TSV with a header): link this column, given by its name or number, and "
-    "keep the others.",
+    help="The input is a table (CSV, TSV, XLSX or Parquet, with a header): link this column, given by its name or "
+    "number, and keep the others.",
 )
 @click.option(
     "--corpus",
@@ -246,14 +247,16 @@ def _link(linker: Linker, source: LinkSource, out: Output, format: str | None, p
         _write_documents(linker, documents, writer(located=True, has_documents=True), out)
     elif source.file is None:
         _write(linker, [Batch([Mention(text) for text in source.mentions])], writer(), out)
+    elif source.column is not None and (cells := table_cells(source.file, problems)) is not None:
+        table = open_cells(cells, source.file, source.column, problems, further=source.mapped_columns)
+        _write_table(linker, table, writer, out)
     else:
         with source.opened() as (stream, path):
             if source.column is None:
                 _write(linker, line_batches(stream, path, problems), writer(), out)
             else:
                 table = open_table(stream, path, source.column, problems, further=source.mapped_columns)
-                layout = UserTable(table.header, table.delimiter, table.code, table.frequency)
-                _write(linker, table.batches, writer(table=layout), out)
+                _write_table(linker, table, writer, out)
 
 
 def _given_options() -> frozenset[str]:
@@ -308,6 +311,11 @@ def _linked(linker: Linker, documents: Iterable[Document]) -> Iterator[tuple[Doc
 
     for links in linker.link_documents(read_ahead()):
         yield waiting.popleft(), links
+
+
+def _write_table(linker: Linker, table: InputTable, writer: Callable[..., LinkWriter], out: Output) -> None:
+    layout = UserTable(table.header, table.delimiter, table.code, table.frequency)
+    _write(linker, table.batches, writer(table=layout), out)
 
 
 def _write(linker: Linker, batches: Iterable[Batch], writer: LinkWriter, out: Output) -> None:

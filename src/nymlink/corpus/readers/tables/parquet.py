@@ -33,12 +33,7 @@ def _recognises(path: Path, _: str) -> bool:
 
 
 def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:
-    try:
-        file = pq.ParquetFile(path)
-    except FileNotFoundError as error:
-        raise InputError("no such file", path=path) from error
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"the Parquet file is damaged or none ({_first_line(error)})", path=path) from error
+    file = _open(path)
     names = file.schema_arrow.names
     if {"passages", "entities"} <= set(names):
         yield from bigbio_documents(_rows(file, path, problems), path, options.offsets, problems)
@@ -49,6 +44,27 @@ def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator
             for number, row in _rows(file, path, problems)
         )
         yield from require_documents(row_documents(rows, path, options, problems), path=path, problems=problems)
+
+
+def table_rows(path: Path, problems: Problems) -> Iterator[tuple[int, list[Any]]]:
+    """Yield the names of the columns, then the rows, each with its number.
+
+    Raises:
+        InputError: this is no Parquet file, or a damaged one.
+    """
+    file = _open(path)
+    yield 0, list(file.schema_arrow.names)
+    for number, row in _rows(file, path, problems):
+        yield number, list(row.values())
+
+
+def _open(path: Path) -> pq.ParquetFile:
+    try:
+        return pq.ParquetFile(path)
+    except FileNotFoundError as error:
+        raise InputError("no such file", path=path) from error
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"the Parquet file is damaged or none ({_first_line(error)})", path=path) from error
 
 
 def _rows(file: pq.ParquetFile, path: Path, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -10,7 +10,6 @@ import re
 import warnings
 import zipfile
 from collections.abc import Iterator
-from itertools import zip_longest
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
@@ -50,31 +49,44 @@ def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator
 
 
 def _rows(path: Path, options: CorpusOptions, problems: Problems) -> MentionRows:
+    rows = table_rows(path, problems)
+    first, header = next(rows)
+    columns = header_columns(header, options.columns, path, first)
+    for number, row in rows:
+        yield number, columns, dict(zip(header, row, strict=True))
+
+
+def table_rows(path: Path, problems: Problems) -> Iterator[tuple[int, list[Any]]]:
+    """Yield the header of a workbook, then the rows that have a value, each with its number and as wide as that.
+
+    Raises:
+        InputError: this is no workbook, or one without cells.
+        MissingExtraError: openpyxl is not installed.
+    """
     with open_buffered(path) as file, open_buffered(path) as same:
-        yield from _sheet_rows(
-            _open(file, path, computed=True), _open(same, path, computed=False), path, options, problems
-        )
+        values, formulas = _open(file, path, computed=True), _open(same, path, computed=False)
+        yield from _sheet_rows(values, formulas, path, problems)
 
 
 def _sheet_rows(
-    values: Workbook, formulas: Workbook, path: Path, options: CorpusOptions, problems: Problems
-) -> MentionRows:
-    header: list[str] | None = None
-    columns: dict[str, str] = {}
+    values: Workbook, formulas: Workbook, path: Path, problems: Problems
+) -> Iterator[tuple[int, list[Any]]]:
+    header: list[Any] = []
     skipped = []
     for sheet, written in zip(values.worksheets, formulas.worksheets, strict=True):
         cells = _cells(sheet, written, path, problems)
-        first, names = next(((number, row) for number, row in cells if any(row)), (1, []))
-        names = ["" if name is None else str(name).strip() for name in names]
-        if header is None and names:
-            header, columns = names, header_columns(names, options.columns, path, first)
+        first, found = next(((number, row) for number, row in cells if any(row)), (1, []))
+        names = ["" if name is None else str(name).strip() for name in found]
+        if not header and names:
+            header = names
+            yield first, header
         if not names or names != header:
             skipped += [sheet.title] if names else []
             continue
         for number, row in cells:
             if any(value not in ("", None) for value in row):
-                yield number, columns, dict(zip_longest(header, row[: len(header)]))
-    if header is None:
+                yield number, [*row[: len(header)], *[None] * (len(header) - len(row))]
+    if not header:
         raise InputError("the workbook has no cells", path=path)
     if skipped:
         warnings.warn(f"{path}: sheets with another header are not read: {', '.join(skipped)}", stacklevel=2)
