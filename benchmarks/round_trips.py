@@ -185,7 +185,8 @@ def measure(program: str | None) -> list[dict[str, Any]]:
         for name, (checker, check) in checks(program).items():
             path = Path(folder) / ("links.xlsx" if name == "xlsx" else name)
             chosen = Links(map(stood_in, links)) if name in OMOP else links
-            chosen.write(path, format=name, documents=documents, vocabulary=linker.index.vocabulary)
+            vocabulary = None if name in OMOP else linker.index.vocabulary
+            chosen.write(path, format=name, documents=documents, vocabulary=vocabulary)
             rows.append(
                 {
                     "format": f"`{name}`",

@@ -24,7 +24,7 @@ def read_documents(
 
     Args:
         path: a plain or gzip file, or a folder.
-        format: name of the format. ``None``: as the content tells, but a delimited table if ``options`` name columns.
+        format: name of the format. ``None``: as its content tells; a table if ``options`` name columns.
         options: options for the reader.
         problems: receives what is wrong in the input.
 
