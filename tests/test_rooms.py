@@ -25,6 +25,7 @@ KNOWS = {
     "train": "core corpus text vocabulary pairs encode index rank linking rerank evaluation",
     "plot": "core corpus text vocabulary pairs encode index rank linking rerank evaluation train",
     "xlbel": "core corpus vocabulary index rank linking rerank evaluation",
+    "spacy": "core corpus linking",
     "serve": "core corpus text vocabulary index rank linking",
     "cli": (
         "core corpus text vocabulary sources pairs encode index rank linking rerank evaluation train plot xlbel "

@@ -205,7 +205,7 @@ def test_rows_have_the_rules_of_their_languages(run: Run, built: Path) -> None:
     ("mapped", "message"),
     [
         ("language=Sprache", "no column 'Sprache'; the table has: term, lang (for example --map-column language="),
-        ("mention=term", "--column names the mentions, and --map-column only their language, not 'mention'"),
+        ("mention=term", "--map-column only their language, code and frequency, not 'mention'"),
     ],
 )
 def test_other_columns_of_a_table_are_refused(run: Run, built: Path, mapped: str, message: str) -> None:

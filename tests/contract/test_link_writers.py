@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from nymlink.corpus.model import Document, Mention
 from nymlink.linking.links import Links
 from nymlink.linking.model import Candidate, Link
 from nymlink.linking.writers import LINK_FORMATS
-from nymlink.linking.writers.files import format_of, open_writer
+from nymlink.linking.writers.files import format_of, open_target, open_writer
 from nymlink.linking.writers.writer import LinksInfo, UserTable
 from nymlink.vocabulary.model import Name
 
@@ -62,22 +63,52 @@ CELLS = ["a, b", "two\nlines", "7"]
 ROW = Record(2, CELLS, '"a, b","two\nlines",7')
 
 
+def bytes_of(name: str, links: tuple[Link, ...], info: LinksInfo) -> bytes:
+    """What a format writes; of a folder, the contents of its files."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "links"
+        with open_target(path, name) as out:
+            writer = open_writer(name, out, info)
+            for place, link in enumerate(links):
+                if info.has_documents:
+                    writer.begin_document(replace(DOCUMENT, id=str(place)))
+                writer.write(link, ROW if info.table is not None else None)
+            writer.close()
+            assert isinstance(out, Path) or not out.closed
+        files = sorted(path.iterdir()) if path.is_dir() else [path]
+        return b"".join(file.read_bytes() for file in files)
+
+
 def text_of(name: str, links: tuple[Link, ...], info: LinksInfo) -> str:
     out = io.StringIO(newline="")
     writer = open_writer(name, out, info)
     for link in links:
-        if info.has_documents:
-            writer.begin_document(DOCUMENT)
         writer.write(link, ROW if info.table is not None else None)
     writer.close()
     assert not out.closed
     return out.getvalue()
 
 
+OMOP_FORMATS = ("usagi", "source-to-concept-map")
+"""Formats that can write concepts of OMOP only."""
+
+
 def info_for(name: str, **known: bool) -> LinksInfo:
     """What is given to a format: no more than it needs."""
     needs = LINK_FORMATS.get(name).needs
     return LinksInfo(table=TABLE if "table" in needs else None, has_documents="documents" in needs, **known)
+
+
+def links_for(name: str, links: tuple[Link, ...]) -> tuple[Link, ...]:
+    """Links that a format can write: with places in documents, or to concepts of OMOP."""
+    if "documents" in LINK_FORMATS.get(name).needs:
+        return tuple(replace(link, mention=replace(link.mention, start=0, end=2)) for link in links)
+    return tuple(map(omop, links)) if name in OMOP_FORMATS else links
+
+
+def omop(link: Link) -> Link:
+    found = tuple(replace(each, concept_id=f"OMOP:{44 + place}") for place, each in enumerate(link.candidates))
+    return replace(link, candidates=found, parts=tuple(map(omop, link.parts)))
 
 
 def table_of(text: str, delimiter: str) -> list[dict[str, str]]:
@@ -103,38 +134,45 @@ def test_whatever_comes_is_written(name: str) -> None:
         (LOCATED, {"located": True}),
         ((), {}),
     ):
-        text = text_of(name, links, info_for(name, **known))
-        assert text == "" or text.endswith("\n")
-        assert all(link.candidates[0].concept_id in text for link in links[:1])
+        written = bytes_of(name, links_for(name, links), info_for(name, **known))
+        if LINK_FORMATS.get(name).target != "binary":
+            assert written == b"" or written.endswith(b"\n") or LINK_FORMATS.get(name).target == "folder"
+            # FHIR has the prefix of a concept in its code system.
+            ids = ["44"] if name in OMOP_FORMATS else ['"1"'] if name.startswith("fhir") else ["X:1"]
+            assert all(id_.encode() in written for id_ in ids if links)
+        else:
+            assert written
 
 
 def test_a_table_is_written_by_each_that_says_so(name: str, recwarn: pytest.WarningsRecorder) -> None:
     format = LINK_FORMATS.get(name)
     if "documents" in format.needs:
         pytest.skip("a table has no documents")
-    text = text_of(name, LINKS, LinksInfo(table=TABLE))
-    assert ("two" in text) == format.keeps_table
-    assert [str(each.message) for each in recwarn] == (
-        []
-        if format.keeps_table
-        else [f"--format {name} leaves out the columns of your table; csv, jsonl, tsv keep them"]
-    )
+    plain = tuple(link for link in LINKS if not link.mention.text.startswith("="))
+    written = bytes_of(name, links_for(name, plain), LinksInfo(table=TABLE))
+    if format.target == "text":
+        assert (b"two" in written) == format.keeps_table
+    warned = "leaves out the columns of your table; csv, jsonl, parquet, tsv, usagi, xlsx keep them"
+    assert [str(each.message) for each in recwarn] == ([] if format.keeps_table else [f"--format {name} {warned}"])
 
 
 def test_what_is_needed_and_not_there_is_said(name: str) -> None:
     format = LINK_FORMATS.get(name)
+    out = io.BytesIO() if format.target == "binary" else io.StringIO()
     if not format.needs:
-        assert open_writer(name, io.StringIO(), LinksInfo())
+        open_writer(name, out, LinksInfo()).close()
         return
-    with pytest.raises(InputError, match=rf"{name} needs .*: give .*; or choose another format \(jsonl, "):
-        open_writer(name, io.StringIO(), LinksInfo())
+    with pytest.raises(InputError, match=rf"{name} needs .*: give .*; or choose another format \(fhir-r4b, "):
+        open_writer(name, out, LinksInfo())
 
 
 def test_an_option_that_is_ignored_is_said(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     format = replace(LINK_FORMATS.get(name), ignores=frozenset({"--top-k", "--guess"}))
     monkeypatch.setattr(LINK_FORMATS, "get", lambda _: format)
+    info = replace(info_for(name), options=frozenset({"--top-k", "--index"}))
+    out = io.BytesIO() if format.target == "binary" else io.StringIO()
     with pytest.warns(UserWarning, match=rf"^--top-k is ignored by --format {name}$") as said:
-        open_writer(name, io.StringIO(), replace(info_for(name), options=frozenset({"--top-k", "--index"})))
+        open_writer(name, out, info).close()
     assert len(said) == 1
 
 
@@ -197,10 +235,10 @@ def test_links_write_themselves(tmp_path: Path) -> None:
     links.write(stream)
     links.write(str(tmp_path / "links"), format="tsv")
     assert stream.getvalue() == (tmp_path / "links").read_text()
-    with pytest.raises(UnknownFormatError, match=r"links\.xlsx: the ending \.xlsx tells no format of links"):
-        links.write(tmp_path / "links.xlsx")
-    with pytest.raises(UnknownNameError, match="unknown format of links 'xlsx'; known: csv, jsonl"):
-        links.write(tmp_path / "links.xlsx", format="xlsx")
+    with pytest.raises(UnknownFormatError, match=r"links\.docx: the ending \.docx tells no format of links"):
+        links.write(tmp_path / "links.docx")
+    with pytest.raises(UnknownNameError, match="unknown format of links 'docx'; known: bioc-json"):
+        links.write(tmp_path / "links.docx", format="docx")
     with pytest.raises(InputError, match="csv needs a table as input"):
         links.write(tmp_path / "links.tsv", format="csv")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["links", "links.jsonl"]

@@ -391,3 +391,17 @@ def test_a_language_that_is_no_code_is_reported_and_unknown(code: str, tmp_path:
         (2, f"{code!r} is no language code, as 'de' and 'pt-BR' are: taken as unknown")
     ]
     assert (problems.repaired, problems.rejected) == (1, 0)
+
+
+def test_what_was_guessed_is_said_and_cells_are_restored(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match="fields are separated by semicolons, not by commas as its name says"):
+        corpus, problems = read(tmp_path, "mention;mention_id\n'=gout;'+1\n'a;-5\n")
+    assert [(mention.text, mention.id) for _, mention in corpus.mentions()] == [("=gout", "+1"), ("'a", "-5")]
+    assert problems.count == 0
+
+
+def test_a_mention_with_a_nul_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "t.tsv").write_text("mention\tid\ngout\tD1\ngo\0ut\tD1\n")
+    problems = Problems()
+    corpus = read_corpus(tmp_path / "t.tsv", format="table", problems=problems)
+    assert (len(rows(corpus)), problems.rejected) == (1, 1)

@@ -131,3 +131,13 @@ def test_documents_before_a_wrong_one_are_linked() -> None:
         list(LINKER.link_documents(["MI"]))  # type: ignore[list-item]
     with pytest.raises(InputError, match=r"mentions\[0\]: 'MI' \(str\), not a Mention"):
         LINKER.link(Document("", mentions=("MI",)))  # type: ignore[arg-type]
+
+
+def test_a_mention_in_pieces_is_what_stands_there() -> None:
+    text = "Breast and ovarian cancer"
+    good = Document("7", text, (Mention("breast cancer", 0, 25, spans=((0, 6), (19, 25))),))
+    assert len(LINKER.link(good)) == 1
+    for spans in (((19, 25), (0, 6)), ((0, 6), (11, 18)), ((0, 6), (7, 25))):
+        bad = Document("7", text, (Mention("breast cancer", 0, 25, spans=spans),))
+        with pytest.raises(InputError, match=r"document '7', mentions\[0\]: "):
+            LINKER.link(bad)

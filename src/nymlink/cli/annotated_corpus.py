@@ -10,11 +10,12 @@ from typing import Any
 
 import click
 
-from nymlink.cli.common import input_format_option, language_option, map_column_option, mapping
+from nymlink.cli.common import input_format_option, language_option, map_column_option, mapping, offsets_option
 from nymlink.core.formats import find_format
 from nymlink.core.problems import Problems
 from nymlink.corpus.foreign_formats import describe_format
 from nymlink.corpus.model import Corpus
+from nymlink.corpus.offset_units import OffsetUnit
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
 from nymlink.corpus.readers import CORPUS_FORMATS
@@ -30,6 +31,7 @@ class AnnotatedCorpus:
         columns: in a table, the headers of columns.
         types: types of the mentions that count; ``None`` for all.
         language: code of the language of mentions that state none; ``None`` where it is unknown.
+        offsets: what its offsets count.
     """
 
     path: Path
@@ -37,6 +39,7 @@ class AnnotatedCorpus:
     columns: Mapping[str, str]
     types: set[str] | None
     language: str | None
+    offsets: OffsetUnit
 
     def read(self, problems: Problems) -> Corpus:
         """Read the corpus.
@@ -44,9 +47,8 @@ class AnnotatedCorpus:
         Raises:
             InputError: it cannot be read.
         """
-        return read_corpus(
-            self.path, format=self.format, options=CorpusOptions(columns=self.columns), problems=problems
-        )
+        options = CorpusOptions(columns=self.columns, offsets=self.offsets)
+        return read_corpus(self.path, format=self.format, options=options, problems=problems)
 
     def read_other(self, path: Path, problems: Problems) -> Corpus:
         """Read another corpus, in a format told by its content, by the same columns where it is a table.
@@ -57,9 +59,10 @@ class AnnotatedCorpus:
         otherwise = "table" if self.columns else None
         format = find_format(
             CORPUS_FORMATS, path, otherwise=otherwise, describe=lambda _, head: describe_format(head)
-        ).name
-        options = CorpusOptions(columns=self.columns if format == "table" else {})
-        return read_corpus(path, format=format, options=options, problems=problems)
+        )
+        columns = self.columns if "columns" in format.options else {}
+        options = CorpusOptions(columns=columns, offsets=self.offsets)
+        return read_corpus(path, format=format.name, options=options, problems=problems)
 
 
 def annotated_corpus(command: Callable[..., None]) -> Callable[..., None]:
@@ -78,14 +81,18 @@ def corpus_options(command: Callable[..., None]) -> Callable[..., None]:
         types: tuple[str, ...],
         mapped_columns: tuple[str, ...],
         language: str | None,
+        offsets: OffsetUnit,
         **others: Any,
     ) -> None:
         columns = mapping(mapped_columns)
-        command(corpus=AnnotatedCorpus(corpus, input_format, columns, set(types) or None, language), **others)
+        command(
+            corpus=AnnotatedCorpus(corpus, input_format, columns, set(types) or None, language, offsets), **others
+        )
 
     decorated: Callable[..., None] = with_corpus
     for decorate in (
         language_option,
+        offsets_option,
         map_column_option("concept_id=mondo_id"),
         click.option(
             "--type", "types", multiple=True, help="Mentions of this type only, e.g. Disease. Repeatable."

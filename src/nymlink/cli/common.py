@@ -11,6 +11,7 @@ import click
 
 from nymlink.core.problems import Problem, Problems
 from nymlink.core.store.output_checks import require_file
+from nymlink.corpus.offset_units import OFFSET_UNITS
 
 _SHOWN: Final = 20
 _LARGEST_SEED: Final = 2**32 - 1
@@ -127,6 +128,18 @@ def map_column_option(example: str, table: str = "In a table") -> Callable[[Any]
         metavar="COLUMN=HEADER",
         help=f"{table}: the header of the column to read as COLUMN, for example {example}. Repeatable.",
     )
+
+
+def offsets_option(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the option ``--offsets UNIT`` of a corpus."""
+    return click.option(
+        "--offsets",
+        type=click.Choice(OFFSET_UNITS),
+        default=OFFSET_UNITS[0],
+        show_default=True,
+        help="What offsets in the corpus count: Unicode characters, UTF-16 units (Java, JavaScript) or bytes of "
+        "UTF-8.",
+    )(command)
 
 
 def input_format_option(what: str, names: Sequence[str]) -> Callable[[Any], Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,12 @@ from typing import Final
 from nymlink.core.errors import InputError
 from nymlink.core.files import MAX_LINE
 
-DELIMITERS: Final = "\t,;|"
+DELIMITER_NAMES: Final = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "vertical bars"}
+DELIMITERS: Final = "".join(DELIMITER_NAMES)
+
+_RUN: Final = re.compile(r"'*[=+\-@\t\r]")
+"""What a cell begins with that a spreadsheet takes for a formula, or would once the apostrophes are taken off."""
+_NO_FORMULA: Final = re.compile(r"[+-]([0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?)?")
 
 _LINE_END: Final = "\r\n"
 
@@ -99,6 +105,21 @@ def format_record(fields: Sequence[str], delimiter: str) -> str:
     # Before Python 3.13 a cell with a line break is quoted only where the break is in the line's end.
     csv.writer(line, delimiter=delimiter, lineterminator=_LINE_END).writerow(fields)
     return line.getvalue().removesuffix(_LINE_END)
+
+
+def protect_cell(cell: str) -> str:
+    """Write a cell so that a spreadsheet shows it as text where it would take it for a formula.
+
+    A cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return, and is neither a number nor a
+    lone sign, gets an apostrophe before it; so does one that begins with apostrophes before such a character, so
+    that :func:`restore_cell` gives every cell back.
+    """
+    return f"'{cell}" if _RUN.match(cell) and not _NO_FORMULA.fullmatch(cell) else cell
+
+
+def restore_cell(cell: str) -> str:
+    """Take off the apostrophe by which :func:`protect_cell` keeps a cell from being run."""
+    return cell[1:] if cell.startswith("'") and _RUN.match(cell) else cell
 
 
 def list_headers(headers: Sequence[str]) -> str:

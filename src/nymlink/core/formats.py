@@ -23,10 +23,11 @@ class Format(Generic[Read]):
         name: its name, as given to ``--input-format``.
         description: one line for the help text.
         recognises: tells whether a source looks like this format, from its path and the beginning of its text
-            (empty for a directory).
+            (empty for a directory or a binary file).
         read: the function that reads it.
         options: names of the reading options that this format uses and others may not.
         priority: formats of smaller priority are tried first: those with clear signs before catch-alls.
+        is_binary: whether its files are no text: such a format is recognised by the path alone.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Format(Generic[Read]):
     read: Read
     options: frozenset[str] = frozenset()
     priority: int = 0
+    is_binary: bool = False
 
 
 def find_format(
@@ -63,10 +65,14 @@ def find_format(
         raise InputError("a pipe or device cannot be read here: save its output to a file first", path=path)
     if name is not None:
         return registry.get(name)
+    for _, candidate in registry:
+        if candidate.is_binary and candidate.recognises(path, ""):
+            return candidate
     head = "" if path.is_dir() else read_head(path)
     if not path.is_dir() and not head.strip():
         raise InputError("the file is empty", path=path)
-    for candidate in sorted((entry for _, entry in registry), key=lambda entry: entry.priority):
+    texts = (entry for _, entry in registry if not entry.is_binary)
+    for candidate in sorted(texts, key=lambda entry: entry.priority):
         if candidate.recognises(path, head):
             return candidate
     if otherwise is not None and not path.is_dir():

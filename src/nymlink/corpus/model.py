@@ -23,6 +23,11 @@ class Mention:
         prepared: whether ``text`` and ``parts`` are already normalised, with abbreviations expanded.
         language: code of the language it is in ("en", "pt-BR"); ``None`` where that is not known of this mention:
             it is in that of the others then (``language=`` of a linker).
+        id: its identifier in the source: the code of a term to map, the id of an annotation ("T1"); ``None`` where
+            it has none.
+        spans: of a mention in several pieces ("breast … cancer" in "breast and ovarian cancer"), the offsets of
+            each, in order; ``start`` is that of the first and ``end`` that of the last, ``text`` the pieces with
+            blanks between them. Empty for any other mention.
     """
 
     text: str
@@ -33,6 +38,15 @@ class Mention:
     parts: tuple[str, ...] = ()
     prepared: bool = False
     language: str | None = None
+    id: str | None = None
+    spans: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def pieces(self) -> tuple[tuple[int, int], ...]:
+        """The offsets of its pieces, one unless it has :attr:`spans`; empty for a mention without offsets."""
+        if self.start is None or self.end is None:
+            return ()
+        return self.spans or ((self.start, self.end),)
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -51,6 +65,10 @@ class Document:
     id: str
     text: str = ""
     mentions: tuple[Mention, ...] = ()
+
+    def surface(self, mention: Mention) -> str:
+        """Read a mention off the text, its pieces with blanks between them; empty where it has no offsets."""
+        return " ".join(self.text[start:end] for start, end in mention.pieces)
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from nymlink.corpus.offset_units import OffsetUnit
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusOptions:
@@ -13,6 +15,8 @@ class CorpusOptions:
     Attributes:
         columns: for mention tables: nymlink's column name → the header in the file (or its 1-based number, as a
             string, where the file has no headers), for example ``{"mention": "term", "concept_id": "mondo_id"}``.
+        offsets: what the offsets of mentions count.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
+    offsets: OffsetUnit = "characters"

@@ -25,7 +25,7 @@ def read_documents(
 
     Args:
         path: a plain or gzip file, or a folder.
-        format: name of the format. ``None``: a table if ``options`` name columns, else detected from the content.
+        format: name of the format. ``None``: as its content tells; a table if ``options`` name columns.
         options: options for the reader.
         problems: receives what is wrong in the input.
 
@@ -37,7 +37,8 @@ def read_documents(
     path = Path(path)
     options = CorpusOptions() if options is None else options
     if format is None and options.columns:
-        format = "table"
+        tables = (name for name, each in CORPUS_FORMATS if each.is_binary and each.recognises(path, ""))
+        format = next(tables, "table")
     reader = find_format(CORPUS_FORMATS, path, format, describe=lambda _, head: describe_format(head))
     return reader.read(path, options=options, problems=Problems() if problems is None else problems)
 

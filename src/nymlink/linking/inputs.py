@@ -113,13 +113,23 @@ def _fault(mention: Any, text: str) -> str | None:
         return None
     if end > len(text):
         return f"{at}, outside the text, which has {len(text):,} characters"
-    surface = text[start:end]
+    if mention.spans and (fault := _fault_of_spans(mention)):
+        return fault
+    surface = Document("", text).surface(mention)
     if mention.prepared or surface == mention.text or normalise(surface) == normalise(mention.text):
         return None
     return (
         f"{at}, where the text has {surface[:_SHOWN]!r}, not {mention.text[:_SHOWN]!r}: offsets count Unicode "
         "characters, not bytes"
     )
+
+
+def _fault_of_spans(mention: Mention) -> str | None:
+    """Describe the fault of the pieces of a mention whose offsets are valid; ``None`` for valid ones."""
+    offsets = [offset for span in mention.spans for offset in span]
+    if offsets == sorted(offsets) and (offsets[0], offsets[-1]) == (mention.start, mention.end):
+        return None
+    return f"its spans {mention.spans} are not in order, or not from its start to its end"
 
 
 def _describe(value: Any) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Unpack, overload
+from typing import TYPE_CHECKING, Any, Final, Unpack, overload
 
 from nymlink.core.errors import InputError
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE, normalise_language
@@ -22,6 +22,7 @@ from nymlink.linking.queries import queries
 from nymlink.linking.query_links import QueryLinks
 from nymlink.linking.settings import LinkerSettings, Reranking
 from nymlink.linking.unknown_scripts import UnknownScripts
+from nymlink.linking.writers.frames import Frame, frame_column, is_frame, with_links
 from nymlink.rank.ranker import Ranking
 from nymlink.text.prepare import Composites
 from nymlink.vocabulary.read import open_vocabulary, read_vocabulary
@@ -159,23 +160,33 @@ class Linker:
     def link(self, what: str, *, language: str | None = None) -> Link: ...  # type: ignore[overload-overlap]  # a string is a sequence of strings
     @overload
     def link(self, what: Document | Sequence[str | Mention], *, language: str | None = None) -> Links: ...
+    @overload
+    def link(self, what: Frame, *, column: str, language: str | None = None) -> Frame: ...
 
-    def link(self, what: str | Document | Sequence[str | Mention], *, language: str | None = None) -> Link | Links:
-        """Link a mention, a list of mentions, or all mentions of a document.
+    def link(self, what: Any, *, column: str | None = None, language: str | None = None) -> Any:
+        """Link a mention, a list of mentions, all mentions of a document, or a column of a data frame.
 
         The mentions of a document are read with the abbreviations that it defines. What is missing in a list
         (None, NaN, pandas.NA) has an empty link; a warning counts it.
 
         Args:
-            what: a string, strings or mentions, or a document.
+            what: a string, strings or mentions, a document, or a data frame of pandas or polars.
+            column: of a data frame, the column of mentions.
             language: code of the language ("en") of those that state none; ``None`` for that of the linker.
 
         Returns:
-            A link for a string; else a list of links, one for each mention, in order.
+            A link for a string; for a data frame one of the same kind, with columns of the links added and a row
+            for each candidate; else a list of links, one for each mention, in order.
 
         Raises:
             InputError: this is nothing of that, or offsets are not those of a mention; the message says which.
         """
+        if is_frame(what):
+            mentions = frame_column(what, column)
+            [links] = self._link_documents([as_document(mentions, stacklevel=2)], language, stacklevel=3)
+            return with_links(what, links)
+        if column is not None:
+            raise InputError("column= names a column of a data frame: give one of pandas or polars")
         if isinstance(what, str) or is_missing(what):
             [[link]] = self._link_documents([as_document([what], stacklevel=2)], language, stacklevel=3)
             return link

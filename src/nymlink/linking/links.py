@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, TextIO
 
-from nymlink.core.errors import MissingExtraError
+from nymlink.core.errors import InputError, MissingExtraError
+from nymlink.corpus.model import Document
 from nymlink.linking.link_rows import PLACE, is_located, rows
 from nymlink.linking.model import Link
-from nymlink.linking.writers.files import format_of, open_file, open_writer
+from nymlink.linking.writers.files import format_of, open_target, open_writer, require_input
 from nymlink.linking.writers.writer import LinksInfo
+from nymlink.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+    from polars import DataFrame as PolarsFrame
 
 _SHOWN: Final = 20
 """Links that are printed of a longer list."""
@@ -57,32 +62,80 @@ class Links(list[Link]):
             raise MissingExtraError("frame", purpose="A pandas table") from error
         return DataFrame(self.to_dicts())
 
-    def write(self, target: str | Path | TextIO, *, format: str | None = None) -> None:
+    def to_polars(self) -> PolarsFrame:
+        """Make a polars table of :meth:`to_dicts`.
+
+        Raises:
+            MissingExtraError: polars is not installed.
+        """
+        try:
+            from polars import DataFrame as PolarsFrame
+        except ImportError as error:
+            raise MissingExtraError("polars", purpose="A polars table") from error
+        return PolarsFrame(self.to_dicts(), infer_schema_length=None)
+
+    def write(
+        self,
+        target: str | Path | TextIO | BinaryIO,
+        *,
+        format: str | None = None,
+        documents: Iterable[Document] = (),
+        vocabulary: Vocabulary | None = None,
+    ) -> None:
         """Write the links as `nymlink link` does.
 
         Args:
-            target: a file, which is replaced in one step, or a text stream, which stays open.
-            format: name of a format (``"jsonl"``, ``"tsv"``, ``"table"``, or one that a package adds); without it
-                the format is told by the ending of the file, and is TSV for a stream.
+            target: a file, which is replaced in one step, or a stream, which stays open; for the format ``"brat"``
+                a folder.
+            format: name of a format (``"jsonl"``, ``"pubtator"``, or one that a package adds); without it the
+                format is told by the ending of the file, and is TSV for a stream.
+            documents: the documents whose mentions were linked, in order; formats of documents need them.
+            vocabulary: the concepts that were linked to (``linker.index.vocabulary``), of which formats of
+                mappings name source, licence and domains.
 
         Raises:
             InputError: no format has this ending, or the format needs input that these links do not have.
             OutputError: the file cannot be written.
             UnknownNameError: there is no format of this name.
         """
+        given = list(documents)
         if not isinstance(target, str | Path):
-            self._write(target, format or "tsv")
+            self._write(target, format or "tsv", given, vocabulary)
             return
         name = format or format_of(Path(target))
-        with open_file(Path(target)) as file:
-            self._write(file, name)
+        require_input(name, table=False, documents=bool(given))
+        with open_target(Path(target), name) as out:
+            self._write(out, name, given, vocabulary)
 
-    def _write(self, out: TextIO, format: str) -> None:
+    def _write(
+        self,
+        out: TextIO | BinaryIO | Path,
+        format: str,
+        documents: list[Document],
+        vocabulary: Vocabulary | None,
+    ) -> None:
         calibrated = any(link.confidence is not None for link in self)
         candidates = (candidate for link in self for part in link.singles for candidate in part.candidates)
         languages = {candidate.matched.lang for candidate in candidates}
-        info = LinksInfo(calibrated=calibrated, multilingual=len(languages) > 1, located=is_located(self))
+        info = LinksInfo(
+            calibrated=calibrated,
+            multilingual=len(languages) > 1,
+            located=is_located(self),
+            has_documents=bool(documents),
+            vocabulary=vocabulary,
+        )
+        count = sum(len(document.mentions) for document in documents)
+        if documents and count != len(self):
+            raise InputError(
+                f"the documents have {count:,} mentions, and there are {len(self):,} links: give the "
+                "documents that were linked"
+            )
         writer = open_writer(format, out, info)
-        for link in self:
+        links = iter(self)
+        for document in documents:
+            writer.begin_document(document)
+            for link in islice(links, len(document.mentions)):
+                writer.write(link)
+        for link in links:
             writer.write(link)
         writer.close()

@@ -136,11 +136,17 @@ class Link:
         """Write the link as JSON values, the same as a line of `nymlink link --format jsonl`.
 
         Returns:
-            ``document_id``, ``start`` and ``end`` (each where the mention has one), then ``mention``, ``query``,
-            ``confidence``, ``nil``, ``guessed``, ``notes``, ``candidates`` and ``parts``. A NIL link has its
-            rejected candidates; parts are links in the same form.
+            ``document_id``, ``start``, ``end``, ``spans`` and ``mention_id`` (each where the mention has it), then
+            ``mention``, ``query``, ``confidence``, ``nil``, ``guessed``, ``notes``, ``candidates`` and ``parts``.
+            A NIL link has its rejected candidates; parts are links in the same form.
         """
-        place = {"document_id": self.document_id, "start": self.mention.start, "end": self.mention.end}
+        place = {
+            "document_id": self.document_id,
+            "start": self.mention.start,
+            "end": self.mention.end,
+            "spans": [list(span) for span in self.mention.spans] or None,
+            "mention_id": self.mention.id,
+        }
         return {
             **{name: value for name, value in place.items() if value is not None},
             "mention": self.mention.text,

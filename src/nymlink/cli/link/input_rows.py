@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import shlex
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Any, Final
 
-from nymlink.core.delimited import Record, format_record, guess_delimiter, list_headers, parse_records
+from nymlink.core.delimited import (
+    Record,
+    format_record,
+    guess_delimiter,
+    list_headers,
+    parse_records,
+    restore_cell,
+)
 from nymlink.core.errors import InputError
 from nymlink.core.files import has_bom, read_batches
 from nymlink.core.problems import Problems
@@ -21,6 +28,9 @@ from nymlink.corpus.readers.common import mention_language
 
 _LONGEST: Final = 100_000
 """Characters of a mention at most; a longer line is a mistake."""
+
+_CELLS: Final = 1000
+"""Rows of a workbook or of Parquet in a batch."""
 
 _LOOKED_AT: Final = 20
 """Lines by which a table is recognised."""
@@ -52,12 +62,16 @@ class InputTable:
     Attributes:
         header: its header.
         delimiter: the character between fields.
+        code: index of the column of codes; ``None`` where none is named.
+        frequency: index of the column of frequencies; ``None`` where none is named.
         batches: its rows. All have as many fields as the header; their texts are as they were written, or
             as they must be so that fields can be added.
     """
 
     header: Record
     delimiter: str
+    code: int | None
+    frequency: int | None
     batches: Iterator[Batch]
 
 
@@ -74,7 +88,7 @@ def line_batches(stream: IO[bytes], path: Path, problems: Problems) -> Iterator[
 
 
 def open_table(
-    stream: IO[bytes], path: Path, column: str, problems: Problems, *, language_column: str | None = None
+    stream: IO[bytes], path: Path, column: str, problems: Problems, *, further: Mapping[str, str]
 ) -> InputTable:
     """Read the header of a table and, in batches, its rows.
 
@@ -86,7 +100,7 @@ def open_table(
         path: where it comes from, for messages.
         column: name or 1-based number of the column that holds the mentions.
         problems: gets rows that cannot be linked, and cells of the language column that are no language code.
-        language_column: name or 1-based number of the column that holds their languages; ``None`` for none.
+        further: names or 1-based numbers of columns with their ``language``, ``code`` and ``frequency``.
 
     Raises:
         InputError: the table is empty or has no such column, or several.
@@ -99,17 +113,51 @@ def open_table(
     header = next(table_rows)
     if not any(map(str.strip, header.fields)):
         raise InputError("the table is empty", path=path)
-    shape = _Shape(
-        len(header.fields),
-        _place(header.fields, column, path, "--column "),
-        None
-        if language_column is None
-        else _place(header.fields, language_column, path, "--map-column language="),
-        delimiter,
-        _out_delimiter(header, path),
-    )
+    places = _places(header.fields, column, further, path)
+    shape = _Shape.of(header.fields, places, delimiter, _out_delimiter(header, path))
     header = replace(header, text=mark + shape.text(header))
-    return InputTable(header, shape.out_delimiter, _batches(table_rows, lines, shape, path, problems))
+    batches = _batches(table_rows, lines, shape, path, problems)
+    return InputTable(header, shape.out_delimiter, places.get("code"), places.get("frequency"), batches)
+
+
+def open_cells(
+    rows: Iterator[tuple[int, list[Any]]],
+    path: Path,
+    column: str,
+    problems: Problems,
+    *,
+    further: Mapping[str, str],
+) -> InputTable:
+    """Make a table of the cells of a workbook or of Parquet, as :func:`open_table` does of text.
+
+    Args:
+        rows: the header and the rows, each with its number.
+        path: where they come from, for messages.
+        column: name or 1-based number of the column that holds the mentions.
+        problems: gets rows that cannot be linked, and cells of the language column that are no language code.
+        further: names or 1-based numbers of columns with their ``language``, ``code`` and ``frequency``.
+
+    Raises:
+        InputError: the table has no such column, or several.
+    """
+    records = (Record(number, fields := list(map(_text, row)), format_record(fields, ",")) for number, row in rows)
+    header = next(records)
+    places = _places(header.fields, column, further, path)
+    shape = _Shape.of(header.fields, places, ",", ",")
+
+    def batches() -> Iterator[Batch]:
+        while portion := list(islice(records, _CELLS)):
+            mentions, rows = zip(*(_row(record, shape, path, problems) for record in portion), strict=True)
+            yield Batch(list(mentions), list(rows))
+
+    return InputTable(header, ",", places.get("code"), places.get("frequency"), batches())
+
+
+def _text(value: Any) -> str:
+    """Write a cell as text: nothing for none, a whole number without decimals."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return "" if value is None else str(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +177,11 @@ class _Shape:
     language_place: int | None
     delimiter: str
     out_delimiter: str
+
+    @classmethod
+    def of(cls, header: list[str], places: Mapping[str, int], delimiter: str, out_delimiter: str) -> _Shape:
+        """Describe a table by its header and the places of its columns."""
+        return cls(len(header), places["mention"], places.get("language"), delimiter, out_delimiter)
 
     def text(self, row: Record) -> str:
         """Return a row as it was written, or quoted where added columns would be swallowed or misread."""
@@ -156,6 +209,12 @@ def _out_delimiter(header: Record, path: Path) -> str:
     if len(header.fields) > 1:
         return guess_delimiter(header.text)
     return "\t" if _ending(path) == ".tsv" else ","
+
+
+def _places(header: list[str], column: str, further: Mapping[str, str], path: Path) -> dict[str, int]:
+    """Find the columns that are named, that of the mentions as ``mention``."""
+    others = {name: _place(header, given, path, f"--map-column {name}=") for name, given in further.items()}
+    return {"mention": _place(header, column, path, "--column "), **others}
 
 
 def _place(header: list[str], column: str, path: Path, option: str) -> int:
@@ -224,7 +283,7 @@ def _row(record: Record, shape: _Shape, path: Path, problems: Problems) -> tuple
         message = f"{len(record.fields)} fields instead of {shape.width}"
         problems.reject(path, record.line, message, outcome="not linked")
         return Mention(""), shape.fitted(record)
-    text = record.fields[shape.place]
+    text = restore_cell(record.fields[shape.place])
     if not _usable(text, path, record.line, problems, outcome="not linked"):
         text = ""
     elif record.literal_quotes:

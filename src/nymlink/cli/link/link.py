@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 import warnings
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from itertools import repeat
 from pathlib import Path
-from typing import Final, TextIO
+from typing import BinaryIO, Final, TextIO
 
 import click
 from click.core import ParameterSource
@@ -22,16 +22,19 @@ from nymlink.cli.common import (
     language_option,
     map_column_option,
     mapping,
+    offsets_option,
     reported_problems,
     require_files,
 )
-from nymlink.cli.link.input_rows import Batch, line_batches, open_table
+from nymlink.cli.link.input_rows import Batch, InputTable, line_batches, open_cells, open_table
 from nymlink.cli.link.link_source import STANDARD_STREAM, LinkSource, link_source
 from nymlink.core.problems import Problems
 from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.offset_units import OffsetUnit
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_documents
 from nymlink.corpus.readers import CORPUS_FORMATS
+from nymlink.corpus.readers.tables.table_cells import table_cells
 from nymlink.encode.truncation import TruncationCounts
 from nymlink.index.index import Index
 from nymlink.linking.default import default_index
@@ -39,9 +42,19 @@ from nymlink.linking.linker import Linker
 from nymlink.linking.model import Link
 from nymlink.linking.unknown_scripts import UnknownScripts
 from nymlink.linking.writers import LINK_FORMATS
-from nymlink.linking.writers.files import format_of, open_file, open_writer, require_input
+from nymlink.linking.writers.files import (
+    format_of,
+    open_target,
+    open_writer,
+    require_free_folder,
+    require_input,
+    standard_output,
+)
 from nymlink.linking.writers.writer import LinksInfo, LinkWriter, UserTable
 from nymlink.rerank.reranker import Reranker
+
+Output = TextIO | BinaryIO | Path
+"""A stream, or the folder that some formats write files into."""
 
 _CANDIDATES: Final = 10_000
 """Candidates searched for at once, over all mentions of a batch."""
@@ -59,8 +72,8 @@ _CANDIDATES: Final = 10_000
     "columns",
     multiple=True,
     metavar="COLUMN",
-    help="The input is a table (CSV or TSV with a header): link this column, given by its name or number, and "
-    "keep the others.",
+    help="The input is a table (CSV, TSV, XLSX or Parquet, with a header): link this column, given by its name or "
+    "number, and keep the others.",
 )
 @click.option(
     "--corpus",
@@ -68,7 +81,8 @@ _CANDIDATES: Final = 10_000
     help="Link the mentions of annotated documents: a file or folder; gold ids are not needed.",
 )
 @input_format_option("the --corpus", CORPUS_FORMATS.names())
-@map_column_option("language=lang", "Of a table, or a --corpus that is one")
+@offsets_option
+@map_column_option("language=lang (of a table also code= and frequency=)", "Of a table, or a --corpus that is one")
 @click.option(
     "--context", metavar="TEXT", help="Text of the one MENTION, which is its first whole-word occurrence there."
 )
@@ -100,7 +114,7 @@ _CANDIDATES: Final = 10_000
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="File to write, when all is linked; without it standard output, line by line.",
+    help="File to write (for brat, folder), when all is linked; without it standard output, line by line.",
 )
 @click.option(
     "--format",
@@ -114,6 +128,7 @@ def link(
     columns: tuple[str, ...],
     corpus: Path | None,
     input_format: str | None,
+    offsets: OffsetUnit,
     mapped_columns: tuple[str, ...],
     context: str | None,
     index: Path | None,
@@ -148,10 +163,12 @@ def link(
     A column of a table:
       nymlink link table.csv --column diagnosis -o linked.csv
       nymlink link visits.csv --column finding --map-column language=lang
+      nymlink link terms.csv --column title --map-column code=code --index mondo-index --format sssom
 
     \b
     Documents, and one mention in its text:
       nymlink link --index mesh-index --corpus notes.PubTator.txt --rerank reranker -o links.tsv
+      nymlink link --index mesh-index --corpus notes.PubTator.txt -o notes.bioc.xml
       nymlink link --index mesh-index --rerank reranker MI --context "He died of MI in 1990."
     """
     source = link_source(
@@ -162,6 +179,7 @@ def link(
         input_format=input_format,
         mapped_columns=mapping(mapped_columns),
         context=context,
+        offsets=offsets,
     )
     if explain and not source.mentions:
         raise click.UsageError(
@@ -185,7 +203,10 @@ def link(
         format = format_of(output)
     if format is not None:
         require_input(format, table=source.column is not None, documents=source.has_documents)
-    require_files([output], [source.file, source.corpus, index, rerank])
+    if output is not None and format is not None and LINK_FORMATS.get(format).target == "folder":
+        require_free_folder(output)
+    else:
+        require_files([output], [source.file, source.corpus, index, rerank])
     opened = default_index(progress=True) if index is None else Index.load(index, encoder=encoder)
     # Now: a missing encoder or a damaged file is to be said before any output.
     opened.load_encoder()
@@ -204,7 +225,11 @@ def link(
             click.echo(str(linker.explain(mention)))
         return
     problems = reported_problems()
-    target: AbstractContextManager[TextIO] = nullcontext(sys.stdout) if output is None else open_file(output)
+    target: AbstractContextManager[Output] = (
+        nullcontext(sys.stdout if format is None else standard_output(format))
+        if output is None or format is None
+        else open_target(output, format)
+    )
     truncation, unknown_scripts = TruncationCounts(), UnknownScripts()
     with truncation.collected(), unknown_scripts.collected(), target as out:
         _link(linker, source, out, format, problems)
@@ -213,7 +238,7 @@ def link(
     finish(problems)
 
 
-def _link(linker: Linker, source: LinkSource, out: TextIO, format: str | None, problems: Problems) -> None:
+def _link(linker: Linker, source: LinkSource, out: Output, format: str | None, problems: Problems) -> None:
     """Link the mentions of a source as they come, and write the links."""
 
     def writer(
@@ -226,7 +251,8 @@ def _link(linker: Linker, source: LinkSource, out: TextIO, format: str | None, p
             located=located,
             has_documents=has_documents,
             table=table,
-            sources=vocabulary.sources,
+            vocabulary=vocabulary,
+            title=source.title,
             options=_given_options(),
         )
         return open_writer(format or _usual_format(out, table), out, info)
@@ -234,19 +260,21 @@ def _link(linker: Linker, source: LinkSource, out: TextIO, format: str | None, p
     if source.document is not None:
         _write_documents(linker, [source.document], writer(has_documents=True), out)
     elif source.corpus is not None:
-        options = CorpusOptions(columns=source.mapped_columns)
+        options = CorpusOptions(columns=source.mapped_columns, offsets=source.offsets)
         documents = read_documents(source.corpus, format=source.input_format, options=options, problems=problems)
         _write_documents(linker, documents, writer(located=True, has_documents=True), out)
     elif source.file is None:
         _write(linker, [Batch([Mention(text) for text in source.mentions])], writer(), out)
+    elif source.column is not None and (cells := table_cells(source.file, problems)) is not None:
+        table = open_cells(cells, source.file, source.column, problems, further=source.mapped_columns)
+        _write_table(linker, table, writer, out)
     else:
         with source.opened() as (stream, path):
             if source.column is None:
                 _write(linker, line_batches(stream, path, problems), writer(), out)
             else:
-                language = source.mapped_columns.get("language")
-                table = open_table(stream, path, source.column, problems, language_column=language)
-                _write(linker, table.batches, writer(table=UserTable(table.header, table.delimiter)), out)
+                table = open_table(stream, path, source.column, problems, further=source.mapped_columns)
+                _write_table(linker, table, writer, out)
 
 
 def _given_options() -> frozenset[str]:
@@ -261,11 +289,11 @@ def _given_options() -> frozenset[str]:
     )
 
 
-def _usual_format(out: TextIO, table: UserTable | None) -> str:
+def _usual_format(out: Output, table: UserTable | None) -> str:
     """Name the format of an output for which none is asked."""
     if table is not None:
         return "tsv" if table.delimiter == "\t" else "csv"
-    return "table" if out.isatty() else "tsv"
+    return "table" if not isinstance(out, Path) and out.isatty() else "tsv"
 
 
 def _reranker(folder: Path, index: Index) -> Reranker:
@@ -280,12 +308,12 @@ def _reranker(folder: Path, index: Index) -> Reranker:
     return Reranker.load(folder, index)
 
 
-def _write_documents(linker: Linker, documents: Iterable[Document], writer: LinkWriter, out: TextIO) -> None:
+def _write_documents(linker: Linker, documents: Iterable[Document], writer: LinkWriter, out: Output) -> None:
     for document, links in _linked(linker, documents):
         writer.begin_document(document)
         for link in links:
             writer.write(link)
-        out.flush()
+        _flush(out)
     writer.close()
 
 
@@ -303,11 +331,22 @@ def _linked(linker: Linker, documents: Iterable[Document]) -> Iterator[tuple[Doc
         yield waiting.popleft(), links
 
 
-def _write(linker: Linker, batches: Iterable[Batch], writer: LinkWriter, out: TextIO) -> None:
+def _write_table(linker: Linker, table: InputTable, writer: Callable[..., LinkWriter], out: Output) -> None:
+    layout = UserTable(table.header, table.delimiter, table.code, table.frequency)
+    _write(linker, table.batches, writer(table=layout), out)
+
+
+def _write(linker: Linker, batches: Iterable[Batch], writer: LinkWriter, out: Output) -> None:
     # Memory grows with mentions times candidates: many of these, fewer of those at a time.
     size = max(1, _CANDIDATES // linker.top_k)
     for batch in (portion for whole in batches for portion in whole.portions(size)):
         for link, row in zip(linker.link(batch.mentions), batch.rows or repeat(None), strict=False):
             writer.write(link, row)
-        out.flush()
+        _flush(out)
     writer.close()
+
+
+def _flush(out: Output) -> None:
+    """Let a pipe have what was written so far."""
+    if not isinstance(out, Path):
+        out.flush()

@@ -15,8 +15,13 @@ import click
 from nymlink.core.files import open_bytes
 from nymlink.corpus.find_mention import find_mention
 from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.offset_units import OffsetUnit
+from nymlink.corpus.readers.common import source_name
 
 STANDARD_STREAM: Final = Path("-")
+
+_FURTHER_COLUMNS: Final = {"language", "code", "frequency"}
+"""What --map-column names of a table whose mentions are those of --column."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +36,7 @@ class LinkSource:
         input_format: format of the corpus; ``None`` where its content tells it.
         mapped_columns: headers of further columns of the table, or of a corpus that is one.
         document: one mention in its context.
+        offsets: what offsets in the corpus count.
     """
 
     mentions: tuple[str, ...]
@@ -40,6 +46,13 @@ class LinkSource:
     input_format: str | None
     mapped_columns: Mapping[str, str]
     document: Document | None
+    offsets: OffsetUnit
+
+    @property
+    def title(self) -> str:
+        """A short name of the file, for what is written; empty where there is none."""
+        path = self.corpus if self.corpus is not None else self.file
+        return "" if path is None or path == STANDARD_STREAM else source_name(path)
 
     @property
     def has_documents(self) -> bool:
@@ -66,6 +79,7 @@ def link_source(
     input_format: str | None,
     mapped_columns: Mapping[str, str],
     context: str | None,
+    offsets: OffsetUnit,
 ) -> LinkSource:
     """Check that the arguments and options of ``nymlink link`` name one thing to link.
 
@@ -98,6 +112,7 @@ def link_source(
         input_format=input_format,
         mapped_columns=mapped_columns,
         document=None if context is None else _document(mentions[0], context),
+        offsets=offsets,
     )
 
 
@@ -110,9 +125,10 @@ def _check_columns(columns: tuple[str, ...], mapped_columns: Mapping[str, str], 
         )
     if mapped_columns and not columns and not has_corpus:
         raise click.UsageError("--map-column names columns of a table: give one, with --column, or a --corpus")
-    if columns and (others := sorted(mapped_columns.keys() - {"language"})):
+    if columns and (others := sorted(mapped_columns.keys() - _FURTHER_COLUMNS)):
         raise click.UsageError(
-            f"of a table --column names the mentions, and --map-column only their language, not {others[0]!r}"
+            "of a table --column names the mentions, and --map-column only their language, code and frequency, "
+            f"not {others[0]!r}"
         )
 
 

@@ -18,6 +18,7 @@ SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "type": ("type", "semantic_type", "entity_type", "category"),
     "language": ("language", "lang"),
     "context": ("context", "sentence", "passage", "text"),
+    "mention_id": ("mention_id", "source_code", "sourcecode"),
 }
 """nymlink's columns and their spellings in files, the likeliest first; case, blanks and hyphens do not matter."""
 

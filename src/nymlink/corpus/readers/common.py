@@ -1,4 +1,4 @@
-"""Helpers shared by corpus readers: recognise formats, split ids, check offsets."""
+"""Helpers shared by corpus readers: recognise formats, split ids, tell documents apart."""
 
 from __future__ import annotations
 
@@ -12,9 +12,6 @@ from nymlink.core.files import decoded_name
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE, normalise_language
 from nymlink.core.problems import Problems
 from nymlink.corpus.model import Document
-
-NEARBY: Final = 30
-"""Characters on either side of a wrong offset in which the mention is searched."""
 
 MUTATION: Final = re.compile(
     r"(?:(?<![^\s;,+|])(?:tmVar:)?[cgmnpr]|(?<![^\s;]))\|(?:SUB|DEL|INS|DUP|INDEL|INV|FS|COPY|Allele)\|[^;]*"
@@ -93,44 +90,24 @@ def mention_language(code: str, path: Path, line: int, problems: Problems) -> st
     return None if language == UNKNOWN_LANGUAGE else language
 
 
-def check_offsets(
-    text: str, surface: str, start: int, end: int, *, path: Path, line: int, problems: Problems
-) -> tuple[int, int] | tuple[None, None]:
-    """Check the offsets of a mention, and correct and report them where the mention is nearby.
-
-    The mention is searched as written, then without white space around it.
+def distinct_documents(
+    documents: Iterable[tuple[int | None, Document]], path: Path, problems: Problems
+) -> Iterator[Document]:
+    """Yield documents, reporting and leaving out each whose id another one before it has.
 
     Args:
-        text: the text to which offsets refer.
-        surface: the mention.
-        start: offset of its first character, according to the file.
-        end: offset one past its last character, according to the file.
+        documents: their lines, and the documents.
         path: the file, for reports.
-        line: the line, for reports.
         problems: receives the reports.
-
-    Returns:
-        The offsets of the mention in ``text``, or ``(None, None)`` when it is not within :data:`NEARBY`
-        characters.
     """
-    if text[start:end] == surface:
-        return start, end
-    for form in filter(None, (surface, surface.strip())):
-        # A look-ahead, to find overlapping occurrences too.
-        occurrences = re.compile(f"(?={re.escape(form)})").finditer(
-            text, max(0, start - NEARBY), start + NEARBY + len(form)
-        )
-        nearest = min((match.start() for match in occurrences), key=lambda at: abs(at - start), default=None)
-        if nearest is not None:
-            stop = nearest + len(form)
-            problems.repair(
-                path, line, f"mention {surface!r} at {start}-{end} is {form!r} at {nearest}-{stop} in the text"
-            )
-            return nearest, stop
-    problems.repair(
-        path, line, f"mention {surface!r} is not in the text near {start}-{end}: its offsets were left out"
-    )
-    return None, None
+    seen: set[str] = set()
+    for line, document in documents:
+        if document.id in seen:
+            count = len(document.mentions)
+            problems.reject(path, line, f"second copy of document {document.id}, with {count} mentions")
+        else:
+            seen.add(document.id)
+            yield document
 
 
 def require_documents(documents: Iterable[Document], *, path: Path, problems: Problems) -> Iterator[Document]:

@@ -18,9 +18,11 @@ from nymlink.core.files import read_head, read_lines
 from nymlink.core.formats import Format
 from nymlink.core.problems import Problems
 from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.offset_units import OffsetUnit, to_code_points
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.readers import CorpusFormat
-from nymlink.corpus.readers.common import check_offsets, first_lines, most_match
+from nymlink.corpus.readers.common import first_lines, most_match
+from nymlink.corpus.readers.offsets import check_offsets
 
 _ANNOTATIONS: Final = "ann"
 _TEXTS: Final = "corpus"
@@ -50,18 +52,19 @@ def _files(path: Path) -> Iterator[Path]:
     return (file for file in sorted(folder.iterdir()) if file.is_file() and not file.name.startswith("."))
 
 
-def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:  # noqa: ARG001
+def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:
     usable = False
     for file in _files(path) if path.is_dir() else [path]:
-        document = _document(file, problems)
+        document = _document(file, options.offsets, problems)
         usable = usable or bool(document.mentions)
         yield document
     if not usable:
         raise InputError("no line of the form [start::end]<TAB>id | mention in it", path=path)
 
 
-def _document(path: Path, problems: Problems) -> Document:
+def _document(path: Path, unit: OffsetUnit, problems: Problems) -> Document:
     text = _text(path, problems)
+    offsets = to_code_points(text, unit)
     mentions = []
     for number, line in read_lines(path, problems):
         if not line.strip():
@@ -71,7 +74,15 @@ def _document(path: Path, problems: Problems) -> Document:
             continue
         surface, concept_id = match[5], f"{match[3]}:{match[4]}"
         start, end = (
-            check_offsets(text, surface, int(match[1]), int(match[2]), path=path, line=number, problems=problems)
+            check_offsets(
+                text,
+                surface,
+                offsets(int(match[1])),
+                offsets(int(match[2])),
+                path=path,
+                line=number,
+                problems=problems,
+            )
             if text
             else (None, None)
         )

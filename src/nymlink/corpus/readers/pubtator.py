@@ -7,7 +7,7 @@
     227508<TAB>0<TAB>8<TAB>Naloxone<TAB>Chemical<TAB>D009270
     227508<TAB>CID<TAB>D008750<TAB>D007022
 
-Offsets count code points in title + one character + abstract. A seventh column holds the parts of a composite
+Offsets count characters in title + one character + abstract. A seventh column holds the parts of a composite
 mention; where one part has no concept (``D002544|-1``), the whole mention gets no gold ids. The id of a
 mutation (``c|SUB|G|Ex2+860|C``) is one id. Relation rows, like the last one above, are ignored.
 """
@@ -15,7 +15,7 @@ mutation (``c|SUB|G|Ex2+860|C``) is one id. Relation rows, like the last one abo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -24,16 +24,11 @@ from nymlink.core.files import read_lines
 from nymlink.core.formats import Format
 from nymlink.core.problems import Problems
 from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.offset_units import OffsetUnit, to_code_points
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.readers import CorpusFormat
-from nymlink.corpus.readers.common import (
-    MUTATION,
-    check_offsets,
-    first_lines,
-    require_documents,
-    split_ids,
-    split_parts,
-)
+from nymlink.corpus.readers.common import MUTATION, first_lines, require_documents, split_ids, split_parts
+from nymlink.corpus.readers.offsets import place_mention
 
 _TEXT: Final = re.compile(r"\s*([^|\s][^|\t]*)\|([ta])\|(.*)")
 _PART_WITHOUT_CONCEPT: Final = re.compile(r"(?:^|\|)\s*-1\s*(?:\||$)")
@@ -56,11 +51,11 @@ def _recognises(_: Path, head: str) -> bool:
     return any(_TEXT.match(line) for line in first_lines(head))
 
 
-def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:  # noqa: ARG001
-    return require_documents(_documents(path, problems), path=path, problems=problems)
+def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:
+    return require_documents(_documents(path, options.offsets, problems), path=path, problems=problems)
 
 
-def _documents(path: Path, problems: Problems) -> Iterator[Document]:
+def _documents(path: Path, unit: OffsetUnit, problems: Problems) -> Iterator[Document]:
     seen: set[str] = set()
     for draft in _drafts(path, problems):
         if draft.id in seen:
@@ -69,7 +64,10 @@ def _documents(path: Path, problems: Problems) -> Iterator[Document]:
         seen.add(draft.id)
         # A line break rather than a blank, because titles often end without a full stop.
         text = "\n".join(part for part in (draft.title, draft.abstract) if part is not None)
-        mentions = (_mention(text, row, path=path, line=line, problems=problems) for line, row in draft.rows)
+        offsets = to_code_points(text, unit)
+        mentions = (
+            _mention(text, row, offsets, path=path, line=line, problems=problems) for line, row in draft.rows
+        )
         yield Document(draft.id, text, tuple(mention for mention in mentions if mention is not None))
 
 
@@ -99,7 +97,9 @@ def _drafts(path: Path, problems: Problems) -> Iterator[_Draft]:
         yield draft
 
 
-def _mention(text: str, row: list[str], *, path: Path, line: int, problems: Problems) -> Mention | None:
+def _mention(
+    text: str, row: list[str], offsets: Callable[[int], int], *, path: Path, line: int, problems: Problems
+) -> Mention | None:
     if len(row) in (4, 5) and _RELATION.fullmatch(row[1]):
         return None
     if len(row) < 5:
@@ -112,15 +112,14 @@ def _mention(text: str, row: list[str], *, path: Path, line: int, problems: Prob
     if not surface.strip():
         problems.reject(path, line, "the mention is empty")
         return None
-    start, end = check_offsets(text, surface, int(row[1]), int(row[2]), path=path, line=line, problems=problems)
-    return Mention(
-        surface.strip() if start is None else text[start:end],
-        start=start,
-        end=end,
+    mention = Mention(
+        surface,
         type=row[4].strip(),
         concept_ids=_gold_ids(row[5]) if len(row) > 5 else (),
         parts=split_parts(row[6]) if len(row) > 6 else (),
     )
+    stated = offsets(int(row[1])), offsets(int(row[2]))
+    return place_mention(mention, text, [stated], path=path, line=line, problems=problems)
 
 
 def _gold_ids(field: str) -> tuple[str, ...]:

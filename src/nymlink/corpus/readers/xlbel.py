@@ -20,14 +20,8 @@ from nymlink.corpus.foreign_formats import describe_format
 from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.readers import CorpusFormat
-from nymlink.corpus.readers.common import (
-    check_offsets,
-    first_lines,
-    most_match,
-    require_documents,
-    source_name,
-    split_ids,
-)
+from nymlink.corpus.readers.common import first_lines, most_match, require_documents, source_name, split_ids
+from nymlink.corpus.readers.offsets import check_offsets
 
 _LINE: Final = re.compile(r"[^\s|]+(\|[^\s|]+)*\|\|[^|]*[^|\s]")
 _PUBLISHED: Final = re.compile(r"([a-z]{2,3})_[0-9]+k_")

@@ -1,11 +1,14 @@
-"""Write the columns that describe a link, the same in TSV and in tables of the user."""
+"""Write the columns that describe a link, the same in TSV, workbooks and tables of the user."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Collection, Iterator, Mapping
+from itertools import count
 from typing import Any
 
-from nymlink.linking.link_rows import CANDIDATE, CONFIDENCE, LANGUAGE, NOTE
+from nymlink.core.delimited import protect_cell, restore_cell
+from nymlink.linking.link_rows import CANDIDATE, CONFIDENCE, LANGUAGE, NOTE, PLACE
 from nymlink.linking.writers.writer import LinksInfo
 
 
@@ -15,9 +18,55 @@ def link_columns(info: LinksInfo) -> tuple[str, ...]:
     return (*candidate, *((CONFIDENCE,) if info.calibrated else ()), NOTE)
 
 
+def mention_columns(info: LinksInfo) -> tuple[str, ...]:
+    """List the columns that say which mention a link is of, where it comes from no table."""
+    return (*(PLACE if info.located else ()), "mention")
+
+
+def added_names(columns: Collection[str], header: Collection[str]) -> list[str]:
+    """Name columns that are added to a table; one that the table has already is called ``nymlink_score``.
+
+    Args:
+        columns: what they are.
+        header: the columns of the table.
+    """
+    # Spreadsheets and databases do not tell small letters from capitals.
+    existing = {name.strip().casefold() for name in header}
+    return [next(name for name in _names(column) if name.casefold() not in existing) for column in columns]
+
+
+def _names(column: str) -> Iterator[str]:
+    """Yield the names that an added column may have, the first choice first."""
+    yield column
+    yield f"nymlink_{column}"
+    yield from (f"nymlink_{column}_{number}" for number in count(2))
+
+
 def cell(row: Mapping[str, Any], column: str) -> str:
     """Write a value of :func:`nymlink.linking.link_rows.rows`; scores and confidences with four decimals."""
     value = row[column]
     if value is None:
         return ""
     return f"{value:.4f}" if isinstance(value, float) else str(value)
+
+
+class CellGuard:
+    """Writes cells so that no spreadsheet runs them, and counts those that it had to change."""
+
+    def __init__(self) -> None:
+        self._changed = 0
+
+    def protect(self, text: str) -> str:
+        """Write a cell; one that is protected already stays as it is."""
+        protected = protect_cell(restore_cell(text))
+        self._changed += protected != text
+        return protected
+
+    def warn(self) -> None:
+        """Say how many cells were changed, if any was."""
+        if self._changed:
+            warnings.warn(
+                f"{self._changed:,} cells that a spreadsheet would take for formulas have an apostrophe before "
+                "them, which nymlink takes off again when it reads them",
+                stacklevel=3,
+            )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import count
+from collections.abc import Sequence
 from typing import Final, TextIO
 
 from nymlink.core.delimited import Record, format_record
 from nymlink.linking.link_rows import rows
 from nymlink.linking.model import Link
-from nymlink.linking.writers.columns import cell, link_columns
+from nymlink.linking.writers.columns import CellGuard, added_names, cell, link_columns
 from nymlink.linking.writers.writer import LinkFormat, LinksInfo, LinkWriter, UserTable
 
 _MARK: Final = "\ufeff"
@@ -19,8 +18,8 @@ _MARK: Final = "\ufeff"
 class CsvWriter(LinkWriter):
     """Writes the user's table with the columns of the links added; a row is repeated for each candidate.
 
-    Rows stay as they were written, unless the delimiter is another one than the table's. A column whose name the
-    table has already gets another one ("nymlink_score").
+    Rows stay as they were written, unless the delimiter is another one than the table's, or a cell would be run by
+    a spreadsheet. A column whose name the table has already gets another one ("nymlink_score").
 
     Args:
         out: text stream.
@@ -34,12 +33,10 @@ class CsvWriter(LinkWriter):
         self._delimiter = delimiter
         self._keeps_text = delimiter == table.delimiter
         self._columns = columns
-        # Spreadsheets and databases do not tell small letters from capitals.
-        existing = {name.strip().casefold() for name in table.header.fields}
-        added = [next(name for name in _names(column) if name not in existing) for column in self._columns]
+        self._guard = CellGuard()
         if table.header.text.startswith(_MARK) and not self._keeps_text:
             out.write(_MARK)
-        self._write_line(table.header, added)
+        self._write_line(table.header, added_names(columns, table.header.fields))
 
     def write(self, link: Link, row: Record | None = None) -> None:
         if row is None:
@@ -47,16 +44,15 @@ class CsvWriter(LinkWriter):
         for values in rows(link):
             self._write_line(row, [cell(values, column) for column in self._columns])
 
+    def close(self) -> None:
+        self._guard.warn()
+
     def _write_line(self, row: Record, cells: Sequence[str]) -> None:
-        text = row.text if self._keeps_text else format_record(row.fields, self._delimiter)
-        self._out.write(f"{text}{self._delimiter}{format_record(cells, self._delimiter)}\n")
-
-
-def _names(column: str) -> Iterator[str]:
-    """Yield the names that an added column may have, the first choice first."""
-    yield column
-    yield f"nymlink_{column}"
-    yield from (f"nymlink_{column}_{number}" for number in count(2))
+        fields = list(map(self._guard.protect, row.fields))
+        same = self._keeps_text and fields == row.fields
+        text = row.text if same else format_record(fields, self._delimiter)
+        added = format_record(list(map(self._guard.protect, cells)), self._delimiter)
+        self._out.write(f"{text}{self._delimiter}{added}\n")
 
 
 def _open(out: TextIO, info: LinksInfo) -> LinkWriter:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Final, TextIO
 
 from nymlink.core.delimited import Record, format_record
-from nymlink.linking.link_rows import PLACE, rows
+from nymlink.linking.link_rows import rows
 from nymlink.linking.model import Link
-from nymlink.linking.writers.columns import cell, link_columns
+from nymlink.linking.writers.columns import CellGuard, cell, link_columns, mention_columns
 from nymlink.linking.writers.csv_table import CsvWriter
 from nymlink.linking.writers.writer import LinkFormat, LinksInfo, LinkWriter
 
@@ -19,18 +19,15 @@ _VERBATIM: Final = frozenset({"document_id", "concept_id"})
 class TsvWriter(LinkWriter):
     """Writes a line for each candidate; a mention without candidates has one line with empty cells.
 
-    Mentions and names have one blank for any white space, so that each candidate is one line. Ids are never
-    changed, and quoted where they hold a tab or a line's end. Columns of documents and offsets come first, where
-    mentions have them.
+    Mentions and names have one blank for any white space, so that each candidate is one line. Ids are quoted where
+    they hold a tab or a line's end. A cell that a spreadsheet would run gets an apostrophe before it. Columns of
+    documents and offsets come first, where mentions have them.
     """
 
     def __init__(self, out: TextIO, info: LinksInfo) -> None:
         self._out = out
-        self._columns = (
-            *(PLACE if info.located else ()),
-            "mention",
-            *link_columns(info),
-        )
+        self._columns = (*mention_columns(info), *link_columns(info))
+        self._guard = CellGuard()
         self._write_line(self._columns)
 
     def write(self, link: Link, row: Record | None = None) -> None:
@@ -38,8 +35,11 @@ class TsvWriter(LinkWriter):
             cells = ((column, cell(values, column)) for column in self._columns)
             self._write_line([text if column in _VERBATIM else " ".join(text.split()) for column, text in cells])
 
+    def close(self) -> None:
+        self._guard.warn()
+
     def _write_line(self, cells: Sequence[str]) -> None:
-        self._out.write("\t".join(map(_quoted, cells)) + "\n")
+        self._out.write("\t".join(_quoted(self._guard.protect(each)) for each in cells) + "\n")
 
 
 def _quoted(text: str) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TextIO
+from typing import Any, Literal
 
 from nymlink.core.delimited import Record
 from nymlink.corpus.model import Document
 from nymlink.linking.model import Link
-from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +20,14 @@ class UserTable:
     Attributes:
         header: its header.
         delimiter: the character between fields.
+        code: index of the column of the terms' codes; ``None`` where none was named.
+        frequency: index of the column of how often each term occurs; ``None`` where none was named.
     """
 
     header: Record
     delimiter: str
+    code: int | None = None
+    frequency: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +40,8 @@ class LinksInfo:
         located: whether the mentions have documents and offsets.
         has_documents: whether the documents themselves are given, with :meth:`LinkWriter.begin_document`.
         table: the layout of the table that the mentions come from; ``None`` where they come from none.
-        sources: what the vocabulary was made of, where that is known.
+        vocabulary: the concepts that were linked to, where these are known.
+        title: a short name of what was linked, for example that of its file.
         options: options that the user gave on the command line, for example ``"--top-k"``.
     """
 
@@ -45,15 +50,16 @@ class LinksInfo:
     located: bool = False
     has_documents: bool = False
     table: UserTable | None = None
-    sources: tuple[Source, ...] = ()
+    vocabulary: Vocabulary | None = None
+    title: str = ""
     options: frozenset[str] = frozenset()
 
 
 class LinkWriter(ABC):
-    """Writes links one by one to a text stream, and leaves the stream open."""
+    """Writes links one by one to a stream, which it leaves open, or into a folder."""
 
     def begin_document(self, document: Document) -> None:
-        """Take the document whose links come next; a format that shows no texts does nothing."""
+        """Take the document whose links come next, one for each mention; a format without texts does nothing."""
         return
 
     @abstractmethod
@@ -72,6 +78,7 @@ class LinkWriter(ABC):
 
 
 Need = Literal["table", "documents"]
+Target = Literal["text", "binary", "folder"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,18 +88,21 @@ class LinkFormat:
     Attributes:
         name: as given to ``--format``.
         description: one line for the help.
-        open: makes a writer, given the text stream and what is known of the links. It may write a header at once,
-            and raises :class:`~nymlink.core.errors.InputError` where it cannot write such links.
+        open: makes a writer, given the target and what is known of the links. It may write a header at once, and
+            raises :class:`~nymlink.core.errors.InputError` where it cannot write such links.
         endings: endings of file names that mean this format, for example ``(".jsonl",)``.
         needs: input that the format cannot do without: the user's ``"table"``, ``"documents"`` with their texts.
         keeps_table: whether the columns of the user's table are written too.
         ignores: options of `nymlink link` that make no difference to this format, for example ``{"--top-k"}``.
+        target: what is written to: a stream of ``"text"`` or of bytes (``"binary"``), or an empty ``"folder"``; to
+            standard output such a format writes the text of one document.
     """
 
     name: str
     description: str
-    open: Callable[[TextIO, LinksInfo], LinkWriter]
+    open: Callable[[Any, LinksInfo], LinkWriter]
     endings: tuple[str, ...] = ()
     needs: frozenset[Need] = frozenset()
     keeps_table: bool = False
     ignores: frozenset[str] = frozenset()
+    target: Target = "text"

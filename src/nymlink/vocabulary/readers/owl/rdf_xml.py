@@ -8,10 +8,10 @@ from typing import Final
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
+from nymlink.core.structured.xml_parser import NotWellFormedError, XmlParser
 from nymlink.vocabulary.readers.obo.oboinowl import SKOS
 from nymlink.vocabulary.readers.owl.iris import CLASSES, RDF, RDFS
 from nymlink.vocabulary.readers.owl.statements import Statements, Value, resolve_iri
-from nymlink.vocabulary.readers.xml.parser import NotWellFormedError, XmlParser
 
 _XML: Final = "http://www.w3.org/XML/1998/namespace"
 # Ontology editors declare short names of namespaces as entities.

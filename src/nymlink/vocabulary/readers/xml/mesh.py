@@ -14,11 +14,11 @@ from xml.etree.ElementTree import Element
 from nymlink.core.errors import InputError
 from nymlink.core.formats import Format
 from nymlink.core.problems import Problems
+from nymlink.core.structured.xml_records import XmlRecord, read_records, root_name, text_at
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.readers.umls.codes import language
-from nymlink.vocabulary.readers.xml.records import XmlRecord, read_records, root_name, text_at
 from nymlink.vocabulary.tables import TableBuilder, Tables
 
 PREFIX: Final = "MESH:"

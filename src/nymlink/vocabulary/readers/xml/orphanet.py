@@ -15,10 +15,10 @@ from nymlink.core.errors import InputError
 from nymlink.core.formats import Format
 from nymlink.core.language_codes import normalise_language
 from nymlink.core.problems import Problems
+from nymlink.core.structured.xml_records import read_records, root_name, text_at
 from nymlink.vocabulary.options import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers.language_filter import LanguageFilter
-from nymlink.vocabulary.readers.xml.records import read_records, root_name, text_at
 from nymlink.vocabulary.tables import TableBuilder, Tables
 
 PREFIX: Final = "Orphanet:"

@@ -15,9 +15,8 @@ from typing import Final
 from xml.etree.ElementTree import Element, TreeBuilder
 
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.readers.xml.parser import NotWellFormedError, XmlParser
+from nymlink.core.structured.xml_parser import NotWellFormedError, XmlParser
 
-_MAX_RECORD: Final = 1 << 22
 _ROOT: Final = re.compile(r"<([A-Za-z_][\w.-]*)[\s/>]")
 _PROLOGUE: Final = re.compile(r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL)
 
@@ -43,18 +42,24 @@ def text_at(element: Element | None, path: str = ".") -> str:
 
 
 def read_records(
-    path: Path, *, roots: Collection[str], tags: Collection[str], problems: Problems
+    path: Path,
+    *,
+    roots: Collection[str],
+    tags: Collection[str],
+    problems: Problems,
+    longest: int = 1 << 22,
 ) -> Iterator[XmlRecord]:
     """Yield the root with only its attributes, then each element named in ``tags`` with its content.
 
     Bytes that are not UTF-8 are read as Windows-1252 and reported, unless the file declares another encoding.
-    Elements of more than 4 MB, and everything after a place that is not well-formed, are left out and reported.
+    Elements of more than ``longest`` bytes, and everything after a place that is not well-formed, are left out and
+    reported.
 
     Raises:
         InputError: the root is another, the file declares entities, or it cannot be read.
     """
     parser = XmlParser(path, problems)
-    collector = _Collector(parser, frozenset(roots), frozenset(tags))
+    collector = _Collector(parser, frozenset(roots), frozenset(tags), longest)
     try:
         for _ in parser.run():
             yield from collector.finished()
@@ -67,8 +72,8 @@ def read_records(
 class _Collector:
     """Collects the wanted elements of one file until they are taken."""
 
-    def __init__(self, parser: XmlParser, roots: frozenset[str], tags: frozenset[str]) -> None:
-        self._parser, self._roots, self._tags = parser, roots, tags
+    def __init__(self, parser: XmlParser, roots: frozenset[str], tags: frozenset[str], longest: int) -> None:
+        self._parser, self._roots, self._tags, self._longest = parser, roots, tags, longest
         self._finished: deque[XmlRecord] = deque()
         self._builder: TreeBuilder | None = None
         self._tag, self._line, self._begin, self._ended = "", 0, 0, 0
@@ -83,8 +88,8 @@ class _Collector:
 
     def check_length(self) -> None:
         """Refuse the open record, if any, where it is too long."""
-        if self._builder is not None and self._parser.expat.CurrentByteIndex - self._begin > _MAX_RECORD:
-            self._close(self._builder, fault=f"<{self._tag}> of more than {_MAX_RECORD >> 20} MB")
+        if self._builder is not None and self._parser.expat.CurrentByteIndex - self._begin > self._longest:
+            self._close(self._builder, fault=f"<{self._tag}> of more than {self._longest >> 20} MB")
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         if not self._parser.has_root:

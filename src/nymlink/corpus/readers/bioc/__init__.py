@@ -1,0 +1,1 @@
+"""Readers of BioC, in XML and in JSON."""

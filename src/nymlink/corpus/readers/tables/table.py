@@ -1,0 +1,115 @@
+"""Reader of mention tables: CSV, TSV or JSON lines, one mention per row.
+
+Columns are recognised by common headers, or named by the caller. Several gold ids in a cell are joined by ``|`` or
+``;``. The rows of a document are grouped, wherever they are; a row without a document becomes a document of its
+own, ``<file>:<line>``. MedMentions' ``pmid<TAB>mention<TAB>CUI`` is recognised without a header. JSON objects may
+have different keys; the first objects decide which keys are read.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from pathlib import Path
+from typing import Final
+
+from nymlink.core.delimited import DELIMITER_NAMES, guess_delimiter, parse_records, restore_cell
+from nymlink.core.errors import InputError
+from nymlink.core.files import read_head, read_lines
+from nymlink.core.formats import Format
+from nymlink.core.problems import Problems
+from nymlink.core.structured.json_lines import read_json_objects
+from nymlink.corpus.foreign_formats import describe_format
+from nymlink.corpus.model import Document
+from nymlink.corpus.options import CorpusOptions
+from nymlink.corpus.readers import CorpusFormat
+from nymlink.corpus.readers.columns import is_mention
+from nymlink.corpus.readers.common import first_lines, most_match, require_documents
+from nymlink.corpus.readers.tables.mention_rows import MentionRows, header_columns, object_rows, row_documents
+
+_JSON: Final = re.compile(r'\s*\{\s*"')
+_MEDMENTIONS: Final = re.compile(r"[0-9]{1,9}\t[^\t]+\tC[0-9]{7}\s*$")
+_MEDMENTIONS_COLUMNS: Final = {"document": "1", "mention": "2", "concept_id": "3"}
+_SUFFIXES: Final = (".csv", ".tsv", ".jsonl", ".ndjson")
+_USUAL_DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
+
+
+def _recognises(path: Path, head: str) -> bool:
+    lines = first_lines(head)
+    header = _header(lines[0]) if lines else []
+    if any(map(is_mention, header)):
+        return True
+    if not lines or describe_format(head, may_be_objects=True) is not None:
+        return False
+    tabs = {line.count("\t") for line in lines}
+    return (
+        most_match(lines, _JSON)
+        or most_match(lines, _MEDMENTIONS)
+        # No known header: still a table, so that the reader asks for its columns.
+        or (len(header) > 1 and path.name.removesuffix(".gz").endswith(_SUFFIXES))
+        or (len(lines) > 1 and len(tabs) == 1 and tabs != {0})
+    )
+
+
+def _header(line: str) -> list[str]:
+    return [cell.strip().strip('"') for cell in line.split(guess_delimiter(line))]
+
+
+def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:
+    documents = row_documents(_rows(path, options.columns, problems), path, options, problems)
+    return require_documents(documents, path=path, problems=problems)
+
+
+def _rows(path: Path, wanted: Mapping[str, str], problems: Problems) -> MentionRows:
+    if most_match(first_lines(read_head(path)), _JSON):
+        return object_rows(read_json_objects(path, problems), wanted, path, problems)
+    return _delimited_rows(path, wanted, problems)
+
+
+def _delimited_rows(path: Path, wanted: Mapping[str, str], problems: Problems) -> MentionRows:
+    head = read_head(path)
+    lines = first_lines(head)
+    delimiter = guess_delimiter(lines[0] if lines else head.lstrip().partition("\n")[0])
+    rows = parse_records(read_lines(path, problems), delimiter)
+    first = next(rows, None)
+    if first is None:
+        raise InputError("the table is empty", path=path)
+    header = [restore_cell(cell).strip() for cell in first.fields]
+    if not wanted and not any(map(is_mention, header)) and most_match(lines, _MEDMENTIONS):
+        wanted = _MEDMENTIONS_COLUMNS
+    if wanted and all(name.isdecimal() and name not in header for name in wanted.values()):
+        rows = chain([first], rows)
+        width = max(len(header), *map(int, wanted.values()))
+        header = [str(column) for column in range(1, width + 1)]
+    columns = header_columns(header, wanted, path, first.line)
+    _say_delimiter(path, delimiter)
+    for row in rows:
+        if len(row.fields) != len(header):
+            problems.reject(path, row.line, f"{len(row.fields)} columns instead of {len(header)}")
+            continue
+        if row.literal_quotes:
+            problems.repair(path, row.line, "an unbalanced quotation mark: read as an ordinary character")
+        yield row.line, columns, dict(zip(header, map(restore_cell, row.fields), strict=True))
+
+
+def _say_delimiter(path: Path, delimiter: str) -> None:
+    """Warn where fields are separated in another way than the ending of the file's name says."""
+    usual = _USUAL_DELIMITERS.get(Path(path.name.lower().removesuffix(".gz")).suffix)
+    if usual is not None and delimiter != usual:
+        warnings.warn(
+            f"{path}: its first line tells that fields are separated by {DELIMITER_NAMES[delimiter]}, not by "
+            f"{DELIMITER_NAMES[usual]} as its name says: so it is read",
+            stacklevel=2,
+        )
+
+
+FORMAT: Final[CorpusFormat] = Format(
+    name="table",
+    description="a CSV, TSV or JSON-lines table, one mention a row",
+    recognises=_recognises,
+    read=_read,
+    options=frozenset({"columns"}),
+    priority=20,
+)

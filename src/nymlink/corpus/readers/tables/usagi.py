@@ -1,0 +1,81 @@
+"""Reader of Usagi's review files: a mention for each source code, with the targets of an approved mapping as gold.
+
+What no one has approved is a suggestion, and no gold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Final
+
+from nymlink.core.delimited import guess_delimiter, parse_records, restore_cell
+from nymlink.core.errors import InputError
+from nymlink.core.files import read_lines
+from nymlink.core.formats import Format
+from nymlink.core.problems import Problems
+from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.options import CorpusOptions
+from nymlink.corpus.readers import CorpusFormat
+from nymlink.corpus.readers.common import distinct_documents, first_lines, require_documents, source_name
+from nymlink.corpus.usagi import NO_CONCEPT, OMOP
+
+_NEEDED: Final = ("sourceCode", "sourceName", "mappingStatus", "conceptId")
+_APPROVED: Final = "APPROVED"
+
+
+def _recognises(_: Path, head: str) -> bool:
+    lines = first_lines(head)
+    return bool(lines) and set(_NEEDED) <= set(_header(lines[0]))
+
+
+def _header(line: str) -> list[str]:
+    return [cell.strip().strip('"') for cell in line.split(guess_delimiter(line))]
+
+
+def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:  # noqa: ARG001
+    documents = distinct_documents(_documents(path, problems), path, problems)
+    return require_documents(documents, path=path, problems=problems)
+
+
+def _documents(path: Path, problems: Problems) -> Iterator[tuple[int, Document]]:
+    name = source_name(path)
+    for (code, term), rows in groupby(
+        _rows(path, problems), lambda row: (row[1]["sourceCode"], row[1]["sourceName"])
+    ):
+        found = list(rows)
+        line = found[0][0]
+        if not term.strip():
+            problems.reject(path, line, f"the source code {code!r} has no name")
+            continue
+        approved = (row["conceptId"].strip() for _, row in found if row["mappingStatus"] == _APPROVED)
+        ids = tuple(dict.fromkeys(OMOP + each for each in approved if each not in ("", NO_CONCEPT)))
+        mention = Mention(term.strip(), concept_ids=ids, id=code or None)
+        yield line, Document(code or f"{name}:{line}", mentions=(mention,))
+
+
+def _rows(path: Path, problems: Problems) -> Iterator[tuple[int, dict[str, str]]]:
+    lines = read_lines(path, problems)
+    first = next((line for line in lines if line[1].strip()), None)
+    if first is None:
+        raise InputError("the file is empty", path=path)
+    delimiter = guess_delimiter(first[1])
+    header = next(parse_records([first], delimiter, keep_blank=True)).fields
+    if missing := [name for name in _NEEDED if name not in header]:
+        raise InputError(
+            f"this is no review file of Usagi: it has no column {missing[0]}", path=path, line=first[0]
+        )
+    for record in parse_records(lines, delimiter):
+        if len(record.fields) == len(header):
+            yield record.line, dict(zip(header, map(restore_cell, record.fields), strict=True))
+        else:
+            problems.reject(path, record.line, f"{len(record.fields)} columns instead of {len(header)}")
+
+
+FORMAT: Final[CorpusFormat] = Format(
+    name="usagi",
+    description="Usagi's review file: source codes, and approved targets as gold",
+    recognises=_recognises,
+    read=_read,
+)

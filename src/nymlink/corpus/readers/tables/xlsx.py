@@ -1,0 +1,192 @@
+"""Reader of workbooks (XLSX): a mention a row, under a header.
+
+Of a formula the value is read that the program which saved the file computed. A merged cell has its value in each
+row and column that it covers. Sheets with the header of the first one continue it; others are not read.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
+
+from nymlink.core.errors import InputError, MissingExtraError
+from nymlink.core.files import open_buffered
+from nymlink.core.formats import Format
+from nymlink.core.problems import Problems
+from nymlink.corpus.model import Document
+from nymlink.corpus.options import CorpusOptions
+from nymlink.corpus.readers import CorpusFormat
+from nymlink.corpus.readers.common import require_documents
+from nymlink.corpus.readers.tables.mention_rows import MentionRows, header_columns, row_documents
+
+if TYPE_CHECKING:
+    from openpyxl.workbook.workbook import Workbook
+
+_WORKBOOK: Final = "xl/workbook.xml"
+_MAX_BYTES: Final = 512 << 20
+"""The most bytes of a workbook, unpacked: zip makes a thousand times as much of a file as it has."""
+_PIECE_BYTES: Final = 1 << 20
+_LONGEST_TAG: Final = 200
+_MOST_COLUMNS: Final = 1000
+"""The most columns to which a merged cell widens a row."""
+_MERGED: Final = re.compile(rb'<mergeCell\s[^>]*?ref="([A-Z]{1,3})([0-9]{1,7}):([A-Z]{1,3})([0-9]{1,7})"')
+
+
+def _recognises(path: Path, _: str) -> bool:
+    if not path.is_file() or not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as file:
+        return _WORKBOOK in file.namelist()
+
+
+def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:
+    rows = _rows(path, options, problems)
+    return require_documents(row_documents(rows, path, options, problems), path=path, problems=problems)
+
+
+def _rows(path: Path, options: CorpusOptions, problems: Problems) -> MentionRows:
+    rows = table_rows(path, problems)
+    first, header = next(rows)
+    columns = header_columns(header, options.columns, path, first)
+    for number, row in rows:
+        yield number, columns, dict(zip(header, row, strict=True))
+
+
+def table_rows(path: Path, problems: Problems) -> Iterator[tuple[int, list[Any]]]:
+    """Yield the header of a workbook, then the rows that have a value, each with its number and as wide as that.
+
+    Raises:
+        InputError: this is no workbook, or one without cells.
+        MissingExtraError: openpyxl is not installed.
+    """
+    with open_buffered(path) as file, open_buffered(path) as same:
+        values, formulas = _open(file, path, computed=True), _open(same, path, computed=False)
+        yield from _sheet_rows(values, formulas, path, problems)
+
+
+def _sheet_rows(
+    values: Workbook, formulas: Workbook, path: Path, problems: Problems
+) -> Iterator[tuple[int, list[Any]]]:
+    header: list[Any] = []
+    skipped = []
+    for sheet, written in zip(values.worksheets, formulas.worksheets, strict=True):
+        cells = _cells(sheet, written, path, problems)
+        first, found = next(((number, row) for number, row in cells if any(row)), (1, []))
+        names = ["" if name is None else str(name).strip() for name in found]
+        if not header and names:
+            header = names
+            yield first, header
+        if not names or names != header:
+            skipped += [sheet.title] if names else []
+            continue
+        for number, row in cells:
+            if any(value not in ("", None) for value in row):
+                yield number, [*row[: len(header)], *[None] * (len(header) - len(row))]
+    if not header:
+        raise InputError("the workbook has no cells", path=path)
+    if skipped:
+        warnings.warn(f"{path}: sheets with another header are not read: {', '.join(skipped)}", stacklevel=2)
+
+
+def _open(file: IO[bytes], path: Path, *, computed: bool) -> Workbook:
+    try:
+        import openpyxl
+    except ImportError as error:
+        raise MissingExtraError("xlsx", purpose="Reading a workbook") from error
+    try:
+        with zipfile.ZipFile(file) as archive:
+            if sum(part.file_size for part in archive.infolist()) > _MAX_BYTES:
+                raise InputError(
+                    f"more than {_MAX_BYTES >> 20} MB, unpacked: save the sheet as CSV UTF-8", path=path
+                )
+        with warnings.catch_warnings(action="ignore"):
+            return openpyxl.load_workbook(file, read_only=True, data_only=computed)
+    except InputError:
+        raise
+    # Whatever a damaged part makes of the library: it checks little itself.
+    except Exception as error:
+        raise InputError(f"the workbook is damaged or none ({type(error).__name__})", path=path) from error
+
+
+def _cells(sheet: Any, written: Any, path: Path, problems: Problems) -> Iterator[tuple[int, list[Any]]]:
+    """Yield the rows of a sheet by number, with the values of formulas and of merged cells."""
+    # What a sheet says of its size may be wrong, or meant to fill the memory.
+    sheet.reset_dimensions()
+    written.reset_dimensions()
+    try:
+        merged = _Merged(_merged_areas(path, sheet))
+        pairs = zip(sheet.iter_rows(values_only=True), written.iter_rows(values_only=True), strict=False)
+        for number, (row, source) in enumerate(pairs, start=1):
+            cells = [_value(value) for value in row]
+            for value, formula in zip(row, source, strict=False):
+                if value is None and isinstance(formula, str) and formula.startswith("="):
+                    what = f"the formula {formula[:40]!r} in sheet {sheet.title!r} was never computed"
+                    problems.repair(path, number, f"{what}: its cell was read as empty")
+            yield number, merged.fill(number, cells)
+    # Whatever a damaged part makes of the library: it checks little itself.
+    except Exception as error:
+        what = f"sheet {sheet.title!r} is damaged ({type(error).__name__})"
+        problems.reject(path, None, f"{what}: nothing after this can be read")
+
+
+def _value(value: Any) -> Any:
+    """Return a whole number as such, a time as in ISO 8601, and any other value as it is."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value.isoformat() if hasattr(value, "isoformat") else value
+
+
+def _merged_areas(path: Path, sheet: Any) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the first row and column and the last row and column of each merged cell, which the library skips."""
+    with zipfile.ZipFile(path) as archive, archive.open(sheet._worksheet_path) as part:
+        kept = b""
+        while piece := part.read(_PIECE_BYTES):
+            kept += piece
+            end = 0
+            for match in _MERGED.finditer(kept):
+                end = match.end()
+                yield int(match[2]), _column(match[1]), int(match[4]), _column(match[3])
+            kept = kept[max(end, len(kept) - _LONGEST_TAG) :]
+
+
+def _column(letters: bytes) -> int:
+    """Return the number of a column, from 1."""
+    number = 0
+    for letter in letters:
+        number = 26 * number + letter - ord("A") + 1
+    return number
+
+
+class _Merged:
+    """Merged cells of one sheet, which is read row by row."""
+
+    def __init__(self, areas: Iterator[tuple[int, int, int, int]]) -> None:
+        self._waiting = sorted(areas, reverse=True)
+        self._open: list[tuple[int, int, int, Any]] = []
+
+    def fill(self, number: int, cells: list[Any]) -> list[Any]:
+        """Return a row with the values of the merged cells that cover it."""
+        while self._waiting and self._waiting[-1][0] <= number:
+            _, left, bottom, right = self._waiting.pop()
+            value = cells[left - 1] if left <= len(cells) else None
+            if value is not None:
+                self._open.append((left, bottom, right, value))
+        self._open = [area for area in self._open if area[1] >= number]
+        for left, _, right, value in self._open:
+            cells += [None] * (min(right, _MOST_COLUMNS) - len(cells))
+            cells[left - 1 : right] = [value] * (min(right, len(cells)) - left + 1)
+        return cells
+
+
+FORMAT: Final[CorpusFormat] = Format(
+    name="xlsx",
+    description="an XLSX workbook, a mention a row",
+    recognises=_recognises,
+    read=_read,
+    options=frozenset({"columns"}),
+    is_binary=True,
+)

@@ -1,0 +1,1 @@
+"""Write documents with their links: PubTator, BioC, BRAT, CoNLL."""

@@ -1,0 +1,46 @@
+"""Make rows of links for tables with typed columns: those of the user first, then those of each candidate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from nymlink.core.delimited import Record, restore_cell
+from nymlink.linking.link_rows import CANDIDATE, CONFIDENCE, NOTE, PLACE, rows
+from nymlink.linking.model import Link
+from nymlink.linking.writers.columns import added_names
+from nymlink.linking.writers.writer import LinksInfo
+
+COLUMN_TYPES: Final = {"start": int, "end": int, "rank": int, "score": float, CONFIDENCE: float}
+"""Types of columns that are no text."""
+
+
+class FlatRows:
+    """The rows of links, with the same columns whatever the links are.
+
+    Attributes:
+        names: the names of the columns.
+        types: their types.
+    """
+
+    def __init__(self, info: LinksInfo) -> None:
+        self._has_table = info.table is not None
+        self._columns = (*(() if info.table is not None else (*PLACE, "mention")), *CANDIDATE, CONFIDENCE, NOTE)
+        own = [] if info.table is None else _distinct([restore_cell(name) for name in info.table.header.fields])
+        self.names = (*own, *added_names(self._columns, own))
+        self.types = (*(str for _ in own), *(COLUMN_TYPES.get(column, str) for column in self._columns))
+
+    def of(self, link: Link, row: Record | None) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a link: one for each candidate, or one without."""
+        own = [] if row is None else [restore_cell(field) for field in row.fields]
+        for values in rows(link):
+            yield (*own, *(values[column] for column in self._columns))
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """Give columns of the same name, and those of none, names of their own."""
+    given: list[str] = []
+    for place, name in enumerate(names, start=1):
+        base = name or f"column_{place}"
+        given.append(base if base not in given else added_names([f"{base}_{place}"], given)[0])
+    return given

@@ -1,0 +1,65 @@
+"""Add links to data frames of pandas and polars, neither of which is imported here."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any, Final, TypeVar
+
+from nymlink.core.errors import InputError
+from nymlink.linking.link_rows import CANDIDATE, CONFIDENCE, NOTE, rows
+from nymlink.linking.model import Link
+from nymlink.linking.writers.columns import added_names
+
+Frame = TypeVar("Frame")
+
+_LIBRARIES: Final = ("pandas", "polars")
+_COLUMNS: Final = (*CANDIDATE, CONFIDENCE, NOTE)
+
+
+def is_frame(what: Any) -> bool:
+    """Whether this is a data frame of pandas or polars."""
+    return any(
+        isinstance(what, library.DataFrame)
+        for name in _LIBRARIES
+        if (library := sys.modules.get(name)) is not None
+    )
+
+
+def frame_column(frame: Any, column: str | None) -> list[Any]:
+    """Read a column of mentions.
+
+    Raises:
+        InputError: no column is named, or there is none of this name, or several.
+    """
+    names = list(frame.columns)
+    known = ", ".join(map(str, names))
+    if column is None:
+        raise InputError(f"say which column of the data frame holds the mentions: column= (it has: {known})")
+    if names.count(column) != 1:
+        raise InputError(f"the data frame has {names.count(column)} columns {column!r} (it has: {known})")
+    return list(frame[column])
+
+
+def with_links(frame: Any, links: Sequence[Link]) -> Any:
+    """Add the columns of links to a data frame, its rows repeated where there are several candidates.
+
+    Returns:
+        A new data frame of the same kind; a column that it has already is called ``nymlink_score``.
+    """
+    found = [rows(link) for link in links]
+    places = [place for place, candidates in enumerate(found) for _ in candidates]
+    names = added_names(_COLUMNS, list(map(str, frame.columns)))
+    columns = {
+        name: [values[column] for candidates in found for values in candidates]
+        for name, column in zip(names, _COLUMNS, strict=True)
+    }
+    if hasattr(frame, "iloc"):
+        pandas = sys.modules["pandas"]
+        # A rank stays a whole number where others are missing.
+        columns[names[0]] = pandas.array(columns[names[0]], dtype="Int64")
+        return frame.iloc[places].assign(**columns)
+    polars = sys.modules["polars"]
+    return frame[places].with_columns(
+        polars.Series(name, values, strict=False) for name, values in columns.items()
+    )

@@ -1,0 +1,101 @@
+"""What readers of corpora that are no text promise."""
+
+from __future__ import annotations
+
+import io
+import random
+from pathlib import Path
+
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nymlink.core.errors import InputError
+from nymlink.core.formats import find_format
+from nymlink.core.problems import Problems
+from nymlink.corpus import read_corpus
+from nymlink.corpus.readers import CORPUS_FORMATS
+
+ROWS = [
+    {"document": "7", "mention": "MI", "start": 4, "end": 6, "concept_id": "D1|D2", "sentence": "The MI"},
+    {"document": "7", "mention": "The", "start": 0, "end": 3, "concept_id": None, "sentence": "The MI"},
+    {"document": "8", "mention": "ménière", "start": None, "end": None, "concept_id": "D3", "sentence": None},
+]
+GOLD = [("7", "MI", 4, ("D1", "D2")), ("7", "The", 0, ()), ("8", "ménière", None, ("D3",))]
+
+
+def parquet() -> bytes:
+    out = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(ROWS), out)
+    return out.getvalue()
+
+
+def xlsx() -> bytes:
+    out, workbook = io.BytesIO(), openpyxl.Workbook()
+    for row in (list(ROWS[0]), *(list(row.values()) for row in ROWS)):
+        workbook.active.append(row)
+    workbook.save(out)
+    return out.getvalue()
+
+
+SAMPLES = {"parquet": parquet, "xlsx": xlsx}
+
+
+@pytest.fixture(scope="module", params=[name for name, format in CORPUS_FORMATS if format.is_binary])
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def write(folder: Path, content: bytes) -> Path:
+    path = folder / "data.bin"
+    path.write_bytes(content)
+    return path
+
+
+def test_found_by_content_and_read(name: str, tmp_path: Path) -> None:
+    problems = Problems()
+    path = write(tmp_path, SAMPLES[name]())
+    corpus = read_corpus(path, problems=problems)
+    assert find_format(CORPUS_FORMATS, path).name == name
+    assert [
+        (each.id, mention.text, mention.start, mention.concept_ids) for each, mention in corpus.mentions()
+    ] == GOLD
+    assert problems.count == 0
+
+
+@pytest.mark.parametrize("content", [b"", b" \n", b"PAR1", b"PK\x03\x04"], ids=["nothing", "blank", "PAR1", "PK"])
+def test_what_is_no_such_file_is_an_error(name: str, content: bytes, tmp_path: Path) -> None:
+    with pytest.raises(InputError):
+        read_corpus(write(tmp_path, content), format=name)
+    with pytest.raises(InputError, match="no such file"):
+        read_corpus(tmp_path / "absent", format=name)
+
+
+def test_without_a_column_of_mentions_one_is_asked_for(name: str, tmp_path: Path) -> None:
+    content = SAMPLES[name]().replace(b"mention", b"xention")
+    if name == "xlsx":
+        workbook = openpyxl.load_workbook(io.BytesIO(SAMPLES[name]()))
+        workbook.active["B1"] = "xention"
+        out = io.BytesIO()
+        workbook.save(out)
+        content = out.getvalue()
+    with pytest.raises(InputError, match="no column is called mention among document, xention, "):
+        read_corpus(write(tmp_path, content), format=name)
+
+
+@given(st.integers(0, 2**32), st.booleans())
+def test_damage_is_bad_input(tmp_path_factory: pytest.TempPathFactory, name: str, seed: int, cut: bool) -> None:
+    chosen, content = random.Random(seed), bytearray(SAMPLES[name]())
+    if cut:
+        del content[chosen.randrange(len(content)) :]
+    for _ in range(3):
+        content[chosen.randrange(len(content) or 1) : chosen.randrange(len(content) or 1) + 1] = b"\0"
+    path = write(tmp_path_factory.mktemp("damaged"), bytes(content))
+    try:
+        corpus = read_corpus(path, format=name)
+    except InputError:
+        return
+    assert all(mention.text for _, mention in corpus.mentions())
