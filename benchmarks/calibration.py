@@ -25,8 +25,8 @@ from nymlink.evaluation.calibration.calibration_data import LabelledMentions, la
 from nymlink.evaluation.calibration.calibration_metrics import Reliability
 from nymlink.evaluation.calibration.fit_calibration import fit_weights, with_unanswerable
 from nymlink.index.index import Index
-from nymlink.linking.calibration import Calibration, Confidences
-from nymlink.linking.evidence import FEATURES
+from nymlink.linking.confidence.calibration import Calibration, Confidences
+from nymlink.linking.confidence.evidence import FEATURES
 from tasks import MEDIC, bc5cdr, load, ncbi
 
 Way = Callable[[LabelledMentions, LabelledMentions], Confidences]

@@ -40,7 +40,7 @@ from nymlink.evaluation.calibration.fit_calibration import ABSENT, LEFT_OUT, rel
 from nymlink.evaluation.gold import GoldResolver
 from nymlink.index.index import Index
 from nymlink.index.plan import Plan
-from nymlink.linking.calibration import Calibration
+from nymlink.linking.confidence.calibration import Calibration
 from nymlink.linking.linker import Linker
 from nymlink.text.normalisation.normalise import normalise
 from nymlink.vocabulary.model import Source

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from nymlink.encode.encoder import Encoder
     from nymlink.evaluation.evaluation import Evaluation, evaluate
     from nymlink.index.index import Index
-    from nymlink.linking.calibration import Calibration
+    from nymlink.linking.confidence.calibration import Calibration
     from nymlink.linking.default import link
     from nymlink.linking.linker import Linker
     from nymlink.linking.links import Links
@@ -66,7 +66,7 @@ _HOMES = {
     "nymlink.encode.encoder": "Encoder",
     "nymlink.evaluation.evaluation": "Evaluation evaluate",
     "nymlink.index.index": "Index",
-    "nymlink.linking.calibration": "Calibration",
+    "nymlink.linking.confidence.calibration": "Calibration",
     "nymlink.linking.default": "link",
     "nymlink.linking.linker": "Linker",
     "nymlink.linking.links": "Links",

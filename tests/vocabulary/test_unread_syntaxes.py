@@ -12,7 +12,7 @@ from tests.contract.vocabulary_samples import SAMPLES
 
 from nymlink.core.errors import InputError
 from nymlink.vocabulary.read import open_vocabulary, read_vocabulary
-from nymlink.vocabulary.unread_syntaxes import describe_syntax
+from nymlink.vocabulary.readers.unread_syntaxes import describe_syntax
 
 SYNTAXES = {
     "OWL in Manchester syntax": [

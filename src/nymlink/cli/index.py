@@ -18,7 +18,7 @@ from nymlink.index.index import Index
 from nymlink.index.plan import Plan
 from nymlink.index.sparse.presets import DEFAULT_PRESET, PRESETS
 from nymlink.index.store import KIND, store_fusion
-from nymlink.linking.calibration import Calibration
+from nymlink.linking.confidence.calibration import Calibration
 from nymlink.vocabulary.read import open_vocabulary
 
 

@@ -47,7 +47,7 @@ class Index:
             preset is ours.
         fusion: how its searches are joined.
         settings: how it was built.
-        calibration: what turns its scores into confidences, as :mod:`nymlink.linking.calibration` has it; ``None``
+        calibration: what turns its scores into confidences, as :mod:`nymlink.linking.confidence.calibration` has it; ``None``
             where it has not been calibrated.
         ranker: what puts candidates in order, as :mod:`nymlink.rank.ranker` has it; ``None`` for the order of
             their scores.
@@ -215,7 +215,7 @@ class Index:
         """Calibrate the index.
 
         Args:
-            calibration: JSON values, :meth:`nymlink.linking.calibration.Calibration.to_dict`.
+            calibration: JSON values, :meth:`nymlink.linking.confidence.calibration.Calibration.to_dict`.
         """
         return Index(replace(self._contents, calibration=calibration))
 

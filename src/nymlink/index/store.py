@@ -43,7 +43,7 @@ class IndexContents:
         entries: its distinct prepared names.
         searches: name → search, those that have files.
         settings: how it was built: the plan as JSON values, and the recall of an approximate search.
-        calibration: JSON values, see :mod:`nymlink.linking.calibration`; ``None`` where it is not calibrated.
+        calibration: JSON values, see :mod:`nymlink.linking.confidence.calibration`; ``None`` where it is not calibrated.
         ranker: JSON values, see :mod:`nymlink.rank.ranker`; ``None`` where it has none.
         directory: where it was opened; ``None`` where it is in memory only.
         verification: of the files of its searches, which goes on in the background.
@@ -236,7 +236,7 @@ def store_calibration(directory: str | Path, calibration: Mapping[str, Any], *, 
 
     Args:
         directory: the index.
-        calibration: JSON values, :meth:`nymlink.linking.calibration.Calibration.to_dict`.
+        calibration: JSON values, :meth:`nymlink.linking.confidence.calibration.Calibration.to_dict`.
         fusion: how the searches were joined that it was fitted to.
 
     Raises:

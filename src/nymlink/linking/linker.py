@@ -12,7 +12,7 @@ from nymlink.core.language_codes import UNKNOWN_LANGUAGE, normalise_language
 from nymlink.corpus.model import Document, Mention
 from nymlink.encode.model.embedded import MINI
 from nymlink.index.index import Index
-from nymlink.linking.calibration import Calibration
+from nymlink.linking.confidence.calibration import Calibration
 from nymlink.linking.document_ties import settle_ties
 from nymlink.linking.explanation import Explanation
 from nymlink.linking.inputs import as_document, checked, is_missing

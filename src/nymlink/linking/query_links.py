@@ -7,10 +7,10 @@ from dataclasses import replace
 from math import prod
 
 from nymlink.corpus.model import Mention
-from nymlink.linking.calibration import Calibration
 from nymlink.linking.candidates import candidates_of
-from nymlink.linking.doubts import GUESSED, contradicts, doubts_about
-from nymlink.linking.evidence import DEPTH, features_of, tied_names
+from nymlink.linking.confidence.calibration import Calibration
+from nymlink.linking.confidence.doubts import GUESSED, contradicts, doubts_about
+from nymlink.linking.confidence.evidence import DEPTH, features_of, tied_names
 from nymlink.linking.model import Link
 from nymlink.linking.queries import MentionQuery
 from nymlink.rank.question import Question

@@ -13,7 +13,7 @@ from nymlink.core.errors import InputError, NymlinkError
 from nymlink.corpus.model import Document, Mention
 from nymlink.index.completion import Completer
 from nymlink.index.index import Index
-from nymlink.linking.calibration import Calibration
+from nymlink.linking.confidence.calibration import Calibration
 from nymlink.linking.model import Link
 from nymlink.serve.batching import BatchingLinker, LinkTimeoutError
 from nymlink.serve.errors import ProblemError

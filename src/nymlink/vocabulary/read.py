@@ -19,8 +19,8 @@ from nymlink.core.terminal.read_progress import show_read_progress
 from nymlink.vocabulary.model import Source, unused_name
 from nymlink.vocabulary.options import FLAGS, ReadOptions
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS, VocabularyFormat
+from nymlink.vocabulary.readers.unread_syntaxes import describe_syntax
 from nymlink.vocabulary.tables import Tables
-from nymlink.vocabulary.unread_syntaxes import describe_syntax
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 

@@ -13,7 +13,7 @@ from nymlink.encode.model.embedded import MINI
 from nymlink.encode.model.installed import installed, installed_calibration
 from nymlink.index.fusion.fusion import Fusion
 from nymlink.index.index import Index
-from nymlink.linking.calibration import Calibration
+from nymlink.linking.confidence.calibration import Calibration
 from tests.index.small import vocabulary
 
 NAMES = ("myocardial infarction", "short stature", "seizures", "nosebleeds", "hair loss", "jaundice")

@@ -15,7 +15,7 @@ from nymlink.evaluation.calibration.calibration_data import (
     label_mentions,
 )
 from nymlink.index.index import Index
-from nymlink.linking.evidence import DEPTH
+from nymlink.linking.confidence.evidence import DEPTH
 from nymlink.linking.linker import Linker
 from tests.index.small import many_names, vocabulary
 

@@ -15,10 +15,10 @@ from nymlink.corpus.model import Corpus, Document, Mention
 from nymlink.evaluation.calibration.calibration_metrics import Reliability
 from nymlink.evaluation.gold import GoldResolver
 from nymlink.index.index import Index
-from nymlink.linking.calibration import Confidences
 from nymlink.linking.candidates import candidates_of
-from nymlink.linking.doubts import doubts_about
-from nymlink.linking.evidence import DEPTH, Features, features_of
+from nymlink.linking.confidence.calibration import Confidences
+from nymlink.linking.confidence.doubts import doubts_about
+from nymlink.linking.confidence.evidence import DEPTH, Features, features_of
 from nymlink.linking.linker import Linker
 from nymlink.linking.queries import MentionQuery, queries
 from nymlink.rank.ranker import Ranking
@@ -35,7 +35,7 @@ class LabelledMentions:
         mentions: the mention of each part.
         asked: the query of each part.
         gold: the gold concepts of each part; empty where it has no answer.
-        features: float64 (P, F), see :data:`~nymlink.linking.evidence.FEATURES`.
+        features: float64 (P, F), see :data:`~nymlink.linking.confidence.evidence.FEATURES`.
         factors: float64 (P): the share of its confidence that doubts leave.
         right: bool (P): whether its first concept is gold.
         starts: int (M): the first part of each mention.

@@ -23,8 +23,8 @@ from nymlink.evaluation.calibration.calibration_data import (
 )
 from nymlink.evaluation.calibration.calibration_metrics import Reliability
 from nymlink.index.index import Index
-from nymlink.linking.calibration import Calibration, Confidences
-from nymlink.linking.evidence import FEATURES, Features
+from nymlink.linking.confidence.calibration import Calibration, Confidences
+from nymlink.linking.confidence.evidence import FEATURES, Features
 
 FOLDS: Final = 10
 

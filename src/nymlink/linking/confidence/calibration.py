@@ -1,6 +1,6 @@
 """Estimate confidence: the probability that the first candidate is right, given how it was found.
 
-A logistic regression on a few :data:`~nymlink.linking.evidence.FEATURES` of a search, as Platt ("Probabilistic
+A logistic regression on a few :data:`~nymlink.linking.confidence.evidence.FEATURES` of a search, as Platt ("Probabilistic
 Outputs for Support Vector Machines", 1999) has it on one. No weight is negative, so that a higher score never
 means less confidence.
 """
@@ -19,7 +19,7 @@ from scipy.special import expit
 
 from nymlink.core.errors import InputError, StoreError
 from nymlink.index.index import Index
-from nymlink.linking.evidence import FEATURES, Features
+from nymlink.linking.confidence.evidence import FEATURES, Features
 
 Confidences = npt.NDArray[np.float64]
 
@@ -30,7 +30,7 @@ class Calibration:
 
     Attributes:
         intercept: log-odds where all features are 0.
-        weights: log-odds for each of :data:`~nymlink.linking.evidence.FEATURES`, at least 0.
+        weights: log-odds for each of :data:`~nymlink.linking.confidence.evidence.FEATURES`, at least 0.
         curve: (confidence, precision) pairs, both rising, the first confidence 0: of the mentions that were
             measured, so many were right among those of at least that confidence.
         fitted_to: which mentions it was fitted to and measured on, for people to read.
@@ -73,7 +73,7 @@ class Calibration:
         """Estimate the probabilities that first concepts are right.
 
         Args:
-            features: float64 (Q, F), of :func:`~nymlink.linking.evidence.features_of`; NaN for a query without any
+            features: float64 (Q, F), of :func:`~nymlink.linking.confidence.evidence.features_of`; NaN for a query without any
                 concept.
 
         Returns:

@@ -20,8 +20,8 @@ from nymlink.corpus.model import Document, Mention
 from nymlink.index.fusion.fusion import Fusion
 from nymlink.index.index import Index
 from nymlink.index.store import store_calibration, store_fusion
-from nymlink.linking.calibration import Calibration
-from nymlink.linking.evidence import DEPTH, FEATURES, features_of
+from nymlink.linking.confidence.calibration import Calibration
+from nymlink.linking.confidence.evidence import DEPTH, FEATURES, features_of
 from nymlink.linking.linker import Linker
 from nymlink.rank.question import Question
 from nymlink.rank.ranker import Ranking

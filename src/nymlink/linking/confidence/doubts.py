@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from nymlink.corpus.model import Mention
 from nymlink.index.fusion.fusion import EXACT_MATCH
 from nymlink.index.index import Index
-from nymlink.linking.evidence import is_alike, is_form
+from nymlink.linking.confidence.evidence import is_alike, is_form
 from nymlink.linking.model import Candidate
 from nymlink.linking.queries import LONGEST_ACRONYM, MentionQuery
 from nymlink.text.contradictions import contradiction as find_contradiction

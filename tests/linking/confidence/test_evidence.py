@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.index.index import Index
-from nymlink.linking.evidence import DEPTH, FEATURES, features_of, is_alike, is_form
+from nymlink.linking.confidence.evidence import DEPTH, FEATURES, features_of, is_alike, is_form
 from nymlink.linking.linker import Linker
 from nymlink.rank.question import Question
 from nymlink.rank.ranker import Ranking
