@@ -47,8 +47,8 @@ class Index:
             preset is ours.
         fusion: how its searches are joined.
         settings: how it was built.
-        calibration: what turns its scores into confidences, as :mod:`nymlink.linking.confidence.calibration` has it; ``None``
-            where it has not been calibrated.
+        calibration: what turns its scores into confidences, as :mod:`nymlink.linking.confidence.calibration` has
+            it; ``None`` where it has not been calibrated.
         ranker: what puts candidates in order, as :mod:`nymlink.rank.ranker` has it; ``None`` for the order of
             their scores.
         directory: where it was loaded from; ``None`` where it is in memory only.

@@ -43,7 +43,8 @@ class IndexContents:
         entries: its distinct prepared names.
         searches: name → search, those that have files.
         settings: how it was built: the plan as JSON values, and the recall of an approximate search.
-        calibration: JSON values, see :mod:`nymlink.linking.confidence.calibration`; ``None`` where it is not calibrated.
+        calibration: JSON values, see :mod:`nymlink.linking.confidence.calibration`; ``None`` where it is not
+            calibrated.
         ranker: JSON values, see :mod:`nymlink.rank.ranker`; ``None`` where it has none.
         directory: where it was opened; ``None`` where it is in memory only.
         verification: of the files of its searches, which goes on in the background.

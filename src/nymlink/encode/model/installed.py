@@ -64,7 +64,8 @@ def installed_digest(name: str) -> str:
 def installed_calibration(name: str | None, fingerprint: str) -> dict[str, Any] | None:
     """Read the calibration of an installed encoder, as JSON values; ``None`` where it has none.
 
-    It is for indexes with default settings. :meth:`nymlink.linking.confidence.calibration.Calibration.from_dict` reads it.
+    It is for indexes with default settings, and read by
+    :meth:`nymlink.linking.confidence.calibration.Calibration.from_dict`.
 
     Args:
         name: where the encoder was loaded from; ``None`` for one made in memory.

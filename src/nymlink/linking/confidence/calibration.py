@@ -1,8 +1,8 @@
 """Estimate confidence: the probability that the first candidate is right, given how it was found.
 
-A logistic regression on a few :data:`~nymlink.linking.confidence.evidence.FEATURES` of a search, as Platt ("Probabilistic
-Outputs for Support Vector Machines", 1999) has it on one. No weight is negative, so that a higher score never
-means less confidence.
+A logistic regression on a few :data:`~nymlink.linking.confidence.evidence.FEATURES` of a search, as Platt
+("Probabilistic Outputs for Support Vector Machines", 1999) has it on one. No weight is negative, so that a higher
+score never means less confidence.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ class Calibration:
         """Estimate the probabilities that first concepts are right.
 
         Args:
-            features: float64 (Q, F), of :func:`~nymlink.linking.confidence.evidence.features_of`; NaN for a query without any
-                concept.
+            features: float64 (Q, F), of :func:`~nymlink.linking.confidence.evidence.features_of`; NaN for a query
+                without any concept.
 
         Returns:
             float64 (Q), 0 to 1, to six decimals; 0 where there is no concept.
