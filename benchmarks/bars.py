@@ -35,6 +35,7 @@ from nymlink.corpus.model import Corpus
 from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.embedded import MINI
+from nymlink.encode.model.installed import installed_ranker
 from nymlink.evaluation.breakdown import UNSEEN
 from nymlink.evaluation.evaluation import evaluate
 from nymlink.evaluation.gold import GoldResolver
@@ -81,6 +82,7 @@ def measure(
         "dictionary": _stamp(data_root() / chosen.dictionary),
         "metathesaurus": which["metathesaurus"] and _stamp(Path(which["metathesaurus"])),
         "encoder": None if loaded is None else [loaded.fingerprint, joined.to_dict()],
+        "ranker": None if loaded is None else installed_ranker(loaded.name, loaded.fingerprint),
         "limit": limit,
     }
     key = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:16]

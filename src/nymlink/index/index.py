@@ -208,6 +208,8 @@ class Index:
 
     def with_fusion(self, fusion: Fusion) -> Index:
         """Join the searches in another way; the new index has no ranker or calibration: its scores are others."""
+        if fusion == self.fusion:
+            return self
         settings = {**self.settings, "fusion": fusion.to_dict()}
         return Index(replace(self._contents, settings=settings, calibration=None, ranker=None))
 
