@@ -1,0 +1,107 @@
+"""Find names whose words stand together in a text, in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from nymlink.annotate.confidence import FACTORS
+from nymlink.annotate.matching.hits import Hit
+from nymlink.annotate.names.choice import Choice, NameChooser
+from nymlink.annotate.names.digests import CORE_SALT, LONGEST
+from nymlink.annotate.names.table import NameTable
+from nymlink.annotate.words.word import MASK, Kind, Token
+
+_WORD: Final = Kind.WORD
+_GLUE: Final = Kind.GLUE
+_CONJUNCTION: Final = Kind.CONJUNCTION
+
+
+def find_windows(tokens: Sequence[Token], table: NameTable, chooser: NameChooser) -> list[Hit]:
+    """Find names in stretches of words that go over no comma, bracket or verb.
+
+    Articles and prepositions within are passed over; a qualifier within may be, too ("aplasia of the left thumb").
+    """
+    hits: list[Hit] = []
+    passes = table.passes
+    for first, token in enumerate(tokens):
+        word = token.word
+        if word.kind != _WORD or not word.form:
+            continue
+        exact = form = sense = skipped_exact = skipped_form = 0
+        known, gap, count = True, False, 0
+        for last in range(first, len(tokens)):
+            word = tokens[last].word
+            kind = word.kind
+            if kind == _GLUE:
+                continue
+            if kind == _WORD:
+                if not word.form or count == LONGEST:
+                    break
+                count += 1
+            elif kind != _CONJUNCTION:
+                break
+            known = known and bool(word.exact)
+            exact += word.exact
+            form += word.form
+            sense += word.sense
+            if kind != _WORD:
+                continue
+            choice = None
+            if known and passes(exact & MASK):
+                choice = chooser.choose(exact & MASK, _words(tokens, first, last))
+            if choice is None and passes(form & MASK):
+                choice = chooser.choose(form & MASK, _words(tokens, first, last))
+            if choice is None and passes(sense & MASK):
+                choice = chooser.choose(sense & MASK, _words(tokens, first, last))
+            if choice is None and gap and not word.qualifier:
+                for digest in ((exact - skipped_exact) & MASK if known else None, (form - skipped_form) & MASK):
+                    if choice is None and digest is not None and passes(digest):
+                        choice = chooser.choose(digest, _words(tokens, first, last, qualifiers=False))
+                if choice is not None:
+                    choice = choice._replace(confidence=choice.confidence * FACTORS["gap"])
+            if choice is not None and not _dangles(tokens, last, choice, chooser):
+                hits.append(Hit(token.start, tokens[last].end, count, choice))
+            if word.qualifier and count > 1:
+                gap = True
+                skipped_exact += word.exact
+                skipped_form += word.form
+    return hits
+
+
+def find_cores(tokens: Sequence[Token], taken: Sequence[Hit], chooser: NameChooser) -> Iterator[Hit]:
+    """Find names by their words alone that say something, where nothing else was found."""
+    for first, token in enumerate(tokens):
+        if token.word.kind != _WORD or token.word.empty or not token.word.form:
+            continue
+        digest, found = CORE_SALT, []
+        for last in range(first, len(tokens)):
+            other = tokens[last]
+            if other.word.kind == _GLUE:
+                continue
+            if other.word.kind != _WORD or any(hit.overlaps(other.start, other.end) for hit in taken):
+                break
+            if not other.word.empty:
+                if not other.word.form or len(found) == LONGEST:
+                    break
+                digest += other.word.form
+                found.append(other)
+            choice = chooser.choose(digest & MASK, found)
+            if choice is not None:
+                yield Hit(token.start, other.end, len(found), choice)
+
+
+def _words(tokens: Sequence[Token], first: int, last: int, *, qualifiers: bool = True) -> list[Token]:
+    """List the words and conjunctions of a stretch of tokens."""
+    found = [token for token in tokens[first : last + 1] if token.word.kind in (_WORD, _CONJUNCTION)]
+    if qualifiers:
+        return found
+    return [token for place, token in enumerate(found) if place == 0 or not token.word.qualifier]
+
+
+def _dangles(tokens: Sequence[Token], last: int, choice: Choice, chooser: NameChooser) -> bool:
+    """Whether a phrase ends with an adjective of the next word: "hyperplasia of the mandibular | processes"."""
+    word = tokens[last].word
+    if not word.adjective or last + 1 == len(tokens) or tokens[last + 1].word.kind != _WORD:
+        return False
+    return chooser.last_word(choice).lemma != word.lemma
