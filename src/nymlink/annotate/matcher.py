@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nymlink.annotate.confidence import MIN_CONFIDENCE
-from nymlink.annotate.matching.coordination import find_coordinations
+from nymlink.annotate.matching.coordination import find_coordinations, has_conjunction
 from nymlink.annotate.matching.definitions import carry_through, glosses
 from nymlink.annotate.matching.hits import Hit, longest
 from nymlink.annotate.matching.windows import find_cores, find_windows
@@ -96,9 +96,13 @@ class Matcher:
 
         windows = admitted(find_windows(tokens, self.table, self.chooser))
         chosen = windows if overlaps else longest(windows)
-        for hit in admitted(find_coordinations(tokens, self.table, self.chooser)):
-            if not any(other.start <= hit.start and hit.end <= other.end for other in chosen):
-                chosen.append(hit)
+        # A name with "and" in it does not hide its parts.
+        hiding = [hit for hit in chosen if not has_conjunction(tokens, hit)]
+        chosen += [
+            hit
+            for hit in admitted(find_coordinations(tokens, self.table, self.chooser, chosen))
+            if not any(other.start <= hit.start and hit.end <= other.end for other in hiding)
+        ]
         chosen += longest(admitted(list(find_cores(tokens, chosen, self.chooser))))
         for hit in list(carry_through(text, definitions, chosen)):
             if not any(hit.overlaps(other.start, other.end) for other in chosen):

@@ -34,19 +34,34 @@ class _Group(NamedTuple):
     end: int
 
 
-def find_coordinations(tokens: Sequence[Token], table: NameTable, chooser: NameChooser) -> list[Hit]:
-    """Find the names that conjuncts are with what they share, in coordinations that do not overlap."""
+def find_coordinations(
+    tokens: Sequence[Token], table: NameTable, chooser: NameChooser, names: Sequence[Hit]
+) -> list[Hit]:
+    """Find the names that conjuncts are with what they share, in coordinations that do not overlap.
+
+    Args:
+        tokens: of a text.
+        table: digests of names.
+        chooser: chooses among names.
+        names: found in the text already: a conjunct that is a name by itself shares nothing, unless there are but
+            two ("ovarian cysts or fibroma").
+    """
     groups = [
         group
         for clause in _clauses(tokens)
         for parts in _coordinations(clause)
-        for group in _groups(parts, table, chooser)
+        for group in _groups(parts, table, chooser, names)
     ]
     chosen: list[_Group] = []
     for group in sorted(groups, key=lambda group: (-sum(hit.words for hit in group.hits), group.end - group.start)):
         if not any(group.start < other.end and other.start < group.end for other in chosen):
             chosen.append(group)
     return [hit for group in chosen for hit in group.hits]
+
+
+def has_conjunction(tokens: Sequence[Token], hit: Hit) -> bool:
+    """Whether a name goes over an "and"."""
+    return any(token.word.kind == Kind.CONJUNCTION and hit.start < token.start < hit.end for token in tokens)
 
 
 def _clauses(tokens: Sequence[Token]) -> Iterator[list[Token]]:
@@ -95,7 +110,9 @@ def _is_conjunct(words: Sequence[Token]) -> bool:
     return 0 < len(words) <= _LONGEST and all(token.word.kind == Kind.WORD for token in words)
 
 
-def _groups(parts: Sequence[Sequence[Token]], table: NameTable, chooser: NameChooser) -> Iterator[_Group]:
+def _groups(
+    parts: Sequence[Sequence[Token]], table: NameTable, chooser: NameChooser, names: Sequence[Hit]
+) -> Iterator[_Group]:
     """Yield the groups of names in a coordination, for each way to tell what is shared."""
     first, last = list(parts[0]), _without_glue(parts[-1])
     middle = [_without_glue(part) for part in parts[1:-1]]
@@ -109,6 +126,9 @@ def _groups(parts: Sequence[Sequence[Token]], table: NameTable, chooser: NameCho
             continue
         for start in range(max(cut - _SHARED, 0), cut + 1):
             head = before[start:cut]
+            complete = conjuncts[1:] if head and len(conjuncts) > 2 else () if head else conjuncts[:-1]
+            if any(_is_name(words, names) for words in complete):
+                continue
             if not head and not _begins(first, before[cut]):
                 continue
             for stop in range(end, min(end + _LONGEST, len(tail)) + 1):
@@ -118,6 +138,11 @@ def _groups(parts: Sequence[Sequence[Token]], table: NameTable, chooser: NameCho
 
 def _says_nothing(words: Sequence[Token]) -> bool:
     return all(token.word.wrong for token in words) or not all(token.word.form for token in words)
+
+
+def _is_name(words: Sequence[Token], names: Sequence[Hit]) -> bool:
+    """Whether a name that was found stands in words."""
+    return any(words[0].start <= name.start and name.end <= words[-1].end for name in names)
 
 
 def _begins(part: Sequence[Token], token: Token) -> bool:

@@ -8,7 +8,7 @@ from typing import Final
 from nymlink.annotate.confidence import FACTORS
 from nymlink.annotate.matching.hits import Hit
 from nymlink.annotate.names.choice import Choice, NameChooser
-from nymlink.annotate.names.digests import CORE_SALT, LONGEST
+from nymlink.annotate.names.digests import LONGEST, core_digest
 from nymlink.annotate.names.table import NameTable
 from nymlink.annotate.words.word import MASK, Kind, Token
 
@@ -39,7 +39,7 @@ def find_windows(tokens: Sequence[Token], table: NameTable, chooser: NameChooser
                 if not word.form or count == LONGEST:
                     break
                 count += 1
-            elif kind != _CONJUNCTION:
+            elif kind != _CONJUNCTION or tokens[last].surface.startswith(","):
                 break
             known = known and bool(word.exact)
             exact += word.exact
@@ -74,7 +74,7 @@ def find_cores(tokens: Sequence[Token], taken: Sequence[Hit], chooser: NameChoos
     for first, token in enumerate(tokens):
         if token.word.kind != _WORD or token.word.empty or not token.word.form:
             continue
-        digest, found = CORE_SALT, []
+        found: list[Token] = []
         for last in range(first, len(tokens)):
             other = tokens[last]
             if other.word.kind == _GLUE:
@@ -84,10 +84,9 @@ def find_cores(tokens: Sequence[Token], taken: Sequence[Hit], chooser: NameChoos
             if not other.word.empty:
                 if not other.word.form or len(found) == LONGEST:
                     break
-                digest += other.word.form
                 found.append(other)
-            choice = chooser.choose(digest & MASK, found)
-            if choice is not None:
+            choice = chooser.choose(core_digest([token.word.form for token in found]), found)
+            if choice is not None and not _dangles(tokens, last, choice, chooser, persons=False):
                 yield Hit(token.start, other.end, len(found), choice)
 
 
@@ -99,9 +98,12 @@ def _words(tokens: Sequence[Token], first: int, last: int, *, qualifiers: bool =
     return [token for place, token in enumerate(found) if place == 0 or not token.word.qualifier]
 
 
-def _dangles(tokens: Sequence[Token], last: int, choice: Choice, chooser: NameChooser) -> bool:
+def _dangles(
+    tokens: Sequence[Token], last: int, choice: Choice, chooser: NameChooser, *, persons: bool = True
+) -> bool:
     """Whether a phrase ends with an adjective of the next word: "hyperplasia of the mandibular | processes"."""
     word = tokens[last].word
-    if not word.adjective or last + 1 == len(tokens) or tokens[last + 1].word.kind != _WORD:
+    after = tokens[last + 1].word if last + 1 < len(tokens) else None
+    if not word.adjective or after is None or after.kind != _WORD or (persons and after.person):
         return False
     return chooser.last_word(choice).lemma != word.lemma

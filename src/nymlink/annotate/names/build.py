@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from nymlink.annotate.names.digests import LONGEST, name_digests
+from nymlink.annotate.names.digests import LONGEST, core_digest, name_digests
 from nymlink.annotate.names.levels import Level
 from nymlink.annotate.names.table import NameTable
 from nymlink.annotate.words.classes import form_classes, sense_classes
@@ -19,6 +19,10 @@ from nymlink.core.language_codes import UNKNOWN_LANGUAGE
 from nymlink.core.terminal.progress import track
 from nymlink.vocabulary.languages import matching_languages
 from nymlink.vocabulary.vocabulary import Vocabulary
+
+
+_MOST: Final = 20
+"""Concepts that may have a word in their names which alone is a name without the empty ones."""
 
 
 class NameWords(NamedTuple):
@@ -43,7 +47,12 @@ def names_of(vocabulary: Vocabulary, language: str | None) -> list[NameWords]:
 
 
 def words_of_name(tokens: Sequence[Token]) -> list[Word]:
-    """List the words of a name, conjunctions too; commas and brackets are no part of it."""
+    """List the words of a name, conjunctions too; commas and brackets are no part of it.
+
+    No words are listed of a name that has a word over which no name goes in a text: it will not be found.
+    """
+    if any(token.word.kind == Kind.BREAK and token.start < token.end for token in tokens):
+        return []
     return [token.word for token in tokens if token.word.kind in (Kind.WORD, Kind.CONJUNCTION)]
 
 
@@ -73,14 +82,19 @@ def build_table(
     """Digest names, and sort the digests."""
     entries: list[tuple[int, Level, int]] = []
     cores: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+    spread: defaultdict[int, set[int]] = defaultdict(set)
     for row, concept, text in track(names, "names", shown=progress):
         words = words_of_name(tokens_of(text, lexicon.find, conjunction=lexicon.conjunction))
+        for word in words:
+            spread[word.form].add(concept)
         for level, digest in name_digests(words):
             if level == Level.CORE:
                 cores[digest].append((concept, row))
             else:
                 entries.append((digest, level, row))
-    entries.extend(_cores(cores, vocabulary))
+    # A word of many names, left alone, says of which it is no more.
+    common = {core_digest([form]) for form, concepts in spread.items() if len(concepts) > _MOST}
+    entries.extend(_cores({digest: found for digest, found in cores.items() if digest not in common}, vocabulary))
     return NameTable.of(entries)
 
 

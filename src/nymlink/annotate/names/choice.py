@@ -70,14 +70,15 @@ class NameChooser:
 
     def _choose(self, digest: int, tokens: Sequence[Token]) -> Choice | None:
         words = [token.word.text for token in tokens]
-        lemmas = [token.word.lemma for token in tokens]
+        same = self._lexicon.rules.same
+        lemmas = [same(token.word.lemma) for token in tokens]
         best: tuple[tuple[float, ...], Choice] | None = None
         for level, row in self._table.find(digest):
             name, of_name = self._name(row)
             confidence = self._confidence(level, name, of_name, tokens)
             if not confidence:
                 continue
-            own = [word.lemma for word in of_name]
+            own = [same(word.lemma) for word in of_name]
             shared = sum(lemma in own for lemma in lemmas)
             literal = words == [word.text for word in of_name]
             rank = (confidence, shared, -KINDS.index(name.kind), literal, -row)
@@ -98,7 +99,7 @@ class NameChooser:
             confidence *= FACTORS["loose"]
         if len(of_name) == 1 and _is_acronym(name.text):
             return confidence if _is_written_so(tokens, name.text) else 0.0
-        if not says_something(words) or (len(words) > 1 and all(word.qualifier or word.wrong for word in words)):
+        if level != Level.CORE and not says_something(words):
             return confidence * FACTORS["qualifier"]
         if len([word for word in words if word.kind == Kind.WORD]) > 1:
             return confidence
@@ -108,6 +109,8 @@ class NameChooser:
         rules = self._lexicon.rules
         if len(word.text) < _SHORTEST_ACRONYM:
             return 0.0
+        if level == Level.CORE:
+            return 1.0
         if rules.is_adverb(word.text):
             return FACTORS["adverb"]
         ordinary = rules.is_ordinary(word.text)

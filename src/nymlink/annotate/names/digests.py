@@ -8,7 +8,7 @@ from typing import Final
 from nymlink.annotate.names.levels import Level
 from nymlink.annotate.words.word import MASK, Kind, Word
 
-CORE_SALT: Final = 0x9E3779B97F4A7C15
+_CORE_SALT: Final = 0x9E3779B97F4A7C15
 """Added to digests without empty words, to tell them from those of whole names."""
 
 LONGEST: Final = 10
@@ -30,8 +30,13 @@ def name_digests(words: Sequence[Word]) -> list[tuple[Level, int]]:
         digests.append((Level.SENSE, sum(word.sense for word in words) & MASK))
     core = [word for word in words if not word.empty]
     if core and len(core) < len(words) and says_something(core):
-        digests.append((Level.CORE, (CORE_SALT + sum(word.form for word in core)) & MASK))
+        digests.append((Level.CORE, core_digest([word.form for word in core])))
     return digests
+
+
+def core_digest(forms: Sequence[int]) -> int:
+    """Digest the keys of the derived forms of words that are left of a name."""
+    return (_CORE_SALT + sum(forms)) & MASK
 
 
 _SHORTEST_CORE: Final = 4

@@ -56,7 +56,7 @@ def sense_classes(lemmas: Collection[str], exchanges: Iterable[Exchange], rules:
 def _tie_derived(ties: Ties, lemmas: Collection[str], rules: WordRules) -> None:
     by_root: defaultdict[str, list[str]] = defaultdict(list)
     for lemma in lemmas:
-        if len(lemma) > _BEGINNING:
+        if len(lemma) >= _BEGINNING:
             by_root[rules.root(lemma)].append(lemma)
         for noun in rules.nouns(lemma):
             if noun in lemmas and noun != lemma:

@@ -83,12 +83,14 @@ class Lexicon:
         if kind != Kind.WORD:
             return Word(kind, text)
         lemma = self.rules.lemma(text)
-        known = lemma if lemma in self._classes else self._relative(lemma)
-        exact = _key("exact", self.rules.same(lemma)) if known == lemma else 0
+        exact = _key("exact", self.rules.same(lemma)) if lemma in self._classes else 0
         form = sense = 0
-        if known is not None:
-            of_form, of_sense = self._classes[known]
+        if (derived := lemma if exact else self._derived(lemma)) is not None:
+            of_form, of_sense = self._classes[derived]
             form, sense = _key("form", of_form), _key("sense", of_sense)
+        elif (other := self._substitute(lemma)) is not None:
+            # Its own form, which no name has: it may only stand for another word.
+            form, sense = _key("form", lemma), _key("sense", self._classes[other][1])
         return Word(
             kind,
             text,
@@ -100,20 +102,19 @@ class Lexicon:
             qualifier=self.rules.is_qualifier(lemma),
             wrong=self.rules.is_wrong(lemma),
             adjective=self.rules.is_adjective(text),
+            person=self.rules.is_person(text),
         )
 
-    def _relative(self, lemma: str) -> str | None:
+    def _derived(self, lemma: str) -> str | None:
         """Find the lemma of a name that an unknown lemma is derived from, or has a root in common with."""
-        if self.rules.is_wrong(lemma):
-            return next((other for other in sorted(self._classes) if self.rules.is_wrong(other)), None)
-        if len(lemma) > _SHORTEST and (relative := self._by_root.get(self.rules.root(lemma))) is not None:
+        if len(lemma) >= _SHORTEST and (relative := self._by_root.get(self.rules.root(lemma))) is not None:
             return relative
-        if (noun := next((noun for noun in self.rules.nouns(lemma) if noun in self._classes), None)) is not None:
-            return noun
-        for group in self.rules.groups():
-            if lemma in group:
-                return next((other for other in sorted(group) if other in self._classes), None)
-        return None
+        return next((noun for noun in self.rules.nouns(lemma) if noun in self._classes), None)
+
+    def _substitute(self, lemma: str) -> str | None:
+        """Find the lemma of a name for which an unknown lemma may stand."""
+        groups = (group for group in self.rules.groups() if lemma in group)
+        return next((other for group in groups for other in sorted(group) if other in self._classes), None)
 
     def save(self, directory: Path) -> None:
         """Write the lexicon into a directory."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator
-from functools import cache
 from typing import Final
 
 from nymlink.annotate.words.word import Kind
@@ -12,7 +11,6 @@ from nymlink.text.english.matching_words import matching_rows, matching_stems, m
 from nymlink.text.english.medical_words import rows_of
 from nymlink.text.english.rules import RULES
 from nymlink.text.english.stemming import deep_stem, light_stem
-from nymlink.text.english.stop_words import stop_words
 
 
 class WordRules:
@@ -61,6 +59,10 @@ class WordRules:
         """Whether a word ends as adjectives do."""
         return False
 
+    def is_person(self, word: str) -> bool:
+        """Whether a word is for somebody who has a finding."""
+        return False
+
     def is_ordinary(self, word: str) -> bool:
         """Whether a word is of general language, or common."""
         return False
@@ -77,6 +79,9 @@ class WordRules:
 _SHORTEST: Final = 4
 """Letters of the shortest stem that an ending is put to."""
 
+_ON_NOUNS: Final = ("ar", "al", "ial", "eal")
+"""Ends of adjectives that are put to whole nouns, too: "axon", "axonal"; "limbic" is made of no limb."""
+
 _ADJECTIVES: Final = ("ar", "al", "ic", "ous", "ary", "ed")
 
 
@@ -88,13 +93,14 @@ class EnglishWordRules(WordRules):
             return Kind.CONJUNCTION
         if word in matching_words("glue"):
             return Kind.GLUE
-        return Kind.BREAK if word in _breaking() else Kind.WORD
+        return Kind.BREAK if word in matching_words("break") else Kind.WORD
 
     def lemma(self, word: str) -> str:
         return light_stem(word)
 
     def root(self, lemma: str) -> str:
-        return deep_stem(lemma)
+        adverb = lemma.endswith("ly") and len(lemma) - 2 > _SHORTEST
+        return deep_stem(lemma[:-2] if adverb else lemma)
 
     def nouns(self, lemma: str) -> Iterator[str]:
         for end, *others in rows_of("adjective ending"):
@@ -103,7 +109,8 @@ class EnglishWordRules(WordRules):
         for end in matching_words("adjective"):
             stem = lemma.removesuffix(end)
             if stem != lemma and len(stem) >= _SHORTEST:
-                yield stem
+                if end in _ON_NOUNS:
+                    yield stem
                 yield from (light_stem(stem + other) for other in matching_words("noun"))
 
     def groups(self) -> Iterator[frozenset[str]]:
@@ -126,22 +133,18 @@ class EnglishWordRules(WordRules):
     def is_adjective(self, word: str) -> bool:
         return len(word) > _SHORTEST and word.endswith(_ADJECTIVES)
 
+    def is_person(self, word: str) -> bool:
+        return word in matching_words("person")
+
     def is_ordinary(self, word: str) -> bool:
-        return RULES.is_ordinary(word) or RULES.is_common(word)
+        return any(RULES.is_ordinary(form) or RULES.is_common(form) for form in (word, deep_stem(word)))
 
     def is_clinical(self, word: str) -> bool:
         return RULES.is_clinical(word)
 
     def is_adverb(self, word: str) -> bool:
-        if not word.endswith("ly"):
-            return False
-        return any(self.is_ordinary(base) or self.is_clinical(base) for base in (word[:-2], word.removesuffix("ally")))
-
-
-@cache
-def _breaking() -> frozenset[str]:
-    """Collect function words over which no name goes: "is", "which"; "no" and "not" may begin one."""
-    return frozenset(stop_words()) - {"no", "not", "without"} - matching_words("glue")
+        bases = (word[:-2], word[:-4]) if word.endswith("ally") else (word[:-2],)
+        return word.endswith("ly") and any(self.is_ordinary(base) or self.is_clinical(base) for base in bases)
 
 
 def rules_for_words(language: str | None) -> WordRules:

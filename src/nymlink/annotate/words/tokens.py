@@ -49,7 +49,7 @@ def tokens_of(text: str, find: _Find, *, conjunction: Word, skipped: Sequence[tu
         end = stop
         if gap and tokens and gap not in _APOSTROPHES:
             hyphenated = gap in _HYPHENS
-            if not hyphenated:
+            if not hyphenated and not (gap in _JOINING and tokens[-1].word.kind == Kind.CONJUNCTION):
                 tokens.append(Token(start, start, gap, _separator(gap, conjunction)))
         surface = match[0]
         word = find(surface)
@@ -65,7 +65,8 @@ def tokens_of(text: str, find: _Find, *, conjunction: Word, skipped: Sequence[tu
             if tokens[-1].word.kind == Kind.CONJUNCTION:
                 continue
             if tokens[-1].word.kind == Kind.COMMA:
-                tokens.pop()
+                comma = tokens.pop()
+                start, surface = comma.start, f", {surface}"
         tokens.append(Token(start, stop, surface, word))
     return tokens
 

@@ -37,6 +37,7 @@ class Word(NamedTuple):
         qualifier: whether it names no finding by itself.
         wrong: whether it says that something is wrong, and not what.
         adjective: whether it ends as adjectives do.
+        person: whether it is for somebody who has a finding.
     """
 
     kind: Kind
@@ -49,6 +50,7 @@ class Word(NamedTuple):
     qualifier: bool = False
     wrong: bool = False
     adjective: bool = False
+    person: bool = False
 
 
 class Token(NamedTuple):

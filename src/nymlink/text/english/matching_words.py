@@ -2,9 +2,11 @@
 
 They are in ``data/matching_words.tsv``, a row for each group: its kind, the words, and why they are there.
 
-``glue`` is passed over; ``conjunction`` joins the parts of a coordination; ``abnormal`` words are one word, ``wrong``
+``glue`` is passed over; ``conjunction`` joins the parts of a coordination; no
+name goes over a ``break``; ``abnormal`` words are one word, ``wrong``
 ones may stand for each other, and so may those of a row of the kind ``same``; a ``qualifier`` names no finding by
-itself; ``empty`` words may be left out of a name; ``adjective`` and ``noun`` are ends of words.
+itself; ``empty`` words may be left out of a name; a ``person`` has what an adjective
+before says; ``adjective`` and ``noun`` are ends of words.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from nymlink.text.word_tables import read_kinds
 
 _TABLE: Final = Path(__file__).parent / "data" / "matching_words.tsv"
 
-Kind = Literal["glue", "conjunction", "abnormal", "wrong", "same", "qualifier", "empty", "adjective", "noun"]
+Kind = Literal["glue", "conjunction", "break", "abnormal", "wrong", "same", "qualifier", "empty", "person", "adjective", "noun"]
 
 
 @cache

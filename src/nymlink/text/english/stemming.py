@@ -17,6 +17,9 @@ _SHORTEST: Final = 4
 _SIBILANT: Final = ("xes", "shes", "ches", "sses", "uses", "ses")
 """Ends of plurals whose last two letters go: "reflexes", "rashes", "metastases"."""
 
+_S_FOR_Z: Final = re.compile(r"(?<=[^aeiou]i)s(e|ed|es|er|ing|ation|ations)$")
+"""British endings: "localised"."""
+
 _STEP_2: Final = (
     *(("ational", "ate"), ("tional", "tion"), ("enci", "ence"), ("anci", "ance"), ("izer", "ize")),
     *(("abli", "able"), ("alli", "al"), ("entli", "ent"), ("ousli", "ous"), ("eli", "e")),
@@ -40,7 +43,9 @@ def light_stem(word: str) -> str:
     """
     if len(word) < _SHORTEST or not word.isalpha():
         return word
-    word = american(word)
+    if word.endswith("ae"):
+        word = word[:-1]
+    word = _S_FOR_Z.sub(r"z\1", american(word))
     if word.endswith("mata"):
         word = word[:-2]
     elif word.endswith("ies"):
@@ -53,7 +58,7 @@ def light_stem(word: str) -> str:
         word = word[:-1]
     elif word.endswith("i") and len(word) > _SHORTEST + 1:
         word = word[:-1] + "us"
-    return word[:-1] if word.endswith("e") and len(word) > _SHORTEST else word
+    return word[:-1] if word.endswith("e") and len(word) >= _SHORTEST else word
 
 
 @lru_cache(maxsize=1 << 17)
