@@ -42,6 +42,10 @@ nymlink = TopCommand(
       nymlink link --index mondo-index --file mentions.txt -o links.tsv
 
     \b
+    Find mentions in free text:
+      nymlink annotate letter.txt --index mondo-index
+
+    \b
     Measure it:
       nymlink evaluate --index mondo-index --corpus corpus.PubTator.txt
     """,
@@ -49,6 +53,7 @@ nymlink = TopCommand(
         "vocab": "nymlink.cli.vocab:vocab",
         "index": "nymlink.cli.index:index",
         "link": "nymlink.cli.link.link:link",
+        "annotate": "nymlink.cli.annotate.annotate:annotate",
         "evaluate": "nymlink.cli.evaluate:evaluate",
         "calibrate": "nymlink.cli.calibrate:calibrate",
         "rerank": "nymlink.cli.rerank:rerank",

@@ -1,0 +1,109 @@
+"""Tell what the sentences of mentions say of them: negated, of the family, hypothetical, historical."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from nymlink.annotation.context.rules import Direction, Rule, rules_by_first_word
+from nymlink.corpus.model import Mention
+from nymlink.linking.model import FLAGS, Context
+
+_WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|[;:]")
+_SENTENCE_END: Final = re.compile(r"(?<=[^A-Z\s][.!?])[\"'”’)\]]*\s+(?=[(\[\"'“‘]?[A-Z0-9])|\n\s*\n|\n(?=\s*[-*•\d])")
+
+_REACH: Final = 12
+"""Words that a phrase reaches at most."""
+
+ENDING: Final = "ending"
+NOTHING: Final = "nothing"
+
+
+class _Found(NamedTuple):
+    """A phrase of a rule in a sentence: its first word and one past its last, and what it says."""
+
+    first: int
+    last: int
+    rule: Rule
+
+
+def contexts_of(text: str, mentions: Sequence[Mention], flags: Collection[str] = FLAGS) -> list[Context]:
+    """Tell what the sentences of mentions say of them.
+
+    A phrase ("no", "mother", "if") says something of the mentions on its side in its sentence, up to a word that
+    ends it ("but"), or twelve words away. Of phrases that hold each other the longest counts.
+
+    Args:
+        text: of a document.
+        mentions: with offsets, in their order; of one without any nothing is told.
+        flags: what is told, of :data:`~nymlink.linking.model.FLAGS`.
+    """
+    contexts = [Context()] * len(mentions)
+    located = [
+        (mention.start, mention.end, place)
+        for place, mention in enumerate(mentions)
+        if mention.start is not None and mention.end is not None
+    ]
+    for start, end in _sentences(text, located):
+        inside = [(first, last, place) for first, last, place in located if start <= first < end]
+        words = [(match.start(), match.end(), match[0].lower()) for match in _WORD.finditer(text, start, end)]
+        found = list(_phrases([word for _, _, word in words]))
+        if not found:
+            continue
+        for first, last, place in inside:
+            said: dict[str, str] = {}
+            for phrase in found:
+                flag = phrase.rule.flag
+                if flag in flags and flag not in said and _reaches(phrase, found, words, first, last):
+                    said[flag] = text[words[phrase.first][0] : words[phrase.last - 1][1]]
+            if said:
+                contexts[place] = Context(**said)
+    return contexts
+
+
+def _sentences(text: str, located: Sequence[tuple[int, int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield the sentences that mentions stand in."""
+    if not located:
+        return
+    ends = [match.end() for match in _SENTENCE_END.finditer(text)]
+    starts = [0, *ends]
+    places = iter(sorted({first for first, _, _ in located}))
+    place = next(places, None)
+    for start, end in zip(starts, [*ends, len(text)], strict=True):
+        if place is not None and start <= place < end:
+            yield start, end
+            while place is not None and place < end:
+                place = next(places, None)
+
+
+def _phrases(words: Sequence[str]) -> Iterator[_Found]:
+    """Yield the phrases of rules among words, the longest where several begin."""
+    rules = rules_by_first_word()
+    place = 0
+    while place < len(words):
+        for rule in rules.get(words[place], ()):
+            end = place + len(rule.words)
+            if tuple(words[place:end]) == rule.words:
+                yield _Found(place, end, rule)
+                place = end - 1
+                break
+        place += 1
+
+
+def _reaches(
+    phrase: _Found, found: Sequence[_Found], words: Sequence[tuple[int, int, str]], start: int, end: int
+) -> bool:
+    """Whether a phrase says what it says of the mention at an offset."""
+    direction: Direction = phrase.rule.direction
+    if direction == "after":
+        if words[phrase.last - 1][1] > start:
+            return False
+        between = [place for place in range(phrase.last, len(words)) if words[place][1] <= start]
+    else:
+        if words[phrase.first][0] < end:
+            return False
+        between = [place for place in range(phrase.first) if words[place][0] >= end]
+    if len(between) > _REACH:
+        return False
+    return not any(other.rule.flag == ENDING and other.first in between for other in found)
