@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from nymlink.annotation.annotator import Annotator
 from nymlink.corpus.model import Corpus, Document
+from nymlink.evaluation.gold import GoldResolver
 from nymlink.linking.model import Link
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -120,19 +121,24 @@ def evaluate_annotation(
 ) -> AnnotationEvaluation:
     """Annotate the texts of a corpus, and compare what is found with its mentions.
 
-    Gold ids that the vocabulary has replaced stand for those that replace them.
+    Gold ids are found as :class:`~nymlink.evaluation.gold.GoldResolver` does, old ones too.
 
     Args:
         annotator: finds mentions.
         corpus: texts with mentions.
         types: gold mentions of these types count; ``None`` for all.
+
+    Raises:
+        InputError: no mention has a gold id that the vocabulary has.
     """
     vocabulary = annotator.index.vocabulary
     bare = [Document(document.id, document.text) for document in corpus.documents]
     found = [_found(links) for _, links in annotator.annotate_documents(bare)]
     gold, loose, unknown = [], [], 0
+    resolver = GoldResolver(vocabulary)
+    resolver.require(corpus, types)
     for document in corpus.documents:
-        located, whole = _gold(document, vocabulary, types)
+        located, whole = _gold(document, vocabulary, resolver, types)
         gold.append(located)
         loose.append(whole)
         unknown += sum(not any(concept in vocabulary for concept in span.concepts) for span in whole)
@@ -164,14 +170,17 @@ def _found(links: Iterable[Link]) -> list[Span]:
 
 
 def _gold(
-    document: Document, vocabulary: Vocabulary, types: Collection[str] | None
+    document: Document, vocabulary: Vocabulary, resolver: GoldResolver, types: Collection[str] | None
 ) -> tuple[list[Span], list[Span]]:
     """List the gold mentions of a document that have offsets, and all of them."""
     located, whole = [], []
     for mention in document.mentions:
         if not mention.concept_ids or (types is not None and mention.type not in types):
             continue
-        ids = frozenset(new for old in mention.concept_ids for new in vocabulary.resolve(old) or (old,))
+        rows = {id_: resolver.rows([id_]) for id_ in mention.concept_ids}
+        ids = frozenset(
+            id_ for old, known in rows.items() for id_ in (map(vocabulary.concept_id, known) if known else (old,))
+        )
         span = Span(mention.start or 0, mention.end or 0, ids)
         whole.append(span)
         if mention.start is not None and mention.end is not None:

@@ -120,13 +120,20 @@ class NameChooser:
             return 1.0
         if rules.is_adverb(word.text):
             return FACTORS["adverb"]
-        ordinary = rules.is_ordinary(word.text)
+        if not rules.is_ordinary(word.text):
+            return 1.0
         if level == Level.EXACT:
-            odd = ordinary and not rules.is_clinical(word.text) and name.kind not in ("preferred", "exact")
-            return FACTORS["ordinary"] if odd else 1.0
-        if level == Level.FORM and ordinary and f"{word.text}ness" != of_name[0].text:
-            return FACTORS["ordinary"]
-        return 1.0
+            return FACTORS["ordinary"] if self._is_odd(name, word) else 1.0
+        of_noun = of_name[0].lemma in rules.nouns(word.lemma) and rules.is_clinical(of_name[0].text)
+        return 1.0 if of_noun else FACTORS["ordinary"]
+
+    def _is_odd(self, name: Name, word: Word) -> bool:
+        """Whether a word of general language is a name that says nothing of its concept ("included")."""
+        if name.kind == "preferred" or self._lexicon.rules.is_clinical(word.text):
+            return False
+        preferred = self._vocabulary[name.concept_id].name
+        tokens = tokens_of(preferred, self._lexicon.find, conjunction=self._lexicon.conjunction)
+        return all(word.form != other.word.form for other in tokens)
 
 
 def _is_acronym(text: str) -> bool:

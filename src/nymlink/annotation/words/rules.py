@@ -82,7 +82,7 @@ _SHORTEST: Final = 4
 _ON_NOUNS: Final = ("ar", "al", "ial", "eal")
 """Ends of adjectives that are put to whole nouns, too: "axon", "axonal"; "limbic" is made of no limb."""
 
-_ADJECTIVES: Final = ("ar", "al", "ic", "ous", "ary", "ed")
+_ADJECTIVES: Final = ("ar", "al", "ic", "ous", "ary", "ed", "ive")
 
 
 class EnglishWordRules(WordRules):
@@ -140,7 +140,7 @@ class EnglishWordRules(WordRules):
         return any(RULES.is_ordinary(form) or RULES.is_common(form) for form in (word, deep_stem(word)))
 
     def is_clinical(self, word: str) -> bool:
-        return RULES.is_clinical(word)
+        return any(map(RULES.is_clinical, (word, word.removesuffix("s"), light_stem(word))))
 
     def is_adverb(self, word: str) -> bool:
         bases = (word[:-2], word[:-4]) if word.endswith("ally") else (word[:-2],)
