@@ -48,7 +48,7 @@ def contexts_of(text: str, mentions: Sequence[Mention], flags: Collection[str] =
     for start, end in _sentences(text, located):
         inside = [(first, last, place) for first, last, place in located if start <= first < end]
         words = [(match.start(), match.end(), match[0].lower()) for match in _WORD.finditer(text, start, end)]
-        found = list(_phrases([word for _, _, word in words]))
+        found = _phrases([word for _, _, word in words])
         if not found:
             continue
         for first, last, place in inside:
@@ -77,18 +77,23 @@ def _sentences(text: str, located: Sequence[tuple[int, int, int]]) -> Iterator[t
                 place = next(places, None)
 
 
-def _phrases(words: Sequence[str]) -> Iterator[_Found]:
-    """Yield the phrases of rules among words, the longest where several begin."""
+def _phrases(words: Sequence[str]) -> list[_Found]:
+    """List the phrases of rules among words, but for those that a longer one holds."""
     rules = rules_by_first_word()
-    place = 0
-    while place < len(words):
-        for rule in rules.get(words[place], ()):
-            end = place + len(rule.words)
-            if tuple(words[place:end]) == rule.words:
-                yield _Found(place, end, rule)
-                place = end - 1
-                break
-        place += 1
+    found = [
+        _Found(place, place + len(rule.words), rule)
+        for place, word in enumerate(words)
+        for rule in rules.get(word, ())
+        if tuple(words[place : place + len(rule.words)]) == rule.words
+    ]
+    return [phrase for phrase in found if not any(_holds(other, phrase) for other in found)]
+
+
+def _holds(longer: _Found, phrase: _Found) -> bool:
+    """Whether a phrase is part of a longer one."""
+    if longer.last - longer.first <= phrase.last - phrase.first:
+        return False
+    return longer.first <= phrase.first and phrase.last <= longer.last
 
 
 def _reaches(

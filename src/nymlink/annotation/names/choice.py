@@ -120,10 +120,12 @@ class NameChooser:
             return 1.0
         if rules.is_adverb(word.text):
             return FACTORS["adverb"]
-        if not rules.is_ordinary(word.text):
-            return 1.0
+        ordinary = rules.is_ordinary(word.text)
         if level == Level.EXACT:
-            return FACTORS["ordinary"] if self._is_odd(name, word) else 1.0
+            return FACTORS["ordinary"] if ordinary and self._is_odd(name, word) else 1.0
+        if not ordinary:
+            # What is derived from the name of a product is something else: a carcinogen, carcinogenesis.
+            return 1.0 if rules.is_clinical(of_name[0].text) else FACTORS["ordinary"]
         of_noun = of_name[0].lemma in rules.nouns(word.lemma) and rules.is_clinical(of_name[0].text)
         return 1.0 if of_noun else FACTORS["ordinary"]
 
@@ -146,4 +148,5 @@ def _is_written_so(tokens: Sequence[Token], name: str) -> bool:
     """Whether a phrase is an abbreviation as the vocabulary writes it, or its plural."""
     if len(name) < _SHORTEST_ACRONYM or len(tokens) != 1:
         return False
-    return tokens[0].surface in (name, f"{name}s")
+    written = name.replace("-", "")
+    return tokens[0].surface in (name, f"{name}s", written, f"{written}s")
