@@ -124,6 +124,11 @@ class Annotator:
         dictionary = DictionaryFinder(matcher, settings.min_confidence, settings.overlaps)
         if not settings.fuzzy:
             return dictionary
+        if self.index.calibration is None:
+            raise InputError(
+                "the index is not calibrated: how sure the link of a phrase is cannot be said; leave out fuzzy, or "
+                "run `nymlink calibrate` on the index"
+            )
         linked = DetectedFinder(
             Linker(self.index, language=settings.language, guesses=False),
             None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Self
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from nymlink.annotation.confidence import MIN_CONFIDENCE
 from nymlink.annotation.matching.coordination import find_coordinations, has_conjunction
 from nymlink.annotation.matching.definitions import carry_through, glosses
-from nymlink.annotation.matching.hits import Hit, longest
+from nymlink.annotation.matching.hits import Hit, Spans, longest
 from nymlink.annotation.matching.windows import find_cores, find_windows
 from nymlink.annotation.names.build import build_lexicon, build_table, names_of
 from nymlink.annotation.names.choice import NameChooser
@@ -93,7 +93,7 @@ class Matcher:
             text, self.lexicon.find, conjunction=self.lexicon.conjunction, skipped=glosses(text, definitions)
         )
 
-        def admitted(hits: Collection[Hit]) -> list[Hit]:
+        def admitted(hits: Iterable[Hit]) -> list[Hit]:
             return [
                 hit
                 for hit in hits
@@ -104,16 +104,12 @@ class Matcher:
         windows = admitted(find_windows(tokens, self.table, self.chooser))
         chosen = windows if overlaps else longest(windows)
         # A name with "and" in it does not hide its parts.
-        hiding = [hit for hit in chosen if not has_conjunction(tokens, hit)]
-        chosen += [
-            hit
-            for hit in admitted(find_coordinations(tokens, self.table, self.chooser, chosen))
-            if not any(other.start <= hit.start and hit.end <= other.end for other in hiding)
-        ]
-        chosen += longest(admitted(list(find_cores(tokens, chosen, self.table, self.chooser))))
-        for hit in list(carry_through(text, definitions, chosen)):
-            if not any(hit.overlaps(other.start, other.end) for other in chosen):
-                chosen.append(hit)
+        hiding = Spans(hit for hit in chosen if not has_conjunction(tokens, hit))
+        shared = admitted(find_coordinations(tokens, self.table, self.chooser, Spans(chosen)))
+        chosen += [hit for hit in shared if not hiding.cover(hit)]
+        chosen += longest(admitted(find_cores(tokens, chosen, self.table, self.chooser)))
+        found = Spans(chosen)
+        chosen += longest(hit for hit in carry_through(text, definitions, chosen) if not found.overlap(hit))
         return sorted(chosen, key=lambda hit: (hit.start, hit.end))
 
     def save(self, directory: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
@@ -45,8 +46,10 @@ def contexts_of(text: str, mentions: Sequence[Mention], flags: Collection[str] =
         for place, mention in enumerate(mentions)
         if mention.start is not None and mention.end is not None
     ]
-    for start, end in _sentences(text, located):
-        inside = [(first, last, place) for first, last, place in located if start <= first < end]
+    located.sort()
+    begins = [first for first, _, _ in located]
+    for start, end in _sentences(text, begins):
+        inside = located[bisect_left(begins, start) : bisect_left(begins, end)]
         words = [(match.start(), match.end(), match[0].lower()) for match in _WORD.finditer(text, start, end)]
         found = _phrases([word for _, _, word in words])
         if not found:
@@ -62,19 +65,15 @@ def contexts_of(text: str, mentions: Sequence[Mention], flags: Collection[str] =
     return contexts
 
 
-def _sentences(text: str, located: Sequence[tuple[int, int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield the sentences that mentions stand in."""
-    if not located:
+def _sentences(text: str, begins: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield the sentences in which mentions begin, at these offsets in order."""
+    if not begins:
         return
     ends = [match.end() for match in _SENTENCE_END.finditer(text)]
-    starts = [0, *ends]
-    places = iter(sorted({first for first, _, _ in located}))
-    place = next(places, None)
-    for start, end in zip(starts, [*ends, len(text)], strict=True):
-        if place is not None and start <= place < end:
+    for start, end in zip([0, *ends], [*ends, len(text)], strict=True):
+        place = bisect_left(begins, start)
+        if place < len(begins) and begins[place] < end:
             yield start, end
-            while place is not None and place < end:
-                place = next(places, None)
 
 
 def _phrases(words: Sequence[str]) -> list[_Found]:

@@ -6,12 +6,13 @@ what stands behind the last ("thumbs"). At least two must be names with it, beca
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import islice, product, takewhile
 from typing import Final, NamedTuple
 
 from nymlink.annotation.confidence import FACTORS
-from nymlink.annotation.matching.hits import Hit
+from nymlink.annotation.matching.hits import Hit, Spans
 from nymlink.annotation.names.choice import NameChooser
 from nymlink.annotation.names.table import NameTable
 from nymlink.annotation.words.word import MASK, Kind, Token
@@ -35,7 +36,7 @@ class _Group(NamedTuple):
 
 
 def find_coordinations(
-    tokens: Sequence[Token], table: NameTable, chooser: NameChooser, names: Sequence[Hit]
+    tokens: Sequence[Token], table: NameTable, chooser: NameChooser, names: Spans
 ) -> list[Hit]:
     """Find the names that conjuncts are with what they share, in coordinations that do not overlap.
 
@@ -61,7 +62,13 @@ def find_coordinations(
 
 def has_conjunction(tokens: Sequence[Token], hit: Hit) -> bool:
     """Whether a name goes over an "and"."""
-    return any(token.word.kind == Kind.CONJUNCTION and hit.start < token.start < hit.end for token in tokens)
+    first = bisect_right(tokens, hit.start, key=_start)
+    inside = takewhile(lambda token: token.start < hit.end, islice(tokens, first, None))
+    return any(token.word.kind == Kind.CONJUNCTION for token in inside)
+
+
+def _start(token: Token) -> int:
+    return token.start
 
 
 def _clauses(tokens: Sequence[Token]) -> Iterator[list[Token]]:
@@ -111,7 +118,7 @@ def _is_conjunct(words: Sequence[Token]) -> bool:
 
 
 def _groups(
-    parts: Sequence[Sequence[Token]], table: NameTable, chooser: NameChooser, names: Sequence[Hit]
+    parts: Sequence[Sequence[Token]], table: NameTable, chooser: NameChooser, names: Spans
 ) -> Iterator[_Group]:
     """Yield the groups of names in a coordination, for each way to tell what is shared."""
     first, last = list(parts[0]), _without_glue(parts[-1])
@@ -140,9 +147,9 @@ def _says_nothing(words: Sequence[Token]) -> bool:
     return all(token.word.wrong for token in words) or not all(token.word.form for token in words)
 
 
-def _is_name(words: Sequence[Token], names: Sequence[Hit]) -> bool:
+def _is_name(words: Sequence[Token], names: Spans) -> bool:
     """Whether a name that was found stands in words."""
-    return any(words[0].start <= name.start and name.end <= words[-1].end for name in names)
+    return names.lie_in(words[0].start, words[-1].end)
 
 
 def _begins(part: Sequence[Token], token: Token) -> bool:

@@ -37,6 +37,9 @@ def find_windows(tokens: Sequence[Token], table: NameTable, chooser: NameChooser
             if kind == _GLUE:
                 continue
             if kind == _WORD:
+                if not word.form and word.qualifier and count:
+                    gap = True
+                    continue
                 if not word.form or count == LONGEST:
                     break
                 count += 1

@@ -11,7 +11,7 @@ class Level(IntEnum):
     EXACT = 1
     """The same words: singular or plural, British or American."""
     FORM = 2
-    """Words derived from each other: "calcified", "calcification"."""
+    """Words derived from each other: "aorta", "aortic"."""
     SENSE = 3
     """Words that may stand for each other: "renal", "kidney"."""
     CORE = 4

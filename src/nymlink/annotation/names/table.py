@@ -69,7 +69,8 @@ class NameTable:
         """Find the names with a digest, each with the level at which it has it."""
         if not self._places[digest >> self._shift]:
             return []
-        start, end = np.searchsorted(self.digests, np.array([digest, digest + 1], object).astype(np.uint64))
+        wanted = np.uint64(digest)
+        start, end = (int(np.searchsorted(self.digests, wanted, side)) for side in ("left", "right"))
         return [
             (Level(level), row)
             for level, row in zip(self.levels[start:end].tolist(), self.rows[start:end].tolist(), strict=True)

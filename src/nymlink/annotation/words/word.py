@@ -30,8 +30,7 @@ class Word(NamedTuple):
         text: in lower case, without accents.
         lemma: its light stem.
         exact: key of its lemma; 0 where no name has it.
-        form: key of its derived forms ("renal" is not, "calcified" and "calcification" are one); 0 where no name
-            has one.
+        form: key of its derived forms ("aorta", "aortic"); 0 where no name has one.
         sense: key of the words that may stand for it ("renal", "kidney"); 0 where no name has one.
         empty: whether a name says the same without it.
         qualifier: whether it names no finding by itself.

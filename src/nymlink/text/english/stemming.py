@@ -63,7 +63,7 @@ def light_stem(word: str) -> str:
 
 @lru_cache(maxsize=1 << 17)
 def deep_stem(word: str) -> str:
-    """Stem a word so that words derived from it are the same: "calcified" is not, "calcification" is "calcif"."""
+    """Stem a word so that words derived from it are the same: "deaf" and "deafness", "deletion" and "deleted"."""
     if len(word) < _SHORTEST or not (word.isascii() and word.isalpha()):
         return word
     word = _without_y(_without_inflection(word))
