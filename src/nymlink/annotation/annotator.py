@@ -126,8 +126,8 @@ class Annotator:
             return dictionary
         if self.index.calibration is None:
             raise InputError(
-                "the index is not calibrated: how sure the link of a phrase is cannot be said; leave out fuzzy, or "
-                "run `nymlink calibrate` on the index"
+                "the index is not calibrated, so that nothing says how sure the link of a phrase is: leave "
+                "out fuzzy, or run `nymlink calibrate` on the index"
             )
         linked = DetectedFinder(
             Linker(self.index, language=settings.language, guesses=False),

@@ -28,7 +28,7 @@ adverb; to a word of general language that is a loose name, or another form of o
 of a coordination; to one with a qualifier between its words."""
 
 MIN_CONFIDENCE: Final = 0.3
-"""Mentions of less confidence are left out, unless others are asked for: chosen on the development half of GSC+."""
+"""Mentions of less confidence are left out, unless asked for: chosen on the development half of GSC+."""
 
 MIN_FUZZY_CONFIDENCE: Final = 0.5
 """Phrases that the searches of an index link with less confidence are left out: chosen in the same way."""

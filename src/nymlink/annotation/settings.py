@@ -23,8 +23,8 @@ class AnnotatorSettings:
         fuzzy: whether phrases that no name is are linked, too, by the searches of the index.
         fuzzy_confidence: phrases of less confidence are left out.
         restriction: what is looked for.
-        detector: what finds mentions: ``"dictionary"``; ``"given"``, those that documents come with; ``"spacy:NAME"``
-            or ``"hf:NAME"``, a model of spaCy or of Hugging Face.
+        detector: what finds mentions: ``"dictionary"``; ``"given"``, those that documents come with;
+            ``"spacy:NAME"`` or ``"hf:NAME"``, a model of spaCy or of Hugging Face.
         flags: what is told of the context of mentions.
         language: code of the language of texts and names; ``None`` for names of every language, without rules.
 

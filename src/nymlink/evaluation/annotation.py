@@ -193,7 +193,9 @@ def _mentions(gold: Sequence[Sequence[Span]], found: Sequence[Sequence[Span]], *
     return Score(
         right=sum(any(span.agrees(true, exact=exact) for true in own) for own, spans in pairs for span in spans),
         found=sum(map(len, found)),
-        recovered=sum(any(true.agrees(span, exact=exact) for span in spans) for own, spans in pairs for true in own),
+        recovered=sum(
+            any(true.agrees(span, exact=exact) for span in spans) for own, spans in pairs for true in own
+        ),
         gold=sum(map(len, gold)),
     )
 

@@ -22,7 +22,9 @@ def annotation_report(evaluation: AnnotationEvaluation) -> str:
         shares = "".join(f"{100 * share:8.1f}" for share in (score.precision, score.recall, score.f1))
         lines.append(f"{label:24}{shares}" + ("" if macro is None else f"{100 * macro:24.1f}"))
     if evaluation.unlocated:
-        lines.append(f"{evaluation.unlocated:,} gold mentions are not at their offsets: they count for documents only")
+        lines.append(
+            f"{evaluation.unlocated:,} gold mentions are not at their offsets: they count for documents only"
+        )
     if evaluation.unknown:
         lines.append(f"{evaluation.unknown:,} gold mentions are of concepts that the vocabulary does not have")
     return "\n".join(lines) + "\n"

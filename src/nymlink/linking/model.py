@@ -143,7 +143,11 @@ class Link:
             "an ordinary word" if self.ordinary else "",
             f"a name of {self.tied} concepts" if self.tied > 1 >= self.meanings else "",
             f"without {', '.join(map(repr, self.left_out))}" if self.left_out else "",
-            *(() if self.context is None else (f"{flag}: {words}" for flag, words in self.context.triggers.items())),
+            *(
+                ()
+                if self.context is None
+                else (f"{flag}: {words}" for flag, words in self.context.triggers.items())
+            ),
         )
         return tuple(filter(None, notes))
 

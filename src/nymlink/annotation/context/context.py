@@ -12,7 +12,9 @@ from nymlink.corpus.model import Mention
 from nymlink.linking.model import FLAGS, Context
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|[;:]")
-_SENTENCE_END: Final = re.compile(r"(?<=[^A-Z\s][.!?])[\"'”’)\]]*\s+(?=[(\[\"'“‘]?[A-Z0-9])|\n\s*\n|\n(?=\s*[-*•\d])")
+_SENTENCE_END: Final = re.compile(
+    r"(?<=[^A-Z\s][.!?])[\"'”’)\]]*\s+(?=[(\[\"'“‘]?[A-Z0-9])|\n\s*\n|\n(?=\s*[-*•\d])"
+)
 
 _REACH: Final = 12
 """Words that a phrase reaches at most."""

@@ -2,9 +2,9 @@
 
 They are in ``data/context_rules.tsv``: what they say (``negated``, ``family``, ``hypothetical``, ``historical``),
 where the mentions stand of which they say it (``after`` the phrase, ``before`` it), the phrases, and why they are
-there. Those of ``ending`` end what was said; those of ``nothing`` say nothing, though they hold a phrase that does.
-After Harkema et al., "ConText: an algorithm for determining negation, experiencer, and temporal status from clinical
-reports", Journal of Biomedical Informatics 42 (2009).
+there. Those of ``ending`` end what was said; those of ``nothing`` say nothing, though they hold a phrase that
+does. After Harkema et al., "ConText: an algorithm for determining negation, experiencer, and temporal status from
+clinical reports", Journal of Biomedical Informatics 42 (2009).
 """
 
 from __future__ import annotations
@@ -44,6 +44,4 @@ def rules_by_first_word() -> Mapping[str, tuple[Rule, ...]]:
         for phrase in split_cell(row["words"]):
             words = tuple(phrase.split(" "))
             rules[words[0]].append(Rule(words, row["flag"], cast(Direction, row["direction"])))
-    return {
-        first: tuple(sorted(own, key=lambda rule: -len(rule.words))) for first, own in rules.items()
-    }
+    return {first: tuple(sorted(own, key=lambda rule: -len(rule.words))) for first, own in rules.items()}

@@ -67,11 +67,14 @@ class DictionaryFinder:
             vocabulary = self.matcher.vocabulary
             concept, name = self.matcher.concept(hit), vocabulary.name(hit.choice.row)
             score = 1.0 if hit.choice.level == Level.EXACT else LEVELS[hit.choice.level]
-            self._candidates[key] = normalise(name.text), Candidate(
-                vocabulary.concept_id(concept),
-                vocabulary.preferred_name(concept),
-                name,
-                score,
-                {DICTIONARY: score},
+            self._candidates[key] = (
+                normalise(name.text),
+                Candidate(
+                    vocabulary.concept_id(concept),
+                    vocabulary.preferred_name(concept),
+                    name,
+                    score,
+                    {DICTIONARY: score},
+                ),
             )
         return self._candidates[key]

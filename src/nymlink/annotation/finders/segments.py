@@ -28,9 +28,7 @@ def segments_of(text: str) -> Iterator[tuple[int, str]]:
 def _cut(text: str, end: int) -> int:
     """Find the best place to cut a text, not after ``end``."""
     for pattern in _ENDS:
-        last = None
-        for last in pattern.finditer(text, end - _TAIL, end):
-            pass
-        if last is not None:
-            return last.end()
+        ends = [match.end() for match in pattern.finditer(text, end - _TAIL, end)]
+        if ends:
+            return ends[-1]
     return end

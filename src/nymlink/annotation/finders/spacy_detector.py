@@ -40,6 +40,8 @@ class SpacyDetector:
     def detect(self, texts: Sequence[str]) -> list[tuple[Mention, ...]]:
         """List the entities of each text, in order."""
         return [
-            tuple(Mention(entity.text, entity.start_char, entity.end_char, entity.label_) for entity in parsed.ents)
+            tuple(
+                Mention(entity.text, entity.start_char, entity.end_char, entity.label_) for entity in parsed.ents
+            )
             for parsed in self.pipeline.pipe(texts)
         ]

@@ -35,9 +35,7 @@ class _Group(NamedTuple):
     end: int
 
 
-def find_coordinations(
-    tokens: Sequence[Token], table: NameTable, chooser: NameChooser, names: Spans
-) -> list[Hit]:
+def find_coordinations(tokens: Sequence[Token], table: NameTable, chooser: NameChooser, names: Spans) -> list[Hit]:
     """Find the names that conjuncts are with what they share, in coordinations that do not overlap.
 
     Args:
@@ -54,7 +52,9 @@ def find_coordinations(
         for group in _groups(parts, table, chooser, names)
     ]
     chosen: list[_Group] = []
-    for group in sorted(groups, key=lambda group: (-sum(hit.words for hit in group.hits), group.end - group.start)):
+    for group in sorted(
+        groups, key=lambda group: (-sum(hit.words for hit in group.hits), group.end - group.start)
+    ):
         if not any(group.start < other.end and other.start < group.end for other in chosen):
             chosen.append(group)
     return [hit for group in chosen for hit in group.hits]
@@ -175,7 +175,11 @@ def _group(
 
 def _look_up(words: list[Token], table: NameTable, chooser: NameChooser) -> Hit | None:
     exact = sum(token.word.exact for token in words) & MASK if all(token.word.exact for token in words) else None
-    digests = (exact, sum(token.word.form for token in words) & MASK, sum(token.word.sense for token in words) & MASK)
+    digests = (
+        exact,
+        sum(token.word.form for token in words) & MASK,
+        sum(token.word.sense for token in words) & MASK,
+    )
     for digest in digests:
         if digest is None or not table.passes(digest):
             continue

@@ -20,7 +20,6 @@ from nymlink.core.terminal.progress import track
 from nymlink.vocabulary.languages import matching_languages
 from nymlink.vocabulary.vocabulary import Vocabulary
 
-
 _MOST: Final = 20
 """Concepts that may have a word in their names which alone is a name without the empty ones."""
 
@@ -66,7 +65,9 @@ def build_lexicon(names: Sequence[NameWords], rules: WordRules, *, progress: boo
             rules.same(word.lemma) if word.kind == Kind.WORD else AND
             for word in words_of_name(tokens_of(text, plain.find, conjunction=plain.conjunction))
         ]
-        lemmas.update(word.lemma for word in words_of_name(tokens_of(text, plain.find, conjunction=plain.conjunction)))
+        lemmas.update(
+            word.lemma for word in words_of_name(tokens_of(text, plain.find, conjunction=plain.conjunction))
+        )
         if len(own) <= LONGEST:
             by_concept[concept].append(frozenset(own))
     exchanges = [pair for pair in find_exchanges(by_concept.values()) if AND not in pair.words]

@@ -46,7 +46,7 @@ class NameTable:
         bits = len(self.filter).bit_length() - 1
         if len(self.filter) != 1 << bits:
             raise ValueError("the filter of the names is none")
-        self._places = memoryview(self.filter)
+        self._places = memoryview(np.ascontiguousarray(self.filter))  # type: ignore[arg-type]
         self._shift = 64 - bits
 
     @classmethod

@@ -11,6 +11,8 @@ from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
 from typing import Final
 
+import psutil
+
 from nymlink.annotation.annotator import Annotator
 from nymlink.annotation.settings import AnnotatorSettings
 from nymlink.core.errors import InputError
@@ -36,9 +38,9 @@ Annotated = tuple[Document, list[Link]]
 
 def usable_cores() -> int:
     """Count the cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    # Not on every system a process can be kept to some of the cores.
+    affinity = getattr(psutil.Process(), "cpu_affinity", None)
+    return len(affinity()) if affinity is not None else os.cpu_count() or 1
 
 
 def annotate_stream(
@@ -79,9 +81,7 @@ def annotate_stream(
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _in_order(
-    pool: ProcessPoolExecutor, batches: Iterable[list[Document]], most: int
-) -> Iterator[Annotated]:
+def _in_order(pool: ProcessPoolExecutor, batches: Iterable[list[Document]], most: int) -> Iterator[Annotated]:
     waiting: deque[tuple[list[Document], Future[list[list[Link]]]]] = deque()
     for batch in batches:
         waiting.append((batch, pool.submit(_annotate, batch)))

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import Any, Final, TextIO, cast
 
 from nymlink.core.errors import InputError, OutputError
 from nymlink.core.json_objects import member
@@ -51,16 +51,21 @@ class ResumableFile:
     done: int
     _journal: Path
     _made_of: Mapping[str, Any]
-    stream: _HeaderlessStream = field(init=False)
+    _stream: _HeaderlessStream = field(init=False)
     _written: int = field(init=False)
 
     def __post_init__(self) -> None:
         self._written = self.done
-        self.stream = _HeaderlessStream(self.out, begun=not self.done)
+        self._stream = _HeaderlessStream(self.out, begun=not self.done)
+
+    @property
+    def stream(self) -> TextIO:
+        """Stream for a writer: what it writes before :meth:`begin` is left out where an earlier run wrote it."""
+        return cast(TextIO, self._stream)
 
     def begin(self) -> None:
         """Write what is written from now on: the first documents follow. A header before is of the earlier run."""
-        self.stream.begun = True
+        self._stream.begun = True
 
     def document_written(self) -> None:
         """Count a document that was written in full."""
@@ -72,7 +77,11 @@ class ResumableFile:
         """Write down how far this run has come."""
         self.out.flush()
         os.fsync(self.out.fileno())
-        state = {"documents": self._written, "bytes": os.fstat(self.out.fileno()).st_size, "made_of": self._made_of}
+        state = {
+            "documents": self._written,
+            "bytes": os.fstat(self.out.fileno()).st_size,
+            "made_of": self._made_of,
+        }
         with atomic_file(self._journal) as partial:
             partial.write_text(json.dumps(state), encoding="utf-8")
 
@@ -122,7 +131,9 @@ def _earlier(journal: Path, partial: Path, made_of: Mapping[str, Any]) -> tuple[
     except FileNotFoundError:
         return 0, 0
     except (OSError, ValueError) as error:
-        raise OutputError(f"cannot go on with the earlier run ({error}): run without --resume", path=journal) from error
+        raise OutputError(
+            f"cannot go on with the earlier run ({error}): run without --resume", path=journal
+        ) from error
     if changed := sorted(name for name in {*before, *made_of} if before.get(name) != made_of.get(name)):
         raise InputError(
             f"the earlier run had another {changed[0].replace('_', ' ')}: run without --resume to begin anew",

@@ -19,7 +19,7 @@ from nymlink.corpus.readers.common import source_name
 
 PLAIN: Final = "text"
 JSON_LINES: Final = "jsonl"
-"""Formats of texts without mentions: a file that is one document, and a JSON object with ``id`` and ``text`` a line."""
+"""Formats of texts without mentions: a file that is a document; a JSON object with ``id`` and ``text`` a line."""
 
 _LARGEST: Final = 1 << 28
 """Bytes of the largest plain file that is read: it is held in memory as one document."""
@@ -69,6 +69,9 @@ def _format_of(path: Path) -> str:
     """Tell the format of a file or folder by its content."""
     if path.is_file() and path.name.lower().endswith(_JSON_ENDINGS) and '"text"' in read_head(path):
         return JSON_LINES
+    if not path.is_dir() and (not path.is_file() or not read_head(path).strip()):
+        # A pipe can be read only once; an empty file is an empty document.
+        return PLAIN
     with suppress(UnknownFormatError):
         name = find_format(CORPUS_FORMATS, path).name
         if name not in _MENTION_FORMATS:
@@ -129,7 +132,7 @@ def _decode(content: bytes, path: Path, problems: Problems) -> str:
     """
     if len(content) > _LARGEST:
         raise InputError(
-            f"a text of more than {_LARGEST >> 20} MB: give its documents one by one, as JSON lines with id and text",
+            f"a text of more than {_LARGEST >> 20} MB: give its documents as JSON lines with id and text",
             path=path,
         )
     refuse_utf16(content[:64], path)

@@ -44,12 +44,10 @@ def find_exchanges(names: Iterable[Sequence[frozenset[str]]]) -> list[Exchange]:
             if 1 < len(words) <= _MOST and len(distinct) > 1:
                 for word in words:
                     in_place[words - {word}].add(word)
-        found = set()
+        found: set[tuple[str, str]] = set()
         for exchanged in in_place.values():
             if 1 < len(exchanged) <= _MOST:
                 ordered = sorted(exchanged)
                 found.update((a, b) for place, a in enumerate(ordered) for b in ordered[place + 1 :])
         pairs.update(found)
-    return [
-        Exchange(pair, count, count / sqrt(total[pair[0]] * total[pair[1]])) for pair, count in pairs.items()
-    ]
+    return [Exchange(pair, count, count / sqrt(total[pair[0]] * total[pair[1]])) for pair, count in pairs.items()]

@@ -45,16 +45,16 @@ class Lexicon:
 
     def __post_init__(self) -> None:
         lemmas, forms, senses = (texts.to_pylist() for texts in (self.lemmas, self.forms, self.senses))
-        self._classes = {
-            lemma: (form, sense) for lemma, form, sense in zip(lemmas, forms, senses, strict=True)
-        }
+        self._classes = {lemma: (form, sense) for lemma, form, sense in zip(lemmas, forms, senses, strict=True)}
         self._by_root = {self.rules.root(lemma): lemma for lemma in reversed(lemmas)}
         self.conjunction = Word(
-            Kind.CONJUNCTION, AND, AND, *(_key(level, AND) for level in ("exact", "form", "sense"))
+            Kind.CONJUNCTION, AND, AND, _key("exact", AND), _key("form", AND), _key("sense", AND)
         )
 
     @classmethod
-    def of(cls, rules: WordRules, lemmas: Iterable[str], forms: Mapping[str, str], senses: Mapping[str, str]) -> Lexicon:
+    def of(
+        cls, rules: WordRules, lemmas: Iterable[str], forms: Mapping[str, str], senses: Mapping[str, str]
+    ) -> Lexicon:
         """Make a lexicon of lemmas and their classes."""
         ordered = sorted(lemmas)
         return cls(

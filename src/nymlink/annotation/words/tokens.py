@@ -19,7 +19,9 @@ BREAK: Final = Word(Kind.BREAK, "|")
 _Find = Callable[[str], Word]
 
 
-def tokens_of(text: str, find: _Find, *, conjunction: Word, skipped: Sequence[tuple[int, int]] = ()) -> list[Token]:
+def tokens_of(
+    text: str, find: _Find, *, conjunction: Word, skipped: Sequence[tuple[int, int]] = ()
+) -> list[Token]:
     """Cut a text into tokens.
 
     A word of two parts with a hyphen between them is one token where a name has it in one ("pre-auricular").

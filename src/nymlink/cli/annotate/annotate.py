@@ -47,16 +47,12 @@ _STREAM: Final = Path("-")
     help="Format of the files; told by the content of each if not given.",
 )
 @annotator_options
-@click.option(
-    "--processes", type=click.IntRange(min=1), help="Processes that annotate; one a core if not given."
-)
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="File to write; without it standard output."
-)
+@click.option("--processes", type=click.IntRange(min=1), help="Processes that annotate; one a core if not given.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write; without it standard output.")
 @click.option(
     "--format",
     type=click.Choice(LINK_FORMATS.names()),
-    help="Format of the output. Without it: by the ending of --output; else table for a terminal, jsonl for a pipe.",
+    help="Format of the output. Without it: by the ending of --output; else table for a terminal, else jsonl.",
 )
 @click.option(
     "--resume",
@@ -82,8 +78,8 @@ def annotate(
     the order and the forms of its words, with abbreviations that a text defines. Nothing is learned: any
     vocabulary will do. Mentions that a corpus comes with are linked as they are, unless --detector says otherwise.
 
-    Each mention has a confidence, and flags for what its sentence says of it: negated, of the family, hypothetical,
-    historical. Documents are read, annotated and written as they come, so there may be millions.
+    Each mention has a confidence, and flags for what its sentence says of it: negated, of the family,
+    hypothetical, historical. Documents are read, annotated and written as they come, so there may be millions.
 
     \b
     A text, and what is found in it:
@@ -113,7 +109,8 @@ def annotate(
     require_input(format, table=False, documents=True)
     if resume and (output is None or format not in RESUMABLE):
         raise click.UsageError(
-            f"--resume goes on with a file of mentions: give --output, in one of the formats {', '.join(sorted(RESUMABLE))}"
+            "--resume goes on with a file of mentions: give --output, in one of the formats "
+            + ", ".join(sorted(RESUMABLE))
         )
     require_files([output], [*(file for file in files if file != _STREAM), index])
     opened = default_index(progress=True) if index is None else Index.load(index, encoder=encoder)
@@ -125,7 +122,15 @@ def annotate(
             settings = _linking(settings)
         annotator = Annotator(opened, settings, progress=True)
         rest = documents if first is None else _chained(first, documents)
-        _run(annotator, rest, output, format, processes=processes, resume=resume, made_of=_made_of(files, index, settings, format))
+        _run(
+            annotator,
+            rest,
+            output,
+            format,
+            processes=processes,
+            resume=resume,
+            made_of=_made_of(files, index, settings, format),
+        )
     finish(problems)
 
 
@@ -150,7 +155,11 @@ def _run(
         options=frozenset(),
     )
     if output is None:
-        _write(annotate_stream(annotator, documents, processes=processes), open_writer(format, sys.stdout, info), sys.stdout)
+        _write(
+            annotate_stream(annotator, documents, processes=processes),
+            open_writer(format, sys.stdout, info),
+            sys.stdout,
+        )
     elif format not in RESUMABLE:
         with open_file(output) as out:
             _write(annotate_stream(annotator, documents, processes=processes), open_writer(format, out, info), out)
@@ -162,7 +171,9 @@ def _run(
             _write(annotate_stream(annotator, remaining, processes=processes), writer, file.out, file)
 
 
-def _write(annotated: Iterable[Annotated], writer: LinkWriter, out: TextIO, file: ResumableFile | None = None) -> None:
+def _write(
+    annotated: Iterable[Annotated], writer: LinkWriter, out: TextIO, file: ResumableFile | None = None
+) -> None:
     for document, links in annotated:
         writer.begin_document(document)
         for link in links:

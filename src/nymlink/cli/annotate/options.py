@@ -43,17 +43,23 @@ _OPTIONS: Final = (
         help="Keep mentions that overlap; else those of most words are chosen.",
     ),
     click.option(
-        "--branch", "branches", multiple=True, metavar="ID", help="This concept and its descendants only. Repeatable."
+        "--branch",
+        "branches",
+        multiple=True,
+        metavar="ID",
+        help="This concept and its descendants only. Repeatable.",
     ),
     click.option(
-        "--semantic-type", "semantic_types", multiple=True, metavar="TYPE", help="Concepts of this type only. Repeatable."
+        "--semantic-type",
+        "semantic_types",
+        multiple=True,
+        metavar="TYPE",
+        help="Concepts of this type only. Repeatable.",
     ),
     click.option(
         "--source", "sources", multiple=True, metavar="SOURCE", help="Names of this source only. Repeatable."
     ),
-    click.option(
-        "--ids", type=click.Path(path_type=Path), help="The concepts of this file only, an id a line."
-    ),
+    click.option("--ids", type=click.Path(path_type=Path), help="The concepts of this file only, an id a line."),
     click.option(
         "--detector",
         default="dictionary",

@@ -20,7 +20,19 @@ from nymlink.text.word_tables import read_kinds
 
 _TABLE: Final = Path(__file__).parent / "data" / "matching_words.tsv"
 
-Kind = Literal["glue", "conjunction", "break", "abnormal", "wrong", "same", "qualifier", "empty", "person", "adjective", "noun"]
+Kind = Literal[
+    "glue",
+    "conjunction",
+    "break",
+    "abnormal",
+    "wrong",
+    "same",
+    "qualifier",
+    "empty",
+    "person",
+    "adjective",
+    "noun",
+]
 
 
 @cache
