@@ -46,6 +46,7 @@ def test_flags_of_three_hundred_sentences() -> None:
         ("There was no change in ataxia.", "ataxia", {}),
         ("His mother did not have ataxia.", "ataxia", {"family": "mother", "negated": "did not"}),
         ("No rash, but ataxia.", "ataxia", {}),
+        ("Weakness (no spasticity), and ataxia", "ataxia", {}),
         ("Ataxia", "ataxia", {}),
     ],
 )

@@ -11,7 +11,7 @@ from nymlink.annotation.context.rules import Direction, Rule, rules_by_first_wor
 from nymlink.corpus.model import Mention
 from nymlink.linking.model import FLAGS, Context
 
-_WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|[;:]")
+_WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|[;:)]")
 _SENTENCE_END: Final = re.compile(
     r"(?<=[^A-Z\s][.!?])[\"'”’)\]]*\s+(?=[(\[\"'“‘]?[A-Z0-9])|\n\s*\n|\n(?=\s*[-*•\d])"
 )

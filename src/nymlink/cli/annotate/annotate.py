@@ -93,7 +93,7 @@ def annotate(
 
     \b
     A part of a vocabulary; phrases that no name is:
-      nymlink annotate abstracts.jsonl --index hpo-index --branch HP:0000707 -o neuro.tsv
+      nymlink annotate abstracts.jsonl --index hpo-index --branch HP:0000118 -o phenotypes.tsv
       nymlink annotate letter.txt --index hpo-index --fuzzy
     """
     if files and texts:
