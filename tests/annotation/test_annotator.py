@@ -138,7 +138,7 @@ def test_any_detector_will_do() -> None:
 
 @pytest.mark.parametrize("name", ["magic", "spacy:", "magic:model"])
 def test_detectors_that_there_are_not_are_said(name: str) -> None:
-    with pytest.raises(UnknownNameError, match="there are dictionary, given, spacy:NAME and hf:NAME"):
+    with pytest.raises(UnknownNameError, match="there are dictionary, given, hf:NAME and spacy:NAME"):
         annotator(detector=name)
 
 

@@ -170,7 +170,9 @@ def _sources(folder: Path) -> None:
     write("notes.tsv", "1\t2026-01-05\theart attack\n2\t2026-01-06\tgout\n")
     write("mesh.xml", SAMPLES["mesh"].text)
     write("letter.txt", "No seizures. He has low-set ears; his mother is deaf.\n")
-    write("abstracts.jsonl", '{"id": "1", "text": "Seizures and loss of hearing."}\n{"id": "2", "text": "None."}\n')
+    write(
+        "abstracts.jsonl", '{"id": "1", "text": "Seizures and loss of hearing."}\n{"id": "2", "text": "None."}\n'
+    )
     _umls(folder / "2026AA" / "META")
 
 

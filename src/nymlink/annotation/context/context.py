@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from nymlink.annotation.context.rules import Direction, Rule, rules_by_first_word
+from nymlink.annotation.context.rules import Rule, rules_by_first_word
 from nymlink.corpus.model import Mention
 from nymlink.linking.model import FLAGS, Context
 
@@ -56,11 +56,13 @@ def contexts_of(text: str, mentions: Sequence[Mention], flags: Collection[str] =
         found = _phrases([word for _, _, word in words])
         if not found:
             continue
-        for first, last, place in inside:
+        begins_of_words = [begin for begin, _, _ in words]
+        for begin, stop, place in inside:
+            first, last = bisect_left(begins_of_words, begin), bisect_left(begins_of_words, stop)
             said: dict[str, str] = {}
             for phrase in found:
                 flag = phrase.rule.flag
-                if flag in flags and flag not in said and _reaches(phrase, found, words, first, last):
+                if flag in flags and flag not in said and _reaches(phrase, found, first, last):
                     said[flag] = text[words[phrase.first][0] : words[phrase.last - 1][1]]
             if said:
                 contexts[place] = Context(**said)
@@ -97,19 +99,14 @@ def _holds(longer: _Found, phrase: _Found) -> bool:
     return longer.first <= phrase.first and phrase.last <= longer.last
 
 
-def _reaches(
-    phrase: _Found, found: Sequence[_Found], words: Sequence[tuple[int, int, str]], start: int, end: int
-) -> bool:
-    """Whether a phrase says what it says of the mention at an offset."""
-    direction: Direction = phrase.rule.direction
-    if direction == "after":
-        if words[phrase.last - 1][1] > start:
-            return False
-        between = [place for place in range(phrase.last, len(words)) if words[place][1] <= start]
+def _reaches(phrase: _Found, found: Sequence[_Found], first: int, last: int) -> bool:
+    """Whether a phrase says what it says of a mention, from its first word to one past its last."""
+    if phrase.rule.direction == "after":
+        between = range(phrase.last, first)
+        reaches = phrase.last <= first
     else:
-        if words[phrase.first][0] < end:
-            return False
-        between = [place for place in range(phrase.first) if words[place][0] >= end]
-    if len(between) > _REACH:
+        between = range(last, phrase.first)
+        reaches = last <= phrase.first
+    if not reaches or len(between) > _REACH:
         return False
     return not any(other.rule.flag == ENDING and other.first in between for other in found)

@@ -1,13 +1,18 @@
-"""Open detectors of mentions: models of spaCy and of Hugging Face, by name."""
+"""Open detectors of mentions by name: a registry of kinds, each opened by the name of a model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable
 from typing import Final
 
 from nymlink.annotation.finders.detected import Detector
 from nymlink.core.errors import UnknownNameError
+from nymlink.core.registry import Registry
+
+OpenDetector = Callable[[str], Detector]
+"""A function that opens a detector, given what follows the colon of its name."""
+
+DETECTORS: Final[Registry[OpenDetector]] = Registry("nymlink.detectors", noun="detector")
 
 
 def open_detector(name: str) -> Detector:
@@ -19,27 +24,7 @@ def open_detector(name: str) -> Detector:
         MissingExtraError: its package is not installed.
     """
     kind, _, model = name.partition(":")
-    if kind not in _KINDS or not model:
-        raise UnknownNameError(
-            f"no detector {name!r}: there are dictionary, given, "
-            + " and ".join(f"{known}:NAME" for known in _KINDS)
-        )
-    return _KINDS[kind](model)
-
-
-def _open_spacy(model: str) -> Detector:
-    from nymlink.annotation.finders.spacy_detector import SpacyDetector
-
-    return SpacyDetector.load(model)
-
-
-def _open_hugging_face(model: str) -> Detector:
-    from nymlink.annotation.finders.hugging_face_detector import HuggingFaceDetector
-
-    return HuggingFaceDetector.load(model)
-
-
-_KINDS: Final[Mapping[str, Callable[[str], Detector]]] = MappingProxyType(
-    {"spacy": _open_spacy, "hf": _open_hugging_face}
-)
-"""Kinds of detectors, and what opens one."""
+    if kind not in DETECTORS.names() or not model:
+        known = " and ".join(f"{known}:NAME" for known in DETECTORS.names())
+        raise UnknownNameError(f"no detector {name!r}: there are dictionary, given, {known}")
+    return DETECTORS.get(kind)(model)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
+from nymlink.annotation.finders.detectors import OpenDetector
 from nymlink.annotation.finders.segments import segments_of
 from nymlink.core.errors import InputError, MissingExtraError
 from nymlink.corpus.model import Mention
 
-_STRIDE = 64
+_STRIDE: Final = 64
 """Tokens that the windows of a long text share."""
 
 
@@ -65,3 +66,6 @@ class HuggingFaceDetector:
             )
             for text in texts
         ]
+
+
+OPEN: Final[OpenDetector] = HuggingFaceDetector.load

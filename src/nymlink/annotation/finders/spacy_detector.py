@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
+from nymlink.annotation.finders.detectors import OpenDetector
 from nymlink.core.errors import InputError, MissingExtraError
 from nymlink.corpus.model import Mention
 
@@ -45,3 +46,6 @@ class SpacyDetector:
             )
             for parsed in self.pipeline.pipe(texts)
         ]
+
+
+OPEN: Final[OpenDetector] = SpacyDetector.load

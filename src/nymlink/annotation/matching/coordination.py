@@ -162,25 +162,32 @@ def _begins(part: Sequence[Token], token: Token) -> bool:
 def _group(
     head: list[Token], conjuncts: Sequence[list[Token]], tail: list[Token], table: NameTable, chooser: NameChooser
 ) -> Iterator[_Group]:
-    hits = []
+    hits: list[Hit] = []
+    # Two must be names: of two conjuncts the first says enough where it is none.
+    spare = len(conjuncts) - 2
     for conjunct in conjuncts:
-        words = [*head, *conjunct, *tail]
-        hit = _look_up(words, table, chooser)
+        hit = _look_up([*head, *conjunct, *tail], table, chooser)
         if hit is not None:
             hits.append(hit)
+        elif spare:
+            spare -= 1
+        else:
+            return
     if len(hits) > 1:
         start = (head or conjuncts[0])[0].start
         yield _Group(hits, start, (tail or conjuncts[-1])[-1].end)
 
 
 def _look_up(words: list[Token], table: NameTable, chooser: NameChooser) -> Hit | None:
-    exact = sum(token.word.exact for token in words) & MASK if all(token.word.exact for token in words) else None
-    digests = (
-        exact,
-        sum(token.word.form for token in words) & MASK,
-        sum(token.word.sense for token in words) & MASK,
-    )
-    for digest in digests:
+    exact = form = sense = 0
+    known = True
+    for token in words:
+        word = token.word
+        known = known and bool(word.exact)
+        exact += word.exact
+        form += word.form
+        sense += word.sense
+    for digest in (exact & MASK if known else None, form & MASK, sense & MASK):
         if digest is None or not table.passes(digest):
             continue
         choice = chooser.choose(digest, words)

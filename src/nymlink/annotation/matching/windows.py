@@ -24,7 +24,8 @@ def find_windows(tokens: Sequence[Token], table: NameTable, chooser: NameChooser
     Articles and prepositions within are passed over; a qualifier within may be, too ("aplasia of the left thumb").
     """
     hits: list[Hit] = []
-    passes = table.passes
+    # The filter is asked for every stretch of words: a call would take longer than the look.
+    places, shift = table.places, table.shift
     for first, token in enumerate(tokens):
         word = token.word
         if word.kind != _WORD or not word.form:
@@ -52,15 +53,15 @@ def find_windows(tokens: Sequence[Token], table: NameTable, chooser: NameChooser
             if kind != _WORD:
                 continue
             choice = None
-            if known and passes(exact & MASK):
+            if known and places[(exact & MASK) >> shift]:
                 choice = chooser.choose(exact & MASK, _words(tokens, first, last))
-            if choice is None and passes(form & MASK):
+            if choice is None and places[(form & MASK) >> shift]:
                 choice = chooser.choose(form & MASK, _words(tokens, first, last))
-            if choice is None and passes(sense & MASK):
+            if choice is None and places[(sense & MASK) >> shift]:
                 choice = chooser.choose(sense & MASK, _words(tokens, first, last))
             if choice is None and gap and not word.qualifier:
                 for digest in ((exact - skipped_exact) & MASK if known else None, (form - skipped_form) & MASK):
-                    if choice is None and digest is not None and passes(digest):
+                    if choice is None and digest is not None and places[digest >> shift]:
                         choice = chooser.choose(digest, _words(tokens, first, last, qualifiers=False))
                 if choice is not None:
                     choice = choice._replace(confidence=choice.confidence * FACTORS["gap"])
@@ -78,6 +79,7 @@ def find_cores(
 ) -> Iterator[Hit]:
     """Find names by their words alone that say something, where nothing else was found."""
     free = _free(tokens, taken)
+    places, shift = table.places, table.shift
     for first, token in enumerate(tokens):
         if not free[first] or token.word.empty or not token.word.form:
             continue
@@ -95,7 +97,7 @@ def find_cores(
                 forms += word.form
                 found.append(tokens[last])
             digest = core_digest(forms)
-            choice = chooser.choose(digest, found) if table.passes(digest) else None
+            choice = chooser.choose(digest, found) if places[digest >> shift] else None
             if choice is not None and not _dangles(tokens, last, choice, chooser, persons=False):
                 yield Hit(token.start, tokens[last].end, len(found), choice)
 

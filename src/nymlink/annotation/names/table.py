@@ -29,6 +29,8 @@ class NameTable:
         levels: uint8 (K): the level of each.
         rows: int32 (K): the row of its name in the vocabulary.
         filter: uint8 (2**b): whether a digest has these first b bits.
+        places: the filter, whose items are read faster.
+        shift: by how many bits a digest is shifted to its place in the filter.
     """
 
     FILES: ClassVar = ("digests.npy", "levels.npy", "rows.npy", "filter.npy")
@@ -37,8 +39,8 @@ class NameTable:
     levels: npt.NDArray[np.uint8]
     rows: npt.NDArray[np.int32]
     filter: npt.NDArray[np.uint8]
-    _places: memoryview = field(init=False)
-    _shift: int = field(init=False)
+    places: memoryview = field(init=False)
+    shift: int = field(init=False)
 
     def __post_init__(self) -> None:
         if not len(self.digests) == len(self.levels) == len(self.rows):
@@ -46,8 +48,8 @@ class NameTable:
         bits = len(self.filter).bit_length() - 1
         if len(self.filter) != 1 << bits:
             raise ValueError("the filter of the names is none")
-        self._places = memoryview(np.ascontiguousarray(self.filter))  # type: ignore[arg-type]
-        self._shift = 64 - bits
+        self.places = memoryview(np.ascontiguousarray(self.filter))  # type: ignore[arg-type]
+        self.shift = 64 - bits
 
     @classmethod
     def of(cls, entries: Sequence[tuple[int, Level, int]]) -> NameTable:
@@ -63,11 +65,11 @@ class NameTable:
 
     def passes(self, digest: int) -> int:
         """Whether there may be names with a digest; 0 where there are none."""
-        return self._places[digest >> self._shift]
+        return self.places[digest >> self.shift]
 
     def find(self, digest: int) -> list[tuple[Level, int]]:
         """Find the names with a digest, each with the level at which it has it."""
-        if not self._places[digest >> self._shift]:
+        if not self.places[digest >> self.shift]:
             return []
         wanted = np.uint64(digest)
         start, end = (int(np.searchsorted(self.digests, wanted, side)) for side in ("left", "right"))

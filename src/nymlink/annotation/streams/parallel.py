@@ -77,8 +77,10 @@ def annotate_stream(
             raise InputError(
                 "a process that annotated ended early, which too little memory does: use fewer (--processes 1)"
             ) from error
-        finally:
+        except BaseException:
+            # Whoever reads no further is not kept waiting.
             pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def _in_order(pool: ProcessPoolExecutor, batches: Iterable[list[Document]], most: int) -> Iterator[Annotated]:

@@ -66,13 +66,14 @@ class Lexicon:
 
     def find(self, surface: str) -> Word:
         """Look up what is known of a word, as it is written."""
-        word = self._found.get(surface)
-        if word is None:
+        try:
+            return self._found[surface]
+        except KeyError:
             word = self._look_up(surface)
             if len(self._found) >= _MOST:
                 self._found.clear()
             self._found[surface] = word
-        return word
+            return word
 
     def _look_up(self, surface: str) -> Word:
         text = without_accents(surface.lower())

@@ -46,8 +46,12 @@ def tokens_of(
             skip = next(gone, None)
         if skip is not None and skip[0] <= start:
             continue
-        gap = (left_out + text[end:start]).strip()
-        left_out = ""
+        gap = text[end:start]
+        if gap != " " or left_out:
+            gap = (left_out + gap).strip()
+            left_out = ""
+        else:
+            gap = ""
         end = stop
         if gap and tokens and gap not in _APOSTROPHES:
             hyphenated = gap in _HYPHENS
