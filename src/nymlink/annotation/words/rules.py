@@ -103,6 +103,7 @@ class EnglishWordRules(WordRules):
         return deep_stem(lemma[:-2] if adverb else lemma)
 
     def nouns(self, lemma: str) -> Iterator[str]:
+        yield f"{lemma}ness"
         for end, *others in rows_of("adjective ending"):
             if lemma.endswith(end) and len(lemma) - len(end) >= _SHORTEST - 1:
                 yield from (light_stem(lemma.removesuffix(end) + other) for other in others)
