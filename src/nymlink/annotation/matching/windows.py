@@ -26,14 +26,14 @@ def find_windows(tokens: Sequence[Token], table: NameTable, chooser: NameChooser
     hits: list[Hit] = []
     # The filter is asked for every stretch of words: a call would take longer than the look.
     places, shift = table.places, table.shift
-    for first, token in enumerate(tokens):
-        word = token.word
+    words = [token.word for token in tokens]
+    for first, word in enumerate(words):
         if word.kind != _WORD or not word.form:
             continue
         exact = form = sense = skipped_exact = skipped_form = 0
         known, gap, count = True, False, 0
         for last in range(first, len(tokens)):
-            word = tokens[last].word
+            word = words[last]
             kind = word.kind
             if kind == _GLUE:
                 continue
@@ -66,7 +66,7 @@ def find_windows(tokens: Sequence[Token], table: NameTable, chooser: NameChooser
                 if choice is not None:
                     choice = choice._replace(confidence=choice.confidence * FACTORS["gap"])
             if choice is not None and not _dangles(tokens, last, choice, chooser):
-                hits.append(Hit(token.start, tokens[last].end, count, choice))
+                hits.append(Hit(tokens[first].start, tokens[last].end, count, choice))
             if word.qualifier and count > 1:
                 gap = True
                 skipped_exact += word.exact
