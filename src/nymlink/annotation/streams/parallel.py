@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
+import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
+from multiprocessing.connection import wait
 from typing import Final
 
 import psutil
@@ -116,7 +119,18 @@ _annotator: Annotator
 
 def _open(index: Index, settings: AnnotatorSettings) -> None:
     global _annotator
+    # Ctrl-C is for the process that waits: it ends this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _annotator = Annotator(index, settings)
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it is killed: it would wait for work for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
 
 
 def _annotate(documents: list[Document]) -> list[list[Link]]:
