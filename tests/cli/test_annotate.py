@@ -46,6 +46,13 @@ def test_files_are_documents(run: Run, index: Path, tmp_path: Path) -> None:
     assert 'abstracts.jsonl:2: not a JSON object with a "text" (left out)' in done.stderr
 
 
+def test_of_several_files_one_that_cannot_be_read_is_left_out(run: Run, index: Path, tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("A renal cyst.", encoding="utf-8")
+    done = run("annotate", tmp_path / "missing.txt", tmp_path / "letter.txt", "--index", index)
+    assert (done.exit_code, len(objects(done.stdout))) == (1, 1)
+    assert "missing.txt: no such file (left out)" in done.stderr
+
+
 def test_standard_input_is_a_text(run: Run, index: Path) -> None:
     done = run("annotate", "--index", index, "--format", "tsv", input="Renal cysts and seizures")
     assert [line.split("\t")[3] for line in done.stdout.splitlines()] == ["mention", "Renal cysts", "seizures"]

@@ -19,6 +19,7 @@ from nymlink.annotation.streams.resume import RESUMABLE, ResumableFile, resumabl
 from nymlink.annotation.streams.texts import JSON_LINES, PLAIN, read_stream, read_texts
 from nymlink.cli.annotate.options import annotator_options
 from nymlink.cli.common import encoder_option, finish, reported_problems, require_files
+from nymlink.core.errors import InputError
 from nymlink.core.files import sha256
 from nymlink.core.problems import Problems
 from nymlink.core.store.ownership import MANIFEST
@@ -194,7 +195,13 @@ def _documents(
         if file == _STREAM:
             yield read_stream(sys.stdin.buffer, problems)
         else:
-            yield from read_texts([file], problems, format=format)
+            try:
+                yield from read_texts([file], problems, format=format)
+            except InputError as error:
+                # Of several files one that cannot be read is left out.
+                if len(files) == 1:
+                    raise
+                problems.reject(file, error.line, error.message)
 
 
 def _chained(first: Document, others: Iterator[Document]) -> Iterator[Document]:
