@@ -11,6 +11,7 @@ import pytest
 
 from nymlink.annotation.annotator import Annotator
 from nymlink.annotation.finders.detected import DetectedFinder
+from nymlink.annotation.finders.detectors import open_detector
 from nymlink.annotation.finders.hugging_face_detector import HuggingFaceDetector
 from nymlink.annotation.finders.segments import LONGEST, segments_of
 from nymlink.annotation.finders.spacy_detector import SpacyDetector
@@ -23,6 +24,7 @@ from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 from nymlink.linking.model import Context
 from tests.annotation.toy import ANNOTATOR, INDEX, pairs
+from tests.encode import tiny
 
 
 def annotator(**settings: Any) -> Annotator:
@@ -168,3 +170,18 @@ def test_entities_of_hugging_face_have_offsets_in_the_whole_text() -> None:
 def test_phrases_need_confidences() -> None:
     with pytest.raises(InputError, match="not calibrated"):
         annotator(fuzzy=True)
+
+
+@pytest.mark.slow
+def test_a_model_of_hugging_face_reads_texts_longer_than_its_positions(tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    tiny.folder(tmp_path / "base", max_position_embeddings=64)
+    config = transformers.AutoConfig.from_pretrained(tmp_path / "base")
+    config.id2label = {0: "O", 1: "B-Disease", 2: "I-Disease"}
+    transformers.AutoModelForTokenClassification.from_config(config).save_pretrained(tmp_path / "model")
+    transformers.AutoTokenizer.from_pretrained(tmp_path / "base").save_pretrained(tmp_path / "model")
+    text = "heart attack " * 100
+    [mentions] = open_detector(f"hf:{tmp_path / 'model'}").detect([text])
+    assert all(text[mention.start : mention.end] == mention.text for mention in mentions)
+    with pytest.raises(InputError, match="no token-classification model"):
+        open_detector(f"hf:{tmp_path / 'nothing'}")

@@ -12,7 +12,10 @@ from nymlink.core.errors import InputError, MissingExtraError
 from nymlink.corpus.model import Mention
 
 _STRIDE: Final = 64
-"""Tokens that the windows of a long text share."""
+"""Tokens that the windows of a long text share, at most a quarter of them."""
+
+_POSITIONS: Final = 512
+"""Tokens that a model can read at once that does not say how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +38,27 @@ class HuggingFaceDetector:
         """
         try:
             import torch  # noqa: F401
-            from transformers import pipeline
+            from transformers import AutoModelForTokenClassification, AutoTokenizer, pipeline
         except ImportError as error:
             raise MissingExtraError("train", purpose="A model of Hugging Face") from error
         try:
-            return cls(
-                pipeline(
-                    "token-classification",
-                    model=model,
-                    aggregation_strategy="first",
-                    stride=_STRIDE,
-                    trust_remote_code=False,
-                )
-            )
+            tokenizer = AutoTokenizer.from_pretrained(model, trust_remote_code=False)
+            network = AutoModelForTokenClassification.from_pretrained(model, trust_remote_code=False)
         except (OSError, ValueError) as error:
             raise InputError(f"no token-classification model {model!r}: {error}") from error
+        # A tokenizer need not know how long a text its model can read; some positions of that are special.
+        positions = getattr(network.config, "max_position_embeddings", _POSITIONS)
+        tokenizer.model_max_length = min(tokenizer.model_max_length, positions - 2)
+        stride = min(_STRIDE, tokenizer.model_max_length // 4)
+        return cls(
+            pipeline(
+                "token-classification",
+                model=network,
+                tokenizer=tokenizer,
+                aggregation_strategy="first",
+                stride=stride,
+            )
+        )
 
     def detect(self, texts: Sequence[str]) -> list[tuple[Mention, ...]]:
         """List the entities of each text, in order."""
