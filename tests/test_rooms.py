@@ -21,15 +21,16 @@ KNOWS = {
     "rank": "core text vocabulary encode index",
     "linking": "core corpus text vocabulary encode index rank",
     "rerank": "core corpus text vocabulary encode index rank linking",
-    "evaluation": "core corpus text vocabulary encode index rank linking rerank",
+    "annotation": "core corpus text vocabulary encode index linking",
+    "evaluation": "core corpus text vocabulary encode index rank linking rerank annotation",
     "train": "core corpus text vocabulary pairs encode index rank linking rerank evaluation",
     "plot": "core corpus text vocabulary pairs encode index rank linking rerank evaluation train",
     "xlbel": "core corpus vocabulary index rank linking rerank evaluation",
     "spacy": "core corpus linking",
-    "serve": "core corpus text vocabulary index rank linking",
+    "serve": "core corpus text vocabulary index rank linking annotation",
     "cli": (
-        "core corpus text vocabulary sources pairs encode index rank linking rerank evaluation train plot xlbel "
-        "serve"
+        "core corpus text vocabulary sources pairs encode index rank linking rerank annotation evaluation train plot "
+        "xlbel serve"
     ),
 }
 """Each room, and those that it may import from."""

@@ -5,6 +5,7 @@ Nothing is imported before it is used::
     import nymlink
 
     nymlink.link("deaf")                                  # the embedded default, loaded once
+    nymlink.annotate("Short and broad thumbs, no seizures.")  # finds and links what a text mentions
     linker = nymlink.Linker.build("mondo.obo")            # any source; or Linker.load("mondo-index")
     linker.link(["heart attack", "MI"]).to_frame()        # pandas when installed
     nymlink.evaluate(linker, nymlink.read_corpus("CDR_DevelopmentSet.PubTator.txt"), types=["Disease"])
@@ -18,6 +19,9 @@ from typing import TYPE_CHECKING, Any
 from nymlink.core.telemetry import disable_telemetry
 
 if TYPE_CHECKING:
+    from nymlink.annotation.annotator import Annotator
+    from nymlink.annotation.default import annotate
+    from nymlink.annotation.settings import AnnotatorSettings
     from nymlink.core.errors import (
         InputError,
         MissingExtraError,
@@ -58,6 +62,9 @@ if TYPE_CHECKING:
     from nymlink.vocabulary.vocabulary import Vocabulary
 
 _HOMES = {
+    "nymlink.annotation.annotator": "Annotator",
+    "nymlink.annotation.default": "annotate",
+    "nymlink.annotation.settings": "AnnotatorSettings",
     "nymlink.core.errors": (
         "InputError MissingExtraError NymlinkError OutputError StoreError UnknownFormatError UnknownNameError"
     ),
@@ -91,6 +98,8 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
+    "Annotator",
+    "AnnotatorSettings",
     "BioSynSettings",
     "Calibration",
     "Candidate",
@@ -119,6 +128,7 @@ __all__ = [
     "UnknownFormatError",
     "UnknownNameError",
     "Vocabulary",
+    "annotate",
     "enrich",
     "evaluate",
     "link",

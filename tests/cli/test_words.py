@@ -80,12 +80,11 @@ def test_formats_and_columns_are_those_of_the_input_or_the_output() -> None:
     for name, option in OPTIONS:
         for flag in option.opts:
             flags[flag].add(name)
-    assert flags["--format"] == {"link"}
+    assert flags["--format"] == {"annotate", "link"}
     assert flags["--column"] == {"link"}
-    assert (
-        flags["--input-format"]
-        == flags["--map-column"]
-        == {"calibrate", "evaluate", "index fit", "link", "rerank evaluate", "rerank fit", "vocab build"}
-    )
+    tables = {"calibrate", "evaluate", "index fit", "link", "rerank evaluate", "rerank fit", "vocab build"}
+    assert flags["--map-column"] == tables
+    assert flags["--input-format"] == {*tables, "annotate"}
     assert flags["-o"] == flags["--output"]
-    assert not {"--columns", "--corpus-column", "--corpus-format", "--json", "--lang", "--method"} & set(flags)
+    assert flags["--json"] == {"evaluate"}
+    assert not {"--columns", "--corpus-column", "--corpus-format", "--lang", "--method"} & set(flags)

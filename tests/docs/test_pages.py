@@ -16,7 +16,7 @@ from tests.docs.runner import Runner, check_script
 @pytest.mark.parametrize("page", [page for page in PAGES if any(block.language in RUN for block in blocks(page))])
 def test_page_runs(page: str, runner: Runner, request: pytest.FixtureRequest) -> None:
     if any(
-        re.search(r"nymlink (link|serve)(?!.*--index)|nymlink\.link\(|make demo", block.text)
+        re.search(r"nymlink (link|serve|annotate)(?!.*--index)|nymlink\.(link|annotate)\(|make demo", block.text)
         for block in blocks(page)
     ):
         request.getfixturevalue("embedded_default")

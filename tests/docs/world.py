@@ -170,6 +170,10 @@ def _sources(folder: Path) -> None:
     write("visits.csv", "patient,finding,lang\n1,Krampfanfälle,de\n2,seizures,en\n")
     write("notes.tsv", "1\t2026-01-05\theart attack\n2\t2026-01-06\tgout\n")
     write("mesh.xml", SAMPLES["mesh"].text)
+    write("letter.txt", "No seizures. He has low-set ears; his mother is deaf.\n")
+    write(
+        "abstracts.jsonl", '{"id": "1", "text": "Seizures and loss of hearing."}\n{"id": "2", "text": "None."}\n'
+    )
     _umls(folder / "2026AA" / "META")
 
 
@@ -207,6 +211,9 @@ def _corpora(folder: Path) -> None:
                 for number, start, end, said, kind, concept in annotations
             ]
             (queries / f"{annotations[0][0]}.concept").write_text("".join(lines), encoding="utf-8")
+    for part, text in (("corpus", "Seizures and deafness."), ("ann", "[0::8]\tHP_0001250 | Seizures\n")):
+        (folder / "GSC" / part).mkdir(parents=True)
+        (folder / "GSC" / part / "1").write_text(text, encoding="utf-8")
     for name in ("corpus", "notes"):
         shutil.copy(EXAMPLES / "dev.PubTator.txt", folder / f"{name}.PubTator.txt")
 
@@ -281,6 +288,6 @@ def _built(folder: Path) -> None:
     for name, vocabulary in vocabularies.items():
         vocabulary.save(folder / name)
     encoder = Encoder.load("nymlink-mini")
-    for name in ("mondo", "medic", "mesh"):
+    for name in ("mondo", "medic", "mesh", "hpo"):
         Index.build(vocabularies[name], encoder=encoder).save(folder / f"{name}-index")
     shutil.copytree(folder / "mondo-index", folder / ".cache" / "nymlink" / "mondo-index")

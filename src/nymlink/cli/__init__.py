@@ -42,6 +42,10 @@ nymlink = TopCommand(
       nymlink link --index mondo-index --file mentions.txt -o links.tsv
 
     \b
+    Find mentions in free text:
+      nymlink annotate letter.txt --index mondo-index
+
+    \b
     Measure it:
       nymlink evaluate --index mondo-index --corpus corpus.PubTator.txt
     """,
@@ -50,6 +54,7 @@ nymlink = TopCommand(
         "index": "nymlink.cli.index:index",
         "link": "nymlink.cli.link.link:link",
         "serve": "nymlink.cli.serve:serve",
+        "annotate": "nymlink.cli.annotate.annotate:annotate",
         "evaluate": "nymlink.cli.evaluate:evaluate",
         "calibrate": "nymlink.cli.calibrate:calibrate",
         "rerank": "nymlink.cli.rerank:rerank",

@@ -6,9 +6,13 @@ import csv
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, Final
 
 import click
+from click.core import ParameterSource
 
+from nymlink.annotation.annotator import Annotator
+from nymlink.annotation.settings import AnnotatorSettings
 from nymlink.cli.annotated_corpus import AnnotatedCorpus, corpus_options
 from nymlink.cli.common import (
     encoder_option,
@@ -19,6 +23,8 @@ from nymlink.cli.common import (
     seed_option,
 )
 from nymlink.core.store.atomic import atomic_file
+from nymlink.evaluation.annotation import evaluate_annotation
+from nymlink.evaluation.annotation_report import annotation_report
 from nymlink.evaluation.augmented_dictionary import augment
 from nymlink.evaluation.compare import compare as compare_runs
 from nymlink.evaluation.compare import read_run
@@ -64,7 +70,24 @@ from nymlink.text.spelling import read_table
 )
 @click.option("--drop-unknown", is_flag=True, help="Leave out mentions whose gold id is not in the dictionary.")
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="JSON file to write: all figures, and ranks."
+    "--annotate",
+    "annotating",
+    is_flag=True,
+    help="Measure annotation instead: find mentions in the texts of the corpus, and compare them with the gold.",
+)
+@click.option(
+    "--fuzzy/--no-fuzzy",
+    default=False,
+    show_default=True,
+    help="With --annotate: link phrases that no name is, too.",
+)
+@click.option(
+    "-o",
+    "--output",
+    "--json",
+    "output",
+    type=click.Path(path_type=Path),
+    help="JSON file to write: all figures, and ranks.",
 )
 @click.option("--errors", type=click.Path(path_type=Path), help="Write every mistake to this TSV file.")
 @click.option(
@@ -86,6 +109,8 @@ def evaluate(
     spelling: Path | None,
     as_published: bool,
     drop_unknown: bool,
+    annotating: bool,
+    fuzzy: bool,
     output: Path | None,
     errors: Path | None,
     sample: int | None,
@@ -102,7 +127,16 @@ def evaluate(
     nymlink evaluate --index medic-index --corpus CDR_DevelopmentSet.PubTator.txt --type Disease
     nymlink evaluate --index medic-index --corpus processed_test -o run.json
     nymlink evaluate --index medic-index --corpus processed_dev --errors errors.tsv --sample 100
+
+    \b
+    What is found in the texts themselves, not what given mentions are linked to:
+    nymlink evaluate --index hpo-index --corpus GSC --annotate --json run.json
     """
+    if annotating:
+        _evaluate_annotation(index, encoder, corpus, fuzzy=fuzzy, output=output)
+        return
+    if fuzzy:
+        raise click.UsageError("--fuzzy says how mentions are found, with --annotate")
     if sample is not None and errors is None:
         raise click.UsageError("--sample says how many mistakes are written, and --errors FILE where")
     require_files((output, errors), (index, corpus.path, *augmenting, *training, spelling, compare))
@@ -127,8 +161,7 @@ def evaluate(
     result = evaluation.to_dict()
     # Files first: the reader of the report may stop reading.
     if output is not None:
-        with atomic_file(output) as partial:
-            partial.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        _write_json(output, result)
     if errors is not None:
         _write_errors(errors, sample_mistakes(evaluation.mistakes, sample, seed=seed))
     click.echo(report(evaluation), nl=False)
@@ -139,6 +172,37 @@ def evaluate(
                 f"only there {test.only_second:,}, McNemar's exact p = {test.p_value:.3g}"
             )
     finish(problems)
+
+
+_OF_LINKING: Final = "guess augmenting training spelling as_published drop_unknown errors sample compare".split()
+"""Parameters that say how given mentions are linked."""
+
+
+def _evaluate_annotation(
+    index: Path, encoder: str | None, corpus: AnnotatedCorpus, *, fuzzy: bool, output: Path | None
+) -> None:
+    """Measure what is found in the texts of a corpus."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        given = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
+        if given and parameter.name in _OF_LINKING:
+            raise click.UsageError(
+                f"{parameter.opts[-1]} says how given mentions are linked: leave it out with --annotate"
+            )
+    require_files((output,), (index, corpus.path))
+    problems = reported_problems()
+    settings = AnnotatorSettings(fuzzy=fuzzy, language=corpus.language or "en")
+    annotator = Annotator.load(index, settings, encoder=encoder, progress=True)
+    evaluation = evaluate_annotation(annotator, corpus.read(problems), types=corpus.types)
+    if output is not None:
+        _write_json(output, evaluation.to_dict())
+    click.echo(annotation_report(evaluation), nl=False)
+    finish(problems)
+
+
+def _write_json(path: Path, value: Any) -> None:
+    with atomic_file(path) as partial:
+        partial.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _write_errors(path: Path, mistakes: Sequence[Mistake]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from nymlink.core.terminal.control_characters import escape_controls
 from nymlink.corpus.model import Mention
@@ -50,6 +50,37 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Context:
+    """What the sentence of a mention says of it: for each flag the words that say so, or ``None``.
+
+    Attributes:
+        negated: that it is not there ("no evidence of").
+        family: that somebody of the family has it ("his mother had").
+        hypothetical: that it may be, or is looked for ("if", "risk of").
+        historical: that it was ("history of").
+    """
+
+    negated: str | None = None
+    family: str | None = None
+    hypothetical: str | None = None
+    historical: str | None = None
+
+    @property
+    def triggers(self) -> dict[str, str]:
+        """The flags that are set, each with the words that set it."""
+        flags = {flag: getattr(self, flag) for flag in FLAGS}
+        return {flag: words for flag, words in flags.items() if words is not None}
+
+    def to_dict(self) -> dict[str, Any]:
+        triggers = self.triggers
+        return {**{flag: flag in triggers for flag in FLAGS}, "triggers": triggers}
+
+
+FLAGS: Final = ("negated", "family", "hypothetical", "historical")
+"""The flags of a context."""
+
+
+@dataclass(frozen=True, slots=True)
 class Link:
     """A mention with the concepts it may mean.
 
@@ -88,6 +119,7 @@ class Link:
     left_out: tuple[str, ...] = ()
     tied: int = 0
     settled: bool = False
+    context: Context | None = None
 
     def __str__(self) -> str:
         """Write the mention, what it means, the confidence and the notes in one line."""
@@ -114,6 +146,11 @@ class Link:
             f"a name of {self.tied} concepts" if self.tied > 1 >= self.meanings else "",
             "settled by other names in the document" if self.settled else "",
             f"without {', '.join(map(repr, self.left_out))}" if self.left_out else "",
+            *(
+                ()
+                if self.context is None
+                else (f"{flag}: {words}" for flag, words in self.context.triggers.items())
+            ),
         )
         return tuple(filter(None, notes))
 
@@ -138,7 +175,9 @@ class Link:
         Returns:
             ``document_id``, ``start``, ``end``, ``spans`` and ``mention_id`` (each where the mention has it), then
             ``mention``, ``query``, ``confidence``, ``nil``, ``guessed``, ``notes``, ``candidates`` and ``parts``.
-            A NIL link has its rejected candidates; parts are links in the same form.
+            A NIL link has its rejected candidates; parts are links in the same form. A mention that was found in a
+            text also has ``text``, the same as ``mention``, ``concept_id``, what it means, or null, the flags of
+            its context, and ``triggers``, the words that set them.
         """
         place = {
             "document_id": self.document_id,
@@ -147,11 +186,15 @@ class Link:
             "spans": [list(span) for span in self.mention.spans] or None,
             "mention_id": self.mention.id,
         }
+        meant = [part.best.concept_id for part in self.singles if part.best is not None]
+        found = {} if self.context is None else {"text": self.mention.text, "concept_id": "|".join(meant) or None}
         return {
             **{name: value for name, value in place.items() if value is not None},
+            **found,
             "mention": self.mention.text,
             "query": self.query,
             "confidence": self.confidence,
+            **({} if self.context is None else self.context.to_dict()),
             "nil": self.nil,
             "guessed": self.guessed,
             "notes": list(self.notes),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final, NamedTuple
 
 _CLOSING: Final = {"(": ")", "[": "]", "{": "}"}
+_BRACKET: Final = re.compile(r"[()\[\]{}]")
 
 
 class Bracket(NamedTuple):
@@ -22,7 +24,8 @@ def brackets(text: str) -> tuple[Bracket, ...]:
     waiting: list[int] = []
     open_kinds = dict.fromkeys(_CLOSING.values(), 0)
     pairs: list[Bracket] = []
-    for offset, char in enumerate(text):
+    for match in _BRACKET.finditer(text):
+        offset, char = match.start(), match[0]
         if char in _CLOSING:
             waiting.append(offset)
             open_kinds[_CLOSING[char]] += 1

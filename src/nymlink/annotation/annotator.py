@@ -1,0 +1,138 @@
+"""Annotate texts: find mentions of concepts, link them, and tell what their sentences say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from nymlink.annotation.context.context import contexts_of
+from nymlink.annotation.finders.detected import DetectedFinder
+from nymlink.annotation.finders.detectors import open_detector
+from nymlink.annotation.finders.dictionary import DictionaryFinder
+from nymlink.annotation.finders.finder import Finder
+from nymlink.annotation.finders.fuzzy import FuzzyFinder
+from nymlink.annotation.matcher_store import open_matcher
+from nymlink.annotation.settings import DICTIONARY_DETECTOR, GIVEN_DETECTOR, AnnotatorSettings
+from nymlink.core.errors import InputError
+from nymlink.corpus.model import Document
+from nymlink.index.index import Index
+from nymlink.linking.linker import Linker
+from nymlink.linking.links import Links
+from nymlink.linking.model import Link
+
+if TYPE_CHECKING:
+    from nymlink.encode.encoder import Encoder
+
+_TOGETHER: Final = 64
+"""Documents that are read together: searching for their phrases at once is faster."""
+
+
+class Annotator:
+    """Finds mentions of the concepts of an index in texts.
+
+    Args:
+        index: what to find.
+        settings: how; ``None`` for the default.
+        progress: whether to show progress when standard error is a terminal.
+
+    Raises:
+        UnknownNameError, InputError: the settings restrict it to what the vocabulary does not have, or name no
+            detector.
+        MissingExtraError: the detector needs a package that is not installed.
+    """
+
+    def __init__(self, index: Index, settings: AnnotatorSettings | None = None, *, progress: bool = False) -> None:
+        self.index = index
+        self.settings = AnnotatorSettings() if settings is None else settings
+        self._finder = self._make_finder(progress=progress)
+
+    @classmethod
+    def load(
+        cls,
+        directory: str | Path,
+        settings: AnnotatorSettings | None = None,
+        *,
+        encoder: Encoder | str | Path | None = None,
+        progress: bool = False,
+    ) -> Annotator:
+        """Make an annotator over an index directory.
+
+        Args:
+            directory: the index.
+            settings: how mentions are found; ``None`` for the default.
+            encoder: of its dense search, see :meth:`nymlink.index.index.Index.load`.
+            progress: whether to show progress when standard error is a terminal.
+
+        Raises:
+            StoreError: the index is missing, damaged, or of another format version; or it needs another encoder.
+            UnknownNameError, InputError, MissingExtraError: as of :class:`Annotator`.
+        """
+        return cls(Index.load(directory, encoder=encoder), settings, progress=progress)
+
+    def annotate(self, what: str | Document) -> Links:
+        """Find mentions in a text or a document, in their order.
+
+        Each link has the offsets of its mention, one candidate, a confidence and a
+        :class:`~nymlink.linking.model.Context`.
+
+        Raises:
+            InputError: this is neither.
+        """
+        if isinstance(what, str):
+            what = Document("", what)
+        if not isinstance(what, Document):
+            raise InputError(f"a {type(what).__name__} is no text: give a string, or a Document")
+        [(_, links)] = self.annotate_documents([what])
+        return Links(links)
+
+    def annotate_documents(self, documents: Iterable[Document]) -> Iterator[tuple[Document, list[Link]]]:
+        """Find mentions in documents as they come: yield each document with its links."""
+        group: list[Document] = []
+        for document in documents:
+            group.append(document)
+            if len(group) == _TOGETHER:
+                yield from self._annotated(group)
+                group = []
+        yield from self._annotated(group)
+
+    def _annotated(self, documents: list[Document]) -> Iterator[tuple[Document, list[Link]]]:
+        if not documents:
+            return
+        for document, links in zip(documents, self._finder.find(documents), strict=True):
+            contexts = contexts_of(document.text, [link.mention for link in links], self.settings.flags)
+            yield (
+                document,
+                [replace(link, context=context) for link, context in zip(links, contexts, strict=True)],
+            )
+
+    def _make_finder(self, *, progress: bool) -> Finder:
+        settings, vocabulary = self.settings, self.index.vocabulary
+        restriction = settings.restriction
+        if settings.detector != DICTIONARY_DETECTOR:
+            given = settings.detector == GIVEN_DETECTOR
+            return DetectedFinder(
+                Linker(self.index, language=settings.language),
+                None if given else open_detector(settings.detector),
+                settings.min_confidence,
+                restriction.concepts(vocabulary) if restriction else None,
+            )
+        matcher = open_matcher(self.index, language=settings.language, progress=progress)
+        if restriction:
+            matcher = matcher.restricted(restriction.names(vocabulary))
+        dictionary = DictionaryFinder(matcher, settings.min_confidence, settings.overlaps)
+        if not settings.fuzzy:
+            return dictionary
+        if self.index.calibration is None:
+            raise InputError(
+                "the index is not calibrated, so that nothing says how sure the link of a phrase is: leave "
+                "out fuzzy, or run `nymlink calibrate` on the index"
+            )
+        linked = DetectedFinder(
+            Linker(self.index, language=settings.language, guesses=False),
+            None,
+            settings.fuzzy_confidence,
+            restriction.concepts(vocabulary) if restriction else None,
+        )
+        return FuzzyFinder(dictionary, linked)

@@ -1,0 +1,83 @@
+"""Cut texts and names into tokens."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from nymlink.annotation.words.word import Kind, Token, Word
+
+_WORD: Final = re.compile(r"[^\W_]+")
+_APOSTROPHES: Final = frozenset(("'", "’"))
+_HYPHENS: Final = frozenset("-‐‑‒–")
+_JOINING: Final = frozenset("/&")
+
+COMMA: Final = Word(Kind.COMMA, ",")
+BREAK: Final = Word(Kind.BREAK, "|")
+
+_Find = Callable[[str], Word]
+
+
+def tokens_of(
+    text: str, find: _Find, *, conjunction: Word, skipped: Sequence[tuple[int, int]] = ()
+) -> list[Token]:
+    """Cut a text into tokens.
+
+    A word of two parts with a hyphen between them is one token where a name has it in one ("pre-auricular").
+
+    Args:
+        text: a text.
+        find: looks up what is known of a word as written.
+        conjunction: what is known of "and".
+        skipped: stretches of the text that are passed over as if they were not there, in order.
+    """
+    tokens: list[Token] = []
+    end = 0
+    hyphenated = False
+    gone = iter(skipped)
+    skip = next(gone, None)
+    left_out = ""
+    for match in _WORD.finditer(text):
+        start, stop = match.span()
+        while skip is not None and skip[1] <= start:
+            left_out += text[end : skip[0]]
+            end = skip[1]
+            skip = next(gone, None)
+        if skip is not None and skip[0] <= start:
+            continue
+        gap = text[end:start]
+        if gap != " " or left_out:
+            gap = (left_out + gap).strip()
+            left_out = ""
+        else:
+            gap = ""
+        end = stop
+        if gap and tokens and gap not in _APOSTROPHES:
+            hyphenated = gap in _HYPHENS
+            if not hyphenated and not (gap in _JOINING and tokens[-1].word.kind == Kind.CONJUNCTION):
+                tokens.append(Token(start, start, gap, _separator(gap, conjunction)))
+        surface = match[0]
+        word = find(surface)
+        if hyphenated and tokens[-1].word.kind == Kind.WORD and tokens[-1].end + 1 == start:
+            before = tokens[-1]
+            both = find(before.surface + surface)
+            if both.exact:
+                tokens[-1] = Token(before.start, stop, before.surface + surface, both)
+                hyphenated = False
+                continue
+        hyphenated = False
+        if word.kind == Kind.CONJUNCTION and tokens:
+            if tokens[-1].word.kind == Kind.CONJUNCTION:
+                continue
+            if tokens[-1].word.kind == Kind.COMMA:
+                comma = tokens.pop()
+                start, surface = comma.start, f", {surface}"
+        tokens.append(Token(start, stop, surface, word))
+    return tokens
+
+
+def _separator(gap: str, conjunction: Word) -> Word:
+    if gap in _JOINING:
+        return conjunction
+    return COMMA if gap == "," else BREAK

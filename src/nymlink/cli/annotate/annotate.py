@@ -1,0 +1,236 @@
+"""`nymlink annotate`: free text in, mentions with their concepts out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final, TextIO
+
+import click
+from click.core import ParameterSource
+
+from nymlink.annotation.annotator import Annotator
+from nymlink.annotation.settings import GIVEN_DETECTOR, AnnotatorSettings
+from nymlink.annotation.streams.parallel import Annotated, annotate_stream
+from nymlink.annotation.streams.resume import RESUMABLE, ResumableFile, resumable_file
+from nymlink.annotation.streams.texts import JSON_LINES, PLAIN, read_stream, read_texts
+from nymlink.cli.annotate.options import annotator_options
+from nymlink.cli.common import encoder_option, finish, reported_problems, require_files
+from nymlink.core.errors import InputError
+from nymlink.core.files import sha256
+from nymlink.core.problems import Problems
+from nymlink.core.store.ownership import MANIFEST
+from nymlink.core.terminal.read_progress import show_read_progress
+from nymlink.corpus.model import Document
+from nymlink.corpus.readers import CORPUS_FORMATS
+from nymlink.index.index import Index
+from nymlink.linking.default import default_index
+from nymlink.linking.writers import LINK_FORMATS
+from nymlink.linking.writers.files import format_of, open_file, open_writer, require_input
+from nymlink.linking.writers.writer import LinksInfo, LinkWriter
+
+_STREAM: Final = Path("-")
+
+
+@click.command()
+@click.argument("files", nargs=-1, metavar="[FILE]...", type=click.Path(path_type=Path))
+@click.option("--text", "texts", multiple=True, metavar="TEXT", help="Annotate this text. Repeatable.")
+@click.option(
+    "--index", type=click.Path(path_type=Path), help="The index to look for; without it the embedded default."
+)
+@encoder_option
+@click.option(
+    "--input-format",
+    type=click.Choice([PLAIN, JSON_LINES, *CORPUS_FORMATS.names()]),
+    help="Format of the files; told by the content of each if not given.",
+)
+@annotator_options
+@click.option("--processes", type=click.IntRange(min=1), help="Processes that annotate; one a core if not given.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write; without it standard output.")
+@click.option(
+    "--format",
+    type=click.Choice(LINK_FORMATS.names()),
+    help="Format of the output. Without it: by the ending of --output; else table for a terminal, else jsonl.",
+)
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Go on with a run to the same --output that was killed: no document is annotated twice, or left out.",
+)
+def annotate(
+    files: tuple[Path, ...],
+    texts: tuple[str, ...],
+    index: Path | None,
+    encoder: str | None,
+    input_format: str | None,
+    settings: AnnotatorSettings,
+    processes: int | None,
+    output: Path | None,
+    format: str | None,
+    resume: bool,
+) -> None:
+    """Find mentions of concepts in texts, and link them.
+
+    FILE is a text, a file of JSON lines with "id" and "text", a corpus in any known format, or a folder of such;
+    without one, and without --text, standard input is one text. Every name of the index is looked for, whatever
+    the order and the forms of its words, with abbreviations that a text defines. Nothing is learned: any
+    vocabulary will do. Mentions that a corpus comes with are linked as they are, unless --detector says otherwise.
+
+    Each mention has a confidence, and flags for what its sentence says of it: negated, of the family,
+    hypothetical, historical. Documents are read, annotated and written as they come, so there may be millions.
+
+    \b
+    A text, and what is found in it:
+      nymlink annotate --text "No seizures, but short and broad thumbs."
+      nymlink annotate letter.txt --format jsonl
+
+    \b
+    Many abstracts, on all cores; a run that was killed goes on:
+      nymlink annotate abstracts.jsonl --index hpo-index -o mentions.jsonl
+      nymlink annotate abstracts.jsonl --index hpo-index -o mentions.jsonl --resume
+
+    \b
+    A part of a vocabulary; phrases that no name is:
+      nymlink annotate abstracts.jsonl --index hpo-index --branch HP:0000118 -o phenotypes.tsv
+      nymlink annotate letter.txt --index hpo-index --fuzzy
+    """
+    if files and texts:
+        raise click.UsageError("give files or --text, only one of them")
+    if encoder is not None and index is None:
+        raise click.UsageError("--encoder goes with --index: the embedded default needs none")
+    if not files and not texts and (sys.stdin is None or sys.stdin.isatty()):
+        raise click.UsageError("nothing to annotate: give files, --text, or a text on standard input")
+    if output == _STREAM:
+        output = None
+    if format is None:
+        format = format_of(output) if output is not None else "table" if sys.stdout.isatty() else "jsonl"
+    require_input(format, table=False, documents=True)
+    if resume and (output is None or format not in RESUMABLE):
+        raise click.UsageError(
+            "--resume goes on with a file of mentions: give --output, in one of the formats "
+            + ", ".join(sorted(RESUMABLE))
+        )
+    require_files([output], [*(file for file in files if file != _STREAM), index])
+    opened = default_index(progress=True) if index is None else Index.load(index, encoder=encoder)
+    problems = reported_problems()
+    with show_read_progress():
+        documents = _documents(files, texts, input_format, problems)
+        first = next(documents, None)
+        if first is not None and first.mentions and not _is_given("detector"):
+            settings = _linking(settings)
+        annotator = Annotator(opened, settings, progress=True)
+        rest = documents if first is None else _chained(first, documents)
+        _run(
+            annotator,
+            rest,
+            output,
+            format,
+            processes=processes,
+            resume=resume,
+            made_of=_made_of(files, index, settings, format),
+        )
+    finish(problems)
+
+
+def _run(
+    annotator: Annotator,
+    documents: Iterator[Document],
+    output: Path | None,
+    format: str,
+    *,
+    processes: int | None,
+    resume: bool,
+    made_of: dict[str, Any],
+) -> None:
+    """Annotate documents and write what is found."""
+    vocabulary = annotator.index.vocabulary
+    info = LinksInfo(
+        calibrated=True,
+        multilingual=len(vocabulary.counts("lang")) > 1,
+        located=True,
+        has_documents=True,
+        sources=vocabulary.sources,
+        options=frozenset(),
+    )
+    if output is None:
+        _write(
+            annotate_stream(annotator, documents, processes=processes),
+            open_writer(format, sys.stdout, info),
+            sys.stdout,
+        )
+    elif format not in RESUMABLE:
+        with open_file(output) as out:
+            _write(annotate_stream(annotator, documents, processes=processes), open_writer(format, out, info), out)
+    else:
+        with resumable_file(output, made_of, resume=resume) as file:
+            writer = open_writer(format, file.stream, info)
+            file.begin()
+            remaining = islice(documents, file.done, None)
+            _write(annotate_stream(annotator, remaining, processes=processes), writer, file.out, file)
+
+
+def _write(
+    annotated: Iterable[Annotated], writer: LinkWriter, out: TextIO, file: ResumableFile | None = None
+) -> None:
+    for document, links in annotated:
+        writer.begin_document(document)
+        for link in links:
+            writer.write(link)
+        if file is not None:
+            file.document_written()
+        else:
+            out.flush()
+    writer.close()
+
+
+def _documents(
+    files: tuple[Path, ...], texts: tuple[str, ...], format: str | None, problems: Problems
+) -> Iterator[Document]:
+    if texts:
+        yield from (Document(f"text:{number}", text) for number, text in enumerate(texts, 1))
+    for file in files or (() if texts else (_STREAM,)):
+        if file == _STREAM:
+            yield read_stream(sys.stdin.buffer, problems)
+        else:
+            try:
+                yield from read_texts([file], problems, format=format)
+            except InputError as error:
+                # Of several files one that cannot be read is left out.
+                if len(files) == 1:
+                    raise
+                problems.reject(file, error.line, error.message)
+
+
+def _chained(first: Document, others: Iterator[Document]) -> Iterator[Document]:
+    yield first
+    yield from others
+
+
+def _is_given(name: str) -> bool:
+    """Whether an option was given on the command line."""
+    return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
+
+
+def _linking(settings: AnnotatorSettings) -> AnnotatorSettings:
+    """Link the mentions that documents come with."""
+    click.echo("the documents come with mentions, which are linked: --detector dictionary finds others", err=True)
+    return AnnotatorSettings(**{**_fields(settings), "detector": GIVEN_DETECTOR})
+
+
+def _fields(settings: AnnotatorSettings) -> dict[str, Any]:
+    return {name: getattr(settings, name) for name in AnnotatorSettings.__slots__}
+
+
+def _made_of(
+    files: tuple[Path, ...], index: Path | None, settings: AnnotatorSettings, format: str
+) -> dict[str, Any]:
+    """List what a run depends on: one that is resumed must be of the same."""
+    return {
+        "input": [[str(file), file.stat().st_size if file.is_file() else None] for file in files],
+        "index": "default" if index is None else sha256(index / MANIFEST),
+        "format": format,
+        "settings": asdict(settings),
+    }

@@ -1,0 +1,218 @@
+"""Measure what an annotator finds in texts against annotated mentions: by mention and by document."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from nymlink.annotation.annotator import Annotator
+from nymlink.corpus.model import Corpus, Document
+from nymlink.evaluation.gold import GoldResolver
+from nymlink.linking.model import Link
+from nymlink.vocabulary.vocabulary import Vocabulary
+
+_POINTS: Final = tuple(round(0.05 * step, 2) for step in range(20))
+"""Confidences at which the curve of precision and recall has points."""
+
+
+class Span(NamedTuple):
+    """A stretch of a text and the concepts it means; one of them is enough to be right."""
+
+    start: int
+    end: int
+    concepts: frozenset[str]
+    confidence: float = 1.0
+
+    def agrees(self, other: Span, *, exact: bool = False) -> bool:
+        """Whether two spans share a concept, and a character or, if exact, both ends."""
+        if self.concepts.isdisjoint(other.concepts):
+            return False
+        if exact:
+            return (self.start, self.end) == (other.start, other.end)
+        return self.start < other.end and other.start < self.end
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Precision and recall of what was found.
+
+    Attributes:
+        right: how much of what was found is right.
+        found: how much was found.
+        recovered: how much of the gold was found.
+        gold: how much gold there is.
+    """
+
+    right: int
+    found: int
+    recovered: int
+    gold: int
+
+    @property
+    def precision(self) -> float:
+        return self.right / self.found if self.found else 0.0
+
+    @property
+    def recall(self) -> float:
+        return self.recovered / self.gold if self.gold else 0.0
+
+    @property
+    def f1(self) -> float:
+        both = self.precision + self.recall
+        return 2 * self.precision * self.recall / both if both else 0.0
+
+    def to_dict(self) -> dict[str, float]:
+        return {"precision": self.precision, "recall": self.recall, "f1": self.f1}
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotationEvaluation:
+    """What an annotator finds in a corpus.
+
+    Attributes:
+        documents: how many documents there are.
+        mentions: scores of mentions that overlap and have the right concept.
+        exact_mentions: scores of those whose offsets are the same, too.
+        concepts: scores of the concepts of documents, pooled over all documents.
+        macro_mention_f1: mean of the F1 of mentions over documents.
+        macro_document_f1: mean of the F1 of concepts over documents.
+        unlocated: gold mentions without offsets: they count for documents only.
+        unknown: gold mentions none of whose concepts is in the vocabulary: they count, and are not found.
+        curve: for each confidence the scores of what is at least as sure: of mentions, and of concepts.
+    """
+
+    documents: int
+    mentions: Score
+    exact_mentions: Score
+    concepts: Score
+    macro_mention_f1: float
+    macro_document_f1: float
+    unlocated: int
+    unknown: int
+    curve: tuple[tuple[float, Score, Score], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write all figures as JSON values, ``mention_f1``, ``mention_exact_f1`` and ``document_f1`` first."""
+        return {
+            "mention_f1": self.mentions.f1,
+            "mention_exact_f1": self.exact_mentions.f1,
+            "document_f1": self.concepts.f1,
+            "mention_f1_macro": self.macro_mention_f1,
+            "document_f1_macro": self.macro_document_f1,
+            "mention": self.mentions.to_dict(),
+            "mention_exact": self.exact_mentions.to_dict(),
+            "document": self.concepts.to_dict(),
+            "documents": self.documents,
+            "gold_mentions": self.mentions.gold,
+            "gold_concepts": self.concepts.gold,
+            "found_mentions": self.mentions.found,
+            "mentions_without_offsets": self.unlocated,
+            "mentions_of_unknown_concepts": self.unknown,
+            "curve": [
+                {"confidence": confidence, "mention": mention.to_dict(), "document": document.to_dict()}
+                for confidence, mention, document in self.curve
+            ],
+        }
+
+
+def evaluate_annotation(
+    annotator: Annotator, corpus: Corpus, *, types: Collection[str] | None = None
+) -> AnnotationEvaluation:
+    """Annotate the texts of a corpus, and compare what is found with its mentions.
+
+    Gold ids are found as :class:`~nymlink.evaluation.gold.GoldResolver` does, old ones too.
+
+    Args:
+        annotator: finds mentions.
+        corpus: texts with mentions.
+        types: gold mentions of these types count; ``None`` for all.
+
+    Raises:
+        InputError: no mention has a gold id that the vocabulary has.
+    """
+    vocabulary = annotator.index.vocabulary
+    bare = [Document(document.id, document.text) for document in corpus.documents]
+    found = [_found(links) for _, links in annotator.annotate_documents(bare)]
+    gold, loose, unknown = [], [], 0
+    resolver = GoldResolver(vocabulary)
+    resolver.require(corpus, types)
+    for document in corpus.documents:
+        located, whole = _gold(document, vocabulary, resolver, types)
+        gold.append(located)
+        loose.append(whole)
+        unknown += sum(not any(concept in vocabulary for concept in span.concepts) for span in whole)
+    per_document = [_mentions([one], [own]) for one, own in zip(gold, found, strict=True)]
+    per_concepts = [_concepts([one], [own]) for one, own in zip(loose, found, strict=True)]
+    return AnnotationEvaluation(
+        documents=len(bare),
+        mentions=_mentions(gold, found),
+        exact_mentions=_mentions(gold, found, exact=True),
+        concepts=_concepts(loose, found),
+        macro_mention_f1=_mean(per_document),
+        macro_document_f1=_mean(per_concepts),
+        unlocated=sum(map(len, loose)) - sum(map(len, gold)),
+        unknown=unknown,
+        curve=tuple(
+            (point, _mentions(gold, sure), _concepts(loose, sure))
+            for point in _POINTS
+            for sure in [[[span for span in own if span.confidence >= point] for own in found]]
+        ),
+    )
+
+
+def _found(links: Iterable[Link]) -> list[Span]:
+    return [
+        Span(link.mention.start or 0, link.mention.end or 0, frozenset(ids), link.confidence or 0.0)
+        for link in links
+        if (ids := [part.best.concept_id for part in link.singles if part.best is not None])
+    ]
+
+
+def _gold(
+    document: Document, vocabulary: Vocabulary, resolver: GoldResolver, types: Collection[str] | None
+) -> tuple[list[Span], list[Span]]:
+    """List the gold mentions of a document that have offsets, and all of them."""
+    located, whole = [], []
+    for mention in document.mentions:
+        if not mention.concept_ids or (types is not None and mention.type not in types):
+            continue
+        rows = {id_: resolver.rows([id_]) for id_ in mention.concept_ids}
+        ids = frozenset(
+            id_ for old, known in rows.items() for id_ in (map(vocabulary.concept_id, known) if known else (old,))
+        )
+        span = Span(mention.start or 0, mention.end or 0, ids)
+        whole.append(span)
+        if mention.start is not None and mention.end is not None:
+            located.append(span)
+    return located, whole
+
+
+def _mentions(gold: Sequence[Sequence[Span]], found: Sequence[Sequence[Span]], *, exact: bool = False) -> Score:
+    pairs = list(zip(gold, found, strict=True))
+    return Score(
+        right=sum(any(span.agrees(true, exact=exact) for true in own) for own, spans in pairs for span in spans),
+        found=sum(map(len, found)),
+        recovered=sum(
+            any(true.agrees(span, exact=exact) for span in spans) for own, spans in pairs for true in own
+        ),
+        gold=sum(map(len, gold)),
+    )
+
+
+def _concepts(gold: Sequence[Sequence[Span]], found: Sequence[Sequence[Span]]) -> Score:
+    pairs = [
+        (
+            {concept for span in own for concept in span.concepts},
+            {concept for span in spans for concept in span.concepts},
+        )
+        for own, spans in zip(gold, found, strict=True)
+    ]
+    right = sum(len(true & stated) for true, stated in pairs)
+    return Score(right, sum(len(stated) for _, stated in pairs), right, sum(len(true) for true, _ in pairs))
+
+
+def _mean(scores: Sequence[Score]) -> float:
+    """Compute the mean of F1, which is 1 for a document where there is nothing to find and nothing was found."""
+    values = [1.0 if not score.gold and not score.found else score.f1 for score in scores]
+    return sum(values) / len(values) if values else 0.0

@@ -1,0 +1,187 @@
+"""From texts to links with contexts; what is looked for; other detectors."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nymlink.annotation.annotator import Annotator
+from nymlink.annotation.finders.detected import DetectedFinder
+from nymlink.annotation.finders.detectors import open_detector
+from nymlink.annotation.finders.hugging_face_detector import HuggingFaceDetector
+from nymlink.annotation.finders.segments import LONGEST, segments_of
+from nymlink.annotation.finders.spacy_detector import SpacyDetector
+from nymlink.annotation.matcher_store import open_matcher
+from nymlink.annotation.restriction import Restriction
+from nymlink.annotation.settings import AnnotatorSettings
+from nymlink.core.errors import InputError, UnknownNameError
+from nymlink.corpus.model import Document, Mention
+from nymlink.index.index import Index
+from nymlink.linking.linker import Linker
+from nymlink.linking.model import Context
+from tests.annotation.toy import ANNOTATOR, INDEX, pairs
+from tests.encode import tiny
+
+
+def annotator(**settings: Any) -> Annotator:
+    return Annotator(INDEX, AnnotatorSettings(**settings))
+
+
+def test_a_text_gives_links() -> None:
+    [link, other] = ANNOTATOR.annotate("No seizures, but renal cysts.")
+    assert (link.mention, link.best.concept_id, link.confidence) == (Mention("seizures", 3, 11), "P:5", 0.9)  # type: ignore[union-attr]
+    assert link.context == Context(negated="No")
+    assert other.context == Context()
+    values = link.to_dict()
+    assert (values["text"], values["concept_id"], values["negated"]) == ("seizures", "P:5", True)
+    assert values["triggers"] == {"negated": "No"}
+    assert link.notes == ("negated: No",)
+
+
+def test_documents_come_with_their_links() -> None:
+    documents = [Document(str(number), f"{number} seizures") for number in range(200)]
+    annotated = list(ANNOTATOR.annotate_documents(iter(documents)))
+    assert [document for document, _ in annotated] == documents
+    assert all(links[0].document_id == document.id for document, links in annotated)
+    assert ANNOTATOR.annotate("") == []
+    assert list(ANNOTATOR.annotate_documents([])) == []
+
+
+def test_what_is_no_text_is_refused() -> None:
+    with pytest.raises(InputError, match="a list is no text"):
+        ANNOTATOR.annotate(["seizures"])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("restriction", "expected"),
+    [
+        (Restriction(branches=("P:1",)), [("renal anomalies", "P:1"), ("renal cysts", "P:16")]),
+        (Restriction(ids=("P:05",)), [("Seizures", "P:5")]),
+        (Restriction(types=("Modifier",)), []),
+        (Restriction(branches=("P:1",), ids=("P:16",)), [("renal cysts", "P:16")]),
+    ],
+)
+def test_what_is_looked_for_is_restricted(restriction: Restriction, expected: list[tuple[str, str]]) -> None:
+    text = "Seizures, renal anomalies and renal cysts."
+    assert pairs(annotator(restriction=restriction).annotate(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("restriction", "message"),
+    [
+        (Restriction(types=("gene",)), "no semantic type 'gene'"),
+        (Restriction(sources=("meta",)), "no source 'meta'.*there are: toy"),
+        (Restriction(branches=("P:16",), ids=("P:5",)), "nothing is left"),
+    ],
+)
+def test_what_there_is_not_is_said(restriction: Restriction, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        annotator(restriction=restriction)
+
+
+def test_ids_that_there_are_not_are_said() -> None:
+    with pytest.raises(UnknownNameError, match="no concept 'P:99'"):
+        annotator(restriction=Restriction(ids=("P:99",)))
+
+
+def test_long_texts_are_read_in_segments() -> None:
+    text = "Renal cysts.\n" * (3 * LONGEST // 13)
+    segments = list(segments_of(text))
+    assert "".join(segment for _, segment in segments) == text
+    assert all(text[offset:].startswith(segment[:20]) for offset, segment in segments)
+    links = ANNOTATOR.annotate(text)
+    assert len(links) == text.count("\n")
+    assert all(text[link.mention.start : link.mention.end] == link.mention.text for link in links)
+
+
+def test_a_matcher_is_kept_in_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NYMLINK_CACHE", str(tmp_path / "cache"))
+    INDEX.save(tmp_path / "index")
+    built = Annotator.load(tmp_path / "index").annotate("renal cysts")
+    [kept] = (tmp_path / "cache" / "matchers").iterdir()
+    assert Annotator.load(tmp_path / "index").annotate("renal cysts") == built
+    # Damage is noticed: it is built anew.
+    (kept / "rows.npy").write_bytes(b"damaged")
+    assert open_matcher(Index.load(tmp_path / "index"), language="en").find("renal cysts")
+
+
+def test_settings_can_be_handed_to_another_process() -> None:
+    settings = AnnotatorSettings(restriction=Restriction(ids=("P:5",)), flags=("negated",))
+    assert pickle.loads(pickle.dumps(settings)) == settings
+    with pytest.raises(ValueError, match="no flag 'hopeful'"):
+        AnnotatorSettings(flags=("hopeful",))
+    with pytest.raises(ValueError, match="min_confidence must be from 0 to 1"):
+        AnnotatorSettings(min_confidence=2)
+
+
+def test_mentions_that_documents_come_with_are_linked() -> None:
+    document = Document("1", "No renal cyst.", (Mention("renal cyst", 3, 13),))
+    [link] = annotator(detector="given").annotate(document)
+    assert (link.best.concept_id, link.context) == ("P:16", Context(negated="No"))  # type: ignore[union-attr]
+
+
+@dataclass(frozen=True)
+class Capitals:
+    """A detector of words in capitals."""
+
+    def detect(self, texts: list[str]) -> list[tuple[Mention, ...]]:
+        return [(Mention(text[:4], 0, 4),) if text[:4].isupper() else () for text in texts]
+
+
+def test_any_detector_will_do() -> None:
+    finder = DetectedFinder(Linker(INDEX), Capitals(), 0.0)
+    found = finder.find([Document("1", "CYST"), Document("2", "none")])
+    assert [[link.mention.text for link in links] for links in found] == [["CYST"], []]
+
+
+@pytest.mark.parametrize("name", ["magic", "spacy:", "magic:model"])
+def test_detectors_that_there_are_not_are_said(name: str) -> None:
+    with pytest.raises(UnknownNameError, match="there are dictionary, given, hf:NAME and spacy:NAME"):
+        annotator(detector=name)
+
+
+def test_a_pipeline_of_spacy_detects(tmp_path: Path) -> None:
+    spacy = pytest.importorskip("spacy")
+    pipeline = spacy.blank("en")
+    pipeline.add_pipe("entity_ruler").add_patterns([{"label": "FINDING", "pattern": "renal cyst"}])
+    pipeline.to_disk(tmp_path / "pipeline")
+    detector = SpacyDetector.load(str(tmp_path / "pipeline"))
+    assert detector.detect(["a renal cyst", "none"]) == [(Mention("renal cyst", 2, 12, "FINDING"),), ()]
+    found = Annotator(INDEX, AnnotatorSettings(detector=f"spacy:{tmp_path / 'pipeline'}")).annotate("a renal cyst")
+    assert pairs(found) == [("renal cyst", "P:16")]
+    with pytest.raises(InputError, match="no pipeline 'nothing' of spaCy"):
+        SpacyDetector.load("nothing")
+
+
+def test_entities_of_hugging_face_have_offsets_in_the_whole_text() -> None:
+    def pipeline(text: str) -> list[dict[str, Any]]:
+        start = text.find("cyst")
+        return [{"start": start, "end": start + 4, "entity_group": "FINDING"}] if start >= 0 else []
+
+    text = "x " * LONGEST + "a cyst"
+    [[mention], []] = HuggingFaceDetector(pipeline).detect([text, " "])
+    assert (mention.text, mention.start, mention.type) == ("cyst", len(text) - 4, "FINDING")
+
+
+def test_phrases_need_confidences() -> None:
+    with pytest.raises(InputError, match="not calibrated"):
+        annotator(fuzzy=True)
+
+
+@pytest.mark.slow
+def test_a_model_of_hugging_face_reads_texts_longer_than_its_positions(tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    tiny.folder(tmp_path / "base", max_position_embeddings=64)
+    config = transformers.AutoConfig.from_pretrained(tmp_path / "base")
+    config.id2label = {0: "O", 1: "B-Disease", 2: "I-Disease"}
+    transformers.AutoModelForTokenClassification.from_config(config).save_pretrained(tmp_path / "model")
+    transformers.AutoTokenizer.from_pretrained(tmp_path / "base").save_pretrained(tmp_path / "model")
+    text = "heart attack " * 100
+    [mentions] = open_detector(f"hf:{tmp_path / 'model'}").detect([text])
+    assert all(text[mention.start : mention.end] == mention.text for mention in mentions)
+    with pytest.raises(InputError, match="no token-classification model"):
+        open_detector(f"hf:{tmp_path / 'nothing'}")

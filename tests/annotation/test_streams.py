@@ -1,0 +1,168 @@
+"""Streams of texts: formats, bad input, several processes, runs that go on."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from nymlink.annotation.annotator import Annotator
+from nymlink.annotation.streams import parallel
+from nymlink.annotation.streams.parallel import annotate_stream
+from nymlink.annotation.streams.resume import resumable_file
+from nymlink.annotation.streams.texts import read_texts
+from nymlink.core.errors import InputError, OutputError
+from nymlink.core.problems import Problems
+from nymlink.corpus.model import Document, Mention
+from tests.annotation.toy import ANNOTATOR, INDEX
+
+PUBTATOR = "7|t|A cyst.\n7|a|Of the kidney.\n7\t2\t6\tcyst\tDisease\tX:1\n\n"
+
+
+def texts(*paths: Path, problems: Problems | None = None, format: str | None = None) -> list[Document]:
+    return list(read_texts(paths, Problems() if problems is None else problems, format=format))
+
+
+def write(path: Path, content: str | bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def test_a_plain_file_is_a_document(tmp_path: Path) -> None:
+    text = "Renal cysts.\r\nShort\tthumbs, however.\r\n\r\nEnd"
+    assert texts(write(tmp_path / "letter.txt", text)) == [Document("letter.txt", text)]
+    assert texts(write(tmp_path / "letter.txt.gz", gzip.compress(text.encode()))) == [
+        Document("letter.txt.gz", text)
+    ]
+    assert texts(write(tmp_path / "empty.txt", "")) == [Document("empty.txt", "")]
+
+
+def test_json_lines_have_ids_and_texts(tmp_path: Path) -> None:
+    lines = [
+        '{"id": 7, "text": "a"}',
+        "",
+        '{"pmid": "8", "text": "b\\u0000c"}',
+        '{"text": "d"}',
+        "{",
+        '{"id": 1}',
+        "[]",
+    ]
+    problems = Problems()
+    path = write(tmp_path / "abstracts.jsonl", "\n".join(lines))
+    assert texts(path, problems=problems) == [
+        Document("7", "a"),
+        Document("8", "b c"),
+        Document("abstracts:4", "d"),
+    ]
+    assert [(problem.line, problem.rejected) for problem in problems.first] == [
+        (3, False),
+        (5, True),
+        (6, True),
+        (7, True),
+    ]
+    with pytest.raises(InputError, match='no line is a JSON object with a "text"'):
+        texts(write(tmp_path / "none.jsonl", '{"id": 1}\n'), format="jsonl")
+
+
+def test_corpora_are_read_by_their_readers(tmp_path: Path) -> None:
+    path = write(tmp_path / "cysts.txt", PUBTATOR)
+    [document] = texts(path)
+    assert (document.id, document.mentions[0].text) == ("7", "cyst")
+    assert texts(path, format="text") == [Document("cysts.txt", PUBTATOR)]
+
+
+def test_a_folder_stands_for_its_files(tmp_path: Path) -> None:
+    write(tmp_path / "b.txt", "second")
+    write(tmp_path / "a" / "x.txt", "first")
+    write(tmp_path / ".hidden", "none")
+    write(tmp_path / "c.jsonl", '{"id": "3", "text": "third"}')
+    write(tmp_path / "d.zip", b"PK\x03\x04")
+    problems = Problems()
+    assert [document.text for document in texts(tmp_path, problems=problems)] == ["first", "second", "third"]
+    assert [problem.message[:20] for problem in problems.first] == ["this is an archive, "]
+    with pytest.raises(InputError, match="there is no file in this folder"):
+        texts(write(tmp_path / "empty" / ".hidden", "").parent)
+
+
+def test_broken_texts_stay_readable(tmp_path: Path) -> None:
+    problems = Problems()
+    path = write(tmp_path / "broken.txt", b"Na\xefve \0 cyst\nna\xc3\xafve\n")
+    assert texts(path, problems=problems) == [Document("broken.txt", "Naïve   cyst\nnaïve\n")]
+    assert (problems.repaired, problems.rejected) == (2, 0)
+    with pytest.raises(InputError, match="UTF-16"):
+        texts(write(tmp_path / "wide.txt", "cyst".encode("utf-16")))
+    with pytest.raises(InputError, match="no such file"):
+        texts(tmp_path / "missing.txt")
+
+
+def test_several_processes_find_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    INDEX.save(tmp_path / "index")
+    annotator = Annotator.load(tmp_path / "index")
+    documents = [Document(str(number), f"{number} renal cysts") for number in range(300)]
+    alone = list(annotate_stream(annotator, documents, processes=1))
+    monkeypatch.setattr(parallel, "_FEW", 10)
+    together = list(annotate_stream(annotator, iter(documents), processes=2))
+    assert together == alone
+    # An index in memory cannot be opened elsewhere.
+    assert [links for _, links in annotate_stream(ANNOTATOR, documents, processes=2)] == [
+        links for _, links in alone
+    ]
+
+
+def test_few_documents_need_no_other_process() -> None:
+    def documents() -> list[Document]:
+        return [Document("1", "a renal cyst", (Mention("cyst"),))]
+
+    [(document, [link])] = annotate_stream(ANNOTATOR, documents(), processes=2)
+    assert (document.id, link.mention.text) == ("1", "renal cyst")
+
+
+def run(
+    path: Path, count: int, *, resume: bool, made_of: dict[str, int], killed_at: int | None = None
+) -> list[int]:
+    """Write numbers as a run does that is killed at one; return the numbers that it wrote."""
+    written = []
+    with resumable_file(path, made_of, resume=resume) as file:
+        file.stream.write("header\n")
+        file.begin()
+        for number in range(file.done, count):
+            if number == killed_at:
+                file.stream.write("half a li")
+                file.out.flush()
+                raise KeyboardInterrupt
+            file.stream.write(f"{number}\n")
+            file.document_written()
+            written.append(number)
+    return written
+
+
+def test_a_killed_run_goes_on(tmp_path: Path) -> None:
+    path, made_of = tmp_path / "out.tsv", {"settings": 1}
+    with pytest.raises(KeyboardInterrupt):
+        run(path, 2000, resume=False, made_of=made_of, killed_at=1234)
+    assert not path.exists()
+    assert run(path, 2000, resume=True, made_of=made_of)[0] == 1000
+    assert path.read_text() == "header\n" + "".join(f"{number}\n" for number in range(2000))
+    assert [file.name for file in tmp_path.iterdir()] == ["out.tsv"]
+
+
+def test_another_run_is_not_gone_on_with(tmp_path: Path) -> None:
+    path = tmp_path / "out.tsv"
+    with pytest.raises(KeyboardInterrupt):
+        run(path, 900, resume=False, made_of={"settings": 1}, killed_at=600)
+    with pytest.raises(InputError, match="the earlier run had another settings"):
+        run(path, 900, resume=True, made_of={"settings": 2})
+    (tmp_path / "out.tsv.progress.json").write_text("{")
+    with pytest.raises(OutputError, match="run without --resume"):
+        run(path, 900, resume=True, made_of={"settings": 1})
+    assert len(run(path, 900, resume=False, made_of={"settings": 1})) == 900
+
+
+def test_a_run_that_was_not_killed_begins_anew(tmp_path: Path) -> None:
+    path = tmp_path / "out.tsv"
+    assert len(run(path, 10, resume=True, made_of={})) == 10
+    assert len(run(path, 10, resume=True, made_of={})) == 10
+    assert json.dumps(path.read_text().splitlines()[:2]) == '["header", "0"]'
