@@ -29,8 +29,8 @@ KNOWS = {
     "spacy": "core corpus linking",
     "serve": "core corpus text vocabulary index rank linking annotation",
     "cli": (
-        "core corpus text vocabulary sources pairs encode index rank linking rerank annotation evaluation train plot "
-        "xlbel serve"
+        "core corpus text vocabulary sources pairs encode index rank linking rerank annotation evaluation train "
+        "plot xlbel serve"
     ),
 }
 """Each room, and those that it may import from."""
