@@ -14,7 +14,7 @@ demo: .venv/.installed
 # The page, with the Human Phenotype Ontology.
 serve: .venv/.installed-serve
 	@$(BIN)/python -c 'import sys, urllib.parse as url; text = open("examples/phenotypes.txt").read(); \
-		print("examples/phenotypes.txt on the page: http://127.0.0.1:8000/?text=" + url.quote(text), file=sys.stderr)'
+		print("examples/phenotypes.txt on the page: http://127.0.0.1:8000/names?text=" + url.quote(text), file=sys.stderr)'
 	@$(BIN)/nymlink serve --open
 
 test: .venv/.installed-dev

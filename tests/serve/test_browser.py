@@ -33,7 +33,7 @@ def opened(server: Server, path: str, profile: Path) -> tuple[str, str]:
 @pytest.mark.slow
 def test_names_are_linked_and_nothing_in_them_is_run(server: Server, tmp_path: Path) -> None:
     names = ["heart attack", "<img src=x onerror=alert(1)>", "<script>document.title='broken in'</script>", "MI"]
-    page, console = opened(server, f"/?index=toy&text={quote(chr(10).join(names))}", tmp_path)
+    page, console = opened(server, f"/names?index=toy&text={quote(chr(10).join(names))}", tmp_path)
     assert console == ""
     assert "4 names linked." in page
     assert re.search(r'<a href="/concept/toy/T%3A3">Myocardial infarction</a>', page)
@@ -47,3 +47,12 @@ def test_names_are_linked_and_nothing_in_them_is_run(server: Server, tmp_path: P
         assert f'<label for="{field}">' in page
     assert "<caption>" in page
     assert page.count('scope="col"') == 3
+
+
+@pytest.mark.slow
+def test_mentions_are_highlighted_where_they_stand(server: Server, tmp_path: Path) -> None:
+    text = "𝔄 <b>patient</b> with a heart attack."
+    page, console = opened(server, f"/?index=toy&text={quote(text)}", tmp_path)
+    assert console == ""
+    assert "1 mention found." in page
+    assert re.search(r"𝔄 &lt;b&gt;patient&lt;/b&gt; with a <button[^>]*>heart attack</button>\.", page)

@@ -83,7 +83,16 @@ def test_metrics_count_requests_and_mentions(client: TestClient) -> None:
 
 def test_every_route_is_described_with_an_example(client: TestClient) -> None:
     api = get(client, "/openapi.json")
-    paths = {"/link", "/search", "/concepts/{concept_id}", "/indexes", "/health", "/metrics", "/reconcile/{name}"}
+    paths = {
+        "/link",
+        "/annotate",
+        "/search",
+        "/concepts/{concept_id}",
+        "/indexes",
+        "/health",
+        "/metrics",
+        "/reconcile/{name}",
+    }
     assert paths <= set(api["paths"])
     example = api["components"]["schemas"]["LinkRequest"]["examples"][0]
     answer = client.post("/link", json=example)
@@ -94,7 +103,7 @@ def test_every_route_is_described_with_an_example(client: TestClient) -> None:
     assert "siezures" in docs
 
 
-@pytest.mark.parametrize("path", ["/", "/docs", "/concept/toy/T:3", "/reconcile/toy/preview?id=T:3"])
+@pytest.mark.parametrize("path", ["/", "/names", "/docs", "/concept/toy/T:3", "/reconcile/toy/preview?id=T:3"])
 def test_pages_load_nothing_from_elsewhere(client: TestClient, path: str) -> None:
     answer = client.get(path)
     assert answer.status_code == 200

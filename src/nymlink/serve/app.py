@@ -18,7 +18,7 @@ from nymlink.serve.guards.tokens import TokenGuard
 from nymlink.serve.guards.watch import Watch
 from nymlink.serve.metrics import Metrics
 from nymlink.serve.pages.templates import STATIC
-from nymlink.serve.routes import concepts, link, pages, reconcile, search, status
+from nymlink.serve.routes import annotate, concepts, link, pages, reconcile, search, status
 from nymlink.serve.served import ServedIndexes
 from nymlink.serve.settings import ServeSettings
 
@@ -59,7 +59,7 @@ def create_app(indexes: ServedIndexes, settings: ServeSettings | None = None) ->
     )
     app.state.indexes, app.state.settings, app.state.metrics = indexes, settings, metrics
     add_error_handlers(app)
-    for room in (link, search, concepts, status, reconcile, pages):
+    for room in (link, annotate, search, concepts, status, reconcile, pages):
         app.include_router(room.router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     # The last is the outermost.

@@ -7,8 +7,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
+from threading import Lock
 from typing import Any, Final
 
+from nymlink.annotation.annotator import Annotator
 from nymlink.core.errors import InputError, NymlinkError
 from nymlink.corpus.model import Document, Mention
 from nymlink.index.completion import Completer
@@ -57,6 +59,7 @@ class ServedIndex:
         except InputError as error:
             raise InputError(f"index {name}: {error.message}") from error
         self.completer = Completer(index)
+        self._annotating = Lock()
         self.match_confidence = _match_confidence(index, target_precision)
 
     def link(self, document: Document, *, top_k: int) -> list[Link]:
@@ -76,6 +79,15 @@ class ServedIndex:
                 return await asyncio.wrap_future(links)
         except TimeoutError as error:
             raise LinkTimeoutError.of(document, self.limits.answer_seconds) from error
+
+    def annotate(self, text: str) -> list[Link]:
+        """Find the mentions in a text; one text of an index at a time, so that others get their turn."""
+        with self._annotating:
+            return self._annotator.annotate(text)
+
+    @cached_property
+    def _annotator(self) -> Annotator:
+        return Annotator(self.index)
 
     def describe(self) -> dict[str, Any]:
         """Describe the index, as JSON values."""
@@ -140,10 +152,11 @@ class ServedIndexes:
             served.index.load_encoder()
 
     def warm_up(self) -> None:
-        """Link a mention to each index, and collect its types, so that the first request need not wait."""
+        """Link a mention to each index, read a text, collect types: no first request waits for that."""
         for served in self:
             with suppress(NymlinkError):
                 served.link(Document("", mentions=(Mention("a mention that warms up"),)), top_k=1)
+                served.annotate("A text that warms up.")
             _ = served.types
 
     def close(self) -> None:

@@ -38,6 +38,26 @@ LINK_ANSWER: Final[dict[str, Any]] = {
     ]
 }
 
+ANNOTATE_REQUEST: Final[dict[str, Any]] = {"text": "Her brother had seizures; no hearing loss."}
+
+ANNOTATE_ANSWER: Final[dict[str, Any]] = {
+    "links": [
+        {
+            **LINK_ANSWER["links"][0],
+            "start": 16,
+            "end": 24,
+            "mention": "seizures",
+            "text": "seizures",
+            "concept_id": "HP:0001250",
+            "negated": False,
+            "family": True,
+            "hypothetical": False,
+            "historical": False,
+            "triggers": {"family": "brother"},
+        }
+    ]
+}
+
 SEARCH_ANSWER: Final[dict[str, Any]] = {
     "results": [{"concept_id": "HP:0001250", "concept_name": "Seizure", "matched": _SEIZURES}]
 }

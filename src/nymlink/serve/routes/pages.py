@@ -15,6 +15,12 @@ router: Final = APIRouter(include_in_schema=False)
 
 
 @router.get("/")
+def text_page(indexes: Indexes) -> Response:
+    """Show the page that finds mentions in a text; what is in its address, the page itself reads."""
+    return page("text.html", indexes=[served.name for served in indexes])
+
+
+@router.get("/names")
 def names_page(indexes: Indexes) -> Response:
     """Show the page that links names; what is in its address, the page itself reads."""
     return page("names.html", indexes=[served.name for served in indexes])

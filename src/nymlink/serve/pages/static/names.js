@@ -2,12 +2,12 @@
 
 import { ask } from "./api.js";
 import { element } from "./elements.js";
+import { startForm } from "./form.js";
 import { candidateList, conceptAddress, describe, percent } from "./why.js";
 
 const AT_ONCE = 200;
 const SHOWN_CANDIDATES = 5;
 
-const form = document.getElementById("ask");
 const text = document.getElementById("text");
 const index = document.getElementById("index");
 const status = document.getElementById("status");
@@ -81,32 +81,4 @@ function say(message) {
   status.textContent = message;
 }
 
-function addressOfThis() {
-  const address = new URL(location.href);
-  address.search = new URLSearchParams({ index: index.value, text: text.value });
-  return address.href;
-}
-
-form.addEventListener("submit", (event) => {
-  event.preventDefault();
-  linkNames();
-});
-text.addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
-});
-document.getElementById("share").addEventListener("click", async () => {
-  history.replaceState(null, "", addressOfThis());
-  try {
-    await navigator.clipboard.writeText(location.href);
-    say("The address is copied. It holds the names: who sees it reads them.");
-  } catch {
-    say("The address of this page now holds the names.");
-  }
-});
-
-const given = new URLSearchParams(location.search);
-if ([...index.options].some((option) => option.value === given.get("index"))) index.value = given.get("index");
-if (given.get("text")) {
-  text.value = given.get("text");
-  linkNames();
-}
+startForm(linkNames, say);

@@ -1,0 +1,73 @@
+// The page that finds mentions in a text, and shows what each means when it is looked at.
+
+import { ask } from "./api.js";
+import { element } from "./elements.js";
+import { startForm } from "./form.js";
+import { candidateList, describe, percent } from "./why.js";
+
+const text = document.getElementById("text");
+const index = document.getElementById("index");
+const status = document.getElementById("status");
+const found = document.getElementById("found");
+const why = document.getElementById("why");
+
+let asked = 0;
+
+async function read() {
+  const mine = ++asked;
+  const written = text.value;
+  found.replaceChildren();
+  why.replaceChildren();
+  if (!written.trim()) return say("Write a text first.");
+  say("Reading …");
+  try {
+    const { links } = await ask("/annotate", { text: written, index: index.value });
+    if (mine !== asked) return;
+    found.append(...highlighted(written, links));
+    say(links.length === 1 ? "1 mention found." : `${links.length} mentions found.`);
+  } catch (error) {
+    if (mine === asked) say(error.message);
+  }
+}
+
+// Offsets count code points, of which strings here have one or two units.
+function highlighted(written, links) {
+  const points = Array.from(written);
+  const parts = [];
+  let end = 0;
+  for (const link of links) {
+    if (link.start < end) continue;
+    parts.push(points.slice(end, link.start).join(""), mention(link));
+    end = link.end;
+  }
+  return [...parts, points.slice(end).join("")];
+}
+
+function mention(link) {
+  const flags = Object.keys(link.triggers);
+  const mark = element("button", { type: "button", class: ["mention", ...flags].join(" "), "aria-describedby": "why" }, link.mention);
+  for (const look of ["mouseenter", "focus", "click"]) mark.addEventListener(look, () => show(link, mark));
+  return mark;
+}
+
+function show(link, mark) {
+  for (const other of found.querySelectorAll(".looked-at")) other.classList.remove("looked-at");
+  mark.classList.add("looked-at");
+  const meaning = element("div", { class: "definition" });
+  const flags = Object.entries(link.triggers).map(([flag, words]) => `${flag} (${words})`);
+  why.replaceChildren(
+    element("h2", {}, link.mention),
+    element("p", {}, `Confidence ${percent(link.confidence)}`),
+    flags.length ? element("p", { class: "note" }, flags.join("; ")) : "",
+    link.notes.length ? element("p", { class: "note" }, link.notes.join("; ")) : "",
+    meaning,
+    candidateList(index.value, link),
+  );
+  describe(index.value, link, meaning).catch((error) => say(error.message));
+}
+
+function say(message) {
+  status.textContent = message;
+}
+
+startForm(read, say);

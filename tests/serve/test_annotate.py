@@ -1,0 +1,29 @@
+"""POST /annotate: the mentions of an annotator."""
+
+from __future__ import annotations
+
+from fastapi.testclient import TestClient
+
+from nymlink.annotation.annotator import Annotator
+from nymlink.serve.settings import Limits
+from tests.serve.toy import INDEX, serving
+
+TEXT = "𝔄 His mother had a heart attack, no seizures; myocardial infarction is excluded."
+
+
+def test_mentions_are_those_of_an_annotator(client: TestClient) -> None:
+    answer = client.post("/annotate", json={"text": TEXT})
+    assert answer.status_code == 200, answer.text
+    links = answer.json()["links"]
+    assert links == [link.to_dict() for link in Annotator(INDEX).annotate(TEXT)]
+    assert [TEXT[link["start"] : link["end"]] for link in links] == [link["mention"] for link in links]
+    assert "heart attack" in [link["mention"] for link in links]
+    assert client.post("/annotate", json={"text": ""}).json() == {"links": []}
+
+
+def test_bad_texts_are_refused(client: TestClient) -> None:
+    assert client.post("/annotate", json={"text": TEXT, "index": "other"}).json()["code"] == "unknown_index"
+    assert client.post("/annotate", json={"text": 3}).json()["code"] == "invalid_request"
+    with serving(limits=Limits(text_characters=5)) as small:
+        answer = small.post("/annotate", json={"text": TEXT})
+        assert (answer.status_code, answer.json()["code"]) == (413, "text_too_long")
