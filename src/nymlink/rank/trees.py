@@ -50,7 +50,7 @@ class Trees:
             raise ValueError(f"{count} trees of depth {depth} do not have values {self.values.shape}")
         if not (np.isfinite(self.thresholds).all() and np.isfinite(self.values).all()):
             raise ValueError("thresholds and values of trees must be finite numbers")
-        if len(self.features) and self.features.min() < 0:
+        if self.features.min(initial=0) < 0:
             raise ValueError("features of trees are numbered from 0")
 
     def evaluate(self, numbers: Numbers) -> Numbers:
