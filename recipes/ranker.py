@@ -7,7 +7,7 @@ It learns from what may be used for a model that is shipped:
 - the training mentions of NCBI disease (public domain), linked to the diseases of MeSH and OMIM, with and without
   the names of MONDO, and with one name a concept;
 - the training mentions of MedMentions that MONDO has (CC0), linked to MONDO, with all names and with one;
-- what other open vocabularies call the concepts of MeSH, MONDO, HPO, ChEBI and GO: names, no mentions;
+- what other open vocabularies call the concepts of MeSH, MONDO and HPO: names, no mentions;
 - names that these lack.
 
 Indexes and labelled questions are kept in FOLDER: the same command goes on where it was interrupted. The merged
@@ -49,15 +49,7 @@ from ranker_vocabularies import diseases, with_one_name
 
 SETTINGS: Final = BoostingSettings(trees=200, depth=5, ridge=5.0)
 
-ELSEWHERE: Final = {
-    "mesh": 8000,
-    "mondo": 6000,
-    "hpo": 6000,
-    "mondo-one": 4000,
-    "hpo-one": 2000,
-    "chebi": 3000,
-    "go": 2000,
-}
+ELSEWHERE: Final = {"mesh": 8000, "mondo": 6000, "hpo": 6000, "mondo-one": 4000, "hpo-one": 2000}
 """Questions for what other vocabularies call the concepts of an index."""
 
 ANNOTATED: Final = {
