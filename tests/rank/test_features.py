@@ -140,7 +140,11 @@ def test_they_are_in_their_ranges() -> None:
     for feature in FEATURES:
         own = column(values, feature.name)
         own = own[~np.isnan(own)]
-        if match := [float(part) for part in feature.range.replace("and more", "").split(" to ") if part.strip("-. ").isdigit()]:
+        if match := [
+            float(part)
+            for part in feature.range.replace("and more", "").split(" to ")
+            if part.strip("-. ").isdigit()
+        ]:
             assert own.min(initial=match[0]) >= match[0] - 1e-5, feature.name
             assert len(match) == 1 or own.max(initial=match[1]) <= match[1] + 1e-5, feature.name
         if feature.range == "0 or 1":

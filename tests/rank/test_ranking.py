@@ -15,7 +15,9 @@ from tests.index.small import many_names, vocabulary
 from tests.rank.toy import INDEX, LAST_FIRST, ranked
 
 NAMES = many_names(150, seed=3)
-MANY = Index.build(vocabulary({f"X:{number}": NAMES[3 * number : 3 * number + 3] for number in range(50)}), encoder=None)
+MANY = Index.build(
+    vocabulary({f"X:{number}": NAMES[3 * number : 3 * number + 3] for number in range(50)}), encoder=None
+)
 RANKED = ranked(MANY, LAST_FIRST)
 QUESTIONS = [Question(text) for text in (NAMES[0], NAMES[7][1:], f"{NAMES[20]} {NAMES[40]}", "zzzz", "")]
 
@@ -183,4 +185,6 @@ def test_candidates_say_how_probable_they_are() -> None:
     )
     [plain] = Linker(INDEX, top_k=3).link(["hart attack"])
     assert all("ranked" not in candidate.parts for candidate in plain.candidates)
-    assert [candidate.score for candidate in link.candidates] == [candidate.score for candidate in plain.candidates]
+    assert [candidate.score for candidate in link.candidates] == [
+        candidate.score for candidate in plain.candidates
+    ]

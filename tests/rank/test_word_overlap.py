@@ -17,7 +17,9 @@ from nymlink.text.numerals import numerals
 
 WORDS = ("anaemia", "anaemic", "anaem", "type", "typed", "2", "ii", "b", "beta", "cancer", "cancers", "of", "x")
 NAME = st.lists(st.sampled_from(WORDS), min_size=1, max_size=14).map(" ".join)
-QUESTION = st.lists(st.sampled_from([*WORDS, "unknown", "3", "anaemias", ""]), min_size=1, max_size=14).map(" ".join)
+QUESTION = st.lists(st.sampled_from([*WORDS, "unknown", "3", "anaemias", ""]), min_size=1, max_size=14).map(
+    " ".join
+)
 
 
 def mark(word: str) -> str | None:

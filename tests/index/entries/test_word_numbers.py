@@ -19,7 +19,9 @@ from nymlink.index.entries.word_numbers import LONGEST, WordNumbers
 from nymlink.index.index import Index
 from tests.index.small import vocabulary
 
-TEXT = st.lists(st.text(st.sampled_from("abcdé2心-"), min_size=1, max_size=7), min_size=1, max_size=14).map(" ".join)
+TEXT = st.lists(st.text(st.sampled_from("abcdé2心-"), min_size=1, max_size=7), min_size=1, max_size=14).map(
+    " ".join
+)
 
 
 def of(*texts: str) -> WordNumbers:
