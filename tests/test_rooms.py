@@ -25,7 +25,8 @@ KNOWS = {
     "train": "core corpus text vocabulary pairs encode index rank linking rerank evaluation",
     "plot": "core corpus text vocabulary pairs encode index rank linking rerank evaluation train",
     "xlbel": "core corpus vocabulary index rank linking rerank evaluation",
-    "cli": "core corpus text vocabulary sources pairs encode index rank linking rerank evaluation train plot xlbel",
+    "cli": "core corpus text vocabulary sources pairs encode index rank linking rerank evaluation train plot "
+    "xlbel",
 }
 """Each room, and those that it may import from."""
 

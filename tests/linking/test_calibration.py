@@ -183,7 +183,10 @@ class TestStore:
         assert index.with_fusion(fusion).calibration is None
         with pytest.raises(StoreError, match="joined in another way meanwhile: run `nymlink calibrate` again"):
             store_calibration(saved, CALIBRATION.to_dict(), fusion=fusion)
-        with pytest.warns(UserWarning, match="its calibration learned from other scores, and removed: run `nymlink calibrate` again"):
+        with pytest.warns(
+            UserWarning,
+            match="its calibration learned from other scores, and removed: run `nymlink calibrate` again",
+        ):
             store_fusion(saved, fusion)
         assert Index.load(saved).calibration is None
 

@@ -75,7 +75,7 @@ def twin(index: Index, question: Question) -> list[dict[str, float]]:
         name = index.vocabulary.name(name_row)
         own = [row for row in range(len(texts)) if concept in index.concepts_of(row)]
         found = [row for row in rows if row in own]
-        likenesses = sorted((alike[row] for row in found), reverse=True) + [NAN, NAN]
+        likenesses = [*sorted((alike[row] for row in found), reverse=True), NAN, NAN]
         words = {row: naive(question.text, texts[row], texts) for row in found}
         exact = float(matches.parts["exact"][0, place])
         equal = exact == 1 and question.surface is not None

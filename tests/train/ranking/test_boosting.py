@@ -122,7 +122,7 @@ def test_questions_count_by_their_weight() -> None:
 
 
 def test_a_step_is_one_of_newton_down_the_gradient_of_the_loss() -> None:
-    """One tree of one level, small steps, no penalty: its leaves are minus the sums of the derivatives over curvature."""
+    """One tree of one level, without penalty: its leaves are minus the sums of the derivatives over curvature."""
     made = Made(40, seed=3, rule=largest, none=0.3)
     rate = 1e-3
     tree = made.boost(replace(SETTINGS, trees=1, depth=1, rate=rate, ridge=0.0))
