@@ -103,7 +103,7 @@ class Runner:
         if words[:2] == ["train", "rank"]:
             words += ["--left-out", "300", "--trees", "2"]
         # A pipe, which the test is, would get TSV.
-        if words[0] == "link" and target is None and not {"-o", "--format", "--help"} & set(words):
+        if words[0] == "link" and target is None and not {"-o", "--explain", "--format", "--help"} & set(words):
             words += ["--format", "table"]
         result = CliRunner(env={"COLUMNS": WIDTH}).invoke(nymlink, words)
         if result.exception is not None and not isinstance(result.exception, SystemExit):
