@@ -16,6 +16,7 @@ import pytest
 from nymlink.corpus.readers import CORPUS_FORMATS
 from nymlink.index.sparse.presets import PRESETS
 from nymlink.linking.writers import LINK_FORMATS
+from nymlink.rank.features import FEATURES, Feature
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
 
 ROOT = Path(__file__).parents[1]
@@ -102,3 +103,10 @@ def test_commits_of_the_tables_exist() -> None:
     commits = sorted({about["commit"].removesuffix("+") for about in captions().values()})
     types = output("cat-file", "--batch-check=%(objecttype)", text="\n".join(commits)).splitlines()
     assert not [commit for commit, kind in zip(commits, types, strict=True) if kind != "commit"]
+
+
+def test_every_feature_of_a_ranker_is_documented() -> None:
+    section = (ROOT / "docs" / "howto" / "ranking.md").read_text(encoding="utf-8").split("## Features")[1]
+    rows = re.findall(r"^\| `(\w+)` \| (.+) \| (.+) \|$", section, re.MULTILINE)
+    assert [Feature(*row) for row in rows] == list(FEATURES)
+    assert f"[{len(FEATURES)} numbers a candidate](#features)" in (ROOT / "docs/howto/ranking.md").read_text()

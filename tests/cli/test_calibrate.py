@@ -191,5 +191,8 @@ class TestLink:
         assert (same.exit_code, same.stderr) == (0, "")
         changed = run("index", "fuse", index, "--weight", "exact=0.5", "--weight", "sparse=0.5")
         assert changed.exit_code == 0
-        assert "its calibration was of other scores and is removed" in changed.stderr
+        assert (
+            "its calibration learned from other scores, and removed: run `nymlink calibrate` again"
+            in changed.stderr
+        )
         assert "confidence" not in run("link", "--index", index, NAMES[0]).stdout

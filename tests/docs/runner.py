@@ -131,10 +131,12 @@ class Runner:
         words, target = (words[:-2], words[-1]) if words[-2:-1] == [">"] else (words, None)
         if words[0] == "train" or words[:2] == ["encoder", "average"]:
             words = [SUBSTITUTES.get(word, word) for word in words]
-        if words[0] == "train" and not {"--max-steps", "losses", "recipe"} & set(words):
+        if words[0] == "train" and not {"--max-steps", "losses", "rank", "recipe"} & set(words):
             words += ["--max-steps", "2"]
+        if words[:2] == ["train", "rank"]:
+            words += ["--left-out", "300", "--trees", "2"]
         # A pipe, which the test is, would get TSV.
-        if words[0] == "link" and target is None and not {"-o", "--format", "--help"} & set(words):
+        if words[0] == "link" and target is None and not {"-o", "--explain", "--format", "--help"} & set(words):
             words += ["--format", "table"]
         result = CliRunner(env={"COLUMNS": WIDTH}).invoke(nymlink, words)
         if result.exception is not None and not isinstance(result.exception, SystemExit):

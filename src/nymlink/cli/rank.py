@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -12,6 +13,7 @@ from nymlink.core.store.output_checks import require_changeable
 from nymlink.corpus.read import read_corpus
 from nymlink.index.index import Index
 from nymlink.index.store import store_ranker
+from nymlink.rank.trees import DEEPEST
 from nymlink.train.ranking.annotated import annotated_questions
 from nymlink.train.ranking.boosting import BoostingSettings
 from nymlink.train.ranking.fit_ranker import fit_ranker
@@ -20,7 +22,8 @@ from nymlink.train.ranking.left_out import left_out_questions
 from nymlink.train.ranking.names_elsewhere import names_elsewhere
 from nymlink.vocabulary.read import open_vocabulary
 
-_DEFAULT_LEFT_OUT = 5000
+_DEFAULT_LEFT_OUT: Final = 5000
+_DEFAULTS: Final = BoostingSettings()
 
 
 @click.command()
@@ -35,7 +38,7 @@ _DEFAULT_LEFT_OUT = 5000
 @click.option("--type", "types", multiple=True, help="Mentions of this type only. Repeatable.")
 @click.option("--language", help="Language of the mentions.")
 @click.option(
-    "--names",
+    "--merged",
     type=click.Path(path_type=Path),
     help="Merged vocabulary: ask for what its other sources call the concepts of the index.",
 )
@@ -43,10 +46,10 @@ _DEFAULT_LEFT_OUT = 5000
     "--left-out",
     type=click.IntRange(0),
     help=f"Ask for so many names of the index that are left out or changed.  [default: {_DEFAULT_LEFT_OUT:,}, "
-    "or 0 with --corpus or --names]",
+    "or 0 with --corpus or --merged]",
 )
-@click.option("--trees", default=BoostingSettings.trees, show_default=True, type=click.IntRange(1))
-@click.option("--depth", default=BoostingSettings.depth, show_default=True, type=click.IntRange(1, 10))
+@click.option("--trees", default=_DEFAULTS.trees, show_default=True, type=click.IntRange(1))
+@click.option("--depth", default=_DEFAULTS.depth, show_default=True, type=click.IntRange(1, DEEPEST))
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0))
 @encoder_option
 def rank(
@@ -54,7 +57,7 @@ def rank(
     corpora: tuple[Path, ...],
     types: tuple[str, ...],
     language: str | None,
-    names: Path | None,
+    merged: Path | None,
     left_out: int | None,
     trees: int,
     depth: int,
@@ -71,8 +74,8 @@ def rank(
 
     \b
     nymlink train rank medic-index --corpus CDR_TrainingSet.PubTator.txt --type Disease
-    nymlink train rank mondo-index --names merged
-    nymlink train rank my-index
+    nymlink train rank mondo-index --merged meta
+    nymlink train rank mondo-index
 
     Printed is how many first candidates are right before and after, of questions that were not learned from and
     whose right concept is among the candidates.
@@ -80,19 +83,19 @@ def rank(
     require_changeable(index)
     problems = reported_problems()
     opened = Index.load(index, encoder=encoder)
-    wanted = left_out if left_out is not None else 0 if corpora or names else _DEFAULT_LEFT_OUT
+    wanted = left_out if left_out is not None else 0 if corpora or merged else _DEFAULT_LEFT_OUT
     questions: dict[str, LabelledQuestions] = {}
     for path in corpora:
         corpus = read_corpus(path, problems=problems)
-        questions[f"mentions of {corpus.name}"] = annotated_questions(
-            opened, corpus, types=types or None, language=language, seed=seed
-        )
-    if names is not None:
-        questions["names elsewhere"] = names_elsewhere(opened, open_vocabulary(names), _MOST_ELSEWHERE, seed=seed)
+        asked = annotated_questions(opened, corpus, types=types or None, language=language, seed=seed)
+        kind = f"mentions of {corpus.name}"
+        questions[kind] = LabelledQuestions.joined([questions[kind], asked]) if kind in questions else asked
+    if merged is not None:
+        questions["names elsewhere"] = names_elsewhere(opened, open_vocabulary(merged), _MOST_ELSEWHERE, seed=seed)
     if wanted:
         questions["names left out or changed"] = left_out_questions(opened, wanted, seed=seed)
     if not questions:
-        raise InputError("there is nothing to learn from: give --corpus, --names or --left-out")
+        raise InputError("there is nothing to learn from: give --corpus, --merged or --left-out")
     fitted = fit_ranker(questions, BoostingSettings(trees=trees, depth=depth, seed=seed), progress=True)
     store_ranker(index, fitted.ranker.to_dict(), fusion=opened.fusion)
     for kind, count in fitted.counts.items():

@@ -255,7 +255,9 @@ def store_calibration(directory: str | Path, calibration: Mapping[str, Any], *, 
 
 
 def store_ranker(directory: str | Path, ranker: Mapping[str, Any], *, fusion: Fusion) -> None:
-    """Give an index directory a ranker, in one step; a calibration was of another order, and is removed.
+    """Give an index directory a ranker, in one step.
+
+    A calibration was of another order of candidates: it is removed, with a warning.
 
     Args:
         directory: the index.
@@ -274,7 +276,12 @@ def store_ranker(directory: str | Path, ranker: Mapping[str, Any], *, fusion: Fu
                 path=directory,
             )
         manifest["ranker"] = dict(ranker)
-        manifest.pop("calibration", None)
+        calibrated = manifest.pop("calibration", None) is not None
+    if calibrated:
+        warnings.warn(
+            f"{directory}: its calibration was of another order, and removed: run `nymlink calibrate` again",
+            stacklevel=2,
+        )
 
 
 @contextmanager

@@ -71,15 +71,15 @@ class Matches:
     def extended(self, deeper: Matches) -> Matches:
         """Add the concepts of deeper matches of the same queries that these do not have, in their order."""
         known = (deeper.concepts[:, :, None] == self.concepts[:, None, :]).any(axis=2)
-        # Places of these first, then of those that are new, then of those that these have.
-        width = self.concepts.shape[1]
-        order = np.argsort(np.pad(known, ((0, 0), (width, 0))), axis=1, kind="stable")
+        new = deeper._each(lambda values, empty: np.where(known, np.asarray(empty, values.dtype), values))
         joined = Matches(
-            concepts=np.concatenate([self.concepts, deeper.concepts], axis=1),
-            names=np.concatenate([self.names, deeper.names], axis=1),
-            scores=np.concatenate([self.scores, deeper.scores], axis=1),
-            parts={name: np.concatenate([own, deeper.parts[name]], axis=1) for name, own in self.parts.items()},
+            concepts=np.concatenate([self.concepts, new.concepts], axis=1),
+            names=np.concatenate([self.names, new.names], axis=1),
+            scores=np.concatenate([self.scores, new.scores], axis=1),
+            parts={name: np.concatenate([own, new.parts[name]], axis=1) for name, own in self.parts.items()},
         )
+        # Empty places last.
+        order = np.argsort(joined.concepts == NONE, axis=1, kind="stable")
         return joined.reordered(order).cut(deeper.concepts.shape[1])
 
     def _each(self, change: Callable[[npt.NDArray[Any], float], npt.NDArray[Any]]) -> Matches:

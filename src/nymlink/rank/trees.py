@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from nymlink.core.json_objects import member
 
-_DEEPEST: Final = 8
+DEEPEST: Final = 8
 """Levels of a tree at most: a leaf is then a number of one byte."""
 
 Numbers = npt.NDArray[np.float32]
@@ -44,13 +44,13 @@ class Trees:
         if self.features.ndim != 2 or self.features.shape != self.thresholds.shape:
             raise ValueError(f"features {self.features.shape} and thresholds {self.thresholds.shape} differ")
         count, depth = self.features.shape
-        if depth > _DEEPEST:
-            raise ValueError(f"trees of depth {depth} are deeper than {_DEEPEST}")
+        if depth > DEEPEST:
+            raise ValueError(f"trees of depth {depth} are deeper than {DEEPEST}")
         if self.values.shape != (count, 1 << depth):
             raise ValueError(f"{count} trees of depth {depth} do not have values {self.values.shape}")
         if not (np.isfinite(self.thresholds).all() and np.isfinite(self.values).all()):
             raise ValueError("thresholds and values of trees must be finite numbers")
-        if len(self.features) and self.features.min() < 0:
+        if self.features.min(initial=0) < 0:
             raise ValueError("features of trees are numbered from 0")
 
     def evaluate(self, numbers: Numbers) -> Numbers:

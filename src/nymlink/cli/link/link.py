@@ -185,6 +185,8 @@ def link(
         raise click.UsageError(
             '--explain is for mentions given as arguments: `nymlink link --explain "short stature"`'
         )
+    if explain and (output is not None or format is not None):
+        raise click.UsageError("--explain prints no links: it goes with neither --output nor --format")
     if rerank is not None and not source.has_documents:
         raise click.UsageError(
             "--rerank goes by the text around a mention: give annotated documents (--corpus), or one mention "

@@ -114,7 +114,8 @@ class WordNumbers:
             stems=stems,
             stem_of_word=stem_of_word.astype(np.int32),
             marks=np.array([_mark(words[row]) for row in order.tolist()], np.int32),
-            weights=np.log((len(texts) + 1) / np.maximum(occurrences, 1)).astype(np.float32),
+            # Of few names a word may occur more often than there are: it still weighs something.
+            weights=np.log((len(texts) + 1) / np.clip(occurrences, 1, max(len(texts), 1))).astype(np.float32),
             offsets=np.cumsum(lengths),
             numbers=numbers,
         )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from nymlink.core.errors import InputError
 from nymlink.core.store.arrays import Bools, Ints
 from nymlink.core.terminal.progress import track
 from nymlink.rank.trees import Numbers, Trees
@@ -64,10 +65,15 @@ def boost(
         weights: float64 (Q): of each question.
         settings: of the boosting.
         progress: show progress when standard error is a terminal.
+
+    Raises:
+        InputError: no feature has two values.
     """
     rng = np.random.default_rng(settings.seed)
     thresholds = [_thresholds(column, rng) for column in numbers.T]
     usable = np.flatnonzero([len(own) > 0 for own in thresholds])
+    if not len(usable):
+        raise InputError("the candidates of all questions are alike in all features: there is no order to learn")
     bins = [_to_bins(column, own) for column, own in zip(numbers.T, thresholds, strict=True)]
     question = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(numbers))))
     scores = np.zeros(len(numbers))

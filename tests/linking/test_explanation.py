@@ -1,0 +1,102 @@
+"""Why the first candidate is before the second."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from nymlink.core.errors import InputError
+from nymlink.index.index import Index
+from nymlink.linking.linker import Linker
+from nymlink.rank.question import Question
+from nymlink.rank.ranker import Ranking
+from tests.index.small import vocabulary
+from tests.rank.toy import INDEX, ranked
+
+RULES = {"place": (0.5, -1, 1), "covering": (0.6, 0, 3), "extra": (0.5, 0.5, -0.5), "letters": (3, 0, 4)}
+INDEX_OF_RULES = ranked(INDEX, RULES)
+LINKER = Linker(INDEX_OF_RULES)
+
+
+def test_reasons_are_what_moved_the_candidates_apart() -> None:
+    found = LINKER.explain("cancer of breast")
+    link = Linker(INDEX_OF_RULES, top_k=2).link("cancer of breast")
+    assert (found.first, found.second) == link.candidates
+    assert found.link == LINKER.link("cancer of breast") or found.link.candidates[:1] == link.candidates[:1]
+    moved = {reason.feature.name: reason for reason in found.reasons}
+    # What is the same for both has moved neither.
+    assert set(moved) <= set(RULES) - {"letters"}
+    assert moved
+    for name, reason in moved.items():
+        threshold, below, above = RULES[name]
+
+        def value(
+            number: float, threshold: float = threshold, below: float = below, above: float = above
+        ) -> float:
+            return above if not math.isnan(number) and number > threshold else below
+
+        assert reason.moved == pytest.approx(value(reason.first) - value(reason.second), abs=1e-5)
+    sizes = [abs(reason.moved) for reason in found.reasons]
+    assert sizes == sorted(sizes, reverse=True)
+    # Together they are the difference of the log-odds.
+    chances = Ranking(INDEX_OF_RULES).match([Question(link.query, "cancer of breast")], 2).probabilities[0]
+    assert sum(reason.moved for reason in found.reasons) == pytest.approx(
+        math.log(chances[0] / chances[1]), abs=1e-4
+    )
+
+
+def test_it_prints_a_reason_a_line() -> None:
+    found = LINKER.explain("cancer of breast")
+    first, second, *reasons = str(found).splitlines()
+    assert first == str(found.link)
+    assert second == f"  before {found.second}"
+    assert len(reasons) == min(len(found.reasons), 6)
+    for line, reason in zip(reasons, found.reasons, strict=False):
+        assert line.startswith(f"  {reason.moved:+.2f} {reason.feature.name}: ")
+        assert line.endswith(f" ({reason.feature.meaning})")
+        assert " against " in line
+
+
+def test_a_missing_feature_is_said_to_be_none() -> None:
+    index = ranked(
+        Index.build(vocabulary({"X:1": ["mi"], "X:2": ["mi attack"]}), encoder=None), {"writing": (0.5, 0, 2)}
+    )
+    [reason] = Linker(index).explain("mi").reasons
+    assert (reason.first, math.isnan(reason.second), reason.moved) == (1, True, 2)
+    assert "+2.00 writing: 1 against none (" in str(Linker(index).explain("mi"))
+
+
+def test_without_a_ranker_the_scores_say_it() -> None:
+    found = Linker(INDEX).explain("cancer of breast")
+    assert found.reasons == ()
+    assert found.second is not None
+    assert str(found).splitlines()[-1] == "  by their scores alone: the index has no ranker"
+
+
+@pytest.mark.parametrize("mention", ["zzzz", ""])
+def test_of_what_is_not_found_there_is_nothing_to_say(mention: str) -> None:
+    found = LINKER.explain(mention)
+    assert (found.first, found.second, found.reasons) == (None, None, ())
+    assert str(found) == str(found.link)
+
+
+def test_one_concept_is_before_none() -> None:
+    index = ranked(Index.build(vocabulary({"X:1": ["gout"]}), encoder=None), RULES)
+    found = Linker(index).explain("gout")
+    assert found.first is not None
+    assert (found.second, found.reasons) == (None, ())
+    assert len(str(found).splitlines()) == 1
+
+
+def test_of_a_composite_mention_the_first_part_is_explained() -> None:
+    found = LINKER.explain("breast and ovarian cancer")
+    assert found.first.concept_name == "breast cancer"
+    assert found.link.mention.text == "breast and ovarian cancer"
+
+
+def test_what_is_no_mention_is_refused() -> None:
+    with pytest.raises(InputError):
+        LINKER.explain(3)
+    with pytest.raises(InputError, match="language"):
+        LINKER.explain("gout", language="xxxx")
