@@ -113,7 +113,14 @@ class _Padded(NamedTuple):
         )
 
     def take(self, places: Ints) -> _Padded:
-        return _Padded(*(values[places] for values in self))
+        return _Padded(
+            self.words[places],
+            self.stems[places],
+            self.marks[places],
+            self.weights[places],
+            self.present[places],
+            self.counts[places],
+        )
 
 
 def _any_word(of_words: Bools, names: NumberedWords) -> Bools:
