@@ -79,6 +79,14 @@ def test_it_learns_from_all_that_is_given(run: Run, index: Path, folder: Path) -
     assert Index.load(index).ranker["learned_from"].endswith("; 200 names elsewhere; 50 names left out or changed")
 
 
+def test_of_too_few_questions_nothing_is_measured(run: Run, index: Path, tmp_path: Path) -> None:
+    (tmp_path / "one.tsv").write_text(f"mention\tconcept_id\n{NAMES[0]}\tX:0\n")
+    done = run("train", "rank", index, "--corpus", tmp_path / "one.tsv", "--left-out", 300, *QUICK)
+    assert done.exit_code == 0, done.output
+    assert "mentions of one: 1, too few to measure" in done.stdout
+    assert "nan" not in done.stdout
+
+
 def test_without_left_out_a_corpus_is_all_it_learns_from(run: Run, index: Path, folder: Path) -> None:
     done = run("train", "rank", index, "--corpus", folder / "many.tsv", "--type", "Disease", *QUICK)
     assert done.exit_code == 0, done.output

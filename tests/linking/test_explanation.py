@@ -51,6 +51,7 @@ def test_it_prints_a_reason_a_line() -> None:
     first, second, *reasons = str(found).splitlines()
     assert first == str(found.link)
     assert second == f"  before {found.second}"
+    assert not found.is_verbatim
     assert len(reasons) == min(len(found.reasons), 6)
     for line, reason in zip(reasons, found.reasons, strict=False):
         assert line.startswith(f"  {reason.moved:+.2f} {reason.feature.name}: ")
@@ -65,6 +66,20 @@ def test_a_missing_feature_is_said_to_be_none() -> None:
     [reason] = Linker(index).explain("mi").reasons
     assert (reason.first, math.isnan(reason.second), reason.moved) == (1, True, 2)
     assert "+2.00 writing: 1 against none (" in str(Linker(index).explain("mi"))
+
+
+@pytest.mark.parametrize(("mention", "verbatim"), [("MI", True), ("Mi", True), ("MI attack", False)])
+def test_a_name_that_is_written_as_the_mention_is_said_to_be(mention: str, verbatim: bool) -> None:
+    names = vocabulary({"X:1": ["Mi"], "X:2": ["MI"], "X:3": ["mi attacks"]})
+    index = ranked(Index.build(names, encoder=None), {"exact": (0.99, 5, 0)})
+    found = Linker(index).explain(mention)
+    assert found.is_verbatim == verbatim
+    assert ("written exactly as the mention" in str(found)) == verbatim
+    if verbatim:
+        # The ranker alone would have it otherwise.
+        assert found.first.matched.text == mention
+        assert found.second.concept_id == "X:3"
+        assert [reason.moved for reason in found.reasons] == [-5]
 
 
 def test_without_a_ranker_the_scores_say_it() -> None:

@@ -191,6 +191,7 @@ def missing(values: np.ndarray) -> set[str]:
     return {name for name in NAMES if np.isnan(column(values, name)).all()}
 
 
+@pytest.mark.filterwarnings("ignore:.* names are longer")
 def test_features_of_a_search_that_an_index_lacks_are_missing(tmp_path: Path) -> None:
     encoder = Encoder.load(tiny.folder(tmp_path / "model"))
     asked = [Question(text, text) for text in ("heart attack", "cancer of the breast")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan
 from pathlib import Path
 from typing import Final
 
@@ -100,7 +101,8 @@ def rank(
     store_ranker(index, fitted.ranker.to_dict(), fusion=opened.fusion)
     for kind, count in fitted.counts.items():
         before, after = 100 * fitted.before[kind], 100 * fitted.after[kind]
-        click.echo(f"{kind}: {count:,}, first right {before:.1f} → {after:.1f} %")
+        gain = "too few to measure" if isnan(before) else f"first right {before:.1f} → {after:.1f} %"
+        click.echo(f"{kind}: {count:,}, {gain}")
     finish(problems)
 
 

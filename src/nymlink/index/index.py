@@ -253,7 +253,8 @@ class Index:
         """Find the entries that are names of some concepts, by their rows."""
         named = np.isin(self.owners[self.entries.names], list(concepts))
         places = np.searchsorted(self.entries.offsets, np.flatnonzero(named), side="right") - 1
-        return np.unique(places).tolist()
+        rows: list[int] = np.unique(places).tolist()
+        return rows
 
     def match(self, queries: Sequence[str], k: int, *, surfaces: Sequence[str | None] = ()) -> Matches:
         """Find the k best distinct concepts of each query; see :func:`nymlink.index.walk.match`.

@@ -159,8 +159,6 @@ def match_with_hits(
         without: for each query, rows of entries that are passed over; empty for none.
     """
     hits = search.search(queries, min(_depth(k), len(entries) + 1))
-    if len(without):
-        hits = hits.without(without)
     matches = _match(
         search,
         entries,
@@ -172,7 +170,7 @@ def match_with_hits(
         hits=hits,
         without=without,
     )
-    return matches, hits
+    return matches, hits.without(without) if len(without) else hits
 
 
 def _depth(k: int) -> int:
@@ -196,10 +194,11 @@ def _match(
     if hits is None:
         # At most one more than there are: with a last row of NONE, all were walked.
         hits = search.search(queries, min(depth, len(entries) + 1))
-        if len(without):
-            hits = hits.without(without)
+    has_more = hits.hits.rows[:, -1] != NONE
+    if len(without):
+        hits = hits.without(without)
     matches = _walk(hits, entries, concept_of_name, k)
-    short = ((matches.concepts[:, enough - 1] == NONE) & (hits.hits.rows[:, -1] != NONE)).nonzero()[0].tolist()
+    short = ((matches.concepts[:, enough - 1] == NONE) & has_more).nonzero()[0].tolist()
     if short:
         deeper = _match(
             search,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Final
 
+from nymlink.linking.candidates import WRITING
 from nymlink.linking.model import Candidate, Link
 from nymlink.rank.ranker import Reason
 
@@ -29,11 +30,19 @@ class Explanation:
     second: Candidate | None
     reasons: tuple[Reason, ...]
 
+    @property
+    def is_verbatim(self) -> bool:
+        """Whether the name of the first candidate, not that of the second, is written exactly as the mention."""
+        first, second = (None if each is None else each.parts.get(WRITING) for each in (self.first, self.second))
+        return self.second is not None and first == 1 != second
+
     def __str__(self) -> str:
         """Write the link, the second candidate, and the strongest reasons, one a line."""
         lines = [str(self.link)]
         if self.second is not None:
             lines.append(f"  before {self.second}")
+        if self.is_verbatim:
+            lines.append("  whatever else speaks for which: its name is written exactly as the mention")
         for reason in self.reasons[:_SHOWN]:
             values = f"{_value(reason.first)} against {_value(reason.second)}"
             lines.append(f"  {reason.moved:+.2f} {reason.feature.name}: {values} ({reason.feature.meaning})")

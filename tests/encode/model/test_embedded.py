@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -10,14 +11,24 @@ import pytest
 from nymlink.core.errors import InputError
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.embedded import MINI
-from nymlink.encode.model.installed import installed, installed_calibration
+from nymlink.encode.model.installed import installed, installed_calibration, installed_ranker
 from nymlink.index.fusion.fusion import Fusion
 from nymlink.index.index import Index
 from nymlink.linking.confidence.calibration import Calibration
+from nymlink.linking.linker import Linker
+from nymlink.rank.ranker import Ranker
 from tests.index.small import vocabulary
 
 NAMES = ("myocardial infarction", "short stature", "seizures", "nosebleeds", "hair loss", "jaundice")
 VOCABULARY = vocabulary({f"X:{number}": [name] for number, name in enumerate(NAMES)})
+
+
+ROOT = Path(__file__).parents[3]
+CALIBRATIONS = [
+    path
+    for folder in ("models", "src/nymlink/models")
+    for path in sorted((ROOT / folder).rglob("*.calibration.json"))
+]
 
 
 @pytest.fixture(scope="module")
@@ -85,3 +96,25 @@ def test_its_calibration_is_for_indexes_that_are_as_by_default(mini: Encoder) ->
     assert Index.build(VOCABULARY, encoder=None).calibration is None
     # Other vectors, although of the same model.
     assert Index.build(VOCABULARY, encoder=Encoder.load(MINI, max_length=12)).calibration is None
+
+
+@pytest.mark.parametrize("file", CALIBRATIONS, ids=lambda path: path.stem)
+def test_calibrations_that_are_shipped_can_be_read(file: Path) -> None:
+    assert Calibration.from_dict(json.loads(file.read_text(encoding="utf-8"))["calibration"]).surest > 0.5
+
+
+def test_its_ranker_is_for_indexes_that_are_as_by_default(mini: Encoder) -> None:
+    shipped = installed_ranker(MINI, mini.fingerprint)
+    assert shipped is not None
+    index = Index.build(VOCABULARY, encoder=MINI)
+    ranker = Ranker.of(index)
+    assert ranker is not None
+    assert ranker.to_dict() == Ranker.from_dict(shipped).to_dict()
+    assert ranker.learned_from
+    assert Index.build(VOCABULARY, encoder=MINI, sparse="biosyn").ranker is None
+    assert Index.build(VOCABULARY, encoder=MINI, fusion="reciprocal-rank").ranker is None
+    assert index.with_fusion(Fusion.of(index.search.parts, weights={"dense": 1})).ranker is None
+    assert Index.build(VOCABULARY, encoder=None).ranker is None
+    assert Index.build(VOCABULARY, encoder=Encoder.load(MINI, max_length=12)).ranker is None
+    [link] = Linker(index, top_k=2).link(["heart atack"])
+    assert 0 < sum(candidate.parts["ranked"] for candidate in link.candidates) <= 1

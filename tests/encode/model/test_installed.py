@@ -17,7 +17,13 @@ from nymlink.core.errors import MissingExtraError, NymlinkError
 from nymlink.core.registry import Registry
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.embedded import FOLDER, MINI
-from nymlink.encode.model.installed import ENCODERS, installed, installed_calibration
+from nymlink.encode.model.installed import (
+    ENCODERS,
+    installed,
+    installed_calibration,
+    installed_digest,
+    installed_ranker,
+)
 from nymlink.index.index import Index
 from tests.index.small import vocabulary
 
@@ -92,6 +98,22 @@ def test_a_calibration_lies_beside_the_folder(install: Install, exported: Path) 
     assert installed_calibration("tiny-encoder", "of other settings") is None
     assert installed_calibration(str(package / "tiny-encoder"), fingerprint) is None
     assert installed_calibration(None, fingerprint) is None
+
+
+def test_a_ranker_lies_beside_the_folder_and_is_of_the_release(install: Install, exported: Path) -> None:
+    package = install(exported)
+    fingerprint = Encoder.load("tiny-encoder").fingerprint
+    assert installed_ranker("tiny-encoder", fingerprint) is None
+    digests = [installed_digest("tiny-encoder")]
+    for name in ("ranker", "calibration"):
+        known = {"fingerprint": fingerprint, name: {"kept": name}}
+        (package / f"tiny-encoder.{name}.json").write_text(json.dumps(known))
+        digests.append(installed_digest("tiny-encoder"))
+    assert installed_ranker("tiny-encoder", fingerprint) == {"kept": "ranker"}
+    assert installed_ranker("tiny-encoder", "of other settings") is None
+    assert installed_ranker(None, fingerprint) is None
+    # What was built with the release before is built again.
+    assert len(set(digests)) == 3
 
 
 def test_what_is_no_folder_is_refused(install: Install) -> None:
