@@ -7,7 +7,7 @@ without branches.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -67,6 +67,16 @@ class Trees:
         for features, thresholds, values in zip(self.features.tolist(), self.thresholds, self.values, strict=True):
             total += values[_leaves(columns, features, thresholds)]
         return total
+
+    @classmethod
+    def mean(cls, parts: Sequence[Trees]) -> Trees:
+        """Average several sums of trees of one depth: their values are divided by how many sums there are."""
+        share = np.float32(1 / len(parts))
+        return cls(
+            np.concatenate([part.features for part in parts]),
+            np.concatenate([part.thresholds for part in parts]),
+            np.concatenate([part.values * share for part in parts]),
+        )
 
     def contributions(self, numbers: Numbers, feature_count: int) -> Numbers:
         """Divide the sum of the trees among the features that were asked for.

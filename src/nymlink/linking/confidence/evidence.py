@@ -24,7 +24,8 @@ FEATURES: Final = ("score", "ahead", "alone", "covered", "covering", "known", "r
 """Features of the first concept of a query: its score; how clearly that is above the score of the next concept;
 whether it is above it at all (no other concept has the name); the share of the query that the name has; the share
 of the name that the query has; the share of the query that is words of the index; the log-odds of the probability
-that the ranker gives it, from 0 for impossible to 1 for certain (1 where there is no ranker)."""
+that the ranker gives it, from 0 for impossible to 1 for certain (1 where there is no ranker, and where the query
+equals one name alone)."""
 
 DEPTH: Final = 10
 """First concepts of a query that the features are computed from."""
@@ -67,7 +68,9 @@ def features_of(ranked: RankedMatches, questions: Sequence[Question], index: Ind
     words = np.zeros((len(questions), 3))
     for place in np.flatnonzero(has_concept).tolist():
         words[place] = _compare_words(questions[place].text, matched_text(index, matches, place), index)
-    features = np.column_stack([first, ahead, alone, words, _log_odds(ranked)])
+    # The query equals one name alone: that is sure by itself, whatever the ranker has seen.
+    odds = np.where(alone & (exact == 1), 1.0, _log_odds(ranked))
+    features = np.column_stack([first, ahead, alone, words, odds])
     features[~has_concept] = np.nan
     return features
 
