@@ -93,15 +93,15 @@ def test_a_re_ranker_changes_the_order_and_says_why(run: Run, built: Path, corpu
 
 
 def test_what_is_no_corpus_is_refused_and_not_linked_line_by_line(run: Run, built: Path, tmp_path: Path) -> None:
-    path = tmp_path / "1.ann"
-    path.write_text("T1\tDisease 0 12\tHeart attack\nR1\tCause Arg1:T1 Arg2:T1\n")
+    path = tmp_path / "page.xml"
+    path.write_text("<articles>\n<article id='1'>Heart attack</article>\n</articles>\n")
     refused = run("link", "--index", built / "index", "--corpus", path)
     assert (refused.exit_code, refused.stdout) == (2, "")
-    assert f"{path}: this looks like standoff annotations" in refused.stderr
+    assert f"{path}: this looks like XML" in refused.stderr
     # Lines are what --file is for; that they look like something else is said.
     told = run("link", "--index", built / "index", "--file", path)
     assert told.exit_code == 0
-    assert f"{path}: this looks like standoff annotations" in told.stderr
+    assert f"{path}: this looks like XML" in told.stderr
 
 
 def test_broken_documents_are_counted_and_the_others_linked(run: Run, built: Path, corpus: Path) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from nymlink.core.errors import InputError
 from nymlink.core.formats import find_format
+from nymlink.core.problems import Problems
 from nymlink.corpus import read_corpus
 from nymlink.corpus.foreign_formats import describe_format
 from nymlink.corpus.readers import CORPUS_FORMATS
@@ -40,13 +41,16 @@ A1\tNegated T1
 N1\tReference T1 MESH:D009203\tMyocardial Infarction
 #1\tAnnotatorNotes T1\tsure
 """
+READ = {
+    "bioc-xml": [BIOC_XML, BIOC_XML.replace("\n", ""), BIOC_XML.partition("\n")[2]],
+    "bioc-json": [BIOC_JSON, BIOC_JSON.replace("\n", "")],
+    "brat": [STANDOFF, STANDOFF.partition("R1")[0], STANDOFF.partition("\n")[0]],
+}
+"""Formats with a reader, by its name."""
 FOREIGN = {
-    "BioC XML": [BIOC_XML, BIOC_XML.replace("\n", ""), BIOC_XML.partition("\n")[2]],
     "XML": ["<articles>\n<article id='1'>Heart attack</article>\n</articles>\n", "<!DOCTYPE html><html><body>x"],
-    "BioC JSON": [BIOC_JSON, BIOC_JSON.replace("\n", "")],
     "JSON": ['{\n "a": 1\n}\n', '[\n "heart attack"\n]\n', '["heart attack", "MI"]\n'],
     "PubAnnotation JSON": ['{"text": "Heart attack.", "denotations": [{"id": "T1"}]}\n'],
-    "standoff annotations": [STANDOFF, STANDOFF.partition("R1")[0], STANDOFF.partition("\n")[0]],
     "tokens with tags": ["Heart\tB-Disease\nattack\tI-Disease\n.\tO\n\n", "Heart NN B-Dis\nis VB O\n"],
     "an ontology in OBO": ["format-version: 1.2\n\n[Term]\nid: X:1\nname: heart attack\n"],
     "an ontology in RDF/XML": ['<?xml version="1.0"?>\n<rdf:RDF xmlns="http://x.org/">\n</rdf:RDF>\n'],
@@ -95,11 +99,25 @@ def test_another_format_is_named_and_refused(tmp_path: Path, name: str, text: st
         (STANDOFF + "broken\n\nT3\tDisease\n").encode(),
     ],
 )
-def test_another_format_is_refused_however_damaged(tmp_path: Path, content: bytes) -> None:
+def test_another_format_is_never_read_line_by_line_however_damaged(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "mentions.txt"
     path.write_bytes(content)
-    with pytest.raises(InputError, match="this looks like"):
-        read_corpus(path)
+    try:
+        corpus = read_corpus(path, problems=Problems())
+    except InputError:
+        return
+    # Its own reader has read what is whole.
+    assert find_format(CORPUS_FORMATS, path).name in READ
+    texts = {mention.text for _, mention in corpus.mentions()} - {"Aspirin tablet"}
+    assert all(text.startswith("H") and text.endswith("attack") for text in texts)
+
+
+@pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in READ.items() for text in texts])
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
+def test_a_format_with_a_reader_is_given_to_it(tmp_path: Path, name: str, text: str, *, packed: bool) -> None:
+    path = tmp_path / "mentions.txt"
+    path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
+    assert find_format(CORPUS_FORMATS, path).name == name
 
 
 def test_a_caller_who_knows_better_gets_the_lines(tmp_path: Path) -> None:

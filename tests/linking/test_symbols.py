@@ -14,7 +14,7 @@ from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.index.small import vocabulary
-from tests.linking.test_calibration import CALIBRATION
+from tests.linking.confidence.test_calibration import CALIBRATION
 
 CHEMICALS = vocabulary(
     {

@@ -15,7 +15,7 @@ from nymlink.index.fusion.fusion import Fusion
 from nymlink.index.index import Index
 from nymlink.index.store import store_calibration, store_fusion, store_ranker
 from nymlink.linking.linker import Linker
-from tests.linking.test_calibration import CALIBRATION
+from tests.linking.confidence.test_calibration import CALIBRATION
 from tests.rank.toy import INDEX, LAST_FIRST, damaged, ranker
 
 RANKER = ranker(LAST_FIRST).to_dict()
