@@ -60,8 +60,8 @@ def test_an_output_is_written_whole_or_not_at_all(run: Run, built: Path, table: 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("fever", "--format", "csv"), "csv needs a table as input: give the table and --column NAME; or choose"),
-        (("fever", "-o", "links.csv"), "csv needs a table as input"),
+        (("fever", "--format", "pubtator"), "pubtator needs documents as input: give --corpus FILE; or choose"),
+        (("fever", "-o", "links.conll"), "conll needs documents as input"),
         (("fever", "-o", "links.docx"), "the ending .docx tells no format of links: say which with --format"),
         (("fever", "--column", "a"), "with --column INPUT is a table, and there is no file 'fever'"),
         (("a", "b", "--column", "a"), "--column goes with one table"),

@@ -96,7 +96,7 @@ OMOP_FORMATS = ("usagi", "source-to-concept-map")
 def info_for(name: str, **known: bool) -> LinksInfo:
     """What is given to a format: no more than it needs."""
     needs = LINK_FORMATS.get(name).needs
-    return LinksInfo(table=TABLE if "table" in needs else None, has_documents="documents" in needs, **known)
+    return LinksInfo(has_documents="documents" in needs, **known)
 
 
 def links_for(name: str, links: tuple[Link, ...]) -> tuple[Link, ...]:
@@ -162,7 +162,7 @@ def test_what_is_needed_and_not_there_is_said(name: str) -> None:
     if not format.needs:
         open_writer(name, out, LinksInfo()).close()
         return
-    with pytest.raises(InputError, match=rf"{name} needs .*: give .*; or choose another format \(fhir-r4b, "):
+    with pytest.raises(InputError, match=rf"{name} needs .*: give .*; or choose another format \(csv, "):
         open_writer(name, out, LinksInfo())
 
 
@@ -199,6 +199,16 @@ def test_tsv_has_a_line_for_each_candidate() -> None:
     assert firsts[-3]["mention"] == " ".join(AWKWARD.split())
     located = table_of(text_of("tsv", LOCATED[:1], LinksInfo(located=True)), "\t")
     assert list(located[0].values())[:4] == ["7", "0", "2", "heart attack"]
+
+
+def test_csv_without_a_table_has_the_lines_of_tsv() -> None:
+    links = tuple(link for link in LOCATED if link.mention.text != AWKWARD)
+    info = LinksInfo(located=True, calibrated=True)
+    lines = table_of(text_of("csv", links, info), ",")
+    assert lines == table_of(text_of("tsv", links, info), "\t")
+    assert lines[0]["mention"] == "heart attack"
+    quoted = replace(PLAIN, mention=replace(PLAIN.mention, text='the "MI", left'))
+    assert table_of(text_of("csv", (quoted,), LinksInfo()), ",")[0]["mention"] == 'the "MI", left'
 
 
 @pytest.mark.parametrize(("name", "delimiter"), [("csv", ","), ("tsv", "\t")])
@@ -239,8 +249,8 @@ def test_links_write_themselves(tmp_path: Path) -> None:
         links.write(tmp_path / "links.docx")
     with pytest.raises(UnknownNameError, match="unknown format of links 'docx'; known: bioc-json"):
         links.write(tmp_path / "links.docx", format="docx")
-    with pytest.raises(InputError, match="csv needs a table as input"):
-        links.write(tmp_path / "links.tsv", format="csv")
+    with pytest.raises(InputError, match="pubtator needs documents as input"):
+        links.write(tmp_path / "links.tsv", format="pubtator")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["links", "links.jsonl"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from nymlink.linking.model import Link
+from nymlink.linking.model import FLAGS, Link
 
 PLACE: Final = ("document_id", "start", "end")
 LANGUAGE: Final = "matched_language"
@@ -27,8 +27,8 @@ def part_rows(link: Link) -> list[list[dict[str, Any]]]:
     Returns:
         For each part of a composite mention, and else once, dictionaries with the keys ``document_id``, ``start``,
         ``end``, ``mention``, ``rank`` (from 1), ``concept_id``, ``concept_name``, ``matched_name``,
-        ``matched_language``, ``score``, ``confidence`` and ``note``; ``None`` where there is nothing. Confidence
-        and note are those of the first candidate and stand in its row only.
+        ``matched_language``, ``score``, ``confidence``, the flags of its context and ``note``; ``None`` where
+        there is nothing. Confidence and note are those of the first candidate and stand in its row only.
     """
     return [_rows_of_part(link, part) for part in ((link,) if link.nil else link.singles)]
 
@@ -44,6 +44,7 @@ def _rows_of_part(link: Link, part: Link) -> list[dict[str, Any]]:
         "start": link.mention.start,
         "end": link.mention.end,
         "mention": link.mention.text,
+        **(dict.fromkeys(FLAGS) if link.context is None else link.context.flags),
     }
     candidates = [
         {

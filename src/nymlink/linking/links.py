@@ -103,7 +103,7 @@ class Links(list[Link]):
             self._write(target, format or "tsv", given, vocabulary)
             return
         name = format or format_of(Path(target))
-        require_input(name, table=False, documents=bool(given))
+        require_input(name, documents=bool(given))
         with open_target(Path(target), name) as out:
             self._write(out, name, given, vocabulary)
 
@@ -114,11 +114,13 @@ class Links(list[Link]):
         documents: list[Document],
         vocabulary: Vocabulary | None,
     ) -> None:
-        calibrated = any(link.confidence is not None for link in self)
+        annotated = any(link.context is not None for link in self)
+        calibrated = not annotated and any(link.confidence is not None for link in self)
         candidates = (candidate for link in self for part in link.singles for candidate in part.candidates)
         languages = {candidate.matched.lang for candidate in candidates}
         info = LinksInfo(
             calibrated=calibrated,
+            annotated=annotated,
             multilingual=len(languages) > 1,
             located=is_located(self),
             has_documents=bool(documents),

@@ -71,9 +71,14 @@ class Context:
         flags = {flag: getattr(self, flag) for flag in FLAGS}
         return {flag: words for flag, words in flags.items() if words is not None}
 
-    def to_dict(self) -> dict[str, Any]:
+    @property
+    def flags(self) -> dict[str, bool]:
+        """Each flag, and whether it is set."""
         triggers = self.triggers
-        return {**{flag: flag in triggers for flag in FLAGS}, "triggers": triggers}
+        return {flag: flag in triggers for flag in FLAGS}
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**self.flags, "triggers": self.triggers}
 
 
 FLAGS: Final = ("negated", "family", "hypothetical", "historical")

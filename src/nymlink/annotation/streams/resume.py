@@ -14,9 +14,7 @@ from typing import Any, Final, TextIO, cast
 from nymlink.core.errors import InputError, OutputError
 from nymlink.core.json_objects import member
 from nymlink.core.store.atomic import atomic_file, output_errors
-
-RESUMABLE: Final = frozenset({"jsonl", "tsv", "pubtator"})
-"""Formats that are written document by document, with nothing behind the last."""
+from nymlink.linking.writers.files import TEXT_ERRORS
 
 _EVERY: Final = 500
 """Documents after which it is written down how far a run has come."""
@@ -107,7 +105,7 @@ def resumable_file(path: Path, made_of: Mapping[str, Any], *, resume: bool) -> I
         journal.unlink(missing_ok=True) if not done else None
         with open(partial, "ab" if done else "wb") as file:
             file.truncate(size)
-        with open(partial, "a", encoding="utf-8", errors="surrogateescape", newline="") as out:
+        with open(partial, "a", encoding="utf-8", errors=TEXT_ERRORS, newline="") as out:
             yield ResumableFile(out, done, journal, made_of)
         os.replace(partial, path)
         journal.unlink(missing_ok=True)

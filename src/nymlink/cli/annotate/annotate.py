@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict
-from itertools import islice
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import Any, BinaryIO, Final, TextIO
 
 import click
 from click.core import ParameterSource
 
 from nymlink.annotation.annotator import Annotator
-from nymlink.annotation.settings import GIVEN_DETECTOR, AnnotatorSettings
-from nymlink.annotation.streams.parallel import Annotated, annotate_stream
-from nymlink.annotation.streams.resume import RESUMABLE, ResumableFile, resumable_file
+from nymlink.annotation.settings import DICTIONARY_DETECTOR, GIVEN_DETECTOR, AnnotatorSettings
+from nymlink.annotation.streams.parallel import annotate_stream
+from nymlink.annotation.streams.resume import ResumableFile, resumable_file
 from nymlink.annotation.streams.texts import JSON_LINES, PLAIN, read_stream, read_texts
 from nymlink.cli.annotate.options import annotator_options
 from nymlink.cli.common import encoder_option, finish, reported_problems, require_files
@@ -26,13 +26,23 @@ from nymlink.core.store.ownership import MANIFEST
 from nymlink.core.terminal.read_progress import show_read_progress
 from nymlink.corpus.model import Document
 from nymlink.corpus.readers import CORPUS_FORMATS
+from nymlink.corpus.readers.common import source_name
 from nymlink.index.index import Index
 from nymlink.linking.default import default_index
 from nymlink.linking.writers import LINK_FORMATS
-from nymlink.linking.writers.files import format_of, open_file, open_writer, require_input
+from nymlink.linking.writers.files import (
+    format_of,
+    open_target,
+    open_writer,
+    require_free_folder,
+    standard_output,
+)
 from nymlink.linking.writers.writer import LinksInfo, LinkWriter
 
 _STREAM: Final = Path("-")
+
+_LOOKED_AT: Final = 64
+"""First documents by which it is told whether documents come with mentions: some have none."""
 
 
 @click.command()
@@ -49,7 +59,12 @@ _STREAM: Final = Path("-")
 )
 @annotator_options
 @click.option("--processes", type=click.IntRange(min=1), help="Processes that annotate; one a core if not given.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write; without it standard output.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="File to write (for brat, folder); without it standard output.",
+)
 @click.option(
     "--format",
     type=click.Choice(LINK_FORMATS.names()),
@@ -107,83 +122,95 @@ def annotate(
         output = None
     if format is None:
         format = format_of(output) if output is not None else "table" if sys.stdout.isatty() else "jsonl"
-    require_input(format, table=False, documents=True)
-    if resume and (output is None or format not in RESUMABLE):
-        raise click.UsageError(
-            "--resume goes on with a file of mentions: give --output, in one of the formats "
-            + ", ".join(sorted(RESUMABLE))
-        )
-    require_files([output], [*(file for file in files if file != _STREAM), index])
+    if resume:
+        _require_resumable(output, format)
+    given = [*(file for file in files if file != _STREAM), index]
+    if output is not None and LINK_FORMATS.get(format).target == "folder":
+        require_free_folder(output)
+        require_files([], given)
+    else:
+        require_files([output], given)
     opened = default_index(progress=True) if index is None else Index.load(index, encoder=encoder)
     problems = reported_problems()
     with show_read_progress():
         documents = _documents(files, texts, input_format, problems)
-        first = next(documents, None)
-        if first is not None and first.mentions and not _is_given("detector"):
+        first = list(islice(documents, _LOOKED_AT))
+        if any(document.mentions for document in first) and not _is_given("detector"):
             settings = _linking(settings)
-        annotator = Annotator(opened, settings, progress=True)
-        rest = documents if first is None else _chained(first, documents)
-        _run(
-            annotator,
-            rest,
-            output,
+        run = _Run(
+            Annotator(opened, settings, progress=True),
+            chain(first, documents),
             format,
-            processes=processes,
-            resume=resume,
-            made_of=_made_of(files, index, settings, format),
+            processes,
+            title=source_name(files[0]) if len(files) == 1 and files[0] != _STREAM else "",
         )
+        if output is None:
+            stream = standard_output(format)
+            run.write(run.writer(stream), stream)
+        elif LINK_FORMATS.get(format).appendable:
+            with resumable_file(output, _made_of(files, index, settings, format), resume=resume) as file:
+                run.append(file)
+        else:
+            with open_target(output, format) as target:
+                run.write(run.writer(target), target)
     finish(problems)
 
 
-def _run(
-    annotator: Annotator,
-    documents: Iterator[Document],
-    output: Path | None,
-    format: str,
-    *,
-    processes: int | None,
-    resume: bool,
-    made_of: dict[str, Any],
-) -> None:
-    """Annotate documents and write what is found."""
-    vocabulary = annotator.index.vocabulary
-    info = LinksInfo(
-        calibrated=True,
-        multilingual=len(vocabulary.counts("lang")) > 1,
-        located=True,
-        has_documents=True,
-        sources=vocabulary.sources,
-        options=frozenset(),
-    )
+def _require_resumable(output: Path | None, format: str) -> None:
     if output is None:
-        _write(
-            annotate_stream(annotator, documents, processes=processes),
-            open_writer(format, sys.stdout, info),
-            sys.stdout,
+        raise click.UsageError("--resume goes on with a file: give --output")
+    if not LINK_FORMATS.get(format).appendable:
+        others = ", ".join(name for name, other in LINK_FORMATS if other.appendable)
+        raise click.UsageError(
+            f"--resume cannot go on with {format}, which is not written document by document into one "
+            f"file: choose one of {others}"
         )
-    elif format not in RESUMABLE:
-        with open_file(output) as out:
-            _write(annotate_stream(annotator, documents, processes=processes), open_writer(format, out, info), out)
-    else:
-        with resumable_file(output, made_of, resume=resume) as file:
-            writer = open_writer(format, file.stream, info)
-            file.begin()
-            remaining = islice(documents, file.done, None)
-            _write(annotate_stream(annotator, remaining, processes=processes), writer, file.out, file)
 
 
-def _write(
-    annotated: Iterable[Annotated], writer: LinkWriter, out: TextIO, file: ResumableFile | None = None
-) -> None:
-    for document, links in annotated:
-        writer.begin_document(document)
-        for link in links:
-            writer.write(link)
-        if file is not None:
-            file.document_written()
-        else:
-            out.flush()
-    writer.close()
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A run over documents, and how it is written."""
+
+    annotator: Annotator
+    documents: Iterator[Document]
+    format: str
+    processes: int | None
+    title: str
+
+    def writer(self, out: TextIO | BinaryIO | Path) -> LinkWriter:
+        index, settings = self.annotator.index, self.annotator.settings
+        info = LinksInfo(
+            # The confidences of the dictionary are no measured probabilities.
+            calibrated=settings.detector != DICTIONARY_DETECTOR and index.calibration is not None,
+            annotated=True,
+            multilingual=len(index.vocabulary.counts("lang")) > 1,
+            located=True,
+            has_documents=True,
+            vocabulary=index.vocabulary,
+            title=self.title,
+        )
+        return open_writer(self.format, out, info)
+
+    def append(self, file: ResumableFile) -> None:
+        """Write into a file behind what an earlier run has written."""
+        writer = self.writer(file.stream)
+        file.begin()
+        self.write(writer, file.out, file)
+
+    def write(self, writer: LinkWriter, out: TextIO | BinaryIO | Path, file: ResumableFile | None = None) -> None:
+        """Annotate documents and write what is found."""
+        remaining = self.documents if file is None else islice(self.documents, file.done, None)
+        annotated = annotate_stream(self.annotator, remaining, processes=self.processes)
+        for number, (document, links) in enumerate(annotated):
+            writer.begin_document(document)
+            # Some formats write a document whole, when the next one begins.
+            if file is not None and number > 0:
+                file.document_written()
+            for link in links:
+                writer.write(link)
+            if file is None and not isinstance(out, Path):
+                out.flush()
+        writer.close()
 
 
 def _documents(
@@ -202,11 +229,6 @@ def _documents(
                 if len(files) == 1:
                     raise
                 problems.reject(file, error.line, error.message)
-
-
-def _chained(first: Document, others: Iterator[Document]) -> Iterator[Document]:
-    yield first
-    yield from others
 
 
 def _is_given(name: str) -> bool:

@@ -204,7 +204,7 @@ def link(
     if format is None and output is not None:
         format = format_of(output)
     if format is not None:
-        require_input(format, table=source.column is not None, documents=source.has_documents)
+        require_input(format, documents=source.has_documents)
     if output is not None and format is not None and LINK_FORMATS.get(format).target == "folder":
         require_free_folder(output)
     else:

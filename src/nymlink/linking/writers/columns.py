@@ -9,13 +9,19 @@ from typing import Any
 
 from nymlink.core.delimited import protect_cell, restore_cell
 from nymlink.linking.link_rows import CANDIDATE, CONFIDENCE, LANGUAGE, NOTE, PLACE
+from nymlink.linking.model import FLAGS
 from nymlink.linking.writers.writer import LinksInfo
 
 
 def link_columns(info: LinksInfo) -> tuple[str, ...]:
-    """List the columns that describe a link: confidences and languages only where there are such."""
+    """List the columns that describe a link: confidences, flags and languages only where there are such."""
     candidate = CANDIDATE if info.multilingual else tuple(name for name in CANDIDATE if name != LANGUAGE)
-    return (*candidate, *((CONFIDENCE,) if info.calibrated else ()), NOTE)
+    return (*candidate, *((CONFIDENCE,) if info.confident else ()), *flag_columns(info), NOTE)
+
+
+def flag_columns(info: LinksInfo) -> tuple[str, ...]:
+    """List the columns that say what the sentence of a mention says of it; none for mentions that were given."""
+    return FLAGS if info.annotated else ()
 
 
 def mention_columns(info: LinksInfo) -> tuple[str, ...]:
@@ -43,10 +49,12 @@ def _names(column: str) -> Iterator[str]:
 
 
 def cell(row: Mapping[str, Any], column: str) -> str:
-    """Write a value of :func:`nymlink.linking.link_rows.rows`; scores and confidences with four decimals."""
+    """Write a value of :func:`nymlink.linking.link_rows.rows`; flags as true or false."""
     value = row[column]
     if value is None:
         return ""
+    if isinstance(value, bool):
+        return str(value).lower()
     return f"{value:.4f}" if isinstance(value, float) else str(value)
 
 

@@ -9,6 +9,7 @@ from nymlink.core.delimited import Record, format_record
 from nymlink.linking.link_rows import rows
 from nymlink.linking.model import Link
 from nymlink.linking.writers.columns import CellGuard, added_names, cell, link_columns
+from nymlink.linking.writers.lines import LineWriter
 from nymlink.linking.writers.writer import LinkFormat, LinksInfo, LinkWriter, UserTable
 
 _MARK: Final = "\ufeff"
@@ -56,7 +57,8 @@ class CsvWriter(LinkWriter):
 
 
 def _open(out: TextIO, info: LinksInfo) -> LinkWriter:
-    assert info.table is not None, "the format needs a table"
+    if info.table is None:
+        return LineWriter(out, info, ",")
     # A semicolon stays: that is what spreadsheets write where the comma is the decimal mark.
     delimiter = "," if info.table.delimiter == "\t" else info.table.delimiter
     return CsvWriter(out, info.table, delimiter, link_columns(info))
@@ -64,9 +66,9 @@ def _open(out: TextIO, info: LinksInfo) -> LinkWriter:
 
 FORMAT = LinkFormat(
     name="csv",
-    description="your table as it is, with columns of the links added",
+    description="comma-separated, a line for each candidate; the columns of your table come first",
     open=_open,
     endings=(".csv",),
-    needs=frozenset({"table"}),
     keeps_table=True,
+    appendable=True,
 )

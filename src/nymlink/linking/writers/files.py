@@ -16,12 +16,10 @@ from nymlink.core.store.output_checks import require_place
 from nymlink.linking.writers import LINK_FORMATS
 from nymlink.linking.writers.writer import LinksInfo, LinkWriter, Need
 
-_ERRORS: Final = "nymlink-surrogates"
+TEXT_ERRORS: Final = "nymlink-surrogates"
+"""How text is encoded to UTF-8: bytes that were not UTF-8 as they were, other halves of characters as U+FFFD."""
 
-_INPUTS: Final[Mapping[Need, str]] = {
-    "table": "a table as input: give the table and --column NAME",
-    "documents": "documents as input: give --corpus FILE",
-}
+_INPUTS: Final[Mapping[Need, str]] = {"documents": "documents as input: give --corpus FILE"}
 """Inputs that a format may need, and the options of `nymlink link` that give them."""
 
 
@@ -47,14 +45,14 @@ def format_of(path: Path) -> str:
     )
 
 
-def require_input(name: str, *, table: bool, documents: bool) -> None:
+def require_input(name: str, *, documents: bool) -> None:
     """Check that the input that a format needs is given.
 
     Raises:
         InputError: it is not.
         UnknownNameError: there is no format of this name.
     """
-    given = {"table": table, "documents": documents}
+    given = {"documents": documents}
     for need in sorted(LINK_FORMATS.get(name).needs):
         if not given[need]:
             others = [other for other, format in LINK_FORMATS if not format.needs]
@@ -73,7 +71,7 @@ def open_writer(name: str, out: TextIO | BinaryIO | Path, info: LinksInfo) -> Li
         InputError: the format cannot write such links.
         UnknownNameError: there is no format of this name.
     """
-    require_input(name, table=info.table is not None, documents=info.has_documents)
+    require_input(name, documents=info.has_documents)
     format = LINK_FORMATS.get(name)
     if info.table is not None and not format.keeps_table:
         keeping = [other for other, each in LINK_FORMATS if each.keeps_table]
@@ -143,7 +141,10 @@ def open_file(path: Path) -> Iterator[TextIO]:
         OutputError: the file cannot be written.
     """
     # Lines end in \n everywhere, and bytes that were not UTF-8 go out as they came in, as on standard output.
-    with atomic_file(path) as partial, open(partial, "w", encoding="utf-8", errors=_ERRORS, newline="") as file:
+    with (
+        atomic_file(path) as partial,
+        open(partial, "w", encoding="utf-8", errors=TEXT_ERRORS, newline="") as file,
+    ):
         yield file
 
 
@@ -156,4 +157,4 @@ def _encode_halves(error: UnicodeError) -> tuple[bytes, int]:
     return character.encode("utf-8", "surrogateescape") if is_byte else "\ufffd".encode(), error.start + 1
 
 
-codecs.register_error(_ERRORS, _encode_halves)
+codecs.register_error(TEXT_ERRORS, _encode_halves)

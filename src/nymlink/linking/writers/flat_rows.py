@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from nymlink.core.delimited import Record, restore_cell
 from nymlink.linking.link_rows import CANDIDATE, CONFIDENCE, NOTE, PLACE, rows
-from nymlink.linking.model import Link
-from nymlink.linking.writers.columns import added_names
+from nymlink.linking.model import FLAGS, Link
+from nymlink.linking.writers.columns import added_names, flag_columns
 from nymlink.linking.writers.writer import LinksInfo
 
-COLUMN_TYPES: Final = {"start": int, "end": int, "rank": int, "score": float, CONFIDENCE: float}
+COLUMN_TYPES: Final[Mapping[str, type]] = {
+    **{"start": int, "end": int, "rank": int, "score": float, CONFIDENCE: float},
+    **dict.fromkeys(FLAGS, bool),
+}
 """Types of columns that are no text."""
 
 
@@ -25,7 +28,8 @@ class FlatRows:
 
     def __init__(self, info: LinksInfo) -> None:
         self._has_table = info.table is not None
-        self._columns = (*(() if info.table is not None else (*PLACE, "mention")), *CANDIDATE, CONFIDENCE, NOTE)
+        place = () if info.table is not None else (*PLACE, "mention")
+        self._columns = (*place, *CANDIDATE, CONFIDENCE, *flag_columns(info), NOTE)
         own = [] if info.table is None else _distinct([restore_cell(name) for name in info.table.header.fields])
         self.names = (*own, *added_names(self._columns, own))
         self.types = (*(str for _ in own), *(COLUMN_TYPES.get(column, str) for column in self._columns))

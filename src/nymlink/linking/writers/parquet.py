@@ -14,7 +14,7 @@ from nymlink.linking.writers.writer import LinkFormat, LinksInfo, LinkWriter
 
 _ROWS: Final = 50_000
 """Rows of a group, which are in memory at a time."""
-_TYPES: Final = {str: pa.string(), int: pa.int64(), float: pa.float64()}
+_TYPES: Final = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
 
 
 class ParquetWriter(LinkWriter):

@@ -25,7 +25,7 @@ class TableWriter(LinkWriter):
         self._out = out
         self._located = info.located
         place = (10, 5, 5) if info.located else ()
-        scores = (5, len(CONFIDENCE)) if info.calibrated else (5,)
+        scores = (5, len(CONFIDENCE)) if info.confident else (5,)
         fixed = sum(place) + 14 + sum(scores) + _GAP * (3 + len(place) + len(scores))
         free = max(shutil.get_terminal_size((120, 24)).columns - fixed, 21)
         self._widths = (*place, free * 3 // 10, 14, free * 4 // 10, free * 3 // 10, *scores)

@@ -35,7 +35,9 @@ class LinksInfo:
     """Information on links that is known before the first one.
 
     Attributes:
-        calibrated: whether the links have confidences.
+        calibrated: whether the links have confidences that are measured probabilities.
+        annotated: whether the mentions were found in texts, by an annotator: the links then have confidences, and
+            flags of what their sentences say of them (:class:`nymlink.linking.model.Context`).
         multilingual: whether the names are in several languages.
         located: whether the mentions have documents and offsets.
         has_documents: whether the documents themselves are given, with :meth:`LinkWriter.begin_document`.
@@ -46,6 +48,7 @@ class LinksInfo:
     """
 
     calibrated: bool = False
+    annotated: bool = False
     multilingual: bool = False
     located: bool = False
     has_documents: bool = False
@@ -53,6 +56,11 @@ class LinksInfo:
     vocabulary: Vocabulary | None = None
     title: str = ""
     options: frozenset[str] = frozenset()
+
+    @property
+    def confident(self) -> bool:
+        """Whether the links have confidences, measured or not."""
+        return self.calibrated or self.annotated
 
 
 class LinkWriter(ABC):
@@ -77,7 +85,7 @@ class LinkWriter(ABC):
         return
 
 
-Need = Literal["table", "documents"]
+Need = Literal["documents"]
 Target = Literal["text", "binary", "folder"]
 
 
@@ -91,11 +99,13 @@ class LinkFormat:
         open: makes a writer, given the target and what is known of the links. It may write a header at once, and
             raises :class:`~nymlink.core.errors.InputError` where it cannot write such links.
         endings: endings of file names that mean this format, for example ``(".jsonl",)``.
-        needs: input that the format cannot do without: the user's ``"table"``, ``"documents"`` with their texts.
+        needs: input that the format cannot do without: ``"documents"`` with their texts.
         keeps_table: whether the columns of the user's table are written too.
         ignores: options of `nymlink link` that make no difference to this format, for example ``{"--top-k"}``.
         target: what is written to: a stream of ``"text"`` or of bytes (``"binary"``), or an empty ``"folder"``; to
             standard output such a format writes the text of one document.
+        appendable: whether all is written document by document, but for a header that the writer writes when it is
+            opened and an end when it is closed: a run that was killed can go on behind a document.
     """
 
     name: str
@@ -106,3 +116,4 @@ class LinkFormat:
     keeps_table: bool = False
     ignores: frozenset[str] = frozenset()
     target: Target = "text"
+    appendable: bool = False

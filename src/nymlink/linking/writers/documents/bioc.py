@@ -44,7 +44,7 @@ def passages(text: str, annotations: list[Annotation]) -> Iterator[Passage]:
 
 
 def infons(annotation: Annotation) -> dict[str, str]:
-    """Describe a mention: its type, and of its link the concept's id and name, the score and what to doubt."""
+    """Describe a mention: its type; of its link the concept's id and name, the score, flags and what to doubt."""
     link = annotation.link
     values = {"type": annotation.type}
     if annotation.concepts:
@@ -53,6 +53,8 @@ def infons(annotation: Annotation) -> dict[str, str]:
         values["score"] = f"{min(concept.score for concept in annotation.concepts):.4f}"
     if link.confidence is not None:
         values["confidence"] = f"{link.confidence:.4f}"
+    if link.context is not None:
+        values.update(dict.fromkeys(link.context.triggers, "true"))
     if link.notes:
         values["note"] = "; ".join(link.notes)
     return values

@@ -59,7 +59,7 @@ class BratWriter(DocumentWriter):
 
 
 def _lines(text: str, annotations: list[Annotation]) -> Iterator[str]:
-    concepts = 0
+    concepts = attributes = 0
     for number, annotation in enumerate(annotations, start=1):
         pieces = [piece for start, end in annotation.pieces for piece in _unbroken(text, start, end)]
         places = ";".join(f"{start} {end}" for start, end in pieces)
@@ -70,6 +70,9 @@ def _lines(text: str, annotations: list[Annotation]) -> Iterator[str]:
             id_ = one_word(concept.concept_id)
             curie = id_ if ":" in id_ else f"{LOCAL_PREFIX}{id_}"
             yield f"N{concepts}\tReference T{number} {curie}\t{one_line(concept.concept_name)}"
+        for flag in () if annotation.link.context is None else annotation.link.context.triggers:
+            attributes += 1
+            yield f"A{attributes}\t{flag.capitalize()} T{number}"
 
 
 def _unbroken(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -84,7 +87,7 @@ def _unbroken(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 FORMAT = LinkFormat(
     name="brat",
-    description="a folder with a .txt and an .ann for each document, concepts as N lines (-o FOLDER)",
+    description="a folder with a .txt and an .ann for each document, concepts as N, flags as A lines (-o FOLDER)",
     open=BratWriter,
     needs=frozenset({"documents"}),
     ignores=frozenset({"--top-k"}),

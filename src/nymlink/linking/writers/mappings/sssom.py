@@ -107,8 +107,9 @@ class SssomWriter(TermWriter):
     def _object(self, target: Target, *, is_first: bool) -> dict[str, str]:
         candidate, link = target.candidate, target.link
         matching = "LexicalMatching" if WRITING in candidate.parts else "SemanticSimilarityThresholdMatching"
-        # A confidence is that of the first candidate.
-        confidence = link.confidence if candidate is link.candidates[0] else None
+        # A confidence is that of the first candidate; one that is no measured probability is not stated.
+        stated = self._info.calibrated and candidate is link.candidates[0]
+        confidence = link.confidence if stated else None
         return {
             "predicate_id": _PREDICATES[target.relation],
             "object_id": self._curie(candidate.concept_id),

@@ -72,6 +72,8 @@ class TermWriter(LinkWriter):
         name = " ".join(link.mention.text.split())
         if not name:
             return
+        # What a sentence says of a mention is not so of the term.
+        link = replace(link, context=None)
         fields = () if row is None else tuple(map(restore_cell, row.fields))
         code = self._code(link, fields) or name
         best = tuple(candidate.concept_id for part in link.singles for candidate in part.candidates)
