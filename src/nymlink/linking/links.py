@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, TextIO
 from nymlink.core.errors import InputError, MissingExtraError
 from nymlink.corpus.model import Document
 from nymlink.linking.link_rows import PLACE, is_located, rows
-from nymlink.linking.model import Link
+from nymlink.linking.model import FLAGS, Link
 from nymlink.linking.writers.files import format_of, open_target, open_writer, require_input
 from nymlink.linking.writers.writer import LinksInfo
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -39,11 +39,13 @@ class Links(list[Link]):
         Returns:
             Dictionaries with the keys ``mention``, ``rank`` (from 1), ``concept_id``, ``concept_name``,
             ``matched_name``, ``matched_language``, ``score``, ``confidence`` and ``note``, after ``document_id``,
-            ``start`` and ``end`` where mentions have such; ``None`` where there is nothing. Confidence and note
+            ``start`` and ``end`` where mentions have such, and the flags of the context where mentions were found in
+            texts; ``None`` where there is nothing. Confidence and note
             belong to the first candidate and stand in its row only. Of a composite mention the rows of each part
             come one after the other.
         """
-        left_out = () if is_located(self) else PLACE
+        annotated = any(link.context is not None for link in self)
+        left_out = (*(() if is_located(self) else PLACE), *(() if annotated else FLAGS))
         return [
             {name: value for name, value in row.items() if name not in left_out}
             for link in self
