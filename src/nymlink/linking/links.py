@@ -39,10 +39,9 @@ class Links(list[Link]):
         Returns:
             Dictionaries with the keys ``mention``, ``rank`` (from 1), ``concept_id``, ``concept_name``,
             ``matched_name``, ``matched_language``, ``score``, ``confidence`` and ``note``, after ``document_id``,
-            ``start`` and ``end`` where mentions have such, and the flags of the context where mentions were found in
-            texts; ``None`` where there is nothing. Confidence and note
-            belong to the first candidate and stand in its row only. Of a composite mention the rows of each part
-            come one after the other.
+            ``start`` and ``end`` where mentions have such, and the flags of the context where mentions were found
+            in texts; ``None`` where there is nothing. Confidence and note belong to the first candidate and stand
+            in its row only. Of a composite mention the rows of each part come one after the other.
         """
         annotated = any(link.context is not None for link in self)
         left_out = (*(() if is_located(self) else PLACE), *(() if annotated else FLAGS))
