@@ -26,7 +26,7 @@ KNOWS = {
     "train": "core corpus text vocabulary pairs encode index rank linking rerank evaluation",
     "plot": "core corpus text vocabulary pairs encode index rank linking rerank evaluation train",
     "xlbel": "core corpus vocabulary index rank linking rerank evaluation",
-    "spacy": "core corpus linking",
+    "spacy": "core corpus linking annotation",
     "serve": "core corpus text vocabulary index rank linking annotation",
     "cli": (
         "core corpus text vocabulary sources pairs encode index rank linking rerank annotation evaluation train "

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
+import openpyxl
+import pyarrow.parquet as pq
 import pytest
 
+from nymlink.annotation.annotator import Annotator
+from nymlink.annotation.streams.parallel import annotate_stream
+from nymlink.core.errors import InputError
+from nymlink.corpus import read_corpus
+from nymlink.corpus.model import Document
+from nymlink.linking.links import Links
+from nymlink.linking.writers import LINK_FORMATS
 from tests.annotation.toy import INDEX
 from tests.cli.conftest import Run
 
@@ -32,6 +43,133 @@ def test_a_text_gives_an_object_a_mention(run: Run, index: Path) -> None:
         ("text:1", 3, 11, "seizures", "P:5", 0.9, True),
         ("text:2", 0, 12, "Broad thumbs", "P:4", 0.9, False),
     ]
+
+
+TEXTS = {
+    "7": "No seizures, \U0001d518 or a renal cyst.\nHis mother had arachnodactyly.",
+    "8": "History of seizures.",
+    "9": "Nothing.",
+}
+FOUND = {
+    "7": [(3, 11, ("P:5",)), (20, 30, ("P:16",)), (47, 61, ("P:20",))],
+    "8": [(11, 19, ("P:5",))],
+}
+"""Documents, and what is found in them."""
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    path = tmp_path / "texts.jsonl"
+    path.write_text("".join(json.dumps({"id": id_, "text": text}) + "\n" for id_, text in TEXTS.items()))
+    return path
+
+
+def found(documents: tuple[Document, ...]) -> dict[str, list[tuple[object, ...]]]:
+    mentions = {each.id: [(one.start, one.end, one.concept_ids) for one in each.mentions] for each in documents}
+    return {id_: ones for id_, ones in mentions.items() if ones}
+
+
+READ_BACK = ("jsonl", "tsv", "csv", "parquet", "xlsx", "pubtator", "bioc-xml", "bioc-json", "brat", "conll")
+
+
+@pytest.mark.parametrize("name", READ_BACK)
+def test_what_is_written_is_read_back(run: Run, index: Path, texts: Path, tmp_path: Path, name: str) -> None:
+    done = run("annotate", texts, "--index", index, "--format", name, "-o", tmp_path / "out")
+    assert (done.exit_code, done.stderr) == (0, "")
+    documents = read_corpus(tmp_path / "out").documents
+    assert found(documents) == FOUND
+    if "documents" in LINK_FORMATS.get(name).needs:
+        texts_back = {document.id: document.text for document in documents}
+        # PubTator divides a text into title and abstract, CoNLL into tokens.
+        assert texts_back.keys() == TEXTS.keys()
+        assert name == "conll" or {id_: " ".join(text.split()) for id_, text in texts_back.items()} == {
+            id_: " ".join(text.split()) for id_, text in TEXTS.items()
+        }
+    # Given mentions are linked, whatever format they come in.
+    table = ("--input-format", "table") if name in ("jsonl", "tsv", "csv") else ()
+    again = run("annotate", tmp_path / "out", "--index", index, "--format", "jsonl", *table)
+    assert again.exit_code == 0, again.stderr
+    assert [(values["start"], values["concept_id"]) for values in objects(again.stdout)] == [
+        (start, ids[0]) for ones in FOUND.values() for start, _, ids in ones
+    ]
+
+
+@pytest.mark.parametrize("name", ["jsonl", "tsv", "csv", "table", "pubtator", "bioc-xml", "bioc-json", "conll"])
+def test_a_pipe_gets_what_a_file_gets(run: Run, index: Path, texts: Path, tmp_path: Path, name: str) -> None:
+    given = ("annotate", texts, "--index", index, "--format", name)
+    assert run(*given, "-o", tmp_path / "out").exit_code == 0
+    assert run(*given).stdout_bytes == (tmp_path / "out").read_bytes()
+
+
+def test_a_pipe_gets_parquet_and_one_document_of_brat(run: Run, index: Path, texts: Path, tmp_path: Path) -> None:
+    (tmp_path / "piped").write_bytes(run("annotate", texts, "--index", index, "--format", "parquet").stdout_bytes)
+    assert found(read_corpus(tmp_path / "piped").documents) == FOUND
+    one = run("annotate", "--text", "No seizures.", "--index", index, "--format", "brat")
+    assert one.stdout.splitlines() == [
+        "T1\tConcept 3 11\tseizures",
+        "N1\tReference T1 P:5\tSeizure",
+        "A1\tNegated T1",
+    ]
+    several = run("annotate", texts, "--index", index, "--format", "brat")
+    assert (several.exit_code, "give a folder, -o FOLDER" in several.stderr) == (2, True)
+
+
+def test_flags_stand_where_a_format_has_a_place(run: Run, index: Path, texts: Path, tmp_path: Path) -> None:
+    def written(name: str) -> Path:
+        assert run("annotate", texts, "--index", index, "--format", name, "-o", tmp_path / name).exit_code == 0
+        return tmp_path / name
+
+    flags = ("negated", "family", "hypothetical", "historical")
+    set_ = [(True, False), (True, False), (False, True), (False, False)]
+    rows = pq.read_table(written("parquet")).to_pylist()
+    assert [(row["negated"], row["family"]) for row in rows] == set_
+    header, *cells = openpyxl.load_workbook(io.BytesIO(written("xlsx").read_bytes())).active.values
+    assert [(row[header.index("negated")], row[header.index("family")]) for row in cells] == set_
+    lines = [line.split("\t") for line in written("tsv").read_text().splitlines()]
+    places = [lines[0].index(flag) for flag in flags]
+    assert [[line[place] for place in places] for line in lines[-2:]] == [
+        ["false", "true", "false", "false"],
+        ["false", "false", "false", "true"],
+    ]
+    collection = json.loads(written("bioc-json").read_text())
+    infons = [
+        each["infons"]
+        for document in collection["documents"]
+        for passage in document["passages"]
+        for each in passage["annotations"]
+    ]
+    assert [[flag for flag in flags if flag in each] for each in infons] == [
+        ["negated"],
+        ["negated"],
+        ["family"],
+        ["historical"],
+    ]
+    assert '<infon key="family">true</infon>' in written("bioc-xml").read_text()
+    assert (written("brat") / "7.ann").read_text().splitlines()[-1] == "A3\tFamily T3"
+
+
+def test_mappings_do_not_state_the_confidences_of_the_dictionary(run: Run, index: Path, tmp_path: Path) -> None:
+    done = run("annotate", "--text", "No renal cyst. Seizures.", "--index", index, "--format", "sssom")
+    assert done.exit_code == 0, done.stderr
+    header, *rows = (line.split("\t") for line in done.stdout.splitlines() if not line.startswith("#"))
+    assert "confidence" not in header
+    kept = ("subject_label", "predicate_id", "object_id", "mapping_justification")
+    assert [[row[header.index(column)] for column in kept] for row in rows] == [
+        ["renal cyst", "skos:exactMatch", "P:16", "semapv:LexicalMatching"],
+        ["Seizures", "skos:closeMatch", "P:5", "semapv:LexicalMatching"],
+    ]
+    usagi = run("annotate", "--text", "Seizures.", "--index", index, "-o", tmp_path / "out.usagi.csv")
+    assert (usagi.exit_code, "link to an index of OMOP vocabularies" in usagi.stderr) == (2, True)
+
+
+def test_links_of_texts_write_themselves(tmp_path: Path) -> None:
+    documents = [Document(id_, text) for id_, text in TEXTS.items()]
+    annotator = Annotator(INDEX)
+    links = Links(link for _, each in annotator.annotate_documents(documents) for link in each)
+    links.write(tmp_path / "out.bioc.json", documents=documents)
+    assert found(read_corpus(tmp_path / "out.bioc.json").documents) == FOUND
+    with pytest.raises(InputError, match="links of document '8', which is not given"):
+        links.write(tmp_path / "out.bioc.json", documents=documents[:1])
 
 
 def test_files_are_documents(run: Run, index: Path, tmp_path: Path) -> None:
@@ -84,25 +222,35 @@ def test_options_restrict_and_switch_off(run: Run, index: Path, tmp_path: Path) 
     assert run(*arguments, "--semantic-type", "modifier").stdout == ""
 
 
-def test_a_killed_run_is_resumed(run: Run, index: Path, tmp_path: Path) -> None:
-    texts, out = tmp_path / "texts.jsonl", tmp_path / "out.jsonl"
-    lines = [json.dumps({"id": number, "text": "a renal cyst"}) + "\n" for number in range(1200)]
+@pytest.mark.parametrize("name", ["jsonl", "tsv", "csv", "pubtator", "bioc-xml", "conll"])
+def test_a_killed_run_is_resumed(
+    run: Run, index: Path, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts, out = tmp_path / "texts.jsonl", tmp_path / "out"
+    lines = [json.dumps({"id": number, "text": f"a renal cyst of {number}"}) + "\n" for number in range(1200)]
     texts.write_text("".join(lines), encoding="utf-8")
-    arguments = ("annotate", texts, "--index", index, "-o", out, "--processes", "1")
+    arguments = ("annotate", texts, "--index", index, "--format", name, "-o", out, "--processes", "1")
     assert run(*arguments).exit_code == 0
     whole = out.read_bytes()
-    # What a run leaves that was killed after 500 documents and a half.
-    cut = whole.splitlines(keepends=True)
-    (tmp_path / "out.jsonl.partial").write_bytes(b"".join(cut[:500]) + cut[500][:20])
-    state = {"documents": 500, "bytes": sum(map(len, cut[:500])), "made_of": {}}
-    (tmp_path / "out.jsonl.progress.json").write_text(json.dumps(state))
     out.unlink()
-    other = run(*arguments, "--resume")
-    assert other.exit_code == 2
-    assert "run without --resume to begin anew" in other.stderr
-    done = run(*arguments)
+    annotated = []
+
+    def killed(*arguments: object, **options: object) -> Iterator[object]:
+        for number, each in enumerate(annotate_stream(*arguments, **options)):  # type: ignore[arg-type]
+            if not annotated and number == 777:
+                raise MemoryError
+            yield each
+
+    monkeypatch.setattr("nymlink.cli.annotate.annotate.annotate_stream", killed)
+    assert run(*arguments).exit_code != 0
+    assert not out.exists()
+    annotated.append(True)
+    other = run(*arguments, "--resume", "--flags", "none")
+    assert (other.exit_code, "another settings: run without --resume" in other.stderr) == (2, True)
+    assert json.loads((tmp_path / "out.progress.json").read_text())["documents"] == 500
+    done = run(*arguments, "--resume")
     assert (done.exit_code, out.read_bytes()) == (0, whole)
-    assert not list(tmp_path.glob("out.jsonl.*"))
+    assert not list(tmp_path.glob("out.*"))
 
 
 @pytest.mark.parametrize(
@@ -110,6 +258,10 @@ def test_a_killed_run_is_resumed(run: Run, index: Path, tmp_path: Path) -> None:
     [
         (("x.txt", "--text", "y"), "give files or --text"),
         (("--text", "y", "--resume"), "--resume goes on with a file"),
+        *(
+            (("--text", "y", "--resume", "-o", "out", "--format", name), f"--resume cannot go on with {name}")
+            for name in ("parquet", "xlsx", "brat", "bioc-json", "sssom", "table")
+        ),
         (("--text", "y", "--flags", "hopeful"), "no flag 'hopeful'"),
         (("--text", "y", "--branch", "P:99"), "no concept 'P:99'"),
         (("--text", "y", "--detector", "magic"), "no detector 'magic'"),

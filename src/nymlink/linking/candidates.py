@@ -15,6 +15,9 @@ from nymlink.text.normalisation.normalise import normalise
 from nymlink.text.writing import writing_likeness
 from nymlink.vocabulary.model import Name
 
+DICTIONARY: Final = "dictionary"
+"""Part of a score: of a name found in a text, how much alike the words of the mention and of the name are."""
+
 WRITING: Final = "writing"
 """Part of a score that no search gives: how alike the mention and a name that equals it are written."""
 

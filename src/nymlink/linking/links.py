@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import islice
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, TextIO
 
@@ -90,7 +90,7 @@ class Links(list[Link]):
                 a folder.
             format: name of a format (``"jsonl"``, ``"pubtator"``, or one that a package adds); without it the
                 format is told by the ending of the file, and is TSV for a stream.
-            documents: the documents whose mentions were linked, in order; formats of documents need them.
+            documents: the documents whose mentions were linked or found, in order; formats of documents need them.
             vocabulary: the concepts that were linked to (``linker.index.vocabulary``), of which formats of
                 mappings name source, licence and domains.
 
@@ -127,18 +127,38 @@ class Links(list[Link]):
             has_documents=bool(documents),
             vocabulary=vocabulary,
         )
+        if not documents:
+            shares = [list(self)]
+        else:
+            shares = self._found_in(documents) if annotated else self._given_in(documents)
+        writer = open_writer(format, out, info)
+        for document, links in zip_longest(documents, shares):
+            if document is not None:
+                writer.begin_document(document)
+            for link in links:
+                writer.write(link)
+        writer.close()
+
+    def _given_in(self, documents: list[Document]) -> list[list[Link]]:
+        """Divide links of given mentions among their documents."""
         count = sum(len(document.mentions) for document in documents)
-        if documents and count != len(self):
+        if count != len(self):
             raise InputError(
                 f"the documents have {count:,} mentions, and there are {len(self):,} links: give the "
                 "documents that were linked"
             )
-        writer = open_writer(format, out, info)
         links = iter(self)
-        for document in documents:
-            writer.begin_document(document)
-            for link in islice(links, len(document.mentions)):
-                writer.write(link)
-        for link in links:
-            writer.write(link)
-        writer.close()
+        return [list(islice(links, len(document.mentions))) for document in documents]
+
+    def _found_in(self, documents: list[Document]) -> list[list[Link]]:
+        """Divide links of mentions that were found in texts among the documents, by their ids."""
+        found: dict[str, list[Link]] = {}
+        for link in self:
+            found.setdefault(link.document_id or "", []).append(link)
+        shares = [found.pop(document.id, []) for document in documents]
+        if found:
+            raise InputError(
+                f"there are links of document {next(iter(found))!r}, which is not given: give the documents that "
+                "were annotated"
+            )
+        return shares

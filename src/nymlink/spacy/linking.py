@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from spacy.language import Language
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc
 
 from nymlink.corpus.model import Document, Mention
 from nymlink.linking.default import default_index
 from nymlink.linking.linker import Linker
 from nymlink.linking.model import Link
-
-EXTENSION = "nymlink"
-"""What a link is kept under: ``ent._.nymlink``."""
+from nymlink.spacy.entities import linked_entity, register_extension
+from nymlink.spacy.per_process import PerProcess
 
 
 class EntityLinker:
@@ -28,8 +26,7 @@ class EntityLinker:
     that is taken to mean none keeps what it has. ``_.nymlink`` is a dictionary of plain values, that of
     :meth:`nymlink.linking.model.Link.to_dict`, which ``DocBin(store_user_data=True)`` keeps.
 
-    The index is loaded by the first document, in each process of ``nlp.pipe(n_process=…)`` anew: the threads of a
-    process do not come with it to another.
+    The index is loaded by the first document, in each process of ``nlp.pipe(n_process=…)`` anew.
 
     Args:
         index: folder of an index; ``None`` for the embedded default.
@@ -49,16 +46,10 @@ class EntityLinker:
         target_precision: float | None,
         language: str | None,
     ) -> None:
-        self._index = None if index is None else str(Path(index).absolute())
-        self._encoder = encoder
-        self._top_k = top_k
-        self._target_precision = target_precision
-        self._language = language
-        self._linkers: dict[int, Linker] = {}
-        """By process. What was inherited from another is not used, and not let go either: it would wait for
-        threads that only the other has."""
-        if not Span.has_extension(EXTENSION):
-            Span.set_extension(EXTENSION, default=None)
+        where = None if index is None else str(Path(index).absolute())
+        settings = {"top_k": top_k, "target_precision": target_precision, "language": language}
+        self._linker = PerProcess(partial(_load, where, encoder, settings))
+        register_extension()
 
     def __call__(self, doc: Doc) -> Doc:
         """Link the entities of a document."""
@@ -74,28 +65,16 @@ class EntityLinker:
         """
         documents = iter(stream)
         while batch := list(islice(documents, batch_size)):
-            linker = self._linker()
+            linker = self._linker.get()
             for doc, links in zip(batch, linker.link_documents(map(_document, batch)), strict=True):
                 _set_links(doc, links)
                 yield doc
 
-    def _linker(self) -> Linker:
-        process = os.getpid()
-        if process not in self._linkers:
-            settings: dict[str, Any] = {
-                "top_k": self._top_k,
-                "target_precision": self._target_precision,
-                "language": self._language,
-            }
-            if self._index is None:
-                self._linkers[process] = Linker(default_index(), **settings)
-            else:
-                self._linkers[process] = Linker.load(self._index, encoder=self._encoder, **settings)
-        return self._linkers[process]
 
-    def __getstate__(self) -> dict[str, Any]:
-        # Another process loads the index itself.
-        return {**self.__dict__, "_linkers": {}}
+def _load(index: str | None, encoder: str | None, settings: dict[str, Any]) -> Linker:
+    if index is None:
+        return Linker(default_index(), **settings)
+    return Linker.load(index, encoder=encoder, **settings)
 
 
 def _document(doc: Doc) -> Document:
@@ -105,13 +84,10 @@ def _document(doc: Doc) -> Document:
 
 
 def _set_links(doc: Doc, links: list[Link]) -> None:
-    linked = []
-    for ent, link in zip(doc.ents, links, strict=True):
-        ids = () if link.nil else [part.candidates[0].concept_id for part in link.singles if part.candidates]
-        kb_id = "|".join(ids) or ent.kb_id_
-        linked.append(Span(doc, ent.start, ent.end, ent.label_, kb_id=kb_id, span_id=ent.id_))
-        # Through JSON, so that nothing but plain values stays with the document.
-        linked[-1]._.set(EXTENSION, json.loads(json.dumps(link.to_dict())))
+    linked = [
+        linked_entity(doc, ent.start, ent.end, ent.label_, link, kb_id=ent.kb_id_, id_=ent.id_)
+        for ent, link in zip(doc.ents, links, strict=True)
+    ]
     doc.set_ents(linked, default="unmodified")
 
 

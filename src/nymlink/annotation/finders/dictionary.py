@@ -12,11 +12,9 @@ from nymlink.annotation.matcher import Matcher
 from nymlink.annotation.matching.hits import Hit
 from nymlink.annotation.names.levels import Level
 from nymlink.corpus.model import Document, Mention
+from nymlink.linking.candidates import DICTIONARY
 from nymlink.linking.model import Candidate, Link
 from nymlink.text.normalisation.normalise import normalise
-
-DICTIONARY: Final = "dictionary"
-"""Part of a score: how much alike the words of a mention and of a name are, by the level at which they agree."""
 
 _REMEMBERED: Final = 1 << 14
 

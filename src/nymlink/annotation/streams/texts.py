@@ -69,9 +69,13 @@ def _format_of(path: Path) -> str:
     """Tell the format of a file or folder by its content."""
     if path.is_file() and path.name.lower().endswith(_JSON_ENDINGS) and '"text"' in read_head(path):
         return JSON_LINES
-    if not path.is_dir() and (not path.is_file() or not read_head(path).strip()):
-        # A pipe can be read only once; an empty file is an empty document.
+    if not path.is_dir() and not path.is_file():
+        # A pipe can be read only once.
         return PLAIN
+    # What is no text, as a workbook, is read by its reader.
+    with suppress(InputError):
+        if not path.is_dir() and not read_head(path).strip():
+            return PLAIN
     with suppress(UnknownFormatError):
         name = find_format(CORPUS_FORMATS, path).name
         if name not in _MENTION_FORMATS:

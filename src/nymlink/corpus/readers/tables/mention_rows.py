@@ -130,6 +130,9 @@ def _row(values: Mapping[str, Any], offsets: OffsetUnit, path: Path, line: int, 
     else:
         gold = split_ids(texts["concept_id"], "|;")
     context = "" if values.get("context") is None else str(values["context"])
+    if context.strip() == mention and texts["start"]:
+        # No text around the mention: its offsets are those in a text that is not here.
+        context = ""
     start, end = _span(texts, mention, context, offsets, path, line, problems)
     language = mention_language(texts["language"], path, line, problems)
     return _Row(

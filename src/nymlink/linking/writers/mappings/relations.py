@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from nymlink.linking.candidates import WRITING
+from nymlink.linking.candidates import DICTIONARY, WRITING
 from nymlink.linking.model import Candidate, Link
+from nymlink.text.normalisation.normalise import normalise
 
 Relation = Literal["equal", "narrower", "broader", "related", "close"]
 """The term means the concept; something narrower; something broader; something related; or something like it."""
@@ -18,10 +19,22 @@ def relation(candidate: Candidate, link: Link) -> Relation:
         candidate: the concept.
         link: the link of the term, or of its part.
     """
-    if WRITING not in candidate.parts or candidate.contradiction is not None or link.guessed or link.left_out:
+    if not _is_name(candidate, link) or candidate.contradiction is not None or link.guessed or link.left_out:
         return "close"
     if candidate.matched.kind == "narrow":
         return "narrower"
     if candidate.matched.kind == "broad":
         return "broader"
     return "related" if candidate.matched.kind == "related" else "equal"
+
+
+def is_lexical(candidate: Candidate) -> bool:
+    """Whether a candidate was found by the words of a name, not by how similar it is."""
+    return WRITING in candidate.parts or DICTIONARY in candidate.parts
+
+
+def _is_name(candidate: Candidate, link: Link) -> bool:
+    """Whether a term equals the name that matched; a dictionary takes other forms and orders of words, too."""
+    if DICTIONARY in candidate.parts:
+        return normalise(link.mention.text) == normalise(candidate.matched.text)
+    return WRITING in candidate.parts

@@ -15,9 +15,8 @@ from importlib.metadata import version
 from typing import Final, TextIO
 from uuid import UUID
 
-from nymlink.linking.candidates import WRITING
 from nymlink.linking.writers.mappings.prefixes import prefix, split_curie
-from nymlink.linking.writers.mappings.relations import Relation
+from nymlink.linking.writers.mappings.relations import Relation, is_lexical
 from nymlink.linking.writers.mappings.term_writer import Target, Term, TermWriter
 from nymlink.linking.writers.writer import LinkFormat, LinksInfo
 
@@ -106,7 +105,7 @@ class SssomWriter(TermWriter):
 
     def _object(self, target: Target, *, is_first: bool) -> dict[str, str]:
         candidate, link = target.candidate, target.link
-        matching = "LexicalMatching" if WRITING in candidate.parts else "SemanticSimilarityThresholdMatching"
+        matching = "LexicalMatching" if is_lexical(candidate) else "SemanticSimilarityThresholdMatching"
         # A confidence is that of the first candidate; one that is no measured probability is not stated.
         stated = self._info.calibrated and candidate is link.candidates[0]
         confidence = link.confidence if stated else None
