@@ -23,6 +23,9 @@ from nymlink.corpus.model import Document, Mention
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 from nymlink.linking.model import Context
+from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.tables import TableBuilder
+from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.annotation.toy import ANNOTATOR, INDEX, pairs
 from tests.encode import tiny
 
@@ -185,3 +188,15 @@ def test_a_model_of_hugging_face_reads_texts_longer_than_its_positions(tmp_path:
     assert all(text[mention.start : mention.end] == mention.text for mention in mentions)
     with pytest.raises(InputError, match="no token-classification model"):
         open_detector(f"hf:{tmp_path / 'nothing'}")
+
+
+def test_a_concept_is_found_once_in_the_same_words() -> None:
+    builder = TableBuilder()
+    builder.concept("Q:1")
+    for name in ("Aged facial appearance", "Prematurely aged face"):
+        builder.name("Q:1", name, lang="en", kind="exact")
+    twice = Annotator(Index.build(Vocabulary.of((Source("q", "test"), builder.build())), encoder=None))
+    links = twice.annotate("Peculiar facial appearance, and premature aging.")
+    places = [(link.mention.start, link.mention.end) for link in links]
+    assert places
+    assert len(set(places)) == len(places)

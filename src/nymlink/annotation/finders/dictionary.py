@@ -39,11 +39,14 @@ class DictionaryFinder:
         return [self._links(document) for document in documents]
 
     def _links(self, document: Document) -> list[Link]:
-        return [
-            self._link(hit, document, offset)
-            for offset, text in segments_of(document.text)
-            for hit in self.matcher.find(text, min_confidence=self.min_confidence, overlaps=self.overlaps)
-        ]
+        # Two names of a concept may be in the same words, as in a coordination: the first is kept.
+        found: dict[tuple[int, int, int], Link] = {}
+        for offset, text in segments_of(document.text):
+            for hit in self.matcher.find(text, min_confidence=self.min_confidence, overlaps=self.overlaps):
+                place = offset + hit.start, offset + hit.end, self.matcher.concept(hit)
+                if place not in found:
+                    found[place] = self._link(hit, document, offset)
+        return list(found.values())
 
     def _link(self, hit: Hit, document: Document, offset: int) -> Link:
         query, candidate = self._candidate(hit)
