@@ -176,7 +176,11 @@ class _Server:
 
     def _watch(self) -> None:
         while not self._stop.wait(0.5):
-            self.samples.append(self._memory.memory_info().rss / 2**20)
+            self.sample_memory()
+
+    def sample_memory(self) -> None:
+        """Add what memory the server has now, in MB, to the samples."""
+        self.samples.append(self._memory.memory_info().rss / 2**20)
 
     def cpu_seconds(self) -> float:
         """Processor time that the server has used."""
@@ -217,7 +221,9 @@ def measure(index: str, queries: str, *, requests: int, count: int) -> dict[str,
                 asked = int(requests * share) // _ROUNDS
                 done = apart.run("serve_load:clients", **load, requests=asked, mentions=mentions, huge=huge)
                 done["cpu_ms"] = 1000 * (server.cpu_seconds() - cpu) / done["mentions"]
-                done["memory_mb"] = statistics.median(server.samples[before:] or server.samples[-1:])
+                # A short round may have ended before it was looked at.
+                server.sample_memory()
+                done["memory_mb"] = statistics.median(server.samples[before:])
                 rounds.setdefault(name, []).append(done)
             alone.append(apart.run("serve_load:batch", index=index, queries=queries))
     finally:
