@@ -246,11 +246,7 @@ def store_calibration(directory: str | Path, calibration: Mapping[str, Any], *, 
         OutputError: it cannot be written; nothing was changed.
     """
     with _changed_manifest(Path(directory)) as manifest:
-        if manifest["settings"]["fusion"] != fusion.to_dict():
-            raise StoreError(
-                "its searches have been joined in another way meanwhile: run `nymlink calibrate` again",
-                path=directory,
-            )
+        _require_fusion(manifest, fusion, Path(directory), again="`nymlink calibrate`")
         manifest["calibration"] = dict(calibration)
 
 
@@ -270,17 +266,25 @@ def store_ranker(directory: str | Path, ranker: Mapping[str, Any], *, fusion: Fu
         OutputError: it cannot be written; nothing was changed.
     """
     with _changed_manifest(Path(directory)) as manifest:
-        if manifest["settings"]["fusion"] != fusion.to_dict():
-            raise StoreError(
-                "its searches have been joined in another way meanwhile: run `nymlink train rank` again",
-                path=directory,
-            )
+        _require_fusion(manifest, fusion, Path(directory), again="`nymlink train rank`")
         manifest["ranker"] = dict(ranker)
         calibrated = manifest.pop("calibration", None) is not None
     if calibrated:
         warnings.warn(
             f"{directory}: its calibration was of another order, and removed: run `nymlink calibrate` again",
             stacklevel=2,
+        )
+
+
+def _require_fusion(manifest: Mapping[str, Any], fusion: Fusion, directory: Path, *, again: str) -> None:
+    """Require that searches are still joined as when something was learned from their scores.
+
+    Raises:
+        StoreError: they are not.
+    """
+    if manifest["settings"]["fusion"] != fusion.to_dict():
+        raise StoreError(
+            f"its searches have been joined in another way meanwhile: run {again} again", path=directory
         )
 
 
