@@ -91,26 +91,6 @@ class Matches:
             parts={name: change(scores, 0) for name, scores in self.parts.items()},
         )
 
-    def without(self, excluded: Sequence[frozenset[int]]) -> Matches:
-        """Remove concepts from the matches of each query; those that remain move up.
-
-        Args:
-            excluded: for each of the Q queries, rows of concepts.
-        """
-        removed = np.array(
-            [
-                [row in excluded_rows for row in rows]
-                for rows, excluded_rows in zip(self.concepts.tolist(), excluded, strict=True)
-            ]
-        )
-        order = np.argsort(removed, axis=1, kind="stable")
-
-        def remaining(values: npt.NDArray[Any], empty: float) -> npt.NDArray[Any]:
-            kept = np.where(removed, np.asarray(empty, values.dtype), values)
-            return np.take_along_axis(kept, order, 1)
-
-        return self._each(remaining)
-
 
 def match(
     search: HybridSearch, entries: Entries, concept_of_name: Rows, queries: Sequence[str], k: int
