@@ -24,6 +24,8 @@ from nymlink.train.ranking.names_elsewhere import names_elsewhere
 from nymlink.vocabulary.read import open_vocabulary
 
 _DEFAULT_LEFT_OUT: Final = 5000
+_MOST_ELSEWHERE: Final = 10_000
+"""Names elsewhere that are asked at most: more take longer and teach little more."""
 _DEFAULTS: Final = BoostingSettings()
 
 
@@ -70,8 +72,8 @@ def rank(
     The order by similarity is a good guess. Which evidence counts how much (meaning, spelling, words more or less,
     other names of the concept) is learned from questions whose answer is known: annotated mentions, the names that
     other vocabularies give the same concepts, or, where there is neither, names of the index itself that are left
-    out or changed. The ranker is stored in the index; what it learned from another order, a calibration, is
-    removed.
+    out or changed. The ranker is stored in the index. A calibration of the index is removed, because it was fitted
+    to another order: run `nymlink calibrate` again.
 
     \b
     nymlink train rank medic-index --corpus CDR_TrainingSet.PubTator.txt --type Disease
@@ -104,7 +106,3 @@ def rank(
         gain = "too few to measure" if isnan(before) else f"first right {before:.1f} → {after:.1f} %"
         click.echo(f"{kind}: {count:,}, {gain}")
     finish(problems)
-
-
-_MOST_ELSEWHERE = 10_000
-"""Names elsewhere that are asked at most: more take longer and teach little more."""

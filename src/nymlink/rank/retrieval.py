@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -14,10 +15,10 @@ from nymlink.index.index import Index
 from nymlink.index.walk import Matches
 from nymlink.rank.question import Question
 
-CANDIDATES = 20
+CANDIDATES: Final = 20
 """Candidates (K) of a question that are ranked."""
 
-_BLOCK = 512
+_BLOCK: Final = 512
 """Questions whose candidates are described together: bounds the memory of their names."""
 
 

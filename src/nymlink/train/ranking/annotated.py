@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Final
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from nymlink.index.index import Index
 from nymlink.linking.queries import queries
 from nymlink.train.ranking.labelled import LabelledQuestions
 
-LEFT_OUT = 0.1
+LEFT_OUT: Final = 0.1
 """Share of the annotated mentions that are asked once more, as if the vocabulary lacked their concepts."""
 
 

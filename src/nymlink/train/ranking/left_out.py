@@ -1,8 +1,8 @@
 """Questions without annotations: names of a vocabulary, as they stand, changed as mentions are, and left out.
 
-A third of the answers is a name that equals the question. A third of the questions is a changed name: a word more
-or less, in another order, another number, a slip. For the last third the name is taken for absent, with those
-that have the same words: the concept has to be found by its other names, or, where it has none, not at all.
+A third of the questions are names as they stand. A third are changed names: with a word more or less, in another
+order, in another number, with a slip. A third are names that are taken for absent, with those that have the same
+words: their concept has to be found by its other names, or, where it has none, not at all.
 """
 
 from __future__ import annotations
