@@ -144,11 +144,12 @@ def features_of(retrieved: Retrieved, index: Index, table: ConceptTable) -> Scor
     values: dict[str, Scores] = {"score": matches.scores, "exact": matches.parts[EXACT_MATCH]}
     shape = matches.concepts.shape
     values |= _of_scores(retrieved)
-    values |= _of_words(retrieved, index, table)
+    asked = index.entries.word_numbers.of_texts([question.text for question in retrieved.questions])
+    values |= _of_words(retrieved, asked, index, table)
     values |= _of_names(retrieved, index.entries, table)
     values["writing"] = _writing(retrieved, index)
     values |= {name: _behind(values[own], retrieved.valid) for name, own in _BEHIND_OF.items()}
-    values |= {name: np.broadcast_to(own[:, None], shape) for name, own in _of_questions(retrieved, index).items()}
+    values |= {name: np.broadcast_to(own[:, None], shape) for name, own in _of_questions(retrieved, asked).items()}
     values["place"] = np.broadcast_to(np.arange(shape[1], dtype=np.float32), shape)
     described = np.stack([values[name] for name in NAMES], axis=2)
     described[~retrieved.valid] = np.nan
@@ -175,9 +176,10 @@ def _of_scores(retrieved: Retrieved) -> dict[str, Scores]:
     return values
 
 
-def _of_words(retrieved: Retrieved, index: Index, table: ConceptTable) -> dict[str, Scores]:
+def _of_words(
+    retrieved: Retrieved, asked: NumberedWords, index: Index, table: ConceptTable
+) -> dict[str, Scores]:
     """Compare the words of questions with those of the names that were found, and of the surest names."""
-    asked = index.entries.word_numbers.of_texts([question.text for question in retrieved.questions])
     overlap = word_overlap(
         asked, index.entries.word_numbers.of_entries(retrieved.entry_of_hit), retrieved.query_of_hit
     )
@@ -198,7 +200,6 @@ def _of_words(retrieved: Retrieved, index: Index, table: ConceptTable) -> dict[s
         texts = [question.text for question in retrieved.questions]
         cosines = index.search.parts[DENSE].score(texts, entries)
         values["preferred_dense"] = np.where(entries == NONE, np.float32(np.nan), cosines)
-    values["words"] = np.broadcast_to(asked.counts[:, None].astype(np.float32), entries.shape)
     return values
 
 
@@ -220,17 +221,16 @@ def _of_names(retrieved: Retrieved, entries: Entries, table: ConceptTable) -> di
     }
 
 
-def _of_questions(retrieved: Retrieved, index: Index) -> Mapping[str, Scores]:
+def _of_questions(retrieved: Retrieved, asked: NumberedWords) -> Mapping[str, Scores]:
     """Describe the questions, which is the same for all of their candidates: float32 (Q) each."""
     questions, scores = retrieved.questions, retrieved.matches.scores
-    texts = [question.text for question in questions]
-    asked = index.entries.word_numbers.of_texts(texts)
     behind = scores[:, 1] - scores[:, 0] if scores.shape[1] > 1 else -scores[:, 0]
     return {
         "equal": (retrieved.matches.parts[EXACT_MATCH] == 1).any(axis=1).astype(np.float32),
         "best_score": scores.max(axis=1),
         "second_behind": behind,
-        "letters": np.array([len(text) for text in texts], np.float32),
+        "words": asked.counts.astype(np.float32),
+        "letters": np.array([len(question.text) for question in questions], np.float32),
         "known": _mean_of_texts(asked.words >= 0, asked),
         "rewritten": np.array([question.rewritten for question in questions], np.float32),
         "guessed": np.array([question.guessed for question in questions], np.float32),
