@@ -19,12 +19,14 @@ FACTORS: Final[Mapping[str, float]] = MappingProxyType(
         "qualifier": 0.1,
         "adverb": 0.2,
         "ordinary": 0.2,
+        "product": 0.2,
         "coordination": 0.9,
         "gap": 0.9,
     }
 )
 """Shares of it that are left: to a name that is related, narrower or broader; to words that only qualify; to an
-adverb; to a word of general language that is a loose name, or another form of one; to a name whose words are those
+adverb; to a word of general language that is a loose name, or another form of one; to other forms of the name of a
+chemical or another product; to a name whose words are those
 of a coordination; to one with a qualifier between its words."""
 
 MIN_CONFIDENCE: Final = 0.3
