@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import IO, Final
 
 from nymlink.core.errors import InputError, UnknownFormatError
-from nymlink.core.files import decoded_name, open_bytes, read_head, read_lines, refuse_utf16
+from nymlink.core.files import decoded_name, open_bytes, read_head, read_lines
 from nymlink.core.formats import find_format
 from nymlink.core.problems import Problems
+from nymlink.core.utf16 import describe_utf16, detect_utf16
 from nymlink.corpus.model import Document
 from nymlink.corpus.read import read_documents
 from nymlink.corpus.readers import CORPUS_FORMATS
@@ -23,6 +24,9 @@ JSON_LINES: Final = "jsonl"
 
 _LARGEST: Final = 1 << 28
 """Bytes of the largest plain file that is read: it is held in memory as one document."""
+
+_HEAD: Final = 64
+"""Bytes by which an encoding is told."""
 
 _JSON_ENDINGS: Final = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 _MENTION_FORMATS: Final = frozenset({"lines", "table"})
@@ -132,14 +136,16 @@ def _decode(content: bytes, path: Path, problems: Problems) -> str:
     """Decode a plain text, so that its characters stay where they are.
 
     Raises:
-        InputError: it is too long, or UTF-16.
+        InputError: it is too long.
     """
     if len(content) > _LARGEST:
         raise InputError(
             f"a text of more than {_LARGEST >> 20} MB: give its documents as JSON lines with id and text",
             path=path,
         )
-    refuse_utf16(content[:64], path)
+    if (encoding := detect_utf16(content[:_HEAD])) is not None:
+        problems.repair(path, 1, f"{describe_utf16(content[:_HEAD])}: read as such")
+        return _without_nul(content.decode(encoding, errors="replace"), path, None, problems)
     content = content.removeprefix(b"\xef\xbb\xbf")
     try:
         text = content.decode("utf-8")
