@@ -15,6 +15,7 @@ from nymlink.annotation.streams.resume import resumable_file
 from nymlink.annotation.streams.texts import read_texts
 from nymlink.core.errors import InputError, OutputError
 from nymlink.core.problems import Problems
+from nymlink.corpus.distinct_ids import DistinctIds
 from nymlink.corpus.model import Document, Mention
 from tests.annotation.toy import ANNOTATOR, INDEX
 
@@ -166,3 +167,28 @@ def test_a_run_that_was_not_killed_begins_anew(tmp_path: Path) -> None:
     assert len(run(path, 10, resume=True, made_of={})) == 10
     assert len(run(path, 10, resume=True, made_of={})) == 10
     assert json.dumps(path.read_text().splitlines()[:2]) == '["header", "0"]'
+
+
+def test_documents_of_the_same_id_are_told_apart(tmp_path: Path) -> None:
+    lines = [json.dumps({"id": id_, "text": text}) for id_, text in (("7", "a"), ("7", "b"), ("7:2", "c"))]
+    first = write(tmp_path / "first.jsonl", "\n".join(lines))
+    second = write(tmp_path / "second.txt", PUBTATOR + PUBTATOR)
+    problems = Problems()
+    found = texts(first, second, problems=problems)
+    assert [document.id for document in found] == ["7", "7:2", "7:2:2", "7:3", "7:2:3"]
+    assert [document.text for document in found[:3]] == ["a", "b", "c"]
+    assert [str(problem).removeprefix(f"{tmp_path}/") for problem in problems.first[:3]] == [
+        "first.jsonl:2: another document of the id 7: it is called 7:2 (kept)",
+        "first.jsonl:3: another document of the id 7:2: it is called 7:2:2 (kept)",
+        "second.txt: another document of the id 7: it is called 7:3 (kept)",
+    ]
+    assert problems.rejected == 0
+
+
+def test_ids_are_distinct_however_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nymlink.corpus.distinct_ids._RECENT", 7)
+    ids = DistinctIds()
+    assert all(ids.add(str(number)) for number in range(100))
+    assert not any(ids.add(str(number)) for number in range(100))
+    copies = [ids.rename(Document("5"), Path("x"), None, Problems()).id for _ in range(3)]
+    assert copies == ["5:2", "5:3", "5:4"]

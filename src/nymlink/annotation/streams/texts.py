@@ -13,7 +13,9 @@ from nymlink.core.files import decoded_name, open_bytes, read_head, read_lines
 from nymlink.core.formats import find_format
 from nymlink.core.problems import Problems
 from nymlink.core.utf16 import describe_utf16, detect_utf16
+from nymlink.corpus.distinct_ids import DistinctIds
 from nymlink.corpus.model import Document
+from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_documents
 from nymlink.corpus.readers import CORPUS_FORMATS
 from nymlink.corpus.readers.common import source_name
@@ -35,7 +37,9 @@ _MENTION_FORMATS: Final = frozenset({"lines", "table"})
 _ID_KEYS: Final = ("id", "document_id", "pmid", "doc_id")
 
 
-def read_texts(paths: Iterable[Path], problems: Problems, *, format: str | None = None) -> Iterator[Document]:
+def read_texts(
+    paths: Iterable[Path], problems: Problems, *, format: str | None = None, ids: DistinctIds | None = None
+) -> Iterator[Document]:
     """Read the documents of files and folders one by one.
 
     A file of a corpus format is read by its reader, mentions included; a file of JSON objects with texts line by
@@ -46,21 +50,32 @@ def read_texts(paths: Iterable[Path], problems: Problems, *, format: str | None 
         paths: files and folders.
         problems: receives what is wrong in them.
         format: of all files: ``"text"``, ``"jsonl"`` or a corpus format; ``None``: told by the content of each.
+        ids: of documents that were read before; a document with one of these is given another, which is reported.
 
     Raises:
         InputError: a file is missing, or nothing in it can be used.
         UnknownNameError: there is no such format.
     """
+    ids = DistinctIds() if ids is None else ids
     for path in paths:
         chosen = format or _format_of(path)
         if path.is_dir() and chosen in (PLAIN, JSON_LINES):
-            yield from _read_folder(path, problems, format=format)
-        elif chosen == JSON_LINES:
-            yield from _read_json_lines(path, problems)
-        elif chosen == PLAIN:
-            yield from _read_plain(path, problems)
-        else:
-            yield from read_documents(path, format=chosen, problems=problems)
+            yield from _read_folder(path, problems, format=format, ids=ids)
+            continue
+        for line, document in _numbered(path, chosen, problems):
+            yield ids.rename(document, path, line, problems)
+
+
+def _numbered(path: Path, format: str, problems: Problems) -> Iterator[tuple[int | None, Document]]:
+    """Yield the documents of a file or of a corpus, each with its line where that is known here."""
+    if format == JSON_LINES:
+        yield from _read_json_lines(path, problems)
+    elif format == PLAIN:
+        yield None, _read_plain(path, problems)
+    else:
+        options = CorpusOptions(keep_repeated=True)
+        documents = read_documents(path, format=format, options=options, problems=problems)
+        yield from ((None, document) for document in documents)
 
 
 def read_stream(stream: IO[bytes], problems: Problems) -> Document:
@@ -87,18 +102,18 @@ def _format_of(path: Path) -> str:
     return PLAIN
 
 
-def _read_folder(path: Path, problems: Problems, *, format: str | None) -> Iterator[Document]:
+def _read_folder(path: Path, problems: Problems, *, format: str | None, ids: DistinctIds) -> Iterator[Document]:
     files = sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
     if not files:
         raise InputError("there is no file in this folder", path=path)
     for file in files:
         try:
-            yield from read_texts([file], problems, format=format)
+            yield from read_texts([file], problems, format=format, ids=ids)
         except InputError as error:
             problems.reject(file, error.line, error.message)
 
 
-def _read_json_lines(path: Path, problems: Problems) -> Iterator[Document]:
+def _read_json_lines(path: Path, problems: Problems) -> Iterator[tuple[int, Document]]:
     name = source_name(path)
     usable = False
     for number, line in read_lines(path, problems):
@@ -109,7 +124,7 @@ def _read_json_lines(path: Path, problems: Problems) -> Iterator[Document]:
             problems.reject(path, number, 'not a JSON object with a "text"')
             continue
         usable = True
-        yield Document(document.id, _without_nul(document.text, path, number, problems))
+        yield number, Document(document.id, _without_nul(document.text, path, number, problems))
     if not usable:
         raise InputError('no line is a JSON object with a "text" in it', path=path)
 
@@ -126,10 +141,10 @@ def _document(line: str, otherwise: str) -> Document | None:
     return Document(str(identifier), text) if isinstance(identifier, str | int) else None
 
 
-def _read_plain(path: Path, problems: Problems) -> Iterator[Document]:
+def _read_plain(path: Path, problems: Problems) -> Document:
     with open_bytes(path) as file:
         content = file.read(_LARGEST + 1)
-    yield Document(decoded_name(path), _decode(content, path, problems))
+    return Document(decoded_name(path), _decode(content, path, problems))
 
 
 def _decode(content: bytes, path: Path, problems: Problems) -> str:

@@ -24,6 +24,7 @@ from nymlink.core.files import sha256
 from nymlink.core.problems import Problems
 from nymlink.core.store.ownership import MANIFEST
 from nymlink.core.terminal.read_progress import show_read_progress
+from nymlink.corpus.distinct_ids import DistinctIds
 from nymlink.corpus.model import Document
 from nymlink.corpus.readers import CORPUS_FORMATS
 from nymlink.corpus.readers.common import source_name
@@ -218,12 +219,13 @@ def _documents(
 ) -> Iterator[Document]:
     if texts:
         yield from (Document(f"text:{number}", text) for number, text in enumerate(texts, 1))
+    ids = DistinctIds()
     for file in files or (() if texts else (_STREAM,)):
         if file == _STREAM:
             yield read_stream(sys.stdin.buffer, problems)
         else:
             try:
-                yield from read_texts([file], problems, format=format)
+                yield from read_texts([file], problems, format=format, ids=ids)
             except InputError as error:
                 # Of several files one that cannot be read is left out.
                 if len(files) == 1:

@@ -15,10 +15,11 @@ from nymlink.core.errors import InputError
 from nymlink.core.files import read_lines
 from nymlink.core.formats import Format
 from nymlink.core.problems import Problems
+from nymlink.corpus.distinct_ids import distinct_documents
 from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.readers import CorpusFormat
-from nymlink.corpus.readers.common import distinct_documents, first_lines, require_documents, source_name
+from nymlink.corpus.readers.common import first_lines, require_documents, source_name
 from nymlink.corpus.usagi import NO_CONCEPT, OMOP
 
 _NEEDED: Final = ("sourceCode", "sourceName", "mappingStatus", "conceptId")
@@ -34,8 +35,8 @@ def _header(line: str) -> list[str]:
     return [cell.strip().strip('"') for cell in line.split(guess_delimiter(line))]
 
 
-def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:  # noqa: ARG001
-    documents = distinct_documents(_documents(path, problems), path, problems)
+def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:
+    documents = distinct_documents(_documents(path, problems), path, problems, keep=options.keep_repeated)
     return require_documents(documents, path=path, problems=problems)
 
 
