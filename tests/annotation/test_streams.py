@@ -11,12 +11,14 @@ import pytest
 from nymlink.annotation.annotator import Annotator
 from nymlink.annotation.streams import parallel
 from nymlink.annotation.streams.parallel import annotate_stream
-from nymlink.annotation.streams.resume import resumable_file
+from nymlink.annotation.streams.resume import resumable_links
 from nymlink.annotation.streams.texts import read_texts
 from nymlink.core.errors import InputError, OutputError
 from nymlink.core.problems import Problems
 from nymlink.corpus.distinct_ids import DistinctIds
 from nymlink.corpus.model import Document, Mention
+from nymlink.linking.model import Link
+from nymlink.linking.writers.writer import LinksInfo
 from tests.annotation.toy import ANNOTATOR, INDEX
 
 PUBTATOR = "7|t|A cyst.\n7|a|Of the kidney.\n7\t2\t6\tcyst\tDisease\tX:1\n\n"
@@ -126,16 +128,13 @@ def run(
 ) -> list[int]:
     """Write numbers as a run does that is killed at one; return the numbers that it wrote."""
     written = []
-    with resumable_file(path, made_of, resume=resume) as file:
-        file.stream.write("header\n")
-        file.begin()
-        for number in range(file.done, count):
+    with resumable_links(path, "tsv", LinksInfo(located=True), made_of, resume=resume) as links:
+        for number in range(links.done, count):
+            link = Link(Mention(str(number)), str(number))
+            links.writer.write(link)
             if number == killed_at:
-                file.stream.write("half a li")
-                file.out.flush()
                 raise KeyboardInterrupt
-            file.stream.write(f"{number}\n")
-            file.document_written()
+            links.document_written()
             written.append(number)
     return written
 
@@ -146,7 +145,9 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
         run(path, 2000, resume=False, made_of=made_of, killed_at=1234)
     assert not path.exists()
     assert run(path, 2000, resume=True, made_of=made_of)[0] == 1000
-    assert path.read_text() == "header\n" + "".join(f"{number}\n" for number in range(2000))
+    header, *lines = path.read_text().splitlines()
+    assert header.split("\t")[:4] == ["document_id", "start", "end", "mention"]
+    assert [line.split("\t")[3] for line in lines] == list(map(str, range(2000)))
     assert [file.name for file in tmp_path.iterdir()] == ["out.tsv"]
 
 
@@ -166,7 +167,20 @@ def test_a_run_that_was_not_killed_begins_anew(tmp_path: Path) -> None:
     path = tmp_path / "out.tsv"
     assert len(run(path, 10, resume=True, made_of={})) == 10
     assert len(run(path, 10, resume=True, made_of={})) == 10
-    assert json.dumps(path.read_text().splitlines()[:2]) == '["header", "0"]'
+    assert len(path.read_text().splitlines()) == 11
+
+
+@pytest.mark.parametrize("format", ["brat", "xlsx"])
+def test_what_is_not_ours_is_not_replaced(tmp_path: Path, format: str) -> None:
+    (tmp_path / "out.partial").mkdir()
+    (tmp_path / "out.partial" / "letter.txt").write_text("mine")
+    info = LinksInfo(has_documents=True)
+    with (
+        pytest.raises(OutputError),
+        resumable_links(tmp_path / "out", format, info, {}, resume=False),
+    ):
+        pass
+    assert (tmp_path / "out.partial" / "letter.txt").read_text() == "mine"
 
 
 def test_documents_of_the_same_id_are_told_apart(tmp_path: Path) -> None:
