@@ -77,6 +77,29 @@ def test_corpora_are_read_by_their_readers(tmp_path: Path) -> None:
     assert texts(path, format="text") == [Document("cysts.txt", PUBTATOR)]
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("mentions.tsv", "document_id\tstart\tend\tmention\n7\t2\t6\tcyst\n"),
+        ("mentions.csv", "pmid,begin,stop,term\n7,2,6,cyst\n"),
+        ("mentions.txt", "document_id\tstart\tend\tmention\n7\t2\t6\tcyst\n"),
+        ("mentions.jsonl", '{"document_id": "7", "start": 2, "end": 6, "text": "cyst", "mention": "cyst"}\n'),
+    ],
+)
+def test_a_table_of_mentions_is_read_as_such(tmp_path: Path, name: str, content: str) -> None:
+    [document] = texts(write(tmp_path / name, content))
+    assert (document.id, document.text) == ("7", "")
+    assert [(mention.text, mention.start, mention.end) for mention in document.mentions] == [("cyst", 2, 6)]
+
+
+def test_another_table_is_a_text_and_this_is_said(tmp_path: Path) -> None:
+    path = write(tmp_path / "notes.csv", "id,note\n7,A renal cyst\n")
+    with pytest.warns(UserWarning, match="this looks like a table, .* `nymlink link --column`"):
+        assert texts(path) == [Document("notes.csv", "id,note\n7,A renal cyst\n")]
+    lines = write(tmp_path / "parts.jsonl", '{"id": 1, "text": "a cyst", "start": 0, "end": 6}\n')
+    assert texts(lines) == [Document("1", "a cyst")]
+
+
 def test_a_folder_stands_for_its_files(tmp_path: Path) -> None:
     write(tmp_path / "b.txt", "second")
     write(tmp_path / "a" / "x.txt", "first")

@@ -211,6 +211,17 @@ def test_mentions_of_a_corpus_are_linked_unless_others_are_asked_for(
     assert [values["concept_id"] for values in objects(others.stdout)] == ["P:16", "P:5"]
 
 
+@pytest.mark.parametrize("name", ["jsonl", "tsv", "csv", "parquet", "xlsx"])
+def test_mentions_that_were_written_are_linked_again(
+    run: Run, index: Path, texts: Path, tmp_path: Path, name: str
+) -> None:
+    assert run("annotate", texts, "--index", index, "-o", tmp_path / f"out.{name}").exit_code == 0
+    again = run("annotate", tmp_path / f"out.{name}", "--index", index, "--format", "jsonl")
+    assert "the documents come with mentions" in again.stderr
+    places = [(values["document_id"], values["start"], values["concept_id"]) for values in objects(again.stdout)]
+    assert places == [(id_, start, ids[0]) for id_, ones in FOUND.items() for start, _, ids in ones]
+
+
 def test_options_restrict_and_switch_off(run: Run, index: Path, tmp_path: Path) -> None:
     ids = tmp_path / "ids.txt"
     ids.write_text("P:5\nP:16\n", encoding="utf-8")

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nymlink.core.encodings import detect_utf16
 from nymlink.core.errors import InputError
 from nymlink.core.files import (
     MAX_LINE,
@@ -28,7 +29,6 @@ from nymlink.core.files import (
     whole_lines,
 )
 from nymlink.core.problems import Problems
-from nymlink.core.utf16 import detect_utf16
 
 BOM = b"\xef\xbb\xbf"
 

@@ -16,17 +16,17 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Final, cast
 
+from nymlink.core.encodings import as_utf8, detect_utf16, peek
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
 from nymlink.core.terminal.read_progress import open_raw
-from nymlink.core.utf16 import as_utf8, detect_utf16, peek
 
 MAX_LINE: Final = 4 << 20
 """The most bytes in a line.
 
 Far more than any row, name or abstract has; without a limit, a file without line ends would fill the memory.
 """
-LINE_TOO_LONG: Final = f"a line of more than {MAX_LINE >> 20} MB"
+LINE_TOO_LONG: Final = f"a line of more than {MAX_LINE >> 20} MB, which is the limit: divide it"
 
 _MARKS: Final = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _GZIP_MAGIC: Final = b"\x1f\x8b"

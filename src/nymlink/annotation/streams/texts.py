@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
 
-from nymlink.core.errors import InputError, UnknownFormatError
-from nymlink.core.files import decoded_name, open_bytes, read_head, read_lines
-from nymlink.core.formats import find_format
+from nymlink.annotation.streams.text_formats import JSON_LINES, PLAIN, format_of_texts, json_value
+from nymlink.core.encodings import describe_utf16, detect_utf16
+from nymlink.core.errors import InputError
+from nymlink.core.files import decoded_name, open_bytes, read_lines
 from nymlink.core.problems import Problems
-from nymlink.core.utf16 import describe_utf16, detect_utf16
 from nymlink.corpus.distinct_ids import DistinctIds
 from nymlink.corpus.model import Document
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_documents
-from nymlink.corpus.readers import CORPUS_FORMATS
 from nymlink.corpus.readers.common import source_name
-
-PLAIN: Final = "text"
-JSON_LINES: Final = "jsonl"
-"""Formats of texts without mentions: a file that is a document; a JSON object with ``id`` and ``text`` a line."""
 
 _LARGEST: Final = 1 << 28
 """Bytes of the largest plain file that is read: it is held in memory as one document."""
 
 _HEAD: Final = 64
 """Bytes by which an encoding is told."""
-
-_JSON_ENDINGS: Final = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
-_MENTION_FORMATS: Final = frozenset({"lines", "table"})
-"""Formats of mentions that would take any text for theirs."""
 
 _ID_KEYS: Final = ("id", "document_id", "pmid", "doc_id")
 
@@ -58,7 +47,7 @@ def read_texts(
     """
     ids = DistinctIds() if ids is None else ids
     for path in paths:
-        chosen = format or _format_of(path)
+        chosen = format or format_of_texts(path)
         if path.is_dir() and chosen in (PLAIN, JSON_LINES):
             yield from _read_folder(path, problems, format=format, ids=ids)
             continue
@@ -82,24 +71,6 @@ def read_stream(stream: IO[bytes], problems: Problems) -> Document:
     """Read the one document of standard input."""
     path = Path("standard input")
     return Document("-", _decode(stream.read(_LARGEST + 1), path, problems))
-
-
-def _format_of(path: Path) -> str:
-    """Tell the format of a file or folder by its content."""
-    if path.is_file() and path.name.lower().endswith(_JSON_ENDINGS) and '"text"' in read_head(path):
-        return JSON_LINES
-    if not path.is_dir() and not path.is_file():
-        # A pipe can be read only once.
-        return PLAIN
-    # What is no text, as a workbook, is read by its reader.
-    with suppress(InputError):
-        if not path.is_dir() and not read_head(path).strip():
-            return PLAIN
-    with suppress(UnknownFormatError):
-        name = find_format(CORPUS_FORMATS, path).name
-        if name not in _MENTION_FORMATS:
-            return name
-    return PLAIN
 
 
 def _read_folder(path: Path, problems: Problems, *, format: str | None, ids: DistinctIds) -> Iterator[Document]:
@@ -130,12 +101,14 @@ def _read_json_lines(path: Path, problems: Problems) -> Iterator[tuple[int, Docu
 
 
 def _document(line: str, otherwise: str) -> Document | None:
+    values = json_value(line)
+    text = values.get("text") if isinstance(values, dict) else None
+    if not isinstance(text, str):
+        return None
     try:
-        values = json.loads(line)
-        text = values["text"]
         # An escaped lone surrogate cannot be written to a file.
         text.encode()
-    except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
+    except UnicodeEncodeError:
         return None
     identifier = next((values[key] for key in _ID_KEYS if values.get(key) not in (None, "")), otherwise)
     return Document(str(identifier), text) if isinstance(identifier, str | int) else None

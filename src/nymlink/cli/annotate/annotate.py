@@ -16,7 +16,8 @@ from nymlink.annotation.annotator import Annotator
 from nymlink.annotation.settings import DICTIONARY_DETECTOR, GIVEN_DETECTOR, AnnotatorSettings
 from nymlink.annotation.streams.parallel import Annotated, annotate_stream
 from nymlink.annotation.streams.resume import ResumableLinks, resumable_links
-from nymlink.annotation.streams.texts import JSON_LINES, PLAIN, read_stream, read_texts
+from nymlink.annotation.streams.text_formats import JSON_LINES, PLAIN
+from nymlink.annotation.streams.texts import read_stream, read_texts
 from nymlink.cli.annotate.options import annotator_options
 from nymlink.cli.common import encoder_option, finish, reported_problems, require_files
 from nymlink.core.errors import InputError

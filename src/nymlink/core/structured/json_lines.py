@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from nymlink.core.encodings import as_utf8
 from nymlink.core.files import MAX_LINE, open_bytes, read_lines
 from nymlink.core.problems import Problems
 from nymlink.core.structured.json_file import read_json
-from nymlink.core.utf16 import as_utf8
 
 
 def read_json_objects(path: Path, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:

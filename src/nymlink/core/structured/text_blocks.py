@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Final
 
+from nymlink.core.encodings import as_utf8
 from nymlink.core.files import open_bytes
 from nymlink.core.problems import Problems
-from nymlink.core.utf16 import as_utf8
 
 _BLOCK_BYTES: Final = 1 << 16
 _LINE_BYTES: Final = 1 << 20

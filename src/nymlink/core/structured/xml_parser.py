@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Final
 from xml.parsers import expat
 
+from nymlink.core.encodings import detect_utf16
 from nymlink.core.errors import InputError
 from nymlink.core.files import open_bytes
 from nymlink.core.problems import Problems
 from nymlink.core.structured.text_blocks import read_text_blocks
-from nymlink.core.utf16 import detect_utf16
 
 _ENCODING: Final = re.compile(rb"\s*<\?xml[^>]*?\bencoding\s*=\s*[\"'](?P<name>[\w.-]+)")
 _UTF8: Final = frozenset({b"utf-8", b"utf8", b"us-ascii", b"ascii"})

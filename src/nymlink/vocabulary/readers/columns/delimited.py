@@ -18,9 +18,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
+from nymlink.core.encodings import as_utf8
 from nymlink.core.files import LINE_TOO_LONG, MAX_LINE, whole_lines
 from nymlink.core.problems import Problems
-from nymlink.core.utf16 import as_utf8
 from nymlink.vocabulary.readers.columns.arrow_memory import copy_to_arrow
 
 NUMBER: Final = pa.int64()

@@ -1,4 +1,4 @@
-"""Read UTF-16, which spreadsheets write as "Unicode text", as if it were UTF-8."""
+"""Tell the encoding of text; read UTF-16, which spreadsheets write as "Unicode text", as if it were UTF-8."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ from pathlib import Path
 from typing import IO, Any, Final, cast
 
 from nymlink.core.problems import Problems
+
+UTF_8: Final = "UTF-8"
+UTF_16: Final = "UTF-16"
+WINDOWS_1252: Final = "Windows-1252"
 
 _MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _LOOKED_AT: Final = 64
@@ -37,6 +41,18 @@ def detect_utf16(head: bytes) -> str | None:
     if even <= _FEW and odd >= _MANY:
         return "utf-16-le"
     return "utf-16-be" if odd <= _FEW and even >= _MANY else None
+
+
+def encoding_of(head: bytes) -> str:
+    """Name the encoding of a text by its first bytes: that in which it is read."""
+    if detect_utf16(head) is not None:
+        return UTF_16
+    try:
+        # The last character may be cut.
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return WINDOWS_1252
+    return UTF_8
 
 
 def describe_utf16(head: bytes) -> str:
