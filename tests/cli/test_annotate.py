@@ -43,8 +43,8 @@ def test_a_text_gives_an_object_a_mention(run: Run, index: Path) -> None:
     assert done.exit_code == 0, done.output
     keys = ("document_id", "start", "end", "text", "concept_id", "confidence", "negated")
     assert [tuple(values[key] for key in keys) for values in objects(done.stdout)] == [
-        ("text:1", 3, 11, "seizures", "P:5", 0.9, True),
-        ("text:2", 0, 12, "Broad thumbs", "P:4", 0.9, False),
+        ("text:1", 3, 11, "seizures", "P:5", 0.8, True),
+        ("text:2", 0, 12, "Broad thumbs", "P:4", 0.8, False),
     ]
 
 
