@@ -16,13 +16,13 @@ training texts of NCBI disease, with MEDIC (benchmarks/annotate.py measures it).
 
 FACTORS: Final[Mapping[str, float]] = MappingProxyType(
     {
-        "loose": 0.75,
+        "loose": 0.9,
         "qualifier": 0.1,
         "adverb": 0.2,
         "ordinary": 0.2,
         "product": 0.2,
-        "coordination": 0.9,
-        "gap": 0.9,
+        "coordination": 0.75,
+        "gap": 0.75,
     }
 )
 """Shares of it that are left: to a name that is related, narrower or broader; to words that only qualify; to an
