@@ -28,7 +28,7 @@ _JSON_ENDINGS: Final = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 _MENTION_FORMATS: Final = frozenset({"lines", "table"})
 """Formats of mentions that would take any text for theirs."""
 
-_ID_KEYS: Final = ("id", "document_id", "pmid", "doc_id")
+ID_KEYS: Final = ("id", "document_id", "pmid", "doc_id")
 
 
 def read_texts(paths: Iterable[Path], problems: Problems, *, format: str | None = None) -> Iterator[Document]:
@@ -118,7 +118,7 @@ def _document(line: str, otherwise: str) -> Document | None:
         text.encode()
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
         return None
-    identifier = next((values[key] for key in _ID_KEYS if values.get(key) not in (None, "")), otherwise)
+    identifier = next((values[key] for key in ID_KEYS if values.get(key) not in (None, "")), otherwise)
     return Document(str(identifier), text) if isinstance(identifier, str | int) else None
 
 

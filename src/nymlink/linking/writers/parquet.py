@@ -14,7 +14,8 @@ from nymlink.linking.writers.writer import LinkFormat, LinksInfo, LinkWriter
 
 _ROWS: Final = 50_000
 """Rows of a group, which are in memory at a time."""
-_TYPES: Final = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+ARROW_TYPES: Final = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+"""Types of columns, by those of their values in Python."""
 
 
 class ParquetWriter(LinkWriter):
@@ -22,7 +23,7 @@ class ParquetWriter(LinkWriter):
 
     def __init__(self, out: BinaryIO, info: LinksInfo) -> None:
         self._rows = FlatRows(info)
-        types = map(_TYPES.__getitem__, self._rows.types)
+        types = map(ARROW_TYPES.__getitem__, self._rows.types)
         self._schema = pa.schema(list(zip(self._rows.names, types, strict=True)))
         self._file = pq.ParquetWriter(out, self._schema, compression="zstd")
         self._waiting: list[tuple[Any, ...]] = []
