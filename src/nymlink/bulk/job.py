@@ -183,8 +183,10 @@ class _Run:
             NymlinkError: it could not be done.
         """
         if report.failure is not None:
-            host = report.worker.partition(":")[0]
-            raise NymlinkError(f"on {host}: {report.failure}. What is done is kept; the same command goes on")
+            place = f"on {report.worker.partition(':')[0]}"
+            raise NymlinkError(
+                f"{place}: {report.failure}. What is done is kept: the same command goes on once that is put right"
+            )
         if not self._reports:
             self._start_seconds = time.perf_counter() - self._began - report.seconds
         self._reports[report.shard] = report

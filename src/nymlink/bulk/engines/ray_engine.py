@@ -10,9 +10,10 @@ import logging
 import os
 import pickle
 import socket
+import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from typing import Any, Final
 
 import numpy as np
@@ -73,7 +74,9 @@ class RayEngine:
             _start(self._address, self._workers or usable_cores())
         try:
             require_alike([*order.task.folders, *(source.path for source in sources), order.folder])
-            yield _Actors(order, self._count(), self._gpus)
+            # Ray prints what it says of workers that died on standard output, which is for the report.
+            with redirect_stdout(sys.stderr):
+                yield _Actors(order, self._count(), self._gpus)
         finally:
             if own:
                 ray.shutdown()
@@ -113,8 +116,9 @@ class _Actors:
                 RayWorker,
                 fn_constructor_args=(self._order,),
                 batch_size=1,
+                # One at a time: with an actor that dies nothing else is lost, and a shard takes seconds anyway.
                 compute=ray.data.ActorPoolStrategy(
-                    min_size=1, max_size=count, initial_size=count, max_tasks_in_flight_per_actor=2
+                    min_size=1, max_size=count, initial_size=count, max_tasks_in_flight_per_actor=1
                 ),
                 num_cpus=1,
                 num_gpus=self._gpus,

@@ -65,7 +65,7 @@ def _own_state() -> NodeState:
 
 def _node_states(paths: Sequence[str]) -> list[NodeState]:
     import ray
-    from ray.exceptions import RayError
+    from ray.exceptions import GetTimeoutError, NodeDiedError, TaskUnschedulableError, WorkerCrashedError
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     probe = ray.remote(_probe())
@@ -81,10 +81,13 @@ def _node_states(paths: Sequence[str]) -> list[NodeState]:
     for node, answer in zip(nodes, asked, strict=True):
         try:
             states.append(NodeState(*ray.get(answer, timeout=_WAIT)))
-        except RayError as error:
+        except (NodeDiedError, TaskUnschedulableError, WorkerCrashedError):
+            # It has just left the cluster, which works without it.
+            continue
+        except GetTimeoutError as error:
             raise InputError(
-                f"the node {node['NodeManagerHostname']} does not answer ({type(error).__name__}): look at it "
-                "with `ray status`, or take it out of the cluster"
+                f"the node {node['NodeManagerHostname']} does not answer in {_WAIT} seconds: look at it with "
+                "`ray status`, or take it out of the cluster"
             ) from error
     return states
 

@@ -10,10 +10,17 @@ from typing import IO, Final
 from nymlink.bulk.rows.cells import row_of
 from nymlink.bulk.rows.row import Row, Shard, Source
 from nymlink.bulk.rows.row_format import Headers, RowFormat
-from nymlink.bulk.rows.text_shards import Record, cut_records, rejected_rows, shard_lines, shard_problems
+from nymlink.bulk.rows.text_shards import (
+    Record,
+    cut_records,
+    opened_text,
+    rejected_rows,
+    shard_lines,
+    shard_problems,
+)
 from nymlink.core.delimited import guess_delimiter, parse_records, restore_cell
 from nymlink.core.errors import InputError
-from nymlink.core.files import open_bytes, read_lines
+from nymlink.core.files import read_lines
 from nymlink.core.problems import Problems
 
 
@@ -27,7 +34,7 @@ def _headers(path: Path) -> Headers:
 
 
 def _cut(source: Source, rows: int) -> Iterator[Shard]:
-    with open_bytes(Path(source.path)) as file:
+    with opened_text(source) as file:
         yield from cut_records(source, _records(file, source.delimiter), rows)
 
 

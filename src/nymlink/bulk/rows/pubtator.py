@@ -10,9 +10,15 @@ from typing import IO, Final
 
 from nymlink.bulk.rows.row import Row, Shard, Source
 from nymlink.bulk.rows.row_format import Headers, RowFormat
-from nymlink.bulk.rows.text_shards import Record, cut_records, rejected_rows, shard_bytes, shard_problems
+from nymlink.bulk.rows.text_shards import (
+    Record,
+    cut_records,
+    opened_text,
+    rejected_rows,
+    shard_bytes,
+    shard_problems,
+)
 from nymlink.core.errors import InputError
-from nymlink.core.files import open_bytes
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.readers import CORPUS_FORMATS
 
@@ -25,7 +31,7 @@ def _recognises(path: Path, head: str) -> bool:
 
 
 def _cut(source: Source, rows: int) -> Iterator[Shard]:
-    with open_bytes(Path(source.path)) as file:
+    with opened_text(source) as file:
         yield from cut_records(source, _records(file), rows)
 
 
@@ -54,7 +60,7 @@ def _read(shard: Shard) -> Iterator[Row]:
     with tempfile.TemporaryDirectory(prefix="nymlink-") as folder:
         # The reader reads files.
         path = Path(folder) / "shard"
-        path.write_bytes(content)
+        path.write_bytes(b"\n" + content)
         try:
             for document in CORPUS_FORMATS.get(_NAME).read(path, options=CorpusOptions(), problems=problems):
                 number = line_of.get(document.id, shard.line)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import IO, Final, cast
 
 import xxhash
 
@@ -22,8 +23,28 @@ from nymlink.core.store.digests import digest
 Record = tuple[int, bytes]
 """The 1-based line that a record begins in, and its bytes with all that follows up to the next record."""
 
+_HEAD: Final = 1 << 13
+"""Bytes by which it is told how lines end."""
+
 _BLOCK: Final = 1 << 20
 """Bytes that are read over at a time."""
+
+
+@contextmanager
+def opened_text(source: Source) -> Iterator[IO[bytes]]:
+    """Open a text file whose lines end at line feeds.
+
+    Raises:
+        InputError: they end at carriage returns alone, or it cannot be opened.
+    """
+    path = Path(source.path)
+    with open_bytes(path) as file:
+        head = cast(io.BufferedReader, file).peek(_HEAD)
+        if b"\r" in head[:-1] and b"\n" not in head:
+            raise InputError(
+                "lines end at carriage returns alone: convert it, for example with mac2unix", path=path
+            )
+        yield file
 
 
 def cut_records(source: Source, records: Iterable[Record], rows: int) -> Iterator[Shard]:
@@ -74,11 +95,13 @@ def shard_bytes(shard: Shard) -> bytes:
 
 
 def shard_lines(shard: Shard, problems: Problems) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a shard with their numbers in the file; in ``problems`` they are those in the shard."""
+    """Yield the lines of a shard with their numbers in the file; in ``problems`` they are others."""
     path = Path(shard.source.path)
-    for batch in read_batches(io.BytesIO(shard_bytes(shard)), path, problems):
+    # With an empty line before: a shard without a line feed would be taken for lines that end at carriage returns.
+    for batch in read_batches(io.BytesIO(b"\n" + shard_bytes(shard)), path, problems):
         for number, line in batch:
-            yield number + shard.line - 1, line
+            if number > 1:
+                yield number + shard.line - 2, line
 
 
 def shard_problems(shard: Shard) -> Problems:
@@ -87,7 +110,7 @@ def shard_problems(shard: Shard) -> Problems:
 
 
 def rejected_rows(shard: Shard, problems: Problems) -> Iterator[Row]:
-    """Yield a row for each line of a shard that was rejected."""
+    """Yield a row for each line of a shard that was rejected; an empty line was read before the shard."""
     for problem in problems.first:
         if problem.rejected:
-            yield Row((problem.line or 1) + shard.line - 1, error=problem.message)
+            yield Row((problem.line or 1) + shard.line - 2, error=problem.message)
