@@ -15,10 +15,10 @@ from nymlink.cli.common import encoder_option
 
 
 @click.command()
-@job_options
 @click.option("--index", required=True, type=click.Path(path_type=Path), help="The index to look for.")
 @encoder_option
 @annotator_options
+@job_options
 def annotate(index: Path, encoder: str | None, settings: AnnotatorSettings) -> Task:
     """Find mentions of concepts in many texts, and link them.
 

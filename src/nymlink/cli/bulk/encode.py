@@ -15,7 +15,6 @@ from nymlink.encode.model.embedded import MINI
 
 
 @click.command()
-@job_options
 @click.option(
     "--encoder",
     default=MINI,
@@ -31,6 +30,7 @@ from nymlink.encode.model.embedded import MINI
 @click.option(
     "--device", help="Device of the encoder: cpu or cuda; without it torch takes a GPU where there is one."
 )
+@job_options
 def encode(encoder: str, backend: str | None, precision: Precision | None, device: str | None) -> Task:
     """Encode many names as vectors of length 1, float32.
 

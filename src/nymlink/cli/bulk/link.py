@@ -13,7 +13,6 @@ from nymlink.cli.common import encoder_option, guess_option, language_option
 
 
 @click.command()
-@job_options
 @click.option("--index", required=True, type=click.Path(path_type=Path), help="The index to link to.")
 @encoder_option
 @click.option("--top-k", default=1, show_default=True, type=click.IntRange(min=1), help="Candidates per mention.")
@@ -25,6 +24,7 @@ from nymlink.cli.common import encoder_option, guess_option, language_option
 )
 @guess_option
 @language_option
+@job_options
 def link(
     index: Path,
     encoder: str | None,
