@@ -179,7 +179,8 @@ def _exchange() -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:
-        reason = str(error).partition("\n")[0].rpartition("] ")[2][:120] or type(error).__name__
+        reason = str(error).partition("\n")[0].rpartition(".cc:")[2].partition("] ")[2].partition(". ")[0]
+        reason = reason or type(error).__name__
         raise LostProcessError(
             f"another process of this training ended, or cannot be reached ({reason}): its own message says why; "
             f"{LOST}"
