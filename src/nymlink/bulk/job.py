@@ -126,7 +126,7 @@ class _Run:
         self._progress = progress
         self._problems = problems
         self._began = began
-        self._start_seconds = 0.0
+        self._started = self._ended = began
 
     def do(self, workers: Workers, shards: list[Shard]) -> None:
         """Do shards; those whose workers died are begun again.
@@ -172,7 +172,8 @@ class _Run:
             len(self._shards),
             done_before=len(self._before),
             seconds=time.perf_counter() - self._began,
-            start_seconds=self._start_seconds,
+            start_seconds=self._started - self._began,
+            work_seconds=self._ended - self._started,
             workers=worker_reports(self._reports.values()),
         )
 
@@ -187,8 +188,9 @@ class _Run:
             raise NymlinkError(
                 f"{place}: {report.failure}. What is done is kept: the same command goes on once that is put right"
             )
+        self._ended = time.perf_counter()
         if not self._reports:
-            self._start_seconds = time.perf_counter() - self._began - report.seconds
+            self._started = self._ended - report.seconds
         self._reports[report.shard] = report
         for rejection in report.rejections:
             self._problems.reject(rejection.source, rejection.row, rejection.message, outcome="not used")

@@ -54,6 +54,7 @@ class ShardReport:
         worker: the worker: its host and process.
         counts: what became of the rows.
         seconds: how long it took.
+        cpu_seconds: how long its process computed meanwhile, on any number of cores.
         memory: bytes that the worker has in memory, without what it maps of files.
         rejections: the first rows that could not be used.
         warnings: counts to warn of, once for all shards.
@@ -64,6 +65,7 @@ class ShardReport:
     worker: str
     counts: Counts = field(default_factory=Counts)
     seconds: float = 0.0
+    cpu_seconds: float = 0.0
     memory: int = 0
     rejections: tuple[Rejection, ...] = ()
     warnings: tuple[CollectedCounts, ...] = ()
@@ -78,12 +80,14 @@ class WorkerReport:
         worker: its host and process.
         counts: of its shards.
         seconds: how long it worked.
+        cpu_seconds: how long its process computed meanwhile.
         memory: the most bytes that it had in memory after a shard.
     """
 
     worker: str
     counts: Counts
     seconds: float
+    cpu_seconds: float
     memory: int
 
     @property
@@ -102,6 +106,7 @@ class JobReport:
         done_before: how many of them an earlier run had done.
         seconds: how long this run took, from its start.
         start_seconds: how much of that was before a worker began with a shard.
+        work_seconds: how much was from there to the last shard.
         workers: what each worker did in this run.
     """
 
@@ -110,7 +115,14 @@ class JobReport:
     done_before: int = 0
     seconds: float = 0.0
     start_seconds: float = 0.0
+    work_seconds: float = 0.0
     workers: tuple[WorkerReport, ...] = ()
+
+    @property
+    def rate(self) -> float:
+        """Mentions or names a second, by all workers of this run."""
+        done = sum(worker.counts.mentions for worker in self.workers)
+        return done / self.work_seconds if self.work_seconds else 0.0
 
     def to_dict(self) -> dict[str, Any]:
         return {**asdict(self), "workers": [{**asdict(one), "rate": one.rate} for one in self.workers]}
@@ -126,6 +138,7 @@ def worker_reports(reports: Iterable[ShardReport]) -> tuple[WorkerReport, ...]:
             worker,
             Counts.sum(each.counts for each in own),
             sum(each.seconds for each in own),
+            sum(each.cpu_seconds for each in own),
             max(each.memory for each in own),
         )
         for worker, own in sorted(by_worker.items())

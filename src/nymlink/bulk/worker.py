@@ -68,16 +68,16 @@ class Worker:
         """Do a shard, unless it is done; what hinders that is in the report."""
         if self._failure is not None:
             return ShardReport(shard=shard.number, worker=self._name, failure=self._failure)
-        start = time.perf_counter()
         try:
-            return self._done(shard, start)
+            return self._done(shard)
         except NymlinkError as error:
             failure = str(error)
         except MemoryError:
             failure = "memory does not suffice: give fewer --workers, or fewer --shard-rows in another output"
         return ShardReport(shard=shard.number, worker=self._name, failure=failure)
 
-    def _done(self, shard: Shard, start: float) -> ShardReport:
+    def _done(self, shard: Shard) -> ShardReport:
+        start, cpu_start = time.perf_counter(), time.process_time()
         before = read_counts(self._folder, self._order.job, shard.number)
         if before is not None:
             return ShardReport(shard=shard.number, worker=self._name, counts=before)
@@ -92,6 +92,7 @@ class Worker:
             worker=self._name,
             counts=counts,
             seconds=time.perf_counter() - start,
+            cpu_seconds=time.process_time() - cpu_start,
             memory=_memory(),
             rejections=tuple(
                 Rejection(shard.source.name, row.number, error) for row, error in islice(rejected, _SHOWN)

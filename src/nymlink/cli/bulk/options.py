@@ -112,10 +112,10 @@ def describe(report: JobReport, unit: str, output: Path) -> str:
     if report.done_before:
         lines.append(f"{report.done_before:,} of {report.shards:,} shards were done before")
     if report.workers:
-        rate = sum(worker.rate for worker in report.workers)
+        workers = f"{len(report.workers)} worker{'s' * (len(report.workers) > 1)}"
         lines.append(
             f"{report.seconds:,.1f} s, {report.start_seconds:,.1f} s of them before the first shard; "
-            f"{rate:,.0f} {unit}/s by {len(report.workers)} workers:"
+            f"{report.rate:,.0f} {unit}/s by {workers}:"
         )
     lines += [
         f"  {worker.worker}  {worker.counts.rows:,} rows  {worker.rate:,.0f} {unit}/s  {worker.memory >> 20:,} MB"
