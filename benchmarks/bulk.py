@@ -3,7 +3,7 @@
     python benchmarks/bulk.py [--rows 6000] [--repeats 3] [--json FILE]
 
 The index is the embedded default, the Human Phenotype Ontology (``nymlink[hpo]``). Mentions are the prepared
-queries of NCBI and BC5CDR, texts the abstracts of BC5CDR, with numbers so that none is twice, names those of the ontology.
+queries of NCBI and BC5CDR, texts the abstracts of BC5CDR, with numbers so that none is twice, names those of HPO.
 Runs alternate, so that what else the machine does meets all of them; processes are kept to the cores they are said
 to have (Linux). Needs ``nymlink[ray]``, and $NYMLINK_DATA or ../shared/data.
 """

@@ -43,5 +43,6 @@ def output(folder: Path) -> list[dict[str, Any]]:
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    """Read all files of an output."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    """Read all files of an output but the lock, which a process that was killed at its very end leaves."""
+    found = (path for path in folder.rglob("*") if path.is_file() and path.name != ".lock")
+    return {str(path.relative_to(folder)): path.read_bytes() for path in found}

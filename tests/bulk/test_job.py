@@ -188,12 +188,12 @@ def test_another_job_is_refused_unless_it_is_to_be_replaced(texts: Path, index: 
     output = tmp_path / "out"
     run(texts, output, shard_rows=10)
     before = files.content(output)
-    with pytest.raises(InputError, match=r"another number of rows in a part: .*--restart"):
+    with pytest.raises(InputError, match=r"differs in its rows of a part, input: .*--restart"):
         run(texts, output, shard_rows=11)
-    with pytest.raises(InputError, match="holds a job of another command"):
+    with pytest.raises(InputError, match="differs in its command, "):
         run(texts, output, AnnotateTask(index=index), shard_rows=10)
     texts.write_bytes(files.jsonl([*TEXTS[:-1], ("29", "changed")]))
-    with pytest.raises(InputError, match="holds a job of another input"):
+    with pytest.raises(InputError, match="differs in its input: choose"):
         run(texts, output, shard_rows=10)
     assert files.content(output) == before
     run(texts, output, shard_rows=15, restart=True)

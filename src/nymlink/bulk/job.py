@@ -90,7 +90,7 @@ def run_job(
         "command": task.command,
         **work.identity,
         "columns": [column or task.column, dict(further or {})],
-        "number of rows in a part": shard_rows,
+        "rows of a part": shard_rows,
         "input": json_digest([shard.to_dict() for shard in shards]),
     }
     folder = JobFolder(Path(output).absolute(), described, shards)

@@ -110,7 +110,8 @@ class JobFolder:
         changed = [name for name, value in self._described.items() if before.get(name) != value]
         if changed:
             raise InputError(
-                f"holds a job of another {changed[0]}: choose another output, or --restart to replace it",
+                f"holds another job, which differs in its {', '.join(changed)}: choose another output, or "
+                "--restart to replace it",
                 path=self.path,
             )
 

@@ -16,8 +16,8 @@ bulk = LazyCommands(
 
     \b
     On this machine, and on the cluster that it is of:
-      nymlink bulk annotate notes --index mondo-index -o annotated
-      nymlink bulk annotate notes --index mondo-index -o annotated --address auto
+      nymlink bulk annotate abstracts.jsonl --index hpo-index -o annotated
+      nymlink bulk annotate abstracts.jsonl --index hpo-index -o annotated --address auto
 
     The output is read as one table: pandas.read_parquet("annotated/parts").
     """,

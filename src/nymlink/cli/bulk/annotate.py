@@ -27,6 +27,6 @@ def annotate(index: Path, encoder: str | None, settings: AnnotatorSettings) -> T
 
     \b
     nymlink bulk annotate abstracts.jsonl --index hpo-index -o annotated
-    nymlink bulk annotate notes.PubTator.txt --index hpo-index -o annotated --workers 2
+    nymlink bulk annotate notes.PubTator.txt --index hpo-index -o more-annotated --workers 2
     """
     return AnnotateTask(index=absolute(index), encoder=encoder, settings=settings)

@@ -38,7 +38,7 @@ def encode(encoder: str, backend: str | None, precision: Precision | None, devic
 
     \b
     nymlink bulk encode table.csv --column diagnosis -o vectors
-    nymlink bulk encode table.csv --column diagnosis --encoder my-encoder -o vectors --workers 2
+    nymlink bulk encode table.csv --column diagnosis --encoder my-encoder -o more-vectors --workers 2
     """
     model = absolute(Path(encoder)) if Path(encoder).is_dir() else encoder
     return EncodeTask(encoder=model, backend=backend, precision=precision, device=device)

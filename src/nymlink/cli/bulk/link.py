@@ -40,7 +40,7 @@ def link(
 
     \b
     nymlink bulk link table.csv --column diagnosis --index mondo-index -o links
-    nymlink bulk link notes.PubTator.txt --index mondo-index -o links --workers 2
+    nymlink bulk link notes.PubTator.txt --index mondo-index -o more-links --workers 2
     """
     return LinkTask(
         index=absolute(index),
