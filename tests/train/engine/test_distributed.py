@@ -261,7 +261,7 @@ def test_processes_wait_for_hours_while_the_first_one_measures(monkeypatch: pyte
     given: dict[str, Any] = {}
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.setattr(dist, "init_process_group", lambda _, **named: given.update(named))
-    monkeypatch.setattr(dist, "rendezvous", lambda _: iter([(dist.HashStore(), 1, 2)]))
+    monkeypatch.setattr("nymlink.train.engine.distributed.rendezvous", lambda _: iter([(dist.HashStore(), 1, 2)]))
     monkeypatch.setattr(dist, "destroy_process_group", lambda: None)
     with process_group(CPU) as processes:
         assert processes == Processes(1, 2)

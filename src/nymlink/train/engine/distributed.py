@@ -19,6 +19,7 @@ from typing import Any, Final
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
+from torch.distributed.rendezvous import rendezvous
 
 from nymlink.core.errors import InputError, NymlinkError
 from nymlink.core.store.digests import json_digest
@@ -159,7 +160,7 @@ def process_group(device: torch.device) -> Iterator[Processes]:
     if device.type == "cuda":
         torch.cuda.set_device(device)
     with _exchange():
-        store, rank, count = next(iter(dist.rendezvous("env://")))
+        store, rank, count = next(iter(rendezvous("env://")))
         backend = "nccl" if device.type == "cuda" else "gloo"
         dist.init_process_group(backend, store=store, rank=rank, world_size=count, timeout=_TIMEOUT)
     try:

@@ -12,9 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
-
-from torch.distributed import Store
+from typing import Final, Protocol, Self
 
 _EVERY: Final = 5.0
 """Seconds between heartbeats."""
@@ -22,13 +20,25 @@ _EVERY: Final = 5.0
 _SILENT: Final = 45.0
 """Seconds of silence after which a process is lost; a heartbeat does not wait for what its process computes."""
 
-_DONE: Final = b"done"
+_DONE: Final = "done"
 
 LOST: Final = (
     "give the same command on every machine again: the training goes on from its last checkpoint, to the same "
     "weights"
 )
 """What to do when a process was lost."""
+
+
+class Store(Protocol):
+    """A store that processes share, as torch has them."""
+
+    def set(self, key: str, value: str, /) -> object: ...
+
+    def get(self, key: str, /) -> bytes: ...
+
+    def check(self, keys: list[str], /) -> bool: ...
+
+    def clone(self) -> Self: ...
 
 
 @contextmanager
@@ -46,7 +56,7 @@ def heartbeat(
     """
     stop = threading.Event()
     beats = store.clone()
-    beats.set(_key(rank), b"0")
+    beats.set(_key(rank), "0")
     thread = threading.Thread(
         target=_beat, args=(beats, rank, count, stop, every, silent), name="heartbeat", daemon=True
     )
@@ -69,18 +79,18 @@ def _beat(store: Store, rank: int, count: int, stop: threading.Event, every: flo
     number = 0
     while not stop.wait(every):
         number += 1
-        values = _set(store, rank, str(number).encode()) and _values(store, heard)
+        values = _set(store, rank, str(number)) and _values(store, heard)
         now = time.monotonic()
         # Without the store, which the first machine has, that machine is silent.
         for other, value in (values or {}).items():
-            if value != heard[other][0] or value == _DONE:
+            if value != heard[other][0] or value == _DONE.encode():
                 heard[other] = (value, now)
         silent_ones = [other for other, (_, last) in heard.items() if now - last > silent]
         if silent_ones and not stop.is_set():
             _end(silent_ones[0] if values else 0, silent)
 
 
-def _set(store: Store, rank: int, value: bytes) -> bool:
+def _set(store: Store, rank: int, value: str) -> bool:
     try:
         store.set(_key(rank), value)
     except RuntimeError:
