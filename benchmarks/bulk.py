@@ -350,6 +350,8 @@ def main() -> None:
     arguments = parser.parse_args()
     from nymlink.linking.default import default_index
 
+    # Ray gives its workers a lower priority, by which they would lose against whatever else the machine does.
+    os.environ["RAY_worker_niceness"] = "0"
     index = str(default_index().directory)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
