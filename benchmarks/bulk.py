@@ -351,7 +351,7 @@ def main() -> None:
     from nymlink.linking.default import default_index
 
     # Ray gives its workers a lower priority, by which they would lose against whatever else the machine does.
-    os.environ["RAY_worker_niceness"] = "0"
+    os.environ |= {"RAY_worker_niceness": "0"}
     index = str(default_index().directory)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -233,12 +233,28 @@ def test_folders_with_anything_else_are_left_alone(texts: Path, index: str, tmp_
         with pytest.raises(OutputError, match="something other than a bulk job"):
             run(texts, Path(index), restart=restart)
         with pytest.raises(OutputError, match="this is a file"):
-            run(texts, texts, restart=restart)
+            run(texts, tmp_path / "mine" / "thesis.tex", restart=restart)
     run(texts, tmp_path / "out")
     (tmp_path / "out" / "parts" / "notes.txt").write_text("mine")
     with pytest.raises(OutputError, match=r"\(parts/notes.txt\)"):
         run(texts, tmp_path / "out", restart=True)
     assert (tmp_path / "out" / "parts" / "notes.txt").read_text() == "mine"
+
+
+def test_an_output_within_the_input_is_refused(texts: Path, tmp_path: Path) -> None:
+    for output in (texts.parent, texts.parent / "out", texts):
+        with pytest.raises(OutputError, match="is in the input"):
+            run(texts.parent if output != texts else texts, output)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["texts.jsonl"]
+
+
+def test_parts_of_another_version_are_not_gone_on_with(
+    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(texts, tmp_path / "out")
+    monkeypatch.setattr("nymlink.bulk.job.version", lambda _: "99.0")
+    with pytest.raises(InputError, match="differs in its version of nymlink: choose"):
+        run(texts, tmp_path / "out")
 
 
 def test_two_jobs_do_not_write_to_one_folder(texts: Path, tmp_path: Path) -> None:

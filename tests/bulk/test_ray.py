@@ -72,7 +72,9 @@ def test_workers_and_nodes_are_killed_and_the_output_is_the_same(cluster: Any, t
         kill.join(1)
         assert not kill.is_alive()
     # The driver has a process of its own, and the killed worker had one that was started again.
-    assert len(list(pids.iterdir())) >= 4
+    threads = {int(path.name): path.read_text() for path in pids.iterdir()}
+    assert len(threads) >= 4
+    assert {told for pid, told in threads.items() if pid != os.getpid()} == {"1"}
     assert files.content(output) == files.content(tmp_path / "whole")
     assert (report.counts.rows, report.counts.rejected) == (61, 1)
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from nymlink.bulk.rows.row import Row
 from nymlink.bulk.tasks.task import Answer, Work
+from nymlink.core.threads import thread_limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +22,7 @@ class Reversing:
 
     Attributes:
         seconds: what a shard takes.
-        pids: a folder in which each worker leaves its number.
+        pids: a folder in which each worker leaves its number, and how many threads it was told to use.
         needed: a path that every node must see.
     """
 
@@ -39,7 +40,7 @@ class Reversing:
 
     def open(self) -> Work:
         if self.pids:
-            (Path(self.pids) / str(os.getpid())).touch()
+            (Path(self.pids) / str(os.getpid())).write_text(str(thread_limit()))
         return _Turned(self)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +19,7 @@ from nymlink.bulk.rows.row import Shard
 from nymlink.bulk.rows.sources import cut_sources, open_sources
 from nymlink.bulk.tasks.task import Task
 from nymlink.bulk.worker import WorkOrder
-from nymlink.core.errors import InputError, NymlinkError
+from nymlink.core.errors import InputError, NymlinkError, OutputError
 from nymlink.core.problems import Problems
 from nymlink.core.store.digests import json_digest
 from nymlink.encode.truncation import TruncationCounts
@@ -78,6 +79,8 @@ def run_job(
         NymlinkError: a shard cannot be done.
     """
     began = time.perf_counter()
+    inputs = list(inputs)
+    _require_outside(Path(output), inputs)
     if shard_rows < 1:
         raise InputError(f"a part has at least 1 row, not {shard_rows}")
     engine: Engine = InProcess() if workers == 0 else RayEngine(workers=workers, address=address, gpus=gpus)
@@ -88,6 +91,7 @@ def run_job(
     shards = list(cut_sources(sources, shard_rows))
     described = {
         "command": task.command,
+        "version of nymlink": version("nymlink"),
         **work.identity,
         "columns": [column or task.column, dict(further or {})],
         "rows of a part": shard_rows,
@@ -106,6 +110,17 @@ def run_job(
         report = run.report()
         folder.finish(report.counts)
     return report
+
+
+def _require_outside(output: Path, inputs: Iterable[str | Path]) -> None:
+    """Check that the output is in no input folder, where the next run would take its parts for input.
+
+    Raises:
+        OutputError: it is.
+    """
+    places = {output.resolve(), *output.resolve().parents}
+    if inside := [given for given in inputs if Path(given).resolve() in places]:
+        raise OutputError(f"is in the input {inside[0]}: choose a place outside", path=output)
 
 
 class _Run:
