@@ -39,8 +39,10 @@ def test_nodes_that_differ_are_refused(node: NodeState, message: str) -> None:
         check_nodes(OWN, [OWN, node])
 
 
-def test_a_cluster_that_is_not_there_is_said_at_once(tmp_path: Path) -> None:
+def test_a_cluster_that_is_not_there_is_said_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("ray")
+    # Where Ray notes which cluster a machine is of.
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
     (tmp_path / "texts.jsonl").write_bytes(files.jsonl([("1", "text")]))
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -126,8 +126,15 @@ class _Actors:
                 max_restarts=-1,
                 max_task_retries=0,
             )
-        for row in reports.iter_rows():
-            yield pickle.loads(row["report"])
+        try:
+            for row in reports.iter_rows():
+                yield pickle.loads(row["report"])
+        except ray.exceptions.RayError as error:
+            reason = next(filter(str.strip, reversed(str(error).splitlines())), type(error).__name__)
+            raise InputError(
+                f"the workers cannot work ({reason.strip()}): see that every node has the same nymlink, with what "
+                "it needs"
+            ) from error
 
 
 class RayWorker:
@@ -169,8 +176,8 @@ def _start(address: str | None, cores: int) -> None:
                 f"the same on every node ({' '.join(text.split())[:300]})"
             ) from error
         raise InputError(
-            f"there is no Ray cluster at {address}: start one (ray start --head), or leave --address out for this "
-            "machine alone"
+            f"there is no Ray cluster at {address} ({text.partition('. ')[0][:200]}): start one (ray start "
+            "--head), or leave --address out for this machine alone"
         ) from error
 
 
