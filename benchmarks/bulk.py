@@ -20,7 +20,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any, Final
@@ -238,51 +238,34 @@ def median(runs: Sequence[dict[str, float]], name: str) -> float:
     return statistics.median(run[name] for run in runs)
 
 
-def ratio(
-    plain: Sequence[dict[str, float]], job: Sequence[dict[str, float]], value: Callable[..., float]
-) -> float:
-    """Return the median of the ratios of runs that were made one after the other."""
-    return statistics.median(value(before, after) for before, after in zip(plain, job, strict=True))
-
-
 def tables(result: dict[str, Any]) -> str:
     """Format the result as tables."""
     efficiency, cost, jobs = [], [], []
     for task, one in result["tasks"].items():
         before = one["runs"]["plain"]
-        plain_name = {"link": "nymlink link", "annotate": "nymlink annotate", "encode": "nymlink encoder encode"}[
-            task
-        ]
-        efficiency.append(
-            [f"`{plain_name}`", UNITS[task], "1", f"{median(before, 'rate'):,.0f}", "100 %", "100 %"]
-        )
-        cost.append([f"`{plain_name}`", f"{median(before, 'start'):.1f}", f"{median(before, 'memory'):.0f}", "–"])
-        for workers in (1, 2):
-            after = one["runs"][str(workers)]
-            wall = ratio(before, after, lambda a, b, n=workers: b["rate"] / n / a["rate"])
-            cpu = ratio(before, after, lambda a, b: a["cpu"] / b["cpu"])
-            name = f"`nymlink bulk {task} --workers {workers}`"
+        plain_name = {"encode": "`nymlink encoder encode`"}.get(task, f"`nymlink {task}`")
+        for name, runs, cores in [
+            (plain_name, before, 1),
+            *((f"`nymlink bulk {task} --workers {each}`", one["runs"][str(each)], each) for each in (1, 2)),
+        ]:
+            # By pairs of runs that were made one after the other.
+            shares = [first["cpu"] / run["cpu"] for first, run in zip(before, runs, strict=True)]
             efficiency.append(
                 [
                     name,
                     UNITS[task],
-                    str(workers),
-                    f"{median(after, 'rate'):,.0f}",
-                    f"{wall:.0%}".replace("%", " %"),
-                    f"{cpu:.0%}".replace("%", " %"),
+                    str(cores),
+                    f"{median(runs, 'rate'):,.0f}",
+                    f"{1000 * median(runs, 'cpu'):.2f}",
+                    f"{100 * statistics.median(shares):.0f} %",
                 ]
             )
-            cost.append(
-                [
-                    name,
-                    f"{median(after, 'start'):.1f}",
-                    f"{median(after, 'memory'):.0f}",
-                    f"{median(after, 'others_cpu'):.1f}",
-                ]
-            )
+            others = f"{median(runs, 'others_cpu'):.1f}" if "others_cpu" in runs[0] else "–"
+            cost.append([name, f"{median(runs, 'start'):.1f}", f"{median(runs, 'memory'):.0f}", others])
     for job, (task, rows) in JOBS.items():
         one = result["tasks"][task]
-        rate = median(one["runs"]["2"], "rate") / 2
+        # Of a core that does nothing else, as a machine of a cluster has them.
+        rate = 1 / median(one["runs"]["2"], "cpu")
         memory = median(one["runs"]["2"], "memory")
         for cores in (32, 1000):
             seconds = rows / rate / cores
@@ -291,7 +274,7 @@ def tables(result: dict[str, Any]) -> str:
                 [
                     job,
                     f"{cores:,}",
-                    f"{seconds / 3600:,.1f}",
+                    f"{seconds / 3600:,.1f} h" if seconds >= 3600 else f"{seconds / 60:,.1f} min",
                     f"{cores * memory / 1024:,.0f}",
                     f"{rows * one['bytes_in'] / 1e9:,.0f}",
                     f"{rows * one['bytes_out'] / 1e9:,.0f}",
@@ -315,7 +298,8 @@ def tables(result: dict[str, Any]) -> str:
     return "\n\n".join(
         [
             report.table(
-                ("command", "what", "cores", "a second", "per core, by time", "per core, by CPU time"), efficiency
+                ("command", "what", "cores", "a second, in all", "CPU ms each", "per core, by CPU time"),
+                efficiency,
             ),
             report.table(
                 ("command ", "seconds to the first row", "MB of a worker's own", "CPU seconds of Ray and driver"),
@@ -325,7 +309,7 @@ def tables(result: dict[str, Any]) -> str:
                 (
                     "job",
                     "cores",
-                    "hours",
+                    "time",
                     "GB of workers",
                     "GB in",
                     "GB out",
