@@ -59,8 +59,8 @@ def run_job(
         task: what to do.
         workers: processes that work, each on one core, on Ray; 0: none but this process, without Ray; ``None``:
             one for each core that there is, or for each share of a GPU.
-        address: of a Ray cluster: ``"auto"`` for the one that this machine is of, or ``"HOST:PORT"`` of its head;
-            ``None`` for a Ray of its own on this machine.
+        address: of a Ray cluster, as Ray is told it: ``"auto"`` for the one that this machine is of; ``None`` for
+            a Ray of its own on this machine.
         gpus: the share of a GPU that each worker has.
         column: the column of tables with what is asked of; ``None`` for that of the task.
         further: the columns of tables with ``id`` and ``language``.

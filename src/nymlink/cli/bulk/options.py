@@ -35,8 +35,8 @@ _OPTIONS: Final = (
     click.option(
         "--address",
         metavar="ADDRESS",
-        help="The Ray cluster to work on: auto for the one that this machine is of, or HOST:PORT of its head. "
-        "Without it this machine alone.",
+        help="The Ray cluster to work on, as Ray is told it: auto for the one that this machine is of. Without it "
+        "this machine alone.",
     ),
     click.option(
         "--gpus",
