@@ -55,6 +55,7 @@ nymlink = TopCommand(
         "link": "nymlink.cli.link.link:link",
         "serve": "nymlink.cli.serve:serve",
         "annotate": "nymlink.cli.annotate.annotate:annotate",
+        "bulk": "nymlink.cli.bulk:bulk",
         "evaluate": "nymlink.cli.evaluate:evaluate",
         "calibrate": "nymlink.cli.calibrate:calibrate",
         "rerank": "nymlink.cli.rerank:rerank",

@@ -23,7 +23,7 @@ _LARGEST: Final = 1 << 28
 _HEAD: Final = 64
 """Bytes by which an encoding is told."""
 
-_ID_KEYS: Final = ("id", "document_id", "pmid", "doc_id")
+ID_KEYS: Final = ("id", "document_id", "pmid", "doc_id")
 
 
 def read_texts(
@@ -110,7 +110,7 @@ def _document(line: str, otherwise: str) -> Document | None:
         text.encode()
     except UnicodeEncodeError:
         return None
-    identifier = next((values[key] for key in _ID_KEYS if values.get(key) not in (None, "")), otherwise)
+    identifier = next((values[key] for key in ID_KEYS if values.get(key) not in (None, "")), otherwise)
     return Document(str(identifier), text) if isinstance(identifier, str | int) else None
 
 

@@ -12,7 +12,8 @@ from nymlink.linking.writers.writer import LinkFormat, LinksInfo
 
 _ROWS: Final = 50_000
 """Rows of a group, which are in memory at a time."""
-_TYPES: Final = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+ARROW_TYPES: Final = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+"""Types of columns, by those of their values in Python."""
 
 
 class ParquetWriter(RowWriter):
@@ -20,7 +21,7 @@ class ParquetWriter(RowWriter):
 
     def __init__(self, out: BinaryIO, info: LinksInfo) -> None:
         super().__init__(info)
-        types = map(_TYPES.__getitem__, self.rows.types)
+        types = map(ARROW_TYPES.__getitem__, self.rows.types)
         self._schema = pa.schema(list(zip(self.rows.names, types, strict=True)))
         self._file = pq.ParquetWriter(out, self._schema, compression="zstd")
         self._waiting: list[tuple[Any, ...]] = []
