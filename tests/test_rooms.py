@@ -26,11 +26,12 @@ KNOWS = {
     "train": "core corpus text vocabulary pairs encode index rank linking rerank evaluation",
     "plot": "core corpus text vocabulary pairs encode index rank linking rerank evaluation train",
     "xlbel": "core corpus vocabulary index rank linking rerank evaluation",
+    "project": "core corpus text vocabulary index rank linking",
     "spacy": "core corpus linking annotation",
-    "serve": "core corpus text vocabulary index rank linking annotation",
+    "serve": "core corpus text vocabulary index rank linking annotation project",
     "cli": (
         "core corpus text vocabulary sources pairs encode index rank linking rerank annotation evaluation train "
-        "plot xlbel serve"
+        "plot xlbel project serve"
     ),
 }
 """Each room, and those that it may import from."""
