@@ -13,9 +13,13 @@ from xxhash import xxh3_128_hexdigest
 
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE, normalise_language
 from nymlink.core.problems import Problems
+from nymlink.project.importing.apply import apply_decisions
+from nymlink.project.importing.sssom import sssom_decisions
+from nymlink.project.importing.usagi import usagi_decisions
 from nymlink.project.project import Project, now
 from nymlink.project.tables.columns import Roles, find_roles
 from nymlink.project.tables.sheet import Sheet, read_sheet
+from nymlink.vocabulary.vocabulary import Vocabulary
 
 _LONGEST_TERM: Final = 2000
 """Characters of a term; what is longer is a text or a mistake."""
@@ -31,6 +35,7 @@ def add_table(
     delimiter: str | None = None,
     columns: Mapping[str, str] | None = None,
     by: str = "",
+    vocabulary: Vocabulary | None = None,
 ) -> dict[str, Any]:
     """Add a table. What was decided of its terms before counts for them, too.
 
@@ -43,10 +48,12 @@ def add_table(
         columns: which column holds what (``mention``, ``code``, ``frequency``, ``language``, ``type``), by header
             or number, where it is not to be guessed.
         by: who adds it.
+        vocabulary: the concepts that the project is linked to, by which ids in reviews and mappings are known.
 
     Returns:
         Number of the ``file``, of its ``rows`` and distinct ``terms``, of ``new_terms``, of those that were
-        ``decided`` before, and ``problems``.
+        ``decided`` before, and ``problems``; of a review of Usagi and of SSSOM also its ``decisions``, which are
+        applied: see :func:`nymlink.project.importing.apply.apply_decisions`.
 
     Raises:
         InputError: it is no table, or has no such column.
@@ -64,12 +71,24 @@ def add_table(
             "count(DISTINCT settled.term) FROM row LEFT JOIN settled ON settled.term = row.term WHERE file = ?",
             (last, file),
         ).fetchone()
+        stated = {}
+        if sheet.format in ("usagi", "sssom"):
+            stated["decisions"] = apply_decisions(
+                connection,
+                usagi_decisions(sheet) if sheet.format == "usagi" else sssom_decisions(sheet),
+                vocabulary=vocabulary,
+                reviewer=by,
+                problems=problems,
+                name=sheet.name,
+                file=file,
+            )
     return {
         "file": file,
         "rows": len(sheet.rows),
         "terms": terms,
         "new_terms": new,
         "decided": decided,
+        **stated,
         "problems": problems.to_dict(),
     }
 

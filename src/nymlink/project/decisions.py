@@ -84,14 +84,15 @@ def undo(project: Project, *, reviewer: str) -> list[dict[str, Any]]:
         if last is None:
             return []
         which = ("id", last["id"]) if last["batch"] is None else ("batch", last["batch"])
-        undone = [
-            Decision.of(row)
-            for row in connection.execute(
-                f"SELECT * FROM decision AS made WHERE {which[0]} = ? AND origin != 'undo' AND NOT EXISTS "
-                "(SELECT 1 FROM decision WHERE undoes = made.id) ORDER BY id",
-                (which[1],),
-            )
-        ]
+        # With a decision goes what a release of the vocabulary made of it.
+        rows = connection.execute(
+            f"WITH made AS (SELECT id FROM decision WHERE {which[0]} = ? AND origin != 'undo') "
+            "SELECT * FROM decision AS entry WHERE (id IN made OR (origin = 'release' AND "
+            "json_extract(details, '$.was') IN made)) "
+            "AND NOT EXISTS (SELECT 1 FROM decision WHERE undoes = entry.id) ORDER BY id",
+            (which[1],),
+        ).fetchall()
+        undone = [Decision.of(row) for row in rows]
         return [_undo(connection, each) for each in undone]
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 from nymlink.corpus.model import Mention
 from nymlink.linking.model import Candidate, Link
 from nymlink.project.project import Project
+from nymlink.project.rebase import note_better
 from nymlink.vocabulary.model import Name
 
 CANDIDATES: Final = 10
@@ -44,21 +45,23 @@ def store_links(project: Project, links: Iterable[tuple[int, Link | None]]) -> N
     Raises:
         ReadOnlyError, NotSavedError: they cannot be saved.
     """
-    values = [
-        (
-            "failed" if link is None else "linked",
-            None if link is None else json.dumps(link_values(link), ensure_ascii=False),
-            None if link is None else link.confidence,
-            None if link is None else margin(link),
-            None if link is None else link.nil,
-            term,
-        )
-        for term, link in links
-    ]
     with project.writing() as connection:
-        connection.executemany(
-            "UPDATE term SET state = ?, link = ?, confidence = ?, margin = ?, nil = ? WHERE id = ?", values
-        )
+        for term, link in links:
+            values = None if link is None else link_values(link)
+            if values is not None:
+                (before,) = connection.execute("SELECT link FROM term WHERE id = ?", (term,)).fetchone()
+                note_better(connection, term, before, values)
+            connection.execute(
+                "UPDATE term SET state = ?, link = ?, confidence = ?, margin = ?, nil = ? WHERE id = ?",
+                (
+                    "failed" if link is None else "linked",
+                    None if values is None else json.dumps(values, ensure_ascii=False),
+                    None if link is None else link.confidence,
+                    None if link is None else margin(link),
+                    None if link is None else link.nil,
+                    term,
+                ),
+            )
 
 
 def margin(link: Link) -> float | None:

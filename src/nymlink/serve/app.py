@@ -19,7 +19,18 @@ from nymlink.serve.guards.watch import Watch
 from nymlink.serve.metrics import Metrics
 from nymlink.serve.pages.templates import STATIC
 from nymlink.serve.projects.served_projects import ServedProjects
-from nymlink.serve.routes import annotate, concepts, link, pages, projects, reconcile, review, search, status
+from nymlink.serve.routes import (
+    annotate,
+    concepts,
+    link,
+    pages,
+    project_files,
+    projects,
+    reconcile,
+    review,
+    search,
+    status,
+)
 from nymlink.serve.served import ServedIndexes
 from nymlink.serve.settings import ServeSettings
 
@@ -66,7 +77,7 @@ def create_app(indexes: ServedIndexes, settings: ServeSettings | None = None) ->
     app.state.indexes, app.state.settings, app.state.metrics = indexes, settings, metrics
     app.state.projects = opened
     add_error_handlers(app)
-    for room in (link, annotate, search, concepts, status, reconcile, projects, review, pages):
+    for room in (link, annotate, search, concepts, status, reconcile, projects, review, project_files, pages):
         app.include_router(room.router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     # The last is the outermost.

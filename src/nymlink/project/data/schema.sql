@@ -83,7 +83,6 @@ CREATE TABLE release_change (
     concept_id TEXT NOT NULL,
     concept_name TEXT NOT NULL,
     now TEXT NOT NULL,
-    after INTEGER NOT NULL,
     PRIMARY KEY (term, kind, concept_id)
 ) WITHOUT ROWID;
 

@@ -152,6 +152,7 @@ def add_file(
         delimiter=delimiter,
         columns={role: header for role, header in said.items() if header is not None},
         by=reviewer,
+        vocabulary=served.vocabulary,
     )
     opened.linking.go_on(served)
     return json_answer(added)

@@ -7,6 +7,8 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from nymlink.project.accept import accept
+from nymlink.project.assignment import assign
 from nymlink.project.decisions import decide, undo
 from nymlink.project.model import Relation, Target, Verdict
 from nymlink.project.terms import Sort, Status, TermFilter, list_terms, term_details, terms_of_concept
@@ -47,6 +49,42 @@ class NewDecision(BaseModel):
     verdict: Verdict
     targets: list[GivenTarget] = Field([], max_length=100)
     comment: str = Field("", max_length=10_000)
+
+
+class Acceptance(BaseModel):
+    """Which terms are accepted as they were linked."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    reviewer: str = Field(max_length=200)
+    above: float = Field(ge=0, le=1, description="Confidence at least.")
+    dry_run: bool = Field(False, description="Only tell what it would mean.")
+
+
+class WhichTerms(BaseModel):
+    """A filter of terms, as of the list."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    status: Status = "all"
+    reviewer: str = Field("", max_length=200)
+    assigned: str = Field("", max_length=200)
+    text: str = Field("", max_length=2000)
+    min_confidence: float | None = Field(None, ge=0, le=1)
+    max_confidence: float | None = Field(None, ge=0, le=1)
+
+
+class Assignment(BaseModel):
+    """Which terms a reviewer has."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    reviewer: str = Field(max_length=200)
+    terms: list[Annotated[int, Field(ge=0, le=_LARGEST)]] | None = Field(
+        None, description="Numbers of terms; null for those of the filter.", max_length=100_000
+    )
+    filter: WhichTerms = WhichTerms()
+    share: float = Field(1.0, ge=0, le=1, description="Which part of them; 0 for none any more.")
 
 
 class Who(BaseModel):
@@ -121,6 +159,21 @@ def post_undo(opened: OpenProject, who: Who) -> Response:
     """Undo the last decision of a reviewer, or all that were made at once with it."""
     opened.require_index()
     return json_answer({"undone": undo(opened.project, reviewer=who.reviewer)})
+
+
+@router.post("/accept", summary="Accept what is sure enough")
+def post_accept(opened: OpenProject, what: Acceptance) -> Response:
+    """Give terms that nobody decided their first candidates, as one batch; tell how many will be wrong."""
+    opened.require_index()
+    return json_answer(accept(opened.project, reviewer=what.reviewer, above=what.above, dry_run=what.dry_run))
+
+
+@router.post("/assign", summary="Assign terms to a reviewer")
+def post_assign(opened: OpenProject, what: Assignment) -> Response:
+    """Assign a share of some terms, those first that fewer reviewers have."""
+    opened.require_index()
+    terms = TermFilter(**what.filter.model_dump()) if what.terms is None else what.terms
+    return json_answer({"assigned": assign(opened.project, reviewer=what.reviewer, terms=terms, share=what.share)})
 
 
 def _target(served: ServedIndex, given: GivenTarget) -> Target:
