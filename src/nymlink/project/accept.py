@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+from nymlink.core.errors import InputError
 from nymlink.linking.review import Relation as TermRelation
 from nymlink.linking.writers.mappings.relations import relation
 from nymlink.project.decisions import append, checked_reviewer
@@ -42,10 +43,17 @@ def accept(project: Project, *, reviewer: str, above: float, dry_run: bool = Fal
         (``expected_wrong``: the sum of what each lacks to 1).
 
     Raises:
-        InputError: the reviewer has no name.
+        InputError: the reviewer has no name, or no link has a confidence.
         ReadOnlyError, NotSavedError: nothing can be saved.
     """
     reviewer = checked_reviewer(reviewer)
+    with project.reading() as connection:
+        states = dict(connection.execute("SELECT state, count(confidence) FROM term GROUP BY state").fetchall())
+    if "linked" in states and not sum(states.values()):
+        raise InputError(
+            "the links have no confidences, as the index is not calibrated: run `nymlink calibrate`, then "
+            "`nymlink project rebase`"
+        )
     if dry_run:
         with project.reading() as connection:
             rows = connection.execute(f"SELECT confidence, rows FROM term WHERE {_OPEN}", (above,)).fetchall()

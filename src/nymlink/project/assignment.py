@@ -15,9 +15,7 @@ _SPREAD: Final = 2654435761
 """A multiplier that spreads numbers of terms: a share is not the first ones of the tables."""
 
 
-def assign(
-    project: Project, *, reviewer: str, terms: Sequence[int] | TermFilter = TermFilter(), share: float = 1.0
-) -> int:
+def assign(project: Project, *, reviewer: str, terms: Sequence[int] | TermFilter, share: float = 1.0) -> int:
     """Assign a reviewer a share of some terms, in place of those of them that he or she had.
 
     Terms that fewer reviewers have are taken first, so that two halves make a whole.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 from threading import RLock
@@ -48,7 +48,11 @@ class Database:
         self._lock = _locked(path) if writes else None
         try:
             self._connection = _connected(path, writes=writes)
-            self._check()
+            try:
+                self._check()
+            except BaseException:
+                self._connection.close()
+                raise
         except BaseException:
             self._release()
             raise
@@ -116,6 +120,10 @@ class Database:
     def close(self) -> None:
         """Close the file, and let others write to it."""
         with self._turn:
+            if self.writes:
+                # At rest it is one file, which can be copied; not where somebody is reading it.
+                with suppress(sqlite3.Error):
+                    self._connection.execute("PRAGMA journal_mode = DELETE")
             self._connection.close()
             self._release()
 

@@ -39,7 +39,7 @@ def decide(
         verdict: what.
         targets: the concepts that it means; of a flagged term those that it may mean.
         comment: whatever is to be remembered.
-        expects: number of the decision of this reviewer on this term that the reviewer has seen; ``None`` for none.
+        expects: number of this reviewer's decision on this term that the reviewer has seen; ``None`` for none.
 
     Raises:
         InputError: this is no decision.

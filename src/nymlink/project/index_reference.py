@@ -15,9 +15,12 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 
 IndexState = Literal["same", "changed", "gone"]
 
+DEFAULT: Final = "hpo"
+"""The name of the embedded default."""
+
 ADVICE: Final = {
-    "changed": "the vocabulary of the index is another one than the project was linked to: apply the decisions to it "
-    "with `nymlink project rebase`, or give the index of before",
+    "changed": "the vocabulary of the index is another one than the project was linked to: apply the decisions to "
+    "it with `nymlink project rebase`, or give the index of before",
     "gone": "the index that the project was linked to is not here: give it, or apply the decisions to another one "
     "with `nymlink project rebase`",
 }
@@ -63,7 +66,7 @@ class IndexReference:
 
 
 def vocabulary_digest(vocabulary: Vocabulary) -> str:
-    """Compute the digest of ids, names and what is obsolete, the same for a vocabulary in memory and in a folder."""
+    """Compute the digest of ids, names and what is obsolete, the same in memory and in a folder."""
     concepts, names = vocabulary.columns.concepts, vocabulary.columns.names
     digest = xxh3_128(json.dumps([source.version for source in vocabulary.sources]).encode())
     for column in (concepts["id"], names["text"]):

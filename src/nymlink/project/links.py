@@ -28,7 +28,8 @@ def waiting_terms(project: Project, most: int) -> list[tuple[int, Mention]]:
     """
     with project.reading() as connection:
         rows = connection.execute(
-            "SELECT id, text, language, type FROM term WHERE state = 'waiting' ORDER BY frequency DESC, id LIMIT ?",
+            "SELECT id, text, language, type FROM term WHERE state = 'waiting' "
+            "ORDER BY frequency DESC, id LIMIT ?",
             (most,),
         ).fetchall()
     return [(row["id"], mention_of(row["text"], row["language"], row["type"])) for row in rows]

@@ -15,8 +15,8 @@ Relation = Literal["exact", "broader", "narrower", "related"]
 """How a concept is to a term: it is what the term means, broader, narrower, or related."""
 
 Origin = Literal["review", "accept", "import", "release", "undo"]
-"""A reviewer decided this term; or many that were sure enough; it was read from a file; a release of the vocabulary
-changed what was decided; or it was undone."""
+"""A reviewer decided this term; or many that were sure enough; it was read from a file; a release of the
+vocabulary changed what was decided; or it was undone."""
 
 VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
 RELATIONS: Final[tuple[Relation, ...]] = get_args(Relation)

@@ -15,8 +15,8 @@ from nymlink.project.project import Project
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 Kind = Literal["gone", "obsolete", "replaced", "renamed", "better"]
-"""A concept that a term was given is not in the vocabulary any more; is obsolete, and several or none replace it; is
-replaced by one other; has another preferred name. Or another concept is now found before it that was not before."""
+"""A concept that a term was given is not in the vocabulary any more; is obsolete, and several or none replace it;
+is replaced by one other; has another preferred name. Or another concept is now found first that was not before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ def rebase(project: Project, index: IndexReference, vocabulary: Vocabulary) -> d
 
     A concept that one other replaces is exchanged for that; a term with a concept that is gone, or obsolete with
     several or no replacements, is flagged. Both are new entries of the log (origin ``"release"``), in the name of
-    the reviewer who had decided. What has changed is kept until a term is decided anew. Better candidates are known
-    when all is linked: :func:`note_better`.
+    the reviewer who had decided. What has changed is kept until a term is decided anew. Better candidates are
+    known when all is linked: :func:`note_better`.
 
     Args:
         project: opened to write.

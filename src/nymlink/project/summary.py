@@ -34,10 +34,11 @@ def summary(project: Project) -> dict[str, Any]:
     """Sum a project up.
 
     Returns:
-        That of :func:`short_summary`, ``states`` (of linking) and ``verdicts`` with their numbers of terms,
-        ``coverage``: the shares of terms, rows and occurrences that are given a concept or none; ``reviewers`` with their numbers of decided
-        and assigned terms; ``agreement`` of each two; ``disagreements``; ``files``; ``last``, the last entry of
-        the log.
+        That of :func:`short_summary`; ``states`` (of linking) and ``verdicts`` with their numbers of terms;
+        ``coverage``: the shares of terms, rows and occurrences (``frequency``) that are given a concept or none;
+        ``reviewers`` with their numbers of decided and assigned terms; ``agreement`` of each two;
+        ``disagreements``; ``changed``, what another release changed; ``files``; ``last``, the last entry of the
+        log; ``progress`` of linking.
     """
     with project.reading() as connection:
         states = dict(connection.execute("SELECT state, count(*) FROM term GROUP BY state").fetchall())

@@ -24,7 +24,10 @@ _SHORT: Final = 3
 _ROWS: Final = 20
 """Rows of the tables that are shown with a term."""
 
-_VERDICT: Final = "(SELECT decision.verdict FROM settled JOIN decision ON decision.id = settled.decision WHERE settled.term = term.id)"
+_VERDICT: Final = (
+    "(SELECT decision.verdict FROM settled JOIN decision ON decision.id = settled.decision "
+    "WHERE settled.term = term.id)"
+)
 _OWN_VERDICT: Final = (
     "(SELECT decision.verdict FROM current JOIN decision ON decision.id = current.decision "
     "WHERE current.term = term.id AND current.reviewer = :reviewer)"
@@ -176,7 +179,8 @@ def terms_of_concept(project: Project, concept_id: str) -> list[dict[str, Any]]:
         rows = connection.execute(
             "SELECT * FROM term WHERE id IN (SELECT current.term FROM current "
             "JOIN decision ON decision.id = current.decision, json_each(decision.targets) AS target "
-            "WHERE decision.verdict = 'concept' AND json_extract(target.value, '$.concept_id') = ?) ORDER BY folded",
+            "WHERE decision.verdict = 'concept' AND json_extract(target.value, '$.concept_id') = ?) "
+            "ORDER BY folded",
             (concept_id,),
         ).fetchall()
         decided = current_decisions(connection, [row["id"] for row in rows])

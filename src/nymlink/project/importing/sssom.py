@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from nymlink.project.importing.stated import StatedDecision, meanings, milliseconds
-from nymlink.project.model import RELATIONS, Target, Verdict
+from nymlink.project.model import RELATIONS, Relation, Target, Verdict
 from nymlink.project.tables.sheet import Sheet
 
 _NOTHING: Final = "sssom:NoTermFound"
@@ -63,7 +63,7 @@ def _targets(rows: list[dict[str, str]]) -> Iterator[Target]:
         seen.add(concept)
         stated = row["predicate_id"].strip()
         means = meanings("sssom", "predicate_id").get(stated)
-        relation = next((each for each in RELATIONS if each == means), "related")
+        relation: Relation = next((each for each in RELATIONS if each == means), "related")
         is_usual = stated in ("skos:exactMatch", "skos:broadMatch", "skos:narrowMatch", "skos:relatedMatch")
         details = {} if is_usual else {"predicate_id": stated}
         yield Target(concept, row.get("object_label", "").strip(), relation, details)

@@ -48,7 +48,7 @@ def meanings(format: str, column: str) -> Mapping[str, str]:
 
 
 def milliseconds(text: str) -> int | None:
-    """Read a time of ISO 8601, or a date, which is taken for its first moment in UTC; ``None`` for anything else."""
+    """Read a time of ISO 8601, or a date, taken for its first moment in UTC; ``None`` for anything else."""
     try:
         time = datetime.fromisoformat(text.strip())
     except ValueError:

@@ -1,4 +1,4 @@
-"""Find what the columns of a table hold: the terms, their codes, how often they occur, their languages and types."""
+"""Find what the columns of a table hold: terms, their codes, how often they occur, their languages and types."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _mention(names: Sequence[str], cells: Sequence[Sequence[str]]) -> int:
 
 
 def _likeness(cells: Sequence[str]) -> float:
-    """Say how much a column looks like terms: words, few ids and numbers, many different, neither short nor long."""
+    """Say how much a column looks like terms: words, few ids, many different, neither short nor long."""
     given = [cell.strip() for cell in cells if cell.strip()]
     if not given:
         return -1.0

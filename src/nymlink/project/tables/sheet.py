@@ -78,8 +78,8 @@ def read_sheet(
         name: its name, of which only the ending says something.
         problems: gets rows that are damaged, with their numbers.
         encoding: of a text; ``None`` to find it.
-        delimiter: a character, or ``tab``, ``comma``, ``semicolon``, ``bar``, or ``none`` for plain lines; ``None``
-            to find it.
+        delimiter: a character, or ``tab``, ``comma``, ``semicolon``, ``bar``, or ``none`` for plain lines;
+            ``None`` to find it.
 
     Raises:
         InputError: it is empty, binary, of a format that is no table, or nothing in it can be used.

@@ -24,6 +24,7 @@ _LARGEST: Final = 2**53
 
 Share = Annotated[float | None, Query(ge=0, le=1)]
 Reviewer = Annotated[str, Query(max_length=200)]
+Short = Annotated[str, Field(max_length=200)]
 
 
 class GivenTarget(BaseModel):
@@ -67,11 +68,11 @@ class WhichTerms(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     status: Status = "all"
-    reviewer: str = Field("", max_length=200)
-    assigned: str = Field("", max_length=200)
-    text: str = Field("", max_length=2000)
-    min_confidence: float | None = Field(None, ge=0, le=1)
-    max_confidence: float | None = Field(None, ge=0, le=1)
+    reviewer: Short = ""
+    assigned: Short = ""
+    text: Annotated[str, Field(max_length=2000)] = ""
+    min_confidence: Annotated[float | None, Field(ge=0, le=1)] = None
+    max_confidence: Annotated[float | None, Field(ge=0, le=1)] = None
 
 
 class Assignment(BaseModel):

@@ -120,8 +120,8 @@ class ConceptMapWriter(TermWriter):
         else:
             value["equivalence"] = _EQUIVALENCES[target.relation]
             matched = " ".join(candidate.matched.text.split())
-            found = [f"matched {matched!r}, similarity {similarity:.4f}"] if candidate.parts else []
-            value["comment"] = "; ".join([*found, *notes])
+            how = [f"matched {matched!r}, similarity {similarity:.4f}"] if candidate.parts else []
+            value["comment"] = "; ".join([*how, *notes])
         return {name: each for name, each in value.items() if each != []}
 
 

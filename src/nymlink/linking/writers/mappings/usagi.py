@@ -27,10 +27,9 @@ _UNMAPPED: Final = (NO_CONCEPT, "Unmapped", "")
 
 
 class UsagiWriter(TermWriter):
-    """Writes the best concept of each part as a target, unchecked unless a person decided; further candidates are
-    suggestions.
+    """Writes the best concept of each part as a target, further candidates as suggestions.
 
-    The columns of the user's table are additional information.
+    A target is unchecked unless a person decided it. The columns of the user's table are additional information.
     """
 
     def __init__(self, out: TextIO, info: LinksInfo) -> None:
@@ -50,8 +49,8 @@ class UsagiWriter(TermWriter):
             suggested = dict.fromkeys(self._concept(target)[0] for target in targets)
             before = [term.code, term.name, str(term.frequency), ";".join(suggested)]
             added = [term.row[place] for place in self._kept]
-            best = term.best
-            score = min((target.candidate.score for target in best), default=0.0)
+            best: list[Target | None] = [*term.best]
+            score = min((target.candidate.score for target in term.best), default=0.0)
             for target in best or [None]:
                 number, name, domain = _UNMAPPED if target is None else self._concept(target)
                 values = {
