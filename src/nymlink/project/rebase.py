@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from nymlink.project.decisions import append
 from nymlink.project.index_reference import IndexReference
 from nymlink.project.model import Decision, Target, Verdict
 from nymlink.project.project import Project
+from nymlink.project.review.decisions import append
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 Kind = Literal["gone", "obsolete", "replaced", "renamed", "better"]

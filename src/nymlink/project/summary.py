@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from nymlink.project.agreement import agreements
-from nymlink.project.changes import last_entry
 from nymlink.project.linking import count_progress
 from nymlink.project.project import Project
+from nymlink.project.review.agreement import agreements
+from nymlink.project.review.changes import last_entry
 
 
 def short_summary(project: Project) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from nymlink.cli.project.common import project_argument, reviewer_option
-from nymlink.project.accept import accept as accept_terms
 from nymlink.project.project import Project
+from nymlink.project.review.accept import accept as accept_terms
 
 
 @click.command()

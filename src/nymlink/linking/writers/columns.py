@@ -15,7 +15,7 @@ from nymlink.linking.writers.writer import LinksInfo
 
 
 def link_columns(info: LinksInfo) -> tuple[str, ...]:
-    """List the columns that describe a link: confidences, flags, languages, decisions only where there are such."""
+    """List the columns that describe a link: confidences, flags, languages, decisions where there are any."""
     candidate = CANDIDATE if info.multilingual else tuple(name for name in CANDIDATE if name != LANGUAGE)
     confidence = (CONFIDENCE,) if info.confident else ()
     return (*candidate, *confidence, *flag_columns(info), NOTE, *review_columns(info))

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.project.decisions import append, check_decision, checked_reviewer, current_decision
 from nymlink.project.importing.exported import exported_decisions, is_exported
 from nymlink.project.importing.from_project import project_decisions
 from nymlink.project.importing.sssom import sssom_decisions
@@ -20,6 +19,7 @@ from nymlink.project.importing.stated import StatedDecision
 from nymlink.project.importing.usagi import usagi_decisions
 from nymlink.project.model import Target, essence
 from nymlink.project.project import Project
+from nymlink.project.review.decisions import append, check_decision, checked_reviewer, current_decision
 from nymlink.project.tables.sheet import Sheet, read_sheet
 from nymlink.vocabulary.vocabulary import Vocabulary
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from nymlink.project.add_file import add_table
-from nymlink.project.changes import changes_after
+from nymlink.project.review.changes import changes_after
 from nymlink.project.summary import summary
 from nymlink.project.tables.preview import preview_table
 from nymlink.serve.errors import ProblemError

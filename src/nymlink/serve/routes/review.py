@@ -7,11 +7,11 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from nymlink.project.accept import accept
-from nymlink.project.assignment import assign
-from nymlink.project.decisions import decide, undo
 from nymlink.project.model import Relation, Target, Verdict
-from nymlink.project.terms import Sort, Status, TermFilter, list_terms, term_details, terms_of_concept
+from nymlink.project.review.accept import accept
+from nymlink.project.review.assignment import assign
+from nymlink.project.review.decisions import decide, undo
+from nymlink.project.review.terms import Sort, Status, TermFilter, list_terms, term_details, terms_of_concept
 from nymlink.serve.errors import ProblemError
 from nymlink.serve.projects.candidates import describe_candidate
 from nymlink.serve.routes.parts import json_answer

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from math import ceil
 from typing import Final
 
-from nymlink.project.decisions import checked_reviewer
 from nymlink.project.project import Project
-from nymlink.project.terms import TermFilter
+from nymlink.project.review.decisions import checked_reviewer
+from nymlink.project.review.terms import TermFilter
 
 _SPREAD: Final = 2654435761
 """A multiplier that spreads numbers of terms: a share is not the first ones of the tables."""

@@ -9,10 +9,10 @@ from typing import Any, Final
 from nymlink.core.errors import InputError
 from nymlink.linking.review import Relation as TermRelation
 from nymlink.linking.writers.mappings.relations import relation
-from nymlink.project.decisions import append, checked_reviewer
 from nymlink.project.links import link_of, mention_of
 from nymlink.project.model import Relation, Target
 from nymlink.project.project import Project
+from nymlink.project.review.decisions import append, checked_reviewer
 
 _OPEN: Final = (
     "state = 'linked' AND nil = 0 AND confidence >= ? AND id NOT IN (SELECT term FROM settled) ORDER BY id"
