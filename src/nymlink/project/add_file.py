@@ -101,8 +101,8 @@ def _insert_file(connection: sqlite3.Connection, sheet: Sheet, roles: Roles, dig
         "columns": roles.to_dict(),
     }
     cursor = connection.execute(
-        "INSERT INTO file (name, digest, reading, header, preamble, imported_at, imported_by) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO file (name, digest, reading, header, preamble, last_entry, imported_at, imported_by) "
+        "VALUES (?, ?, ?, ?, ?, (SELECT coalesce(max(id), 0) FROM decision), ?, ?)",
         (sheet.name, digest, json.dumps(reading), json.dumps(sheet.header), sheet.preamble, now(), by),
     )
     assert cursor.lastrowid is not None

@@ -24,8 +24,9 @@ _APPLICATION: Final = 0x6E796D6C
 
 _SCHEMA: Final = files("nymlink.project") / "data" / "schema.sql"
 _HEADER: Final = b"SQLite format 3\0"
-_FULL: Final = "database or disk is full"
-_DAMAGED: Final = ("malformed", "file is not a database", "disk I/O error", "no such table", "no such column")
+_UNWRITABLE: Final = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR")
+_DAMAGED: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR", "SQLITE_SCHEMA")
+"""Beginnings of the names of SQLite's errors; an SQLITE_ERROR is a table that is not there."""
 
 
 class Database:
@@ -152,15 +153,16 @@ class Database:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            if _FULL in str(error):
+            name = getattr(error, "sqlite_errorname", "")
+            if name == "SQLITE_FULL":
                 raise NotSavedError(
                     "the disk is full: nothing of this was saved, and all that was saved before is kept; make "
                     "room and try again",
                     path=self.path,
                 ) from error
-            if "readonly" in str(error) or "unable to open" in str(error):
+            if name.startswith(_UNWRITABLE):
                 raise NotSavedError(f"the project cannot be written ({error})", path=self.path) from error
-            if any(sign in str(error) for sign in _DAMAGED):
+            if name.startswith(_DAMAGED):
                 raise ProjectError(_damaged(str(error)), path=self.path) from error
             raise
 

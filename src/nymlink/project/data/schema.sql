@@ -9,6 +9,8 @@ CREATE TABLE file (
     reading TEXT NOT NULL,
     header TEXT NOT NULL,
     preamble TEXT NOT NULL,
+    -- The last entry of the log before: what was decided by then was carried over to this file.
+    last_entry INTEGER NOT NULL,
     imported_at INTEGER NOT NULL,
     imported_by TEXT NOT NULL
 );

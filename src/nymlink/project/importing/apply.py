@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
+from nymlink.project.errors import ProjectError
 from nymlink.project.importing.exported import exported_decisions, is_exported
 from nymlink.project.importing.from_project import project_decisions
 from nymlink.project.importing.sssom import sssom_decisions
@@ -190,8 +191,10 @@ def _known(target: Target, vocabulary: Vocabulary | None, unknown: dict[str, Non
 def _of_project(raw: bytes, name: str) -> list[StatedDecision]:
     """Read the decisions of a project file that was sent."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / (Path(name).name or "project")
+        path = Path(folder) / "project"
         path.write_bytes(raw)
-        # It may be one of WAL, which is opened to write, or not at all.
-        with Project(path) as other:
-            return list(project_decisions(other))
+        try:
+            with Project(path) as other:
+                return list(project_decisions(other))
+        except ProjectError as error:
+            raise InputError(error.message, path=name) from error

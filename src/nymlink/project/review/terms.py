@@ -74,18 +74,23 @@ class TermFilter:
             "changed": ["term.id IN (SELECT term FROM release_change)"],
             "failed": ["term.state = 'failed'"],
         }[self.status]
-        parameters: dict[str, Any] = {"reviewer": self.reviewer}
+        parameters: dict[str, Any] = {"reviewer": _whole(self.reviewer)}
         if self.assigned:
             conditions.append("term.id IN (SELECT term FROM assignment WHERE reviewer = :assigned)")
-            parameters["assigned"] = self.assigned
+            parameters["assigned"] = _whole(self.assigned)
         if self.text.strip():
             conditions.append("instr(term.folded, :text) > 0")
-            parameters["text"] = " ".join(self.text.casefold().split())
+            parameters["text"] = " ".join(_whole(self.text).casefold().split())
         for name, sign in (("min_confidence", ">="), ("max_confidence", "<=")):
             if getattr(self, name) is not None:
                 conditions.append(f"term.confidence {sign} :{name}")
                 parameters[name] = getattr(self, name)
         return " AND ".join(conditions) or "1", parameters
+
+
+def _whole(text: str) -> str:
+    """Replace halves of surrogate pairs, which are in no term."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def list_terms(
@@ -117,8 +122,8 @@ def list_terms(
             "LIMIT :limit OFFSET :offset",
             {**parameters, "limit": limit, "offset": offset},
         ).fetchall()
-        decided = current_decisions(connection, [row["id"] for row in rows])
-    return {"total": total, "terms": [_short(row, decided[row["id"]]) for row in rows]}
+        shown = _listed(connection, rows)
+    return {"total": total, "terms": shown}
 
 
 def term_details(project: Project, term: int) -> dict[str, Any]:
@@ -131,7 +136,7 @@ def term_details(project: Project, term: int) -> dict[str, Any]:
         row = connection.execute("SELECT * FROM term WHERE id = ?", (term,)).fetchone()
         if row is None:
             raise UnknownTermError(f"the project has no term number {term}")
-        decided = current_decisions(connection, [term])[term]
+        [shown] = _listed(connection, [row])
         log = connection.execute("SELECT * FROM decision WHERE term = ? ORDER BY id", (term,)).fetchall()
         assigned = connection.execute(
             "SELECT reviewer FROM assignment WHERE term = ? ORDER BY reviewer", (term,)
@@ -140,13 +145,13 @@ def term_details(project: Project, term: int) -> dict[str, Any]:
             "SELECT kind, concept_id, concept_name, now FROM release_change WHERE term = ?", (term,)
         ).fetchall()
         rows = connection.execute(
-            "SELECT file.id AS file, file.name, file.header, file.imported_at, row.number, row.code, row.cells "
+            "SELECT file.name, file.header, row.number, row.code, row.cells "
             "FROM row JOIN file ON file.id = row.file WHERE row.term = ? ORDER BY row.id LIMIT ?",
             (term, _ROWS),
         ).fetchall()
     undone = {entry["undoes"] for entry in log}
     return {
-        **_short(row, decided),
+        **shown,
         "link": None if row["link"] is None else json.loads(row["link"]),
         "row_count": row["rows"],
         "assigned": [reviewer for (reviewer,) in assigned],
@@ -163,10 +168,6 @@ def term_details(project: Project, term: int) -> dict[str, Any]:
                 "code": found["code"],
                 "header": json.loads(found["header"]),
                 "cells": json.loads(found["cells"]),
-                # Decided before the table came: the decision was carried over to it.
-                "carried": any(
-                    entry.at < found["imported_at"] and entry.verdict != "open" for entry in decided.values()
-                ),
             }
             for found in rows
         ],
@@ -183,8 +184,7 @@ def terms_of_concept(project: Project, concept_id: str) -> list[dict[str, Any]]:
             "ORDER BY folded",
             (concept_id,),
         ).fetchall()
-        decided = current_decisions(connection, [row["id"] for row in rows])
-    return [_short(row, decided[row["id"]]) for row in rows]
+        return _listed(connection, rows)
 
 
 def current_decisions(connection: sqlite3.Connection, terms: Sequence[int]) -> dict[int, dict[str, Decision]]:
@@ -200,7 +200,21 @@ def current_decisions(connection: sqlite3.Connection, terms: Sequence[int]) -> d
     return found
 
 
-def _short(row: sqlite3.Row, decided: dict[str, Decision]) -> dict[str, Any]:
+def _listed(connection: sqlite3.Connection, rows: Sequence[sqlite3.Row]) -> list[dict[str, Any]]:
+    """Write terms as they are listed."""
+    ids = [row["id"] for row in rows]
+    decided = current_decisions(connection, ids)
+    last = dict(
+        connection.execute(
+            "SELECT row.term, max(file.last_entry) FROM row JOIN file ON file.id = row.file "
+            "WHERE row.term IN (SELECT value FROM json_each(?)) GROUP BY row.term",
+            (json.dumps(ids),),
+        ).fetchall()
+    )
+    return [_short(row, decided[row["id"]], last.get(row["id"], 0)) for row in rows]
+
+
+def _short(row: sqlite3.Row, decided: dict[str, Decision], last_entry: int) -> dict[str, Any]:
     link = {} if row["link"] is None else json.loads(row["link"])
     return {
         "id": row["id"],
@@ -222,6 +236,8 @@ def _short(row: sqlite3.Row, decided: dict[str, Decision]) -> dict[str, Any]:
             for place, candidate in enumerate(link.get("candidates", [])[:_SHORT])
         ],
         "decisions": {reviewer: decision.to_dict() for reviewer, decision in decided.items()},
+        # Decided before the last table with this term came, and carried over to it.
+        "carried": any(each.id <= last_entry and each.verdict != "open" for each in decided.values()),
     }
 
 

@@ -39,6 +39,7 @@ _LOOKED_AT: Final = 50
 _USAGI: Final = {"sourceCode", "sourceName", "mappingStatus", "conceptId"}
 _SSSOM: Final = {"predicate_id", "object_id"}
 _MOST_COLUMNS: Final = 1000
+_LONGEST_NAME: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ def read_sheet(
         InputError: it is empty, binary, of a format that is no table, or nothing in it can be used.
         MissingExtraError: openpyxl is not installed, and this is a workbook.
     """
-    path = Path(Path(name).name or "file")
+    path = Path(_plain_name(name))
     if not raw.strip():
         raise InputError("the file is empty", path=path)
     if raw.startswith((_ZIP, _PARQUET)):
@@ -124,6 +125,12 @@ def read_sheet(
         "\n".join(preamble),
         guessed,
     )
+
+
+def _plain_name(name: str) -> str:
+    """Write the name of a file without folders, and as text that can be shown and kept."""
+    last = Path(name.replace("\\", "/")).name.encode("utf-8", "replace").decode()
+    return "".join(filter(str.isprintable, last))[-_LONGEST_NAME:] or "file"
 
 
 def _format(header: list[str]) -> SheetFormat:
@@ -198,7 +205,7 @@ def _fitted(
 def _cells(raw: bytes, path: Path, problems: Problems) -> Sheet:
     """Read a workbook or Parquet, whose readers want a file."""
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / path.name
+        file = Path(folder) / "table"
         file.write_bytes(raw)
         own = Problems()
         try:
