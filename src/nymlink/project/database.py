@@ -162,7 +162,8 @@ class Database:
                 ) from error
             if name.startswith(_UNWRITABLE):
                 raise NotSavedError(f"the project cannot be written ({error})", path=self.path) from error
-            if name.startswith(_DAMAGED):
+            # What cannot be decoded is an error without a name.
+            if name.startswith(_DAMAGED) or type(error) is sqlite3.OperationalError:
                 raise ProjectError(_damaged(str(error)), path=self.path) from error
             raise
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal, get_args
+
+from nymlink.project.stored_json import stored
 
 Verdict = Literal["concept", "nil", "flag", "open"]
 """The term means concepts; none of the vocabulary; is to be looked at again; is not decided any more."""
@@ -83,11 +84,11 @@ class Decision:
             row["reviewer"],
             row["at"],
             row["verdict"],
-            tuple(Target(**target) for target in json.loads(row["targets"])),
+            tuple(Target(**target) for target in stored(row["targets"])),
             row["comment"],
             row["origin"],
             row["batch"],
-            json.loads(row["details"]),
+            stored(row["details"]),
         )
 
     def to_dict(self) -> dict[str, Any]:

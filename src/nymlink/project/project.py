@@ -12,6 +12,7 @@ from typing import Any, Final
 from nymlink.core.errors import InputError
 from nymlink.project.database import Database
 from nymlink.project.index_reference import IndexReference
+from nymlink.project.stored_json import stored
 
 ENDING: Final = ".nymlink"
 """Ending of the names of project files."""
@@ -101,7 +102,7 @@ class Project:
         """Read a property, a JSON value."""
         with self.reading() as connection:
             found = connection.execute("SELECT value FROM property WHERE name = ?", (name,)).fetchone()
-        return default if found is None else json.loads(found[0])
+        return default if found is None else stored(found[0])
 
     def set_property(self, name: str, value: Any) -> None:
         """Write a property, a JSON value.

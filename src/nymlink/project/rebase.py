@@ -12,6 +12,7 @@ from nymlink.project.index_reference import IndexReference
 from nymlink.project.model import Decision, Target, Verdict
 from nymlink.project.project import Project
 from nymlink.project.review.decisions import append
+from nymlink.project.stored_json import stored
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 Kind = Literal["gone", "obsolete", "replaced", "renamed", "better"]
@@ -48,7 +49,7 @@ def rebase(project: Project, index: IndexReference, vocabulary: Vocabulary) -> d
         ReadOnlyError, NotSavedError: it cannot be saved; nothing is changed.
     """
     with project.writing() as connection:
-        before = json.loads(connection.execute("SELECT value FROM property WHERE name = 'index'").fetchone()[0])
+        before = stored(connection.execute("SELECT value FROM property WHERE name = 'index'").fetchone()[0])
         connection.execute("DELETE FROM release_change")
         rows = connection.execute(
             "SELECT decision.* FROM current JOIN decision ON decision.id = current.decision "
@@ -95,7 +96,7 @@ def note_better(connection: sqlite3.Connection, term: int, before: str | None, l
     if row is None:
         return
     first = link["candidates"][0]
-    known = {candidate["concept_id"] for candidate in json.loads(before)["candidates"]}
+    known = {candidate["concept_id"] for candidate in stored(before)["candidates"]}
     decided = Decision.of(row)
     given = [target.concept_id for target in decided.targets]
     if first["concept_id"] in known or first["concept_id"] in given or decided.verdict == "flag":

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from nymlink.project.linking import count_progress
 from nymlink.project.project import Project
 from nymlink.project.review.agreement import agreements
 from nymlink.project.review.changes import last_entry
+from nymlink.project.stored_json import stored
 
 
 def short_summary(project: Project) -> dict[str, Any]:
@@ -83,7 +83,7 @@ def summary(project: Project) -> dict[str, Any]:
         "agreement": agreements(project),
         "disagreements": disagreements,
         "changed": dict(changed),
-        "files": [{**dict(row), "reading": json.loads(row["reading"])} for row in files],
+        "files": [{**dict(row), "reading": stored(row["reading"])} for row in files],
         "last": last_entry(project),
         "progress": count_progress(project).to_dict(),
     }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from nymlink.linking.writers.writer import LinksInfo
 from nymlink.project.export.reviewed_links import ReviewedTerm
 from nymlink.project.export.rows import TableRow, link_of_row
 from nymlink.project.project import Project
+from nymlink.project.stored_json import stored
 
 Row = dict[str, str]
 Key = tuple[str, str]
@@ -122,9 +122,9 @@ def _kept_files(project: Project, format: str) -> dict[int, _KeptFile]:
     with project.reading() as connection:
         rows = connection.execute("SELECT id, header, preamble, reading FROM file ORDER BY id").fetchall()
     return {
-        row["id"]: _KeptFile(json.loads(row["header"]), row["preamble"].splitlines())
+        row["id"]: _KeptFile(stored(row["header"]), row["preamble"].splitlines())
         for row in rows
-        if json.loads(row["reading"])["format"] == format
+        if stored(row["reading"])["format"] == format
     }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -13,6 +12,7 @@ from nymlink.linking.review import Review
 from nymlink.project.links import link_of, mention_of
 from nymlink.project.model import Decision, Relation, Target
 from nymlink.project.project import Project
+from nymlink.project.stored_json import stored
 from nymlink.vocabulary.model import Name
 
 _RELATIONS: Final[Mapping[Relation, TermRelation]] = {
@@ -70,7 +70,7 @@ def reviewed_terms(project: Project, *, candidates: int) -> dict[int, ReviewedTe
     for row in rows:
         mention = mention_of(row["text"], row["language"], row["type"])
         # What is not linked yet means nothing yet.
-        link = Link(mention, "", nil=True) if row["link"] is None else link_of(json.loads(row["link"]), mention)
+        link = Link(mention, "", nil=True) if row["link"] is None else link_of(stored(row["link"]), mention)
         decision = decisions.get(row["id"])
         if decision is None:
             link = replace(link, candidates=link.candidates[:candidates])

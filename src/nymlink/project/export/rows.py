@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -13,6 +12,7 @@ from nymlink.linking.model import Link
 from nymlink.linking.writers.writer import UserTable
 from nymlink.project.export.reviewed_links import ReviewedTerm
 from nymlink.project.project import Project
+from nymlink.project.stored_json import stored
 
 _FILE: Final = "file"
 """The column that says which file a row is of, where there are several."""
@@ -53,8 +53,8 @@ class ProjectTable:
         with project.reading() as connection:
             files = connection.execute("SELECT id, name, header, reading FROM file ORDER BY id").fetchall()
         self._names = {row["id"]: row["name"] for row in files}
-        self._headers = {row["id"]: json.loads(row["header"]) for row in files}
-        readings: dict[int, dict[str, Any]] = {row["id"]: json.loads(row["reading"]) for row in files}
+        self._headers = {row["id"]: stored(row["header"]) for row in files}
+        readings: dict[int, dict[str, Any]] = {row["id"]: stored(row["reading"]) for row in files}
         headers = list(self._headers.values())
         self._is_uniform = all(header == headers[0] for header in headers)
         self._has_files = len(files) > 1
@@ -84,7 +84,7 @@ class ProjectTable:
                     "SELECT number, term, code, frequency, cells FROM row WHERE file = ? ORDER BY id", (file,)
                 ).fetchall()
             for row in rows:
-                cells = json.loads(row["cells"])
+                cells = stored(row["cells"])
                 record = self._record(file, row["number"], cells)
                 yield TableRow(file, row["number"], row["term"], row["code"], row["frequency"], cells, record)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -13,6 +12,7 @@ from nymlink.project.links import link_of, mention_of
 from nymlink.project.model import Relation, Target
 from nymlink.project.project import Project
 from nymlink.project.review.decisions import append, checked_reviewer
+from nymlink.project.stored_json import stored
 
 _OPEN: Final = (
     "state = 'linked' AND nil = 0 AND confidence >= ? AND id NOT IN (SELECT term FROM settled) ORDER BY id"
@@ -62,7 +62,7 @@ def accept(project: Project, *, reviewer: str, above: float, dry_run: bool = Fal
         rows = connection.execute(f"SELECT * FROM term WHERE {_OPEN}", (above,)).fetchall()
         batch: int | None = None
         for row in rows:
-            link = link_of(json.loads(row["link"]), mention_of(row["text"], row["language"], row["type"]))
+            link = link_of(stored(row["link"]), mention_of(row["text"], row["language"], row["type"]))
             first = link.candidates[0]
             target = Target(first.concept_id, first.concept_name, _RELATIONS[relation(first, link)])
             number = append(

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, get_args
 from nymlink.project.errors import UnknownTermError
 from nymlink.project.model import Decision
 from nymlink.project.project import Project
+from nymlink.project.stored_json import stored
 
 Status = Literal["all", "open", "decided", "nil", "flagged", "disagreement", "mine", "changed", "failed"]
 Sort = Literal["order", "confidence", "margin", "frequency", "text"]
@@ -152,7 +153,7 @@ def term_details(project: Project, term: int) -> dict[str, Any]:
     undone = {entry["undoes"] for entry in log}
     return {
         **shown,
-        "link": None if row["link"] is None else json.loads(row["link"]),
+        "link": None if row["link"] is None else stored(row["link"]),
         "row_count": row["rows"],
         "assigned": [reviewer for (reviewer,) in assigned],
         "history": [
@@ -166,8 +167,8 @@ def term_details(project: Project, term: int) -> dict[str, Any]:
                 "file": found["name"],
                 "number": found["number"],
                 "code": found["code"],
-                "header": json.loads(found["header"]),
-                "cells": json.loads(found["cells"]),
+                "header": stored(found["header"]),
+                "cells": stored(found["cells"]),
             }
             for found in rows
         ],
@@ -215,7 +216,7 @@ def _listed(connection: sqlite3.Connection, rows: Sequence[sqlite3.Row]) -> list
 
 
 def _short(row: sqlite3.Row, decided: dict[str, Decision], last_entry: int) -> dict[str, Any]:
-    link = {} if row["link"] is None else json.loads(row["link"])
+    link = {} if row["link"] is None else stored(row["link"])
     return {
         "id": row["id"],
         "text": row["text"],
@@ -246,5 +247,5 @@ def _change(row: sqlite3.Row) -> dict[str, Any]:
         "kind": row["kind"],
         "concept_id": row["concept_id"],
         "concept_name": row["concept_name"],
-        "now": json.loads(row["now"]),
+        "now": stored(row["now"]),
     }
