@@ -75,6 +75,7 @@ def write_with_kept(
     for row in made:
         by_key[_key(row, format)].append(row)
     result: list[Row] = []
+    anew: list[Row] = []
     for _, group in groupby(rows, lambda row: (row.file, row.term, row.code)):
         same = list(group)
         first = same[0]
@@ -83,6 +84,7 @@ def write_with_kept(
         term = terms[first.term]
         key = (first.code or term.text, term.text)
         if first.file not in kept:
+            anew += by_key[key]
             result += by_key.pop(key, [])
             continue
         header = kept[first.file].header
@@ -91,9 +93,13 @@ def write_with_kept(
             result += originals
         else:
             result += [row for row in originals if row.get("predicate_modifier")]
-            result += [_merged(row, originals, format) for row in by_key[key]]
+            merged = [_merged(row, originals, format) for row in by_key[key]]
+            anew += merged
+            result += merged
     columns = _header([file.header for file in kept.values()], result)
-    for line in _preamble([file.preamble for file in kept.values()], metadata):
+    used = {cell.partition(":")[0] for row in anew for cell in row.values()}
+    prefixes = {name: iri for name, iri in _prefixes(metadata).items() if name in used}
+    for line in _preamble([file.preamble for file in kept.values()], prefixes):
         out.write(line + "\n")
     delimiter = "," if format == "usagi" else "\t"
     for row in ({name: name for name in columns}, *result):
@@ -182,24 +188,25 @@ def _header(headers: Sequence[Sequence[str]], rows: Sequence[Row]) -> list[str]:
     return joined
 
 
-def _preamble(preambles: Sequence[Sequence[str]], metadata: Sequence[str]) -> Iterator[str]:
-    """Yield the metadata of the first file, with the prefixes of all."""
-    first = next(filter(None, preambles), metadata)
+def _preamble(preambles: Sequence[Sequence[str]], prefixes: Mapping[str, str]) -> Iterator[str]:
+    """Yield the metadata of the first file, with the prefixes of all, and further ones."""
+    first = next(filter(None, preambles), [])
     known = _prefixes(first)
-    missing = {
-        name: iri
-        for lines in (*preambles, metadata)
-        for name, iri in _prefixes(lines).items()
-        if name not in known
-    }
-    has_map = any(line.lstrip("# ").startswith("curie_map:") for line in first)
-    for line in first:
-        yield line
-        if line.lstrip("# ").startswith("curie_map:"):
-            yield from (f"#  {name}: {iri}" for name, iri in missing.items())
-    if first and not has_map and missing:
-        yield "#curie_map:"
-        yield from (f"#  {name}: {iri}" for name, iri in missing.items())
+    others = [*map(_prefixes, preambles), prefixes]
+    missing = {name: iri for each in others for name, iri in each.items() if name not in known}
+    if not missing:
+        yield from first
+        return
+    place = next((at for at, line in enumerate(first) if line.lstrip("# ").startswith("curie_map:")), None)
+    if place is None:
+        yield from (*first, "#curie_map:", *(f"#  {name}: {iri}" for name, iri in missing.items()))
+        return
+    yield from first[: place + 1]
+    # As the line after it is indented, all entries of the map must be.
+    after = first[place + 1] if place + 1 < len(first) else ""
+    indent = after[: len(after) - len(after.lstrip("# \t"))] or "#  "
+    yield from (f"{indent}{name}: {iri}" for name, iri in missing.items())
+    yield from first[place + 1 :]
 
 
 def _prefixes(lines: Sequence[str]) -> dict[str, str]:

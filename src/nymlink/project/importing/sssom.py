@@ -22,16 +22,18 @@ def sssom_decisions(sheet: Sheet) -> Iterator[StatedDecision]:
 
     A mapping that is negated is no target of the subject.
     """
-    subjects: dict[str, list[tuple[int, dict[str, str]]]] = {}
+    subjects: dict[tuple[str, str], list[tuple[int, dict[str, str]]]] = {}
     for number, cells in sheet.rows:
         row = dict(zip(sheet.header, cells, strict=True))
         label = row.get("subject_label", "") or row.get("subject_id", "")
         if number not in sheet.ragged and label and _is_reviewed(row) and not row.get("predicate_modifier", ""):
-            subjects.setdefault(label, []).append((number, row))
-    for label, rows in subjects.items():
+            subjects.setdefault((row.get("subject_id", ""), label), []).append((number, row))
+    for (_, label), rows in subjects.items():
         line, first = rows[0]
-        targets = tuple(_targets([row for _, row in rows]))
         is_flagged = _FLAGGED.search(first.get("other", "")) is not None
+        # Of a flagged subject a suggestion of a program may be stated, too.
+        chosen = [row for _, row in rows if not is_flagged or _is_justified(row)]
+        targets = tuple(_targets(chosen))
         verdict: Verdict = "flag" if is_flagged else "concept" if targets else "nil"
         stated = _DECIDED_AT.search(first.get("other", ""))
         reviewer = next((name for column in _REVIEWERS if (name := first.get(column, "").strip())), "")
@@ -49,9 +51,12 @@ def sssom_decisions(sheet: Sheet) -> Iterator[StatedDecision]:
 
 def _is_reviewed(row: dict[str, str]) -> bool:
     """Whether a person made or reviewed a mapping: justifications of programs alone are suggestions."""
+    return _is_justified(row) or any(row.get(column, "").strip() for column in ("reviewer_id", "reviewer_label"))
+
+
+def _is_justified(row: dict[str, str]) -> bool:
     known = meanings("sssom", "mapping_justification")
-    justified = known.get(row.get("mapping_justification", "").strip()) == "decided"
-    return justified or any(row.get(column, "").strip() for column in ("reviewer_id", "reviewer_label"))
+    return known.get(row.get("mapping_justification", "").strip()) == "decided"
 
 
 def _targets(rows: list[dict[str, str]]) -> Iterator[Target]:
