@@ -30,9 +30,9 @@ def index_option(help: str) -> Callable[[Any], Any]:
 
 def reviewer_option(help: str, *, required: bool = False) -> Callable[[Any], Any]:
     """Make the option ``--reviewer NAME``."""
-    return click.option(
-        "--reviewer", metavar="NAME", required=required, default=None if required else "", help=help
-    )
+    if required:
+        return click.option("--reviewer", metavar="NAME", required=True, help=help)
+    return click.option("--reviewer", metavar="NAME", default="", help=help)
 
 
 def open_index(path: Path | None) -> tuple[IndexReference, Index]:

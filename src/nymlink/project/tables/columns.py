@@ -84,7 +84,8 @@ def _guesses(sheet: Sheet) -> dict[str, int | None]:
             for role, names in known.items()
         }
     names = list(map(normalise_header, sheet.header))
-    cells = [[row[place] for _, row in sheet.rows[:_LOOKED_AT]] for place in range(len(names))]
+    whole = [row for number, row in sheet.rows[:_LOOKED_AT] if number not in sheet.ragged]
+    cells = [[row[place] for row in whole] for place in range(len(names))]
     return {
         "mention": _mention(names, cells),
         "code": None,
