@@ -22,7 +22,7 @@ def accept(file: Path, above: float, reviewer: str, dry_run: bool) -> None:
     One undo on the page takes all of them back.
 
     \b
-    nymlink project accept visits.nymlink --above 0.95 --reviewer Ann --dry-run
+    nymlink project accept review.nymlink --above 0.95 --reviewer Ann --dry-run
     """
     with Project(file, writes=not dry_run) as project:
         found = accept_terms(project, reviewer=reviewer, above=above, dry_run=dry_run)

@@ -49,7 +49,7 @@ def add(
     them. A run that was stopped goes on with `nymlink project link`.
 
     \b
-    nymlink project add visits.nymlink visits.csv --column diagnosis --map-column frequency=count
+    nymlink project add review.nymlink visits.csv --column finding --map-column language=lang
     """
     columns = mapping(mapped_columns)
     if others := sorted(columns.keys() - set(_ROLES)):

@@ -31,8 +31,8 @@ def export(file: Path, format: str | None, output: Path | None, decided: bool) -
     unless they were decided since.
 
     \b
-    nymlink project export visits.nymlink --decided -o visits.xlsx
-    nymlink project export visits.nymlink --format sssom
+    nymlink project export review.nymlink --decided -o visits.xlsx
+    nymlink project export review.nymlink --format sssom
     """
     require_files([output], [file])
     name = format or ("tsv" if output is None else format_of(output))

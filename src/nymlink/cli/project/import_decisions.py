@@ -24,7 +24,7 @@ def import_(file: Path, decisions: Path, reviewer: str, index: Path | None) -> N
     SSSOM. What a reviewer decided later stays; the same file twice is as once.
 
     \b
-    nymlink project import visits.nymlink last-year.nymlink
+    nymlink project import review.nymlink last-year.nymlink
     """
     with open_buffered(decisions) as stream:
         raw = stream.read()

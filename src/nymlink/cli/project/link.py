@@ -17,7 +17,7 @@ def link(file: Path, index: Path | None) -> None:
     """Link the terms of the project FILE that wait: after a run that was stopped.
 
     \b
-    nymlink project link visits.nymlink
+    nymlink project link review.nymlink
     """
     with Project(file) as project:
         link_terms(project, index_of(project, index))

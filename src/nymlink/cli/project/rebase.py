@@ -30,7 +30,7 @@ def rebase(file: Path, index: Path | None) -> None:
     Says what changed for terms that were decided; the page lists these terms.
 
     \b
-    nymlink project rebase visits.nymlink --index mondo-index
+    nymlink project rebase review.nymlink --index mondo-index
     """
     with Project(file) as project:
         reference, opened = open_index(index)

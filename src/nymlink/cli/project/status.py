@@ -18,7 +18,7 @@ def status(file: Path) -> None:
     """Show how far the review of the project FILE is: also while a server has it.
 
     \b
-    nymlink project status visits.nymlink
+    nymlink project status review.nymlink
     """
     with Project(file, writes=False) as project:
         index, found = project.index, summary(project)
