@@ -241,7 +241,9 @@ def test_kappa_is_that_of_others() -> None:
 
 def test_earlier_decisions_are_carried_over_to_a_new_table(linked: Project, index: Index) -> None:
     decide(linked, reviewer="Ann", term=GOUT, verdict="nil")
-    added = add_table(linked, b"finding,lang\ngout,en\npyrexia,en\ngout,de\n", "more.csv")
+    raw = b"finding,tongue\ngout,en\npyrexia,English\ngout,de\n"
+    added = add_table(linked, raw, "more.csv", columns={"language": "tongue"})
+    assert "'English' is no language code" in added["problems"]["first"][0]["message"]
     assert (added["terms"], added["new_terms"], added["decided"]) == (3, 2, 1)
     assert term_details(linked, GOUT)["carried"] is True
     assert count_progress(linked).state == "waiting"

@@ -96,6 +96,23 @@ def read_all(path: Path) -> None:
         export_project(project, io.StringIO(), format="tsv")
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DROP VIEW settled; CREATE VIEW settled AS SELECT 1 AS term, 1 AS decision",
+        "CREATE TRIGGER spy AFTER INSERT ON decision BEGIN DELETE FROM row; END",
+        "DROP TABLE assignment",
+    ],
+)
+def test_tables_of_others_are_refused(project: Project, path: Path, statement: str) -> None:
+    project.close()
+    connection = sqlite3.connect(path)
+    connection.executescript(statement)
+    connection.close()
+    with pytest.raises(ProjectError, match="tables are not those of a project"):
+        Project(path)
+
+
 @pytest.mark.parametrize("place", range(50, 90_000, 6000))
 def test_damage_is_said(linked: Project, path: Path, place: int) -> None:
     linked.close()

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from xxhash import xxh3_128_hexdigest
 
-from nymlink.core.language_codes import UNKNOWN_LANGUAGE, normalise_language
 from nymlink.core.problems import Problems
+from nymlink.corpus.readers.common import mention_language
 from nymlink.project.importing.apply import apply_decisions
 from nymlink.project.importing.sssom import sssom_decisions
 from nymlink.project.importing.usagi import usagi_decisions
@@ -131,7 +131,8 @@ def _insert_rows(
         code = "" if roles.code is None else _clean(cells[roles.code])
         frequency = 1 if roles.frequency is None else _count(cells[roles.frequency])
         if text:
-            language = "" if roles.language is None else _language(cells[roles.language])
+            stated = "" if roles.language is None else cells[roles.language]
+            language = mention_language(stated, path, number, problems) or ""
             type_ = "" if roles.type is None else _clean(cells[roles.type])
             key = (text, language, type_)
             term = known.get(key)
@@ -167,8 +168,3 @@ def _clean(cell: str) -> str:
 def _count(cell: str) -> int:
     stated = cell.strip()
     return int(stated) if stated.isascii() and _COUNT.fullmatch(stated) else 0
-
-
-def _language(cell: str) -> str:
-    code = normalise_language(cell)
-    return "" if code is None or code == UNKNOWN_LANGUAGE else code

@@ -6,6 +6,7 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from threading import RLock
@@ -23,6 +24,7 @@ _APPLICATION: Final = 0x6E796D6C
 """SQLite's `application_id` of project files: "nyml"."""
 
 _SCHEMA: Final = files("nymlink.project") / "data" / "schema.sql"
+_PARTS: Final = "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL"
 _HEADER: Final = b"SQLite format 3\0"
 _UNWRITABLE: Final = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR")
 _DAMAGED: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR", "SQLITE_SCHEMA")
@@ -144,6 +146,10 @@ class Database:
                     "wrote it, or a newer one",
                     path=self.path,
                 )
+            parts = set(map(tuple, self._connection.execute(_PARTS)))
+            # No code of others' runs: a file may have come from anybody.
+            if not _own_parts() <= parts or any(kind == "trigger" for kind, _, _ in parts):
+                raise ProjectError("its tables are not those of a project: it is damaged, or none", path=self.path)
             found = self._connection.execute("PRAGMA quick_check(1)").fetchone()[0]
             if found != "ok":
                 raise ProjectError(_damaged(found), path=self.path)
@@ -204,6 +210,7 @@ def _connected(path: Path, *, writes: bool) -> sqlite3.Connection:
         connection = sqlite3.connect(address, uri=True, check_same_thread=False, isolation_level=None, timeout=20)
         connection.row_factory = sqlite3.Row
         connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA trusted_schema = OFF")
         if writes:
             connection.execute("PRAGMA journal_mode = WAL")
             # A decision is on the disk before it is answered.
@@ -211,6 +218,17 @@ def _connected(path: Path, *, writes: bool) -> sqlite3.Connection:
     except sqlite3.Error as error:
         raise ProjectError(_damaged(str(error)), path=path) from error
     return connection
+
+
+@cache
+def _own_parts() -> frozenset[tuple[str, str, str]]:
+    """List the tables, indexes and views of a project: kind, name, and the statement that made each."""
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.executescript(_SCHEMA.read_text(encoding="utf-8"))
+        return frozenset(connection.execute(_PARTS).fetchall())
+    finally:
+        connection.close()
 
 
 def _damaged(reason: str) -> str:

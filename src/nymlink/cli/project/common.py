@@ -60,6 +60,9 @@ def index_of(project: Project, moved: Path | None = None) -> Index:
     """
     wanted = project.index
     path = moved or (Path(wanted.path) if wanted.path else None)
+    if moved is None and wanted.name == DEFAULT and path is not None and not path.exists():
+        # Another version of nymlink keeps the embedded default elsewhere.
+        path = None
     try:
         _, index = open_index(path)
     except StoreError as error:

@@ -52,9 +52,12 @@ def export_project(
     """
     if format not in export_formats():
         raise InputError(f"a project is written as {', '.join(export_formats())}, not as {format[:40]!r}")
-    terms = reviewed_terms(project, candidates=CANDIDATES if format in SUGGESTING else 1)
     table = ProjectTable(project)
-    rows = [row for row in table.rows() if not decided or (row.term is not None and terms[row.term].is_decided)]
+    rows = list(table.rows())
+    # After the rows: somebody may be adding a table with further terms.
+    terms = reviewed_terms(project, candidates=CANDIDATES if format in SUGGESTING else 1)
+    if decided:
+        rows = [row for row in rows if row.term is not None and terms[row.term].is_decided]
     info = LinksInfo(
         calibrated=any(term.link.confidence is not None for term in terms.values()),
         reviewed=True,

@@ -76,9 +76,7 @@ class ProjectTable:
 
     def rows(self) -> Iterator[TableRow]:
         """Yield the rows, file by file."""
-        with self._project.reading() as connection:
-            numbers = [row[0] for row in connection.execute("SELECT id FROM file ORDER BY id")]
-        for file in numbers:
+        for file in self._names:
             with self._project.reading() as connection:
                 rows = connection.execute(
                     "SELECT number, term, code, frequency, cells FROM row WHERE file = ? ORDER BY id", (file,)
