@@ -69,13 +69,14 @@ def measure(path: Path, folder: Path) -> dict[str, Any]:
         after = set(cells_of(lines_of(project)))
         anew = {term["text"] for term in chosen}
         others = [row for row in cells_of(lines) if label(row) not in anew]
+    kept = sum(row in after for row in others)
     return {
         "mapping set": f"`{path.parent.name}/{name}`",
         "mappings": added["rows"],
         "terms": added["terms"],
         "decisions of persons": added["decisions"]["new"],
         "lines that come back": f"{sum(a == b for a, b in zip(lines, written, strict=False)):,} of {len(lines):,}",
-        f"of other terms, when {ANEW} are decided anew": f"{sum(row in after for row in others):,} of {len(others):,}",
+        f"of other terms, when {ANEW} are decided anew": f"{kept:,} of {len(others):,}",
     }
 
 
