@@ -27,11 +27,12 @@ KNOWS = {
     "plot": "core corpus text vocabulary pairs encode index rank linking rerank evaluation train",
     "xlbel": "core corpus vocabulary index rank linking rerank evaluation",
     "bulk": "core corpus encode index linking annotation",
+    "project": "core corpus text vocabulary index rank linking",
     "spacy": "core corpus linking annotation",
-    "serve": "core corpus text vocabulary index rank linking annotation",
+    "serve": "core corpus text vocabulary index rank linking annotation project",
     "cli": (
         "core corpus text vocabulary sources pairs encode index rank linking rerank annotation evaluation train "
-        "plot xlbel bulk serve"
+        "plot xlbel bulk project serve"
     ),
 }
 """Each room, and those that it may import from."""

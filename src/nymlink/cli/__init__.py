@@ -54,6 +54,7 @@ nymlink = TopCommand(
         "index": "nymlink.cli.index:index",
         "link": "nymlink.cli.link.link:link",
         "serve": "nymlink.cli.serve:serve",
+        "project": "nymlink.cli.project:project",
         "annotate": "nymlink.cli.annotate.annotate:annotate",
         "bulk": "nymlink.cli.bulk:bulk",
         "evaluate": "nymlink.cli.evaluate:evaluate",

@@ -9,7 +9,7 @@ from typing import Any, Final
 from nymlink.core.delimited import Record, restore_cell
 from nymlink.linking.link_rows import CANDIDATE, CONFIDENCE, NOTE, PLACE, rows
 from nymlink.linking.model import FLAGS, Link
-from nymlink.linking.writers.columns import added_names, flag_columns
+from nymlink.linking.writers.columns import added_names, flag_columns, review_columns
 from nymlink.linking.writers.writer import LinksInfo, LinkWriter
 
 COLUMN_TYPES: Final[Mapping[str, type]] = {
@@ -30,7 +30,7 @@ class FlatRows:
     def __init__(self, info: LinksInfo) -> None:
         self._has_table = info.table is not None
         place = () if info.table is not None else (*PLACE, "mention")
-        self._columns = (*place, *CANDIDATE, CONFIDENCE, *flag_columns(info), NOTE)
+        self._columns = (*place, *CANDIDATE, CONFIDENCE, *flag_columns(info), NOTE, *review_columns(info))
         own = [] if info.table is None else _distinct([restore_cell(name) for name in info.table.header.fields])
         self.names = (*own, *added_names(self._columns, own))
         self.types = (*(str for _ in own), *(COLUMN_TYPES.get(column, str) for column in self._columns))

@@ -38,6 +38,7 @@ class LinksInfo:
         calibrated: whether the links have confidences that are measured probabilities.
         annotated: whether the mentions were found in texts, by an annotator: the links then have confidences, and
             flags of what their sentences say of them (:class:`nymlink.linking.model.Context`).
+        reviewed: whether people decided some of the links (:class:`nymlink.linking.review.Review`).
         multilingual: whether the names are in several languages.
         located: whether the mentions have documents and offsets.
         has_documents: whether the documents themselves are given, with :meth:`LinkWriter.begin_document`.
@@ -49,6 +50,7 @@ class LinksInfo:
 
     calibrated: bool = False
     annotated: bool = False
+    reviewed: bool = False
     multilingual: bool = False
     located: bool = False
     has_documents: bool = False

@@ -5,6 +5,7 @@ What no one has approved is a suggestion, and no gold.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
@@ -24,6 +25,7 @@ from nymlink.corpus.usagi import NO_CONCEPT, OMOP
 
 _NEEDED: Final = ("sourceCode", "sourceName", "mappingStatus", "conceptId")
 _APPROVED: Final = "APPROVED"
+_COUNT: Final = re.compile("[0-9]{1,12}")
 
 
 def _recognises(_: Path, head: str) -> bool:
@@ -52,7 +54,9 @@ def _documents(path: Path, problems: Problems) -> Iterator[tuple[int, Document]]
             continue
         approved = (row["conceptId"].strip() for _, row in found if row["mappingStatus"] == _APPROVED)
         ids = tuple(dict.fromkeys(OMOP + each for each in approved if each not in ("", NO_CONCEPT)))
-        mention = Mention(term.strip(), concept_ids=ids, id=code or None)
+        stated = found[0][1].get("sourceFrequency", "").strip()
+        frequency = int(stated) if _COUNT.fullmatch(stated) else 1
+        mention = Mention(term.strip(), concept_ids=ids, id=code or None, frequency=frequency)
         yield line, Document(code or f"{name}:{line}", mentions=(mention,))
 
 
