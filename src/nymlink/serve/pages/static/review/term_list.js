@@ -133,7 +133,8 @@ export class TermList extends EventTarget {
       if (this.#rows.has(place)) continue;
       const row = this.#row(this.queue.rows[place], place, place === current);
       this.#rows.set(place, row);
-      this.#space.append(row);
+      // In the order in which they are read out.
+      this.#space.insertBefore(row, [...this.#space.children].find((other) => other.dataset.place > place) ?? null);
     }
     if (current >= 0) this.#box.setAttribute("aria-activedescendant", `term-${current}`);
     else this.#box.removeAttribute("aria-activedescendant");
