@@ -45,9 +45,10 @@ class Site:
         self._server.process.kill()
         self._server.process.wait()
 
-    def start(self) -> None:
+    def start(self, index: Path | None = None) -> None:
+        """Start it again, with another index perhaps."""
         self._server = Server.of(
-            self._index, "--port", str(self._port), "--projects", str(self._projects), "--no-access-log"
+            index or self._index, "--port", str(self._port), "--projects", str(self._projects), "--no-access-log"
         )
 
     def ask(self, path: str, body: bytes | dict[str, Any] | None = None, **headers: str) -> Any:
