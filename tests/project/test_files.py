@@ -265,6 +265,15 @@ def test_what_is_decided_anew_keeps_what_usagi_knew(usagi: Project, tmp_path: Pa
     assert {text: list(each.values()) for text, each in found.items()} == latest
 
 
+def test_times_that_are_none_are_now(tmp_path: Path) -> None:
+    text = REVIEW.replace("1600000000123", "9" * 25).replace("1600000000789", "soon")
+    with Project.create(tmp_path / "t.nymlink", index=IndexReference.of("omop", OMOP)) as project:
+        add_table(project, text.encode(), "review.csv", vocabulary=OMOP.vocabulary)
+        times = [each["Jo"][3] for each in state(project).values() if "Jo" in each]
+        assert 1_700_000_000_000 < times[0] < 10_000_000_000_000
+        assert exported(project, "csv")
+
+
 def test_a_table_as_usagi_has_all_its_columns(tmp_path: Path) -> None:
     with Project.create(tmp_path / "u.nymlink", index=IndexReference.of("omop", OMOP)) as project:
         add_table(project, TABLE.encode(), "visits.csv", columns={"code": "code"})

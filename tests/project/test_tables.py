@@ -104,6 +104,7 @@ def test_lines_and_mappings_are_told(raw: bytes, format: str, rows: int) -> None
     [
         (b"", "empty"),
         (b" \n \n", "empty"),
+        (b",,,\n,,\n", "no value"),
         (bytes(range(256)) * 40, "binary"),
         (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "binary"),
         (b"%PDF-1.7\n%abc\n", "PDF"),

@@ -26,6 +26,8 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 
 _NOBODY: Final = "import"
 """The reviewer of decisions of which a file does not say who made them, and nobody says it now."""
+_LATEST: Final = 253_402_300_800_000
+"""The first millisecond after the year 9999: later times cannot be written."""
 _DATABASE: Final = b"SQLite format 3\0"
 
 
@@ -154,9 +156,10 @@ def apply_decisions(
             if each.assigned:
                 connection.execute("INSERT OR IGNORE INTO assignment VALUES (?, ?)", (term, each.assigned))
             present = current_decision(connection, term, who)
+            at = each.at if each.at is not None and 0 < each.at < _LATEST else None
             if present is not None:
                 is_same = (essence(present.verdict, present.targets), present.comment) == (what, comment)
-                if is_same or (each.at is not None and present.at > each.at):
+                if is_same or (at is not None and present.at > at):
                     continue
             number = append(
                 connection,
@@ -167,7 +170,7 @@ def apply_decisions(
                 comment=comment,
                 origin="import",
                 batch=batch,
-                at=each.at,
+                at=at,
                 details={"from": name, **({} if file is None else {"file": file})},
             )
             batch = number if batch is None else batch

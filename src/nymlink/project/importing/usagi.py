@@ -31,7 +31,7 @@ def usagi_decisions(sheet: Sheet) -> Iterator[StatedDecision]:
             verdict,
             targets,
             reviewer=first.get("statusSetBy", "").strip(),
-            at=int(at) if at.isascii() and at.isdecimal() and 0 < int(at) < 2**53 else None,
+            at=int(at[:20]) if at.isascii() and at.isdecimal() else None,
             comment=first.get("comment", ""),
             assigned=first.get("assignedReviewer", "").strip(),
         )

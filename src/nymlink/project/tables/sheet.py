@@ -160,6 +160,8 @@ def _delimiter(lines: list[tuple[int, str]], path: Path, said: str | None) -> tu
         raise InputError("there are only blank lines in it", path=path)
     delimiter = guess_delimiter(first[0][1])
     records = list(parse_records(first, delimiter))
+    if not records:
+        raise InputError("there is no header in it: the first lines have no value", path=path)
     widths = Counter(len(record.fields) for record in records)
     width = len(records[0].fields)
     header = [cell.strip() for cell in records[0].fields]
