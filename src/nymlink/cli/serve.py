@@ -86,6 +86,7 @@ def serve(
     if any(find_spec(name) is None for name in ("fastapi", "uvicorn", "jinja2", "prometheus_client")):
         raise MissingExtraError("serve", purpose="nymlink serve")
     from nymlink.serve.app import create_app
+    from nymlink.serve.guards.hosts import own_hosts
     from nymlink.serve.guards.watch import log_to_standard_error
     from nymlink.serve.served import ServedIndex, ServedIndexes
     from nymlink.serve.server import run, take_port
@@ -94,6 +95,7 @@ def serve(
     settings = ServeSettings(
         tokens=_tokens(token_file),
         origins=origins,
+        hosts=own_hosts(host, public_url),
         public_url=public_url,
         access_log=access_log,
         projects=projects or user_data_path("nymlink") / "projects",

@@ -14,6 +14,7 @@ from nymlink import __version__
 from nymlink.serve.errors import add_error_handlers
 from nymlink.serve.guards.body import BodyGuard
 from nymlink.serve.guards.headers import HeaderGuard
+from nymlink.serve.guards.hosts import HostGuard
 from nymlink.serve.guards.tokens import TokenGuard
 from nymlink.serve.guards.watch import Watch
 from nymlink.serve.metrics import Metrics
@@ -84,6 +85,7 @@ def create_app(indexes: ServedIndexes, settings: ServeSettings | None = None) ->
     app.add_middleware(BodyGuard, limits=settings.limits)
     if settings.tokens:
         app.add_middleware(TokenGuard, tokens=settings.tokens)
+    app.add_middleware(HostGuard, hosts=settings.hosts)
     app.add_middleware(HeaderGuard, origins=settings.origins)
     app.add_middleware(Watch, metrics=metrics, log=settings.access_log)
     return app

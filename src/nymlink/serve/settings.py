@@ -51,6 +51,7 @@ class ServeSettings:
         limits: of a request.
         tokens: bearer tokens, one of which every request must carry; empty for none.
         origins: other sites whose pages may ask it (``"*"`` for all); reconciliation may be asked by all.
+        hosts: names that it is asked by; others are refused; empty for any.
         public_url: where browsers reach it, if that is not where it listens (behind a proxy).
         access_log: whether a line for each request is logged.
         projects: folder of project files; ``None`` for none.
@@ -59,6 +60,7 @@ class ServeSettings:
     limits: Limits = field(default_factory=Limits)
     tokens: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
+    hosts: frozenset[str] = frozenset()
     public_url: str | None = None
     access_log: bool = True
     projects: Path | None = None

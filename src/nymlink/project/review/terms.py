@@ -34,6 +34,13 @@ _OWN_VERDICT: Final = (
     "WHERE current.term = term.id AND current.reviewer = :reviewer)"
 )
 
+_BOUNDS: Final = {
+    "min_confidence": "term.confidence >=",
+    "max_confidence": "term.confidence <=",
+    "max_margin": "term.margin <=",
+    "min_frequency": "term.frequency >=",
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TermFilter:
@@ -49,6 +56,8 @@ class TermFilter:
         text: what the term contains, in any case.
         min_confidence: confidence of the link at least.
         max_confidence: confidence of the link at most.
+        max_margin: margin of the first candidate before the second at most.
+        min_frequency: how often it occurs at least.
     """
 
     status: Status = "all"
@@ -57,6 +66,8 @@ class TermFilter:
     text: str = ""
     min_confidence: float | None = None
     max_confidence: float | None = None
+    max_margin: float | None = None
+    min_frequency: int | None = None
 
     def where(self) -> tuple[str, dict[str, Any]]:
         """Write the filter as a condition of SQL on the table `term`, and its parameters."""
@@ -82,9 +93,9 @@ class TermFilter:
         if self.text.strip():
             conditions.append("instr(term.folded, :text) > 0")
             parameters["text"] = " ".join(_whole(self.text).casefold().split())
-        for name, sign in (("min_confidence", ">="), ("max_confidence", "<=")):
+        for name, condition in _BOUNDS.items():
             if getattr(self, name) is not None:
-                conditions.append(f"term.confidence {sign} :{name}")
+                conditions.append(f"{condition} :{name}")
                 parameters[name] = getattr(self, name)
         return " AND ".join(conditions) or "1", parameters
 

@@ -103,6 +103,8 @@ def terms(
     q: Annotated[str, Query(max_length=2000, description="What a term contains.")] = "",
     min_confidence: Share = None,
     max_confidence: Share = None,
+    max_margin: Annotated[float | None, Query(ge=0)] = None,
+    min_frequency: Annotated[int | None, Query(ge=0, le=_LARGEST)] = None,
     reviewer: Reviewer = "",
     assigned: Reviewer = "",
     sort: Sort = "order",
@@ -118,6 +120,8 @@ def terms(
         text=q,
         min_confidence=min_confidence,
         max_confidence=max_confidence,
+        max_margin=max_margin,
+        min_frequency=min_frequency,
     )
     return json_answer(
         list_terms(opened.project, which, sort=sort, descending=descending, limit=limit, offset=offset)
