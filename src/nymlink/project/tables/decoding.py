@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from nymlink.core.encodings import detect_utf16
 from nymlink.core.errors import InputError
-from nymlink.core.files import LINE_TOO_LONG, MAX_LINE, detect_utf16
+from nymlink.core.files import LINE_TOO_LONG, MAX_LINE
 from nymlink.core.problems import Problems
 
 ENCODINGS: Final = (
