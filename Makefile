@@ -6,25 +6,34 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # Tests go to one process a core, in their order; one that is done takes over tests of another.
 PARALLEL := --numprocesses auto --dist worksteal
 
-.PHONY: demo serve test test-fast coverage lint types docs clean
+.PHONY: demo serve screenshots test test-fast coverage lint types docs clean
 
 demo: .venv/.installed
 	@$(BIN)/nymlink link --file examples/phenotypes.txt --format table
 
-# The page, with the Human Phenotype Ontology.
-serve: .venv/.installed-serve
+# The pages, with the Human Phenotype Ontology, a list of names and a table to review.
+serve: .venv/.installed-serve .venv/projects/findings.nymlink
 	@$(BIN)/python -c 'import sys, urllib.parse as url; text = open("examples/phenotypes.txt").read(); \
+		print("examples/findings.csv to review: http://127.0.0.1:8000/table/findings", file=sys.stderr); \
 		print("examples/phenotypes.txt on the page: http://127.0.0.1:8000/names?text=" + url.quote(text), file=sys.stderr)'
-	@$(BIN)/nymlink serve --open
+	@$(BIN)/nymlink serve --open --projects .venv/projects
 
-test: .venv/.installed-dev
+.venv/projects/findings.nymlink: | .venv/.installed-serve
+	@$(BIN)/nymlink project new $@ --title "Findings of a clinic"
+	@$(BIN)/nymlink project add $@ examples/findings.csv
+
+# Pictures of the pages for the documentation.
+screenshots: .venv/.installed-dev .venv/.chromium
+	$(BIN)/python docs/screenshots.py
+
+test: .venv/.installed-dev .venv/.chromium
 	$(BIN)/python -m pytest $(PARALLEL)
 
 test-fast: .venv/.installed-dev
 	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow'
 
 # A test that fails does not keep the table from being shown.
-coverage: .venv/.installed-dev
+coverage: .venv/.installed-dev .venv/.chromium
 	-$(BIN)/python -m pytest $(PARALLEL) --cov --cov-report=html --cov-report=json
 	@$(BIN)/python .ci/coverage_by_room.py
 
@@ -52,6 +61,10 @@ docs: .venv/.installed-docs
 .venv/.installed-dev: .venv/.installed
 	@$(PIP) install torch==2.13.0
 	@$(PIP) install --editable '.[frame,hpo,serve,train,plot,dev]'
+	@touch $@
+
+.venv/.chromium: | .venv/.installed
+	@.ci/chromium
 	@touch $@
 
 .venv/.installed-docs: .venv/.installed

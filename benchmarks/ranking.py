@@ -20,13 +20,14 @@ import numpy as np
 
 import report
 from inputs import data_root
-from nymlink.core.store.arrays import Ints
+from nymlink.core.store.arrays import Bools, Ints
 from nymlink.core.store.atomic import atomic_file
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.embedded import MINI
 from nymlink.encode.model.installed import installed_ranker
 from nymlink.evaluation.gold import GoldResolver
 from nymlink.evaluation.significance import mcnemar
+from nymlink.index.fusion.hits import Scores
 from nymlink.index.index import Index
 from nymlink.linking.queries import queries
 from nymlink.rank.ranker import Ranker
@@ -93,8 +94,13 @@ def ranks(labelled: LabelledQuestions, mentions: Ints, ranker: Ranker | None) ->
     there = ~np.isnan(labelled.described).all(axis=2)
     places = np.arange(there.shape[1])
     scores = np.where(there, -places, -np.inf) if ranker is None else ranker.scores(labelled.described)
+    return ranks_by(scores, labelled.right, mentions)
+
+
+def ranks_by(scores: Scores, right: Bools, mentions: Ints) -> Ints:
+    """Compute the ranks of :func:`ranks` in the order of scores (Q, K)."""
     order = np.argsort(-scores, axis=1, kind="stable")
-    right = np.take_along_axis(labelled.right, order, 1)
+    right = np.take_along_axis(right, order, 1)
     own = np.where(right.any(axis=1), right.argmax(axis=1), 99)
     worst = np.zeros(mentions.max() + 1, np.int64)
     np.maximum.at(worst, mentions, own)

@@ -3,9 +3,9 @@
     python benchmarks/round_trips.py [--sssom PATH] [--json FILE]
 
 The mentions of the development part of NCBI disease (from $NYMLINK_DATA or ../shared/data) are linked to MEDIC by
-names alone, with one candidate. ``--sssom`` names the program of sssom-py, which has a hundred dependencies and
-is no part of ``nymlink[dev]``. No vocabulary of OMOP is at hand: for its formats the digits of MeSH and OMIM ids
-stand for concepts.
+names alone, with one candidate; others are found in its texts as `nymlink annotate` does. ``--sssom`` names the
+program of sssom-py, which has a hundred dependencies and is no part of ``nymlink[dev]``. No vocabulary of OMOP is
+at hand: for its formats the digits of MeSH and OMIM ids stand for concepts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import re
 import subprocess
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from importlib.metadata import version
@@ -28,7 +28,8 @@ from typing import Any, Final
 
 import inputs
 import report
-from nymlink.corpus import read_corpus
+from nymlink.annotation.annotator import Annotator
+from nymlink.corpus import Document, read_corpus
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 from nymlink.linking.links import Links
@@ -133,7 +134,11 @@ def json_lines(path: Path) -> str:
     return f"{len([json.loads(line) for line in path.read_text(encoding='utf-8').splitlines()])} objects"
 
 
-def checks(program: str | None) -> dict[str, tuple[str, Callable[[Path], str]]]:
+Check = tuple[str, Callable[[Path], str]]
+"""Who checks a file, and how."""
+
+
+def checks(program: str | None) -> dict[str, Check]:
     """For each format, who checks it, and how."""
     by_bioc, by_fhir = f"bioc {version('bioc')}", f"fhir.resources {version('fhir.resources')}"
     return {
@@ -175,17 +180,30 @@ def read_back(path: Path, links: Links, name: str) -> str:
     return f"{right} of {len(wanted)}"
 
 
-def measure(program: str | None) -> list[dict[str, Any]]:
+def measure(program: str | None) -> dict[str, list[dict[str, Any]]]:
+    """Measure the formats of links of given mentions, and of mentions that are found in the same texts."""
     root = inputs.data_root()
     documents = list(read_corpus(root / CORPUS).documents)
-    linker = Linker(Index.build(read_vocabulary(root / inputs.MEDIC), encoder=None))
-    links = Links(link for each in linker.link_documents(documents) for link in each)
+    index = Index.build(read_vocabulary(root / inputs.MEDIC), encoder=None)
+    given = Links(link for each in Linker(index).link_documents(documents) for link in each)
+    bare = [Document(document.id, document.text) for document in documents]
+    found = Links(link for _, each in Annotator(index).annotate_documents(bare) for link in each)
+    return {
+        "formats": written(given, documents, index, checks(program)),
+        "annotated": written(found, bare, index, checks(program)),
+    }
+
+
+def written(
+    links: Links, documents: Sequence[Document], index: Index, checkers: Mapping[str, Check]
+) -> list[dict[str, Any]]:
+    """Write links in each format, read them back, and have them checked."""
     rows = []
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(action="ignore"):
-        for name, (checker, check) in checks(program).items():
+        for name, (checker, check) in checkers.items():
             path = Path(folder) / ("links.xlsx" if name == "xlsx" else name)
             chosen = Links(map(stood_in, links)) if name in OMOP else links
-            vocabulary = None if name in OMOP else linker.index.vocabulary
+            vocabulary = None if name in OMOP else index.vocabulary
             chosen.write(path, format=name, documents=documents, vocabulary=vocabulary)
             rows.append(
                 {
@@ -203,18 +221,20 @@ def main() -> None:
     parser.add_argument("--sssom", help="the program of sssom-py")
     parser.add_argument("--json", type=Path, help="also write the table to this file")
     arguments = parser.parse_args()
-    rows = measure(arguments.sssom)
-    header = list(rows[0])
-    print(report.table(header, [[row[key] for key in header] for row in rows]))
+    tables = measure(arguments.sssom)
+    for rows in tables.values():
+        header = list(rows[0])
+        print(report.table(header, [[row[key] for key in header] for row in rows]), "\n")
+    counts = [rows[0]["mentions read back"].partition(" of ")[2] for rows in tables.values()]
     measured = report.about(
-        data="787 mentions of 100 documents of NCBI disease",
+        data=f"100 documents of NCBI disease: {counts[0]} given mentions, {counts[1]} found",
         split="dev",
         dictionary="MEDIC, bare",
         seed=None,
         note="mentions read back with their place and, of documents, with their concepts",
     )
     measured["command"] = "python benchmarks/round_trips.py --sssom sssom"
-    report.save(arguments.json, {"about": measured, "formats": rows})
+    report.save(arguments.json, {"about": measured, **tables})
 
 
 if __name__ == "__main__":

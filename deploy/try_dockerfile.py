@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).parents[1]
-_FOLDERS: Final = re.compile(r"(?<![\w.])/(?=source|var/cache)")
+_FOLDERS: Final = re.compile(r"(?<![\w.])/(?=source|var/cache|projects)")
 
 
 def instructions() -> list[tuple[str, str]]:
@@ -52,7 +52,7 @@ def run_steps(folder: Path) -> list[str]:
             print(f"$ {moved}", flush=True)
             subprocess.run(["sh", "-ec", moved], check=True, cwd=folder)
         elif name == "CMD":
-            command = json.loads(rest)
+            command = json.loads(moved)
     return command
 
 

@@ -22,10 +22,10 @@ def test_a_plain_matcher_is_compared(script: Callable[[str], ModuleType]) -> Non
         ("epileptic seizure", "P:5"),
     ]
     rows = [
-        {"": name, **benchmark._figures(evaluate_annotation(annotator, gold).to_dict())}
+        {"": name, **benchmark._figures(evaluate_annotation(annotator, gold).to_dict(), name)}
         for name, annotator in (("plain", plain), ("ours", ANNOTATOR))
     ]
-    table = benchmark.text({"found": rows, "making": rows, "speed": rows})
+    table = benchmark.text({"found": rows, "ways": rows, "making": rows, "speed": rows})
     assert "| plain | 0.0 | 0.0 | 0.0 |" in table
     assert "| ours | 25.0 | 100.0 | 40.0 |" in table
 

@@ -11,11 +11,14 @@ import pytest
 from nymlink.annotation.annotator import Annotator
 from nymlink.annotation.streams import parallel
 from nymlink.annotation.streams.parallel import annotate_stream
-from nymlink.annotation.streams.resume import resumable_file
+from nymlink.annotation.streams.resume import resumable_links
 from nymlink.annotation.streams.texts import read_texts
 from nymlink.core.errors import InputError, OutputError
 from nymlink.core.problems import Problems
+from nymlink.corpus.distinct_ids import DistinctIds
 from nymlink.corpus.model import Document, Mention
+from nymlink.linking.model import Link
+from nymlink.linking.writers.writer import LinksInfo
 from tests.annotation.toy import ANNOTATOR, INDEX
 
 PUBTATOR = "7|t|A cyst.\n7|a|Of the kidney.\n7\t2\t6\tcyst\tDisease\tX:1\n\n"
@@ -74,6 +77,29 @@ def test_corpora_are_read_by_their_readers(tmp_path: Path) -> None:
     assert texts(path, format="text") == [Document("cysts.txt", PUBTATOR)]
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("mentions.tsv", "document_id\tstart\tend\tmention\n7\t2\t6\tcyst\n"),
+        ("mentions.csv", "pmid,begin,stop,term\n7,2,6,cyst\n"),
+        ("mentions.txt", "document_id\tstart\tend\tmention\n7\t2\t6\tcyst\n"),
+        ("mentions.jsonl", '{"document_id": "7", "start": 2, "end": 6, "text": "cyst", "mention": "cyst"}\n'),
+    ],
+)
+def test_a_table_of_mentions_is_read_as_such(tmp_path: Path, name: str, content: str) -> None:
+    [document] = texts(write(tmp_path / name, content))
+    assert (document.id, document.text) == ("7", "")
+    assert [(mention.text, mention.start, mention.end) for mention in document.mentions] == [("cyst", 2, 6)]
+
+
+def test_another_table_is_a_text_and_this_is_said(tmp_path: Path) -> None:
+    path = write(tmp_path / "notes.csv", "id,note\n7,A renal cyst\n")
+    with pytest.warns(UserWarning, match="this looks like a table, .* `nymlink link --column`"):
+        assert texts(path) == [Document("notes.csv", "id,note\n7,A renal cyst\n")]
+    lines = write(tmp_path / "parts.jsonl", '{"id": 1, "text": "a cyst", "start": 0, "end": 6}\n')
+    assert texts(lines) == [Document("1", "a cyst")]
+
+
 def test_a_folder_stands_for_its_files(tmp_path: Path) -> None:
     write(tmp_path / "b.txt", "second")
     write(tmp_path / "a" / "x.txt", "first")
@@ -92,8 +118,8 @@ def test_broken_texts_stay_readable(tmp_path: Path) -> None:
     path = write(tmp_path / "broken.txt", b"Na\xefve \0 cyst\nna\xc3\xafve\n")
     assert texts(path, problems=problems) == [Document("broken.txt", "Naïve   cyst\nnaïve\n")]
     assert (problems.repaired, problems.rejected) == (2, 0)
-    with pytest.raises(InputError, match="UTF-16"):
-        texts(write(tmp_path / "wide.txt", "cyst".encode("utf-16")))
+    assert texts(write(tmp_path / "wide.txt", "naïve".encode("utf-16")), problems=problems)[0].text == "naïve"
+    assert "UTF-16" in problems.first[-1].message
     with pytest.raises(InputError, match="no such file"):
         texts(tmp_path / "missing.txt")
 
@@ -125,16 +151,13 @@ def run(
 ) -> list[int]:
     """Write numbers as a run does that is killed at one; return the numbers that it wrote."""
     written = []
-    with resumable_file(path, made_of, resume=resume) as file:
-        file.stream.write("header\n")
-        file.begin()
-        for number in range(file.done, count):
+    with resumable_links(path, "tsv", LinksInfo(located=True), made_of, resume=resume) as links:
+        for number in range(links.done, count):
+            link = Link(Mention(str(number)), str(number))
+            links.writer.write(link)
             if number == killed_at:
-                file.stream.write("half a li")
-                file.out.flush()
                 raise KeyboardInterrupt
-            file.stream.write(f"{number}\n")
-            file.document_written()
+            links.document_written()
             written.append(number)
     return written
 
@@ -145,7 +168,9 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
         run(path, 2000, resume=False, made_of=made_of, killed_at=1234)
     assert not path.exists()
     assert run(path, 2000, resume=True, made_of=made_of)[0] == 1000
-    assert path.read_text() == "header\n" + "".join(f"{number}\n" for number in range(2000))
+    header, *lines = path.read_text().splitlines()
+    assert header.split("\t")[:4] == ["document_id", "start", "end", "mention"]
+    assert [line.split("\t")[3] for line in lines] == list(map(str, range(2000)))
     assert [file.name for file in tmp_path.iterdir()] == ["out.tsv"]
 
 
@@ -165,4 +190,42 @@ def test_a_run_that_was_not_killed_begins_anew(tmp_path: Path) -> None:
     path = tmp_path / "out.tsv"
     assert len(run(path, 10, resume=True, made_of={})) == 10
     assert len(run(path, 10, resume=True, made_of={})) == 10
-    assert json.dumps(path.read_text().splitlines()[:2]) == '["header", "0"]'
+    assert len(path.read_text().splitlines()) == 11
+
+
+@pytest.mark.parametrize("format", ["brat", "xlsx"])
+def test_what_is_not_ours_is_not_replaced(tmp_path: Path, format: str) -> None:
+    (tmp_path / "out.partial").mkdir()
+    (tmp_path / "out.partial" / "letter.txt").write_text("mine")
+    info = LinksInfo(has_documents=True)
+    with (
+        pytest.raises(OutputError),
+        resumable_links(tmp_path / "out", format, info, {}, resume=False),
+    ):
+        pass
+    assert (tmp_path / "out.partial" / "letter.txt").read_text() == "mine"
+
+
+def test_documents_of_the_same_id_are_told_apart(tmp_path: Path) -> None:
+    lines = [json.dumps({"id": id_, "text": text}) for id_, text in (("7", "a"), ("7", "b"), ("7:2", "c"))]
+    first = write(tmp_path / "first.jsonl", "\n".join(lines))
+    second = write(tmp_path / "second.txt", PUBTATOR + PUBTATOR)
+    problems = Problems()
+    found = texts(first, second, problems=problems)
+    assert [document.id for document in found] == ["7", "7:2", "7:2:2", "7:3", "7:2:3"]
+    assert [document.text for document in found[:3]] == ["a", "b", "c"]
+    assert [str(problem).removeprefix(f"{tmp_path}/") for problem in problems.first[:3]] == [
+        "first.jsonl:2: another document of the id 7: it is called 7:2 (kept)",
+        "first.jsonl:3: another document of the id 7:2: it is called 7:2:2 (kept)",
+        "second.txt: another document of the id 7: it is called 7:3 (kept)",
+    ]
+    assert problems.rejected == 0
+
+
+def test_ids_are_distinct_however_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nymlink.corpus.distinct_ids._RECENT", 7)
+    ids = DistinctIds()
+    assert all(ids.add(str(number)) for number in range(100))
+    assert not any(ids.add(str(number)) for number in range(100))
+    copies = [ids.rename(Document("5"), Path("x"), None, Problems()).id for _ in range(3)]
+    assert copies == ["5:2", "5:3", "5:4"]

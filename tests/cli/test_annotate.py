@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,8 +43,8 @@ def test_a_text_gives_an_object_a_mention(run: Run, index: Path) -> None:
     assert done.exit_code == 0, done.output
     keys = ("document_id", "start", "end", "text", "concept_id", "confidence", "negated")
     assert [tuple(values[key] for key in keys) for values in objects(done.stdout)] == [
-        ("text:1", 3, 11, "seizures", "P:5", 0.9, True),
-        ("text:2", 0, 12, "Broad thumbs", "P:4", 0.9, False),
+        ("text:1", 3, 11, "seizures", "P:5", 0.8, True),
+        ("text:2", 0, 12, "Broad thumbs", "P:4", 0.8, False),
     ]
 
 
@@ -208,6 +211,17 @@ def test_mentions_of_a_corpus_are_linked_unless_others_are_asked_for(
     assert [values["concept_id"] for values in objects(others.stdout)] == ["P:16", "P:5"]
 
 
+@pytest.mark.parametrize("name", ["jsonl", "tsv", "csv", "parquet", "xlsx"])
+def test_mentions_that_were_written_are_linked_again(
+    run: Run, index: Path, texts: Path, tmp_path: Path, name: str
+) -> None:
+    assert run("annotate", texts, "--index", index, "-o", tmp_path / f"out.{name}").exit_code == 0
+    again = run("annotate", tmp_path / f"out.{name}", "--index", index, "--format", "jsonl")
+    assert "the documents come with mentions" in again.stderr
+    places = [(values["document_id"], values["start"], values["concept_id"]) for values in objects(again.stdout)]
+    assert places == [(id_, start, ids[0]) for id_, ones in FOUND.items() for start, _, ids in ones]
+
+
 def test_options_restrict_and_switch_off(run: Run, index: Path, tmp_path: Path) -> None:
     ids = tmp_path / "ids.txt"
     ids.write_text("P:5\nP:16\n", encoding="utf-8")
@@ -222,17 +236,29 @@ def test_options_restrict_and_switch_off(run: Run, index: Path, tmp_path: Path) 
     assert run(*arguments, "--semantic-type", "modifier").stdout == ""
 
 
-@pytest.mark.parametrize("name", ["jsonl", "tsv", "csv", "pubtator", "bioc-xml", "conll"])
+RESUMABLE = tuple(name for name, format in LINK_FORMATS if format.resumable)
+
+
+def contents(path: Path) -> object:
+    """Read what a run wrote: the bytes of a file, those of each in a folder, the rows of a workbook."""
+    if path.is_dir():
+        return {file.name: file.read_bytes() for file in path.iterdir()}
+    if path.suffix == ".xlsx":
+        return list(openpyxl.load_workbook(path).active.values)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("name", RESUMABLE)
 def test_a_killed_run_is_resumed(
     run: Run, index: Path, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    texts, out = tmp_path / "texts.jsonl", tmp_path / "out"
-    lines = [json.dumps({"id": number, "text": f"a renal cyst of {number}"}) + "\n" for number in range(1200)]
+    texts, out = tmp_path / "texts.jsonl", tmp_path / f"out.{name}"
+    lines = [json.dumps({"id": number % 1190, "text": f"renal cyst {number}"}) + "\n" for number in range(1200)]
     texts.write_text("".join(lines), encoding="utf-8")
     arguments = ("annotate", texts, "--index", index, "--format", name, "-o", out, "--processes", "1")
     assert run(*arguments).exit_code == 0
-    whole = out.read_bytes()
-    out.unlink()
+    whole = contents(out)
+    out.rename(tmp_path / "whole")
     annotated = []
 
     def killed(*arguments: object, **options: object) -> Iterator[object]:
@@ -247,10 +273,40 @@ def test_a_killed_run_is_resumed(
     annotated.append(True)
     other = run(*arguments, "--resume", "--flags", "none")
     assert (other.exit_code, "another settings: run without --resume" in other.stderr) == (2, True)
-    assert json.loads((tmp_path / "out.progress.json").read_text())["documents"] == 500
+    assert json.loads(out.with_name(f"{out.name}.progress.json").read_text())["documents"] == 500
     done = run(*arguments, "--resume")
-    assert (done.exit_code, out.read_bytes()) == (0, whole)
-    assert not list(tmp_path.glob("out.*"))
+    assert (done.exit_code, contents(out)) == (0, whole)
+    assert [path.name for path in tmp_path.glob("*out.*")] == [out.name]
+
+
+KILLED = """
+import os, signal
+import nymlink.cli.annotate.annotate as command
+from nymlink.cli import main
+annotate_stream = command.annotate_stream
+def killed(*arguments, **options):
+    for number, each in enumerate(annotate_stream(*arguments, **options)):
+        if number == 777:
+            os.kill(os.getpid(), signal.SIGKILL)
+        yield each
+command.annotate_stream = killed
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL there")
+@pytest.mark.parametrize("name", ["bioc-json", "brat", "parquet"])
+def test_no_document_is_lost_or_repeated_by_a_kill(run: Run, index: Path, tmp_path: Path, name: str) -> None:
+    texts, out = tmp_path / "texts.jsonl", tmp_path / "out"
+    lines = [json.dumps({"id": str(number), "text": f"a renal cyst of {number}"}) + "\n" for number in range(900)]
+    texts.write_text("".join(lines), encoding="utf-8")
+    arguments = ["annotate", texts, "--index", index, "--format", name, "-o", out, "--processes", "1"]
+    done = subprocess.run([sys.executable, "-c", KILLED, *map(str, arguments)], check=False, capture_output=True)
+    assert (done.returncode, out.exists()) == (-signal.SIGKILL, False)
+    assert run(*arguments, "--resume").exit_code == 0
+    documents = read_corpus(out).documents
+    assert sorted(int(document.id) for document in documents) == list(range(900))
+    assert all(document.mentions[0].concept_ids == ("P:16",) for document in documents)
 
 
 @pytest.mark.parametrize(
@@ -260,7 +316,7 @@ def test_a_killed_run_is_resumed(
         (("--text", "y", "--resume"), "--resume goes on with a file"),
         *(
             (("--text", "y", "--resume", "-o", "out", "--format", name), f"--resume cannot go on with {name}")
-            for name in ("parquet", "xlsx", "brat", "bioc-json", "sssom", "table")
+            for name in ("sssom", "table", "usagi", "fhir-r5")
         ),
         (("--text", "y", "--flags", "hopeful"), "no flag 'hopeful'"),
         (("--text", "y", "--branch", "P:99"), "no concept 'P:99'"),

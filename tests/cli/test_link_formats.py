@@ -98,8 +98,8 @@ def test_usagi_of_an_omop_index_is_read_back(run: Run, tmp_path: Path) -> None:
     assert text.splitlines()[1].startswith("A,gout,5,44,gout,x,1.0000,UNCHECKED,UNREVIEWED,,0,44,gout,")
     again = run("link", "--index", tmp_path / "i", "--corpus", tmp_path / "t.usagi.csv", "--format", "usagi")
     assert [line.split(",")[:4] for line in again.stdout.splitlines()[1:]] == [
-        ["A", "gout", "1", "44"],
-        ["B", "fever", "1", "45"],
+        ["A", "gout", "5", "44"],
+        ["B", "fever", "2", "45"],
     ]
     table = run(*given, "--format", "source-to-concept-map")
     assert table.stdout.splitlines()[1] == "A,0,T,gout,44,,1970-01-01,2099-12-31,"

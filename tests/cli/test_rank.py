@@ -173,3 +173,13 @@ class TestExplain:
         done = run("link", "--index", index, "--explain", NAMES[0], *other)
         assert done.exit_code == 2
         assert "--explain prints no links: it goes with neither --output nor --format" in done.stderr
+
+
+def test_the_corpus_is_read_as_is_said(run: Run, index: Path, folder: Path, tmp_path: Path) -> None:
+    renamed = tmp_path / "terms.tsv"
+    renamed.write_text((folder / "many.tsv").read_text().replace("mention\tconcept_id", "finding\tx_code", 1))
+    columns = ("--map-column", "mention=finding", "--map-column", "concept_id=x_code")
+    done = run("train", "rank", index, "--corpus", renamed, *columns, *QUICK, "--left-out", 0)
+    assert (done.exit_code, done.stdout.startswith("mentions of terms: ")) == (0, True), done.output
+    wrong = run("train", "rank", index, "--corpus", renamed, "--language", "klingonish!")
+    assert (wrong.exit_code, "no language code" in wrong.stderr) == (2, True)

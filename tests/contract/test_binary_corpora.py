@@ -99,3 +99,13 @@ def test_damage_is_bad_input(tmp_path_factory: pytest.TempPathFactory, name: str
     except InputError:
         return
     assert all(mention.text for _, mention in corpus.mentions())
+
+
+def test_a_workbook_whose_list_of_parts_is_damaged_is_an_error(tmp_path: Path) -> None:
+    content = bytearray(xlsx())
+    place = content.index(b"PK\x01\x02")
+    content[place : place + 4] = b"XX\x01\x02"
+    path = tmp_path / "terms.xlsx"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="the workbook is damaged"):
+        read_corpus(path)

@@ -371,13 +371,8 @@ def test_an_unknown_format_lists_the_known_ones(tmp_path: Path) -> None:
         read_corpus(path, format="nonsense")
 
 
-@pytest.mark.parametrize(
-    ("content", "hint"),
-    [(b"PK\x03\x04\x00\x00\x00", "unpack it first"), ("pain\n".encode("utf-16"), "convert it to UTF-8")],
-    ids=["zip", "UTF-16"],
-)
-def test_what_is_not_plain_text_is_refused(content: bytes, hint: str, tmp_path: Path) -> None:
+def test_what_is_not_plain_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "data"
-    path.write_bytes(content)
-    with pytest.raises(InputError, match=hint):
+    path.write_bytes(b"PK\x03\x04\x00\x00\x00")
+    with pytest.raises(InputError, match="unpack it first"):
         read_corpus(path)

@@ -17,10 +17,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nymlink.core.encodings import detect_utf16
 from nymlink.core.errors import InputError
 from nymlink.core.files import (
     MAX_LINE,
-    detect_utf16,
     open_bytes,
     read_batches,
     read_head,
@@ -161,7 +161,7 @@ def test_no_more_than_the_beginning_of_a_huge_line_is_held() -> None:
     chunks = chain(repeat(b"x" * (64 << 10), 4096), [b"\nlast"])
     tracemalloc.start()
     try:
-        lengths = [len(block) for block in whole_lines(chunks, Path("here"))]
+        lengths = [len(block) for block in whole_lines(chunks)]
         assert tracemalloc.get_traced_memory()[1] < 5 * MAX_LINE
     finally:
         tracemalloc.stop()
@@ -177,11 +177,15 @@ def test_batches_are_never_empty() -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("compressed", [False, True])
-def test_utf16_is_told_by_its_name(tmp_path: Path, encoding: str, compressed: bool) -> None:
-    path = write(tmp_path / "x", "id\tname\nX:1\tSjögren\n".encode(encoding), compressed=compressed)
-    with pytest.raises(InputError, match=r"x: the text is UTF-16"):
-        list(read_lines(path, Problems()))
-    assert read_head(path) == "id\tname\nX:1\tSjögren\n"
+def test_utf16_is_read_and_said(tmp_path: Path, encoding: str, compressed: bool) -> None:
+    text = "concept_id\tname\r\nX:1\tSjögren 𝔘\r\n" + "X:2\tਊ\n" * 50_000
+    path = write(tmp_path / "x", text.encode(encoding), compressed=compressed)
+    problems = Problems()
+    lines = list(read_lines(path, problems))
+    assert lines[:2] == [(1, "concept_id\tname"), (2, "X:1\tSjögren 𝔘")]
+    assert (len(lines), {line for _, line in lines[2:]}) == (50_002, {"X:2\tਊ"})
+    assert [str(problem).startswith(f"{path}:1: UTF-16") for problem in problems.first] == [True]
+    assert read_head(path).startswith(text[:20])
 
 
 @pytest.mark.parametrize("data", [b"\0" * 100, b"a\0", b"\0a\0a", b"a\0b" * 30, "心".encode() * 40])

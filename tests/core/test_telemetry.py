@@ -50,6 +50,7 @@ def environment(home: Path, tmp_path: Path) -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join(paths),
         "ORT_DISABLE_TELEMETRY": "0",
         "HF_HUB_DISABLE_TELEMETRY": "0",
+        "RAY_USAGE_STATS_ENABLED": "1",
     }
 
 
@@ -89,6 +90,19 @@ def test_requests_for_models_do_not_tell_what_is_installed(environment: dict[str
     assert "hf_hub/" in done.stdout
     assert "torch/" not in done.stdout
     assert "agent/" not in done.stdout
+
+
+def test_ray_reports_no_usage(environment: dict[str, str]) -> None:
+    pytest.importorskip("ray")
+    script = (
+        "import nymlink\n"
+        "from ray._common.usage.usage_lib import usage_stats_enabled\n"
+        "print(usage_stats_enabled())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False\n"
 
 
 def _strace(trace: Path) -> list[str]:

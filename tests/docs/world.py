@@ -11,6 +11,9 @@ from typing import Final
 
 from nymlink.encode.encoder import Encoder
 from nymlink.index.index import Index
+from nymlink.project.add_file import add_table
+from nymlink.project.index_reference import IndexReference
+from nymlink.project.project import Project
 from nymlink.rerank.dual.dual_encoder import DualEncoder, DualEncoderConfig
 from nymlink.vocabulary.merge.merge import merge
 from nymlink.vocabulary.model import Source
@@ -290,4 +293,8 @@ def _built(folder: Path) -> None:
     encoder = Encoder.load("nymlink-mini")
     for name in ("mondo", "medic", "mesh", "hpo"):
         Index.build(vocabularies[name], encoder=encoder).save(folder / f"{name}-index")
+    reference = IndexReference.of("mondo", Index.load(folder / "mondo-index"))
+    for name in ("review", "last-year"):
+        with Project.create(folder / f"{name}.nymlink", index=reference) as project:
+            add_table(project, (folder / "visits.csv").read_bytes(), "visits.csv")
     shutil.copytree(folder / "mondo-index", folder / ".cache" / "nymlink" / "mondo-index")

@@ -10,6 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from nymlink.linking.linker import Linker
+from nymlink.serve.guards.hosts import own_hosts
 from tests.serve.toy import serving
 
 SECRET = "Jane Roe, born 1950, has a heart attack"
@@ -122,3 +123,28 @@ def test_an_unforeseen_error_is_told_without_its_message(
     assert "Jane" not in failure
     monkeypatch.undo()
     assert client.post("/link", json={"mentions": ["a"]}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("listening", "public", "host", "status"),
+    [
+        ("127.0.0.1", None, "127.0.0.1:8000", 200),
+        ("127.0.0.1", None, "LOCALHOST", 200),
+        ("::1", None, "[::1]:8000", 200),
+        ("127.0.0.2", None, "127.0.0.2:8000", 200),
+        ("127.0.0.1", None, "rebound.example", 421),
+        ("127.0.0.1", None, "localhost.rebound.example:8000", 421),
+        ("localhost", None, "[broken", 421),
+        ("127.0.0.1", "https://names.example.org/nymlink", "names.example.org", 200),
+        ("0.0.0.0", None, "whatever.example", 200),
+    ],
+)
+def test_a_server_of_this_machine_is_asked_by_its_own_names(
+    listening: str, public: str | None, host: str, status: int
+) -> None:
+    with serving(hosts=own_hosts(listening, public)) as client:
+        answer = client.get("/health", headers={"Host": host})
+        assert answer.status_code == status
+        if status == 421:
+            assert answer.json()["code"] == "unknown_host"
+            assert "content-security-policy" in answer.headers

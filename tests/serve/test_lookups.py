@@ -103,7 +103,10 @@ def test_every_route_is_described_with_an_example(client: TestClient) -> None:
     assert "siezures" in docs
 
 
-@pytest.mark.parametrize("path", ["/", "/names", "/docs", "/concept/toy/T:3", "/reconcile/toy/preview?id=T:3"])
+PAGES = ["/", "/names", "/table", "/table/mine", "/docs", "/concept/toy/T:3", "/reconcile/toy/preview?id=T:3"]
+
+
+@pytest.mark.parametrize("path", PAGES)
 def test_pages_load_nothing_from_elsewhere(client: TestClient, path: str) -> None:
     answer = client.get(path)
     assert answer.status_code == 200
@@ -124,3 +127,20 @@ def test_pages_escape_what_they_show(client: TestClient) -> None:
     assert client.get("/concept/toy/<script>").status_code == 404
     assert client.get("/static/../app.py").status_code == 404
     assert client.get("/static/%2e%2e/templates.py").status_code == 404
+
+
+@pytest.mark.parametrize("path", PAGES[:-1])
+def test_pages_answer_what_only_asks_for_their_headers(client: TestClient, path: str) -> None:
+    answer = client.head(path)
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("text/html")
+
+
+@pytest.mark.parametrize("path", ["/concept/toy/T:99", "/concept/nowhere/T:3", "/concept/toy/%3Cb%3E"])
+def test_a_concept_that_nobody_knows_is_a_page_that_says_so(client: TestClient, path: str) -> None:
+    answer = client.get(path)
+    assert answer.status_code == 404
+    assert answer.headers["content-type"].startswith("text/html")
+    assert "<h1>" in answer.text
+    assert 'href="/names"' in answer.text
+    assert "<b>" not in answer.text

@@ -56,18 +56,18 @@ def test_a_taken_port_is_a_clear_error(server: Server, index: Path) -> None:
 
 def test_large_bodies_are_refused_and_slow_clients_hold_nobody_up(server: Server) -> None:
     slow = []
-    for begun in (b"", b"POST /li", b"POST /link HTTP/1.1\r\nHost: x\r\nContent-Le"):
+    for begun in (b"", b"POST /li", b"POST /link HTTP/1.1\r\nHost: localhost\r\nContent-Le"):
         slow.append(server.connect())
         slow[-1].sendall(begun)
     slow.append(server.connect())
-    slow[-1].sendall(b"POST /link HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{")
+    slow[-1].sendall(b"POST /link HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{")
     with server.connect() as huge:
         huge.sendall(
-            b"POST /link HTTP/1.1\r\nHost: x\r\nContent-Length: 1073741824\r\nExpect: 100-continue\r\n\r\n"
+            b"POST /link HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1073741824\r\nExpect: 100-continue\r\n\r\n"
         )
         assert huge.recv(1000).startswith(b"HTTP/1.1 413 ")
     with server.connect() as huge:
-        huge.sendall(b"POST /link HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+        huge.sendall(b"POST /link HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
         for _ in range(12):
             huge.sendall(b"100000\r\n" + bytes(2**20) + b"\r\n")
         huge.sendall(b"0\r\n\r\n")
@@ -88,8 +88,8 @@ def test_slow_clients_lose_their_connection() -> None:
             server.connect() as body,
             server.connect() as kept,
         ):
-            body.sendall(b"POST /link HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{")
-            kept.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+            body.sendall(b"POST /link HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{")
+            kept.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert received(kept).startswith(b"HTTP/1.1 200 ")
             with contextlib.suppress(OSError):
                 for byte in b"GET /health":
@@ -100,7 +100,7 @@ def test_slow_clients_lose_their_connection() -> None:
                 assert dribbling.recv(1000) == b""
             assert body.recv(1000).startswith(b"HTTP/1.1 408 ")
             # A connection may rest between requests, but not within one.
-            kept.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+            kept.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert received(kept).startswith(b"HTTP/1.1 200 ")
             kept.sendall(b"GET /hea")
             assert kept.recv(1000) == b""
@@ -121,7 +121,7 @@ def test_what_was_taken_is_answered_before_the_end(index: Path) -> None:
     server = Server.of(index, "--no-access-log")
     body = json.dumps({"mentions": ["hart attak"] * 2000}).encode()
     with server.connect() as client:
-        client.sendall(b"POST /link HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n")
+        client.sendall(b"POST /link HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n")
         client.sendall(b"Content-Length: %d\r\n\r\n" % len(body) + body)
         time.sleep(0.1)
         server.process.send_signal(signal.SIGTERM)

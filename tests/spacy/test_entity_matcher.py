@@ -52,7 +52,7 @@ def test_names_are_found_and_linked(index: Path) -> None:
     assert found(docs) == found([nlp(text) for text in TEXTS]) == EXPECTED
     seizures, cysts = (ent._.nymlink for ent in docs[0].ents)
     assert (seizures["start"], seizures["text"], seizures["concept_id"]) == (5, "seizures", "P:5")
-    assert (seizures["negated"], cysts["negated"], seizures["confidence"]) == (True, False, 0.9)
+    assert (seizures["negated"], cysts["negated"], seizures["confidence"]) == (True, False, 0.8)
     assert json.loads(json.dumps(seizures)) == seizures
     assert {ent.label_ for ent in docs[0].ents} == {"CONCEPT"}
 

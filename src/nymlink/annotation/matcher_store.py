@@ -21,7 +21,7 @@ from nymlink.core.user_cache import CACHE_HINT, user_cache
 from nymlink.index.index import Index
 
 KIND: Final = "matcher"
-VERSION: Final = 1
+VERSION: Final = 2
 
 
 def open_matcher(index: Index, *, language: str | None, progress: bool = False) -> Matcher:

@@ -8,10 +8,22 @@ from typing import Final
 
 import click
 
-from nymlink.cli.common import encoder_option, finish, reported_problems
+from nymlink.cli.annotated_corpus import AnnotatedCorpus
+from nymlink.cli.common import (
+    encoder_option,
+    finish,
+    input_format_option,
+    language_option,
+    map_column_option,
+    mapping,
+    offsets_option,
+    reported_problems,
+)
 from nymlink.core.errors import InputError
+from nymlink.core.language_codes import language_of
 from nymlink.core.store.output_checks import require_changeable
-from nymlink.corpus.read import read_corpus
+from nymlink.corpus.offset_units import OffsetUnit
+from nymlink.corpus.readers import CORPUS_FORMATS
 from nymlink.index.index import Index
 from nymlink.index.store import store_ranker
 from nymlink.rank.trees import DEEPEST
@@ -39,7 +51,10 @@ _DEFAULTS: Final = BoostingSettings()
     help="Annotated mentions to learn from, in any format of corpora. Repeatable.",
 )
 @click.option("--type", "types", multiple=True, help="Mentions of this type only. Repeatable.")
-@click.option("--language", help="Language of the mentions.")
+@input_format_option("each --corpus", CORPUS_FORMATS.names())
+@map_column_option("concept_id=mondo_id")
+@offsets_option
+@language_option
 @click.option(
     "--merged",
     type=click.Path(path_type=Path),
@@ -59,6 +74,9 @@ def rank(
     index: Path,
     corpora: tuple[Path, ...],
     types: tuple[str, ...],
+    input_format: str | None,
+    mapped_columns: tuple[str, ...],
+    offsets: OffsetUnit,
     language: str | None,
     merged: Path | None,
     left_out: int | None,
@@ -83,13 +101,14 @@ def rank(
     Printed is how many first candidates are right before and after, of questions that were not learned from and
     whose right concept is among the candidates.
     """
+    columns, language = mapping(mapped_columns), language_of(language)
     require_changeable(index)
     problems = reported_problems()
     opened = Index.load(index, encoder=encoder)
     wanted = left_out if left_out is not None else 0 if corpora or merged else _DEFAULT_LEFT_OUT
     questions: dict[str, LabelledQuestions] = {}
     for path in corpora:
-        corpus = read_corpus(path, problems=problems)
+        corpus = AnnotatedCorpus(path, input_format, columns, set(types) or None, language, offsets).read(problems)
         asked = annotated_questions(opened, corpus, types=types or None, language=language, seed=seed)
         kind = f"mentions of {corpus.name}"
         questions[kind] = LabelledQuestions.joined([questions[kind], asked]) if kind in questions else asked

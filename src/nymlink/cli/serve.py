@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import click
+from platformdirs import user_data_path
 
 from nymlink.core.errors import InputError, MissingExtraError
 from nymlink.core.terminal.control_characters import escape_controls
@@ -47,6 +48,11 @@ from nymlink.linking.default import default_index
     help="Let pages of this site read answers, for example https://curation.example.org; * for all. "
     "Reconciliation is open to all pages. Repeatable.",
 )
+@click.option(
+    "--projects",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder of project files, in which tables are reviewed; without it one of this user's.",
+)
 @click.option("--public-url", metavar="URL", help="Where browsers reach the server, behind a proxy.")
 @click.option(
     "--access-log/--no-access-log",
@@ -62,6 +68,7 @@ def serve(
     target_precision: float | None,
     token_file: Path | None,
     origins: tuple[str, ...],
+    projects: Path | None,
     public_url: str | None,
     access_log: bool,
 ) -> None:
@@ -79,13 +86,19 @@ def serve(
     if any(find_spec(name) is None for name in ("fastapi", "uvicorn", "jinja2", "prometheus_client")):
         raise MissingExtraError("serve", purpose="nymlink serve")
     from nymlink.serve.app import create_app
+    from nymlink.serve.guards.hosts import own_hosts
     from nymlink.serve.guards.watch import log_to_standard_error
     from nymlink.serve.served import ServedIndex, ServedIndexes
     from nymlink.serve.server import run, take_port
     from nymlink.serve.settings import ServeSettings
 
     settings = ServeSettings(
-        tokens=_tokens(token_file), origins=origins, public_url=public_url, access_log=access_log
+        tokens=_tokens(token_file),
+        origins=origins,
+        hosts=own_hosts(host, public_url),
+        public_url=public_url,
+        access_log=access_log,
+        projects=projects or user_data_path("nymlink") / "projects",
     )
     taken = take_port(host, port)
     opened_indexes = [(name, Index.load(path)) for name, path in _places(indexes)] or [

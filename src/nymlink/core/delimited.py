@@ -21,6 +21,9 @@ _RUN: Final = re.compile(r"'*[=+\-@\t\r]")
 """What a cell begins with that a spreadsheet takes for a formula, or would once the apostrophes are taken off."""
 _NO_FORMULA: Final = re.compile(r"[+-]([0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?)?")
 
+_QUOTED: Final = re.compile(r'"[^"]*"')
+"""A quoted field, whose commas separate nothing."""
+
 _LINE_END: Final = "\r\n"
 
 _LISTED: Final = 40
@@ -49,8 +52,12 @@ class Record:
 
 
 def guess_delimiter(line: str) -> str:
-    """Return the likeliest delimiter of a table: a tab where its first line has one, else the most frequent."""
-    return "\t" if "\t" in line else max(DELIMITERS, key=line.count)
+    """Return the likeliest delimiter of a table: a tab where its first line has one, else the most frequent.
+
+    What stands between quotation marks does not count.
+    """
+    bare = _QUOTED.sub("", line)
+    return "\t" if "\t" in bare else max(DELIMITERS, key=bare.count)
 
 
 def parse_records(

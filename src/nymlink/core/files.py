@@ -1,4 +1,4 @@
-"""Read text files: plain or gzip-compressed, from disk or from a pipe, in UTF-8 or Windows-1252."""
+"""Read text files: plain or gzip-compressed, from disk or from a pipe, in UTF-8, Windows-1252 or UTF-16."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Final, cast
 
+from nymlink.core.encodings import as_utf8, detect_utf16, peek
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
 from nymlink.core.terminal.read_progress import open_raw
@@ -25,15 +26,14 @@ MAX_LINE: Final = 4 << 20
 
 Far more than any row, name or abstract has; without a limit, a file without line ends would fill the memory.
 """
-LINE_TOO_LONG: Final = f"a line of more than {MAX_LINE >> 20} MB"
+LINE_TOO_LONG: Final = f"a line of more than {MAX_LINE >> 20} MB, which is the limit: divide it"
 
+_MARKS: Final = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 # zip, 7-zip, xz, zstd and bzip2
 _UNSUPPORTED_MAGIC: Final = re.compile(rb"PK\x03\x04|7z\xbc\xaf\x27|\xfd7zXZ|\x28\xb5\x2f\xfd|BZh[1-9]1AY&")
 _HEAD_BYTES: Final = 8192
 _BATCH_BYTES: Final = 1 << 16
-_MIN_UTF16_HEAD: Final = 16
-"""Bytes below which UTF-16 without a mark is not guessed."""
 
 
 @contextlib.contextmanager
@@ -82,9 +82,8 @@ def open_buffered(path: Path) -> io.BufferedReader:
 def read_head(path: Path, size: int = _HEAD_BYTES) -> str:
     """Return the first ``size`` bytes of a plain or gzip file as text, to recognise its format.
 
-    Leading blocks of blank lines are skipped. Bytes that are not UTF-8 are replaced. UTF-16 is decoded, so that
-    the format is recognised and its reader can ask for another encoding. Line ends are those of
-    :func:`whole_lines`.
+    Leading blocks of blank lines are skipped. Bytes that are not UTF-8 are replaced; UTF-16 is decoded. Line ends
+    are those of :func:`whole_lines`.
     """
     with open_bytes(path) as file:
         head = file.read(size)
@@ -100,15 +99,16 @@ def read_head(path: Path, size: int = _HEAD_BYTES) -> str:
 def read_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
     """Yield ``(line number, line without its end)`` of a plain or gzip text file.
 
-    Line ends are those of :func:`whole_lines`; carriage returns before a line feed are dropped. A line that is not
-    UTF-8 is read as Windows-1252 and reported as repaired; one of more than :data:`MAX_LINE` bytes is rejected.
+    Line ends are those of :func:`whole_lines`; carriage returns before a line feed are dropped. UTF-16 is read as
+    such, a line of other text that is not UTF-8 as Windows-1252; both are reported as repaired. A line of more
+    than :data:`MAX_LINE` bytes is rejected.
 
     Raises:
-        InputError: the text is UTF-16; see also :func:`open_bytes`.
+        InputError: see :func:`open_bytes`.
     """
     with open_bytes(path) as file:
-        for lines in _numbered(whole_lines(_available_chunks(file), path)):
-            yield from _decoded(lines, path, problems)
+        for batch in read_batches(file, path, problems):
+            yield from batch
 
 
 def read_batches(file: IO[bytes], path: Path, problems: Problems) -> Iterator[list[tuple[int, str]]]:
@@ -116,18 +116,17 @@ def read_batches(file: IO[bytes], path: Path, problems: Problems) -> Iterator[li
 
     A slow pipe yields its lines as they arrive, a file some tens of kilobytes at a time.
     """
-    for lines in _numbered(whole_lines(_available_chunks(file), path)):
+    for lines in _numbered(whole_lines(_available_chunks(as_utf8(file, path, problems)))):
         if batch := list(_decoded(lines, path, problems)):
             yield batch
 
 
 def has_bom(file: IO[bytes]) -> bool:
-    """Whether a file, still unread, begins with the byte order mark of UTF-8."""
-    head = file.getvalue() if isinstance(file, io.BytesIO) else cast(io.BufferedReader, file).peek(3)
-    return head.startswith(codecs.BOM_UTF8)
+    """Whether a file, still unread, begins with a byte order mark."""
+    return peek(file).startswith(_MARKS)
 
 
-def whole_lines(chunks: Iterable[bytes], path: Path) -> Iterator[bytes]:
+def whole_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Regroup the bytes of a text file into blocks of whole lines, without its byte order mark.
 
     Lines end at line feeds only. A file whose beginning has carriage returns and no line feed (classic Macintosh)
@@ -137,10 +136,6 @@ def whole_lines(chunks: Iterable[bytes], path: Path) -> Iterator[bytes]:
 
     Args:
         chunks: the bytes of the file in pieces of any size.
-        path: the file, for error messages.
-
-    Raises:
-        InputError: the text is UTF-16.
     """
     open_line: list[bytes] = []
     length = 0
@@ -149,44 +144,13 @@ def whole_lines(chunks: Iterable[bytes], path: Path) -> Iterator[bytes]:
         lines, line_feed, rest = chunk.rpartition(b"\n")
         if line_feed:
             block = b"".join([*open_line, lines, line_feed])
-            yield _without_bom(block, path) if is_first else block
+            yield block.removeprefix(codecs.BOM_UTF8) if is_first else block
             open_line, length, is_first = [], 0, False
         if length <= MAX_LINE:
             open_line.append(rest)
             length += len(rest)
     if last := b"".join(open_line):
-        yield _without_bom(last, path) if is_first else last
-
-
-def refuse_utf16(head: bytes, path: Path) -> None:
-    """Check that a text is not UTF-16.
-
-    Raises:
-        InputError: it is.
-    """
-    if detect_utf16(head) is not None:
-        raise InputError(
-            "the text is UTF-16: convert it to UTF-8 (save a spreadsheet as CSV UTF-8, or run "
-            "iconv -f UTF-16 -t UTF-8)",
-            path=path,
-        )
-
-
-def detect_utf16(head: bytes) -> str | None:
-    """Detect UTF-16 by its byte order mark or, in Latin text, by every other byte being NUL.
-
-    Args:
-        head: the first bytes of the text.
-
-    Returns:
-        The name of the codec, or ``None`` for a text that is not UTF-16.
-    """
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16"
-    even, odd = head[:64:2], head[1:64:2]
-    if len(head) < _MIN_UTF16_HEAD or any(even) == any(odd):
-        return None
-    return "utf-16-le" if all(even) else "utf-16-be" if all(odd) else None
+        yield last.removeprefix(codecs.BOM_UTF8) if is_first else last
 
 
 def _with_line_feeds(chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -209,15 +173,8 @@ def _ends_at_returns(head: bytes) -> bool:
     return b"\r" in head[:-1] and b"\n" not in head
 
 
-def _without_bom(block: bytes, path: Path) -> bytes:
-    refuse_utf16(block, path)
-    return block.removeprefix(codecs.BOM_UTF8)
-
-
 def _available_chunks(file: IO[bytes]) -> Iterator[bytes]:
-    if not isinstance(file, (io.BufferedReader, io.BytesIO, gzip.GzipFile)):
-        raise TypeError("batches can only be read from a buffered file")
-    return iter(partial(file.read1, _BATCH_BYTES), b"")
+    return iter(partial(cast(io.BufferedReader, file).read1, _BATCH_BYTES), b"")
 
 
 def _numbered(blocks: Iterable[bytes]) -> Iterator[Iterator[tuple[int, bytes]]]:

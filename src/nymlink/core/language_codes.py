@@ -8,6 +8,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
 
+from nymlink.core.errors import InputError
+
 UNKNOWN_LANGUAGE: Final = "und"
 """The BCP 47 code for an unknown language."""
 
@@ -31,6 +33,20 @@ def normalise_language(code: str) -> str | None:
     styles = {2: str.upper, 4: str.title}
     language = _two_letters().get(primary.lower(), primary.lower())
     return "-".join([language, *(styles.get(len(part), str.lower)(part) for part in others)])
+
+
+def language_of(code: str | None) -> str | None:
+    """Normalise the code of a language that a user asks for; ``None`` where the language is unknown.
+
+    Raises:
+        InputError: this is no language code.
+    """
+    if code is None or code == UNKNOWN_LANGUAGE:
+        return None
+    language = normalise_language(code)
+    if language is None:
+        raise InputError(f"{code!r} is no language code: give one like en or pt-BR, or none where it is unknown")
+    return language
 
 
 @cache

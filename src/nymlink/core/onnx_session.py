@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nymlink.core.threads import thread_limit
+
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
@@ -22,6 +24,8 @@ def open_session(graph: Path | bytes) -> InferenceSession:
     options = onnxruntime.SessionOptions()
     # No log: errors are raised.
     options.log_severity_level = 4
+    # 0: one a core. The runtime does not look at the environment itself.
+    options.intra_op_num_threads = thread_limit() or 0
     # By default its idle threads spin, which takes cores from everything else.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return onnxruntime.InferenceSession(

@@ -6,18 +6,23 @@ They read the environment when they are imported, so importing :mod:`nymlink` do
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Final
 
-VARIABLES: Final = ("ORT_DISABLE_TELEMETRY", "HF_HUB_DISABLE_TELEMETRY")
-"""Environment variables that turn telemetry off.
+VARIABLES: Final[Mapping[str, str]] = {
+    "ORT_DISABLE_TELEMETRY": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "RAY_USAGE_STATS_ENABLED": "0",
+}
+"""Environment variables that turn telemetry off, each with the value that does.
 
 The first is for ONNX Runtime, whose wheels otherwise store an identifier of the machine in the user's cache and
 send it with a description of the machine. The second is for huggingface_hub and transformers, whose requests for a
-model otherwise name the program and the installed packages.
+model otherwise name the program and the installed packages. The third is for Ray, which otherwise sends a
+description of the cluster and of the libraries used every hour.
 """
 
 
 def disable_telemetry() -> None:
     """Turn telemetry off in this process and its child processes, whatever the environment says."""
-    for variable in VARIABLES:
-        os.environ[variable] = "1"
+    os.environ.update(VARIABLES)

@@ -28,6 +28,7 @@ class Mention:
         spans: of a mention in several pieces ("breast … cancer" in "breast and ovarian cancer"), the offsets of
             each, in order; ``start`` is that of the first and ``end`` that of the last, ``text`` the pieces with
             blanks between them. Empty for any other mention.
+        frequency: how often it occurs in the source, where a list of terms says so.
     """
 
     text: str
@@ -40,6 +41,7 @@ class Mention:
     language: str | None = None
     id: str | None = None
     spans: tuple[tuple[int, int], ...] = ()
+    frequency: int = 1
 
     @property
     def pieces(self) -> tuple[tuple[int, int], ...]:

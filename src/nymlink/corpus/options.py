@@ -16,7 +16,10 @@ class CorpusOptions:
         columns: for mention tables: nymlink's column name → the header in the file (or its 1-based number, as a
             string, where the file has no headers), for example ``{"mention": "term", "concept_id": "mondo_id"}``.
         offsets: what the offsets of mentions count.
+        keep_repeated: whether a document with the id of an earlier one is kept, under another id; else it is left
+            out, so that nothing is counted twice. Either is reported.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
     offsets: OffsetUnit = "characters"
+    keep_repeated: bool = False

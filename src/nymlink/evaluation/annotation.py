@@ -6,8 +6,11 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+
 from nymlink.annotation.annotator import Annotator
 from nymlink.corpus.model import Corpus, Document
+from nymlink.evaluation.calibration.calibration_metrics import Reliability
 from nymlink.evaluation.gold import GoldResolver
 from nymlink.linking.model import Link
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -79,6 +82,7 @@ class AnnotationEvaluation:
         macro_document_f1: mean of the F1 of concepts over documents.
         unlocated: gold mentions without offsets: they count for documents only.
         unknown: gold mentions none of whose concepts is in the vocabulary: they count, and are not found.
+        reliability: the confidences, and whether the mention that was found is right; ``None`` where nothing was.
         curve: for each confidence the scores of what is at least as sure: of mentions, and of concepts.
     """
 
@@ -90,6 +94,7 @@ class AnnotationEvaluation:
     macro_document_f1: float
     unlocated: int
     unknown: int
+    reliability: Reliability | None
     curve: tuple[tuple[float, Score, Score], ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -109,6 +114,7 @@ class AnnotationEvaluation:
             "found_mentions": self.mentions.found,
             "mentions_without_offsets": self.unlocated,
             "mentions_of_unknown_concepts": self.unknown,
+            "ece": None if self.reliability is None else self.reliability.expected_error,
             "curve": [
                 {"confidence": confidence, "mention": mention.to_dict(), "document": document.to_dict()}
                 for confidence, mention, document in self.curve
@@ -153,6 +159,7 @@ def evaluate_annotation(
         macro_document_f1=_mean(per_concepts),
         unlocated=sum(map(len, loose)) - sum(map(len, gold)),
         unknown=unknown,
+        reliability=_reliability(gold, found),
         curve=tuple(
             (point, _mentions(gold, sure), _concepts(loose, sure))
             for point in _POINTS
@@ -210,6 +217,18 @@ def _concepts(gold: Sequence[Sequence[Span]], found: Sequence[Sequence[Span]]) -
     ]
     right = sum(len(true & stated) for true, stated in pairs)
     return Score(right, sum(len(stated) for _, stated in pairs), right, sum(len(true) for true, _ in pairs))
+
+
+def _reliability(gold: Sequence[Sequence[Span]], found: Sequence[Sequence[Span]]) -> Reliability | None:
+    pairs = [
+        (span.confidence, any(span.agrees(true) for true in own))
+        for own, spans in zip(gold, found, strict=True)
+        for span in spans
+    ]
+    if not pairs:
+        return None
+    confidences, right = zip(*pairs, strict=True)
+    return Reliability.of(np.array(confidences), np.array(right))
 
 
 def _mean(scores: Sequence[Score]) -> float:

@@ -21,6 +21,8 @@ def annotation_report(evaluation: AnnotationEvaluation) -> str:
     for label, score, macro in rows:
         shares = "".join(f"{100 * share:8.1f}" for share in (score.precision, score.recall, score.f1))
         lines.append(f"{label:24}{shares}" + ("" if macro is None else f"{100 * macro:24.1f}"))
+    if evaluation.reliability is not None:
+        lines.append(f"expected calibration error of the confidences: {evaluation.reliability.expected_error:.3f}")
     if evaluation.unlocated:
         lines.append(
             f"{evaluation.unlocated:,} gold mentions are not at their offsets: they count for documents only"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from nymlink.linking.model import FLAGS, Link
+from nymlink.linking.model import FLAGS, Candidate, Link
+from nymlink.linking.review import REVIEW
 
 PLACE: Final = ("document_id", "start", "end")
 LANGUAGE: Final = "matched_language"
@@ -27,8 +28,9 @@ def part_rows(link: Link) -> list[list[dict[str, Any]]]:
     Returns:
         For each part of a composite mention, and else once, dictionaries with the keys ``document_id``, ``start``,
         ``end``, ``mention``, ``rank`` (from 1), ``concept_id``, ``concept_name``, ``matched_name``,
-        ``matched_language``, ``score``, ``confidence``, the flags of its context and ``note``; ``None`` where
-        there is nothing. Confidence and note are those of the first candidate and stand in its row only.
+        ``matched_language``, ``score``, ``confidence``, the flags of its context, ``note``, and what a person
+        decided of it (:data:`~nymlink.linking.review.REVIEW`); ``None`` where there is nothing. Confidence and
+        note are those of the first candidate and stand in its row only.
     """
     return [_rows_of_part(link, part) for part in ((link,) if link.nil else link.singles)]
 
@@ -53,12 +55,22 @@ def _rows_of_part(link: Link, part: Link) -> list[dict[str, Any]]:
             "concept_name": candidate.concept_name,
             "matched_name": candidate.matched.text,
             LANGUAGE: candidate.matched.lang,
-            "score": candidate.score,
+            "score": _score(candidate, link),
         }
         for rank, candidate in enumerate(() if part.nil else part.candidates, start=1)
     ]
     first = {CONFIDENCE: part.confidence, NOTE: "; ".join(part.notes) or None}
     return [
-        {**mention, **candidate, **(first if place == 0 else dict.fromkeys(first))}
+        {
+            **mention,
+            **candidate,
+            **(first if place == 0 else dict.fromkeys(first)),
+            **(dict.fromkeys(REVIEW) if link.review is None else link.review.cells(place)),
+        }
         for place, candidate in enumerate(candidates or [dict.fromkeys(CANDIDATE)])
     ]
+
+
+def _score(candidate: Candidate, link: Link) -> float | None:
+    """Return the score; none of a concept that a person gave and no search had found."""
+    return None if link.review is not None and not candidate.parts else candidate.score

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Unpack, overload
 
 from nymlink.core.errors import InputError
-from nymlink.core.language_codes import UNKNOWN_LANGUAGE, normalise_language
+from nymlink.core.language_codes import language_of
 from nymlink.corpus.model import Document, Mention
 from nymlink.encode.model.embedded import MINI
 from nymlink.index.index import Index
@@ -100,7 +100,7 @@ class Linker:
         # A plain dictionary can be handed to another process.
         self.spelling = None if spelling is None else dict(spelling)
         self.guesses = guesses
-        self.language = _language(language)
+        self.language = language_of(language)
         self.composites = composites
         self.target_precision = target_precision
         calibrated = index.calibration is not None or target_precision is not None
@@ -220,7 +220,7 @@ class Linker:
             language: as of :meth:`link_documents`.
             stacklevel: whose line the warning is of: 2 for that which takes the last links.
         """
-        code = self.language if language is None else _language(language)
+        code = self.language if language is None else language_of(language)
         unknown = UnknownScripts()
         for group in self._groups(documents):
             for document, links in zip(group, self._linked(group, code, unknown), strict=True):
@@ -240,7 +240,7 @@ class Linker:
             InputError: this is no mention, or no language code.
         """
         document = as_document([mention], stacklevel=2)
-        code = self.language if language is None else _language(language)
+        code = self.language if language is None else language_of(language)
         ((query, *_),) = queries(
             document,
             self.index.entries,
@@ -308,20 +308,6 @@ class Linker:
                 for mention, parts in zip(document.mentions, mentions, strict=True)
             ]
             yield [_cut(link, self._depth) for link in settle_ties(document, links, self.index.vocabulary)]
-
-
-def _language(code: str | None) -> str | None:
-    """Normalise a language code; ``None`` where the language is unknown.
-
-    Raises:
-        InputError: this is no language code.
-    """
-    if code is None or code == UNKNOWN_LANGUAGE:
-        return None
-    language = normalise_language(code)
-    if language is None:
-        raise InputError(f"{code!r} is no language code: give one like en or pt-BR, or none where it is unknown")
-    return language
 
 
 def _cut(link: Link, top_k: int) -> Link:

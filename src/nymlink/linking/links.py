@@ -11,6 +11,7 @@ from nymlink.core.errors import InputError, MissingExtraError
 from nymlink.corpus.model import Document
 from nymlink.linking.link_rows import PLACE, is_located, rows
 from nymlink.linking.model import FLAGS, Link
+from nymlink.linking.review import REVIEW
 from nymlink.linking.writers.files import format_of, open_target, open_writer, require_input
 from nymlink.linking.writers.writer import LinksInfo
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -44,7 +45,12 @@ class Links(list[Link]):
             in its row only. Of a composite mention the rows of each part come one after the other.
         """
         annotated = any(link.context is not None for link in self)
-        left_out = (*(() if is_located(self) else PLACE), *(() if annotated else FLAGS))
+        reviewed = any(link.review is not None for link in self)
+        left_out = (
+            *(() if is_located(self) else PLACE),
+            *(() if annotated else FLAGS),
+            *(() if reviewed else REVIEW),
+        )
         return [
             {name: value for name, value in row.items() if name not in left_out}
             for link in self

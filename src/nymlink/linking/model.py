@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from nymlink.core.terminal.control_characters import escape_controls
 from nymlink.corpus.model import Mention
+from nymlink.linking.review import Review
 from nymlink.vocabulary.model import Name
 
 
@@ -109,6 +110,8 @@ class Link:
         tied: how many concepts have the query for a name, none written more like the mention than another; at most
             10 are counted.
         settled: whether other names in the document put the first of these before the others.
+        context: what the sentence of a mention that was found in a text says of it.
+        review: what a person decided of it; ``None`` where nobody has.
     """
 
     mention: Mention
@@ -125,6 +128,7 @@ class Link:
     tied: int = 0
     settled: bool = False
     context: Context | None = None
+    review: Review | None = None
 
     def __str__(self) -> str:
         """Write the mention, what it means, the confidence and the notes in one line."""
@@ -182,7 +186,7 @@ class Link:
             ``mention``, ``query``, ``confidence``, ``nil``, ``guessed``, ``notes``, ``candidates`` and ``parts``.
             A NIL link has its rejected candidates; parts are links in the same form. A mention that was found in a
             text also has ``text``, the same as ``mention``, ``concept_id``, what it means, or null, the flags of
-            its context, and ``triggers``, the words that set them.
+            its context, and ``triggers``, the words that set them; one that a person decided has ``review``.
         """
         place = {
             "document_id": self.document_id,
@@ -205,6 +209,7 @@ class Link:
             "notes": list(self.notes),
             "candidates": [candidate.to_dict() for candidate in self.candidates],
             "parts": [part.to_dict() for part in self.parts],
+            **({} if self.review is None else {"review": self.review.to_dict()}),
         }
 
 

@@ -14,11 +14,24 @@ from nymlink import __version__
 from nymlink.serve.errors import add_error_handlers
 from nymlink.serve.guards.body import BodyGuard
 from nymlink.serve.guards.headers import HeaderGuard
+from nymlink.serve.guards.hosts import HostGuard
 from nymlink.serve.guards.tokens import TokenGuard
 from nymlink.serve.guards.watch import Watch
 from nymlink.serve.metrics import Metrics
 from nymlink.serve.pages.templates import STATIC
-from nymlink.serve.routes import annotate, concepts, link, pages, reconcile, search, status
+from nymlink.serve.projects.served_projects import ServedProjects
+from nymlink.serve.routes import (
+    annotate,
+    concepts,
+    link,
+    pages,
+    project_files,
+    projects,
+    reconcile,
+    review,
+    search,
+    status,
+)
 from nymlink.serve.served import ServedIndexes
 from nymlink.serve.settings import ServeSettings
 
@@ -30,7 +43,7 @@ def create_app(indexes: ServedIndexes, settings: ServeSettings | None = None) ->
 
     Routes are plain functions, which run in threads, all but `/link`: its requests wait for the linker of their
     index, which takes what waits together, and hundreds of threads that wait would cost more than their links. The
-    application closes the indexes at its end.
+    application closes projects and indexes at its end.
 
     Args:
         indexes: what it answers from.
@@ -38,6 +51,7 @@ def create_app(indexes: ServedIndexes, settings: ServeSettings | None = None) ->
     """
     settings = settings or ServeSettings()
     metrics = Metrics()
+    opened = None if settings.projects is None else ServedProjects(settings.projects, indexes)
     for served in indexes:
         metrics.watch_waiting(served.name, lambda served=served: served.linker.waiting)  # type: ignore[misc]
 
@@ -45,7 +59,11 @@ def create_app(indexes: ServedIndexes, settings: ServeSettings | None = None) ->
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         anyio.to_thread.current_default_thread_limiter().total_tokens = settings.limits.requests
         Thread(target=indexes.warm_up, name="warm-up", daemon=True).start()
+        if opened is not None:
+            Thread(target=opened.resume, name="resume-linking", daemon=True).start()
         yield
+        if opened is not None:
+            await anyio.to_thread.run_sync(opened.close)
         await anyio.to_thread.run_sync(indexes.close)
 
     app = FastAPI(
@@ -58,14 +76,16 @@ def create_app(indexes: ServedIndexes, settings: ServeSettings | None = None) ->
         redirect_slashes=False,
     )
     app.state.indexes, app.state.settings, app.state.metrics = indexes, settings, metrics
+    app.state.projects = opened
     add_error_handlers(app)
-    for room in (link, annotate, search, concepts, status, reconcile, pages):
+    for room in (link, annotate, search, concepts, status, reconcile, projects, review, project_files, pages):
         app.include_router(room.router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     # The last is the outermost.
     app.add_middleware(BodyGuard, limits=settings.limits)
     if settings.tokens:
         app.add_middleware(TokenGuard, tokens=settings.tokens)
+    app.add_middleware(HostGuard, hosts=settings.hosts)
     app.add_middleware(HeaderGuard, origins=settings.origins)
     app.add_middleware(Watch, metrics=metrics, log=settings.access_log)
     return app

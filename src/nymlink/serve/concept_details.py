@@ -39,13 +39,13 @@ def describe_concept(served: ServedIndex, concept_id: str) -> dict[str, Any]:
     return {
         **concept.to_dict(),
         "names": dict(names),
-        "parents": [_labelled(served, parent) for parent in concept.parents],
-        "children": [_labelled(served, child) for child in children[:_CHILDREN]],
+        "parents": [labelled(served, parent) for parent in concept.parents],
+        "children": [labelled(served, child) for child in children[:_CHILDREN]],
         "children_count": len(children),
     }
 
 
-def _labelled(served: ServedIndex, concept_id: str) -> dict[str, str]:
+def labelled(served: ServedIndex, concept_id: str) -> dict[str, str]:
     """Return an id with the name of its concept, which a parent outside the vocabulary does not have."""
     row = served.vocabulary.row(concept_id)
     return {"id": concept_id, "name": concept_id if row is None else served.vocabulary.preferred_name(row)}

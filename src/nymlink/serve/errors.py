@@ -12,7 +12,15 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from nymlink.core.errors import InputError, NymlinkError, StoreError, UnknownNameError
+from nymlink.core.errors import InputError, MissingExtraError, NymlinkError, StoreError, UnknownNameError
+from nymlink.project.errors import (
+    ConflictError,
+    LockedError,
+    NotSavedError,
+    ProjectError,
+    ReadOnlyError,
+    UnknownTermError,
+)
 from nymlink.serve.batching import LinkTimeoutError, OverloadedError
 from nymlink.serve.json_text import json_bytes
 
@@ -27,6 +35,7 @@ class Problem:
         what: what was wrong.
         what_to_do: what to do about it.
         headers: of the answer.
+        more: what else the answer says, for programs.
     """
 
     status: int
@@ -34,11 +43,12 @@ class Problem:
     what: str
     what_to_do: str
     headers: Mapping[str, str] = field(default_factory=dict)
+    more: Mapping[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         value = asdict(self)
-        del value["headers"]
-        return value
+        del value["headers"], value["more"]
+        return {**value, **self.more}
 
     def response(self) -> Response:
         """Make the answer."""
@@ -69,6 +79,20 @@ def unexpected() -> Problem:
 
 def problem_of(error: NymlinkError) -> Problem:
     """Make the problem of an error that was raised on purpose."""
+    if isinstance(error, ConflictError):
+        return Problem(409, "conflict", error.message, "show what there is now", more={"present": error.present})
+    if isinstance(error, ReadOnlyError):
+        return Problem(409, "read_only", error.message, "what was decided can be read and exported")
+    if isinstance(error, LockedError):
+        return Problem(423, "locked", error.message, "stop the other one, or ask it")
+    if isinstance(error, NotSavedError):
+        return Problem(507, "not_saved", error.message, "make room, then send it again")
+    if isinstance(error, ProjectError):
+        return Problem(500, "unusable_project", error.message, "tell who runs the server")
+    if isinstance(error, MissingExtraError):
+        return Problem(501, "not_installed", error.message, "tell who runs the server")
+    if isinstance(error, UnknownTermError):
+        return Problem(404, "not_found", error.message, "list the terms of the project")
     if isinstance(error, UnknownNameError):
         return Problem(404, "not_found", error.message, "look for its name with /search")
     if isinstance(error, InputError):

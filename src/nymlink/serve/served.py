@@ -17,6 +17,7 @@ from nymlink.index.completion import Completer
 from nymlink.index.index import Index
 from nymlink.linking.confidence.calibration import Calibration
 from nymlink.linking.model import Link
+from nymlink.project.index_reference import vocabulary_digest
 from nymlink.serve.batching import BatchingLinker, LinkTimeoutError
 from nymlink.serve.errors import ProblemError
 from nymlink.serve.reconcile.properties import Properties
@@ -101,6 +102,11 @@ class ServedIndex:
             "calibrated": self.index.calibration is not None,
             "match_confidence": self.match_confidence,
         }
+
+    @cached_property
+    def vocabulary_digest(self) -> str:
+        """The digest by which projects know their vocabulary again."""
+        return vocabulary_digest(self.vocabulary)
 
     @cached_property
     def children(self) -> InvertedLists:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 MATCH_PRECISION: Final = 0.94
@@ -16,6 +17,8 @@ class Limits:
     Attributes:
         body_bytes: of a body.
         body_seconds: until a body, or the headers of a request, must have arrived.
+        file_bytes: of a file that is sent to a project.
+        file_seconds: until such a file must have arrived.
         answer_seconds: until links must have been found.
         mentions: of a request.
         mention_characters: of a mention.
@@ -28,6 +31,8 @@ class Limits:
 
     body_bytes: int = 8 * 2**20
     body_seconds: float = 10.0
+    file_bytes: int = 64 * 2**20
+    file_seconds: float = 120.0
     answer_seconds: float = 60.0
     mentions: int = 2000
     mention_characters: int = 2000
@@ -46,12 +51,16 @@ class ServeSettings:
         limits: of a request.
         tokens: bearer tokens, one of which every request must carry; empty for none.
         origins: other sites whose pages may ask it (``"*"`` for all); reconciliation may be asked by all.
+        hosts: names that it is asked by; others are refused; empty for any.
         public_url: where browsers reach it, if that is not where it listens (behind a proxy).
         access_log: whether a line for each request is logged.
+        projects: folder of project files; ``None`` for none.
     """
 
     limits: Limits = field(default_factory=Limits)
     tokens: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
+    hosts: frozenset[str] = frozenset()
     public_url: str | None = None
     access_log: bool = True
+    projects: Path | None = None

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import signal
 import socket
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -23,7 +24,8 @@ from nymlink.core.errors import NymlinkError
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.pairs.pairs import Pairs
 from nymlink.pairs.sequence import VocabularyPairs
-from nymlink.train.engine.distributed import SINGLE, Processes, process_group
+from nymlink.train.engine.distributed import SINGLE, LostProcessError, Processes, process_group
+from nymlink.train.engine.heartbeat import heartbeat
 from nymlink.train.engine.loop import StoppedError
 from nymlink.train.engine.precision import Precision
 from nymlink.train.engine.sparse_gradients import densify_gradients, use_sparse_embedding_gradients
@@ -35,6 +37,7 @@ from nymlink.train.settings.common import HeldOutCorpus
 from nymlink.train.settings.encoder_recipes import SapSettings
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.train.runs import same, sap_settings, weights
+from tests.train.small import vocabulary
 
 CPU = torch.device("cpu")
 
@@ -44,14 +47,16 @@ def together(work: Callable[..., Any], count: int, folder: Path, *arguments: Any
     run_all([(_connected, (work, rank, count, folder, *arguments)) for rank in range(count)])
 
 
-def run_all(works: list[tuple[Callable[..., Any], tuple[Any, ...]]]) -> None:
+def run_all(works: list[tuple[Callable[..., Any], tuple[Any, ...]]], *, killed: int | None = None) -> None:
+    """Do works in processes of their own, one of which may be expected to be killed."""
     fork = multiprocessing.get_context("fork")
     started = [fork.Process(target=work, args=arguments) for work, arguments in works]
     for process in started:
         process.start()
     for process in started:
         process.join(60)
-    assert [process.exitcode for process in started] == [0] * len(works)
+    expected = [-signal.SIGKILL if rank == killed else 0 for rank in range(len(works))]
+    assert [process.exitcode for process in started] == expected
 
 
 def _connected(work: Callable[..., Any], rank: int, count: int, folder: Path, *arguments: Any) -> None:
@@ -108,12 +113,17 @@ def test_the_step_of_several_processes_is_that_of_one(
             torch.testing.assert_close(theirs[name], value, rtol=1e-4, atol=1e-6, msg=name)
 
 
-def torchrun(work: Callable[..., None], count: int, *arguments: Any) -> None:
+def torchrun(work: Callable[..., None], count: int, *arguments: Any, killed: int | None = None) -> None:
     """Do some work in so many processes, told of each other as torchrun tells."""
+    port = free_port()
+    run_all([(_told, (work, rank, count, port, *arguments)) for rank in range(count)], killed=killed)
+
+
+def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    run_all([(_told, (work, rank, count, port, *arguments)) for rank in range(count)])
+        port: int = free.getsockname()[1]
+        return port
 
 
 def _told(work: Callable[..., None], rank: int, count: int, port: int, *arguments: Any) -> None:
@@ -139,6 +149,46 @@ def stop_after_three_steps(rank: int, settings: SapSettings) -> None:
     SelfAlignmentTask.backward = backward  # type: ignore[method-assign]
     with pytest.raises(StoppedError, match="after step 3 of 5"):
         train_sap(settings)
+
+
+def die_at_step_three(rank: int, settings: SapSettings) -> None:
+    original = SelfAlignmentTask.backward
+    steps = []
+
+    def backward(task: SelfAlignmentTask, batch: NameBatch) -> BatchResult:
+        steps.append(batch)
+        if len(steps) == 3 and rank == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return original(task, batch)
+
+    SelfAlignmentTask.backward = backward  # type: ignore[method-assign]
+    started = time.monotonic()
+    with pytest.raises(
+        LostProcessError, match=r"^step 3 .*another process of this training ended.*step-000000002"
+    ):
+        train_sap(settings)
+    assert time.monotonic() - started < 60
+
+
+def with_another_vocabulary(rank: int, settings: SapSettings, other: str) -> None:
+    message = "another process" if rank == 0 else "has another data than the first machine"
+    with pytest.raises(NymlinkError, match=message):
+        train_sap(replace(settings, vocab=other) if rank else settings)
+
+
+def without_the_output(rank: int, settings: SapSettings, other: str) -> None:
+    message = "does not see the checkpoint of step 3" if rank else "another process"
+    with pytest.raises(NymlinkError, match=message):
+        train_sap(replace(settings, output=other) if rank else settings)
+
+
+def fall_silent(rank: int, port: int) -> None:
+    store = dist.TCPStore("127.0.0.1", port, 2, is_master=rank == 0)
+    with heartbeat(store, rank, 2, every=0.1, silent=1.0):
+        if rank == 1:
+            # As a machine that loses its network: nothing is closed.
+            os.kill(os.getpid(), signal.SIGSTOP)
+        time.sleep(60)
 
 
 def refused(rank: int, settings: SapSettings) -> None:
@@ -167,12 +217,51 @@ def test_what_several_processes_were_stopped_in_they_go_on_with(place: Path, tmp
     torchrun(refused, 2, replace(settings, margin=0.1))
 
 
+def test_a_process_that_dies_ends_the_others_and_the_training_goes_on(place: Path, tmp_path: Path) -> None:
+    settings = sap_settings(place, tmp_path / "parts", max_steps=5, checkpoint_minutes=0)
+    torchrun(die_at_step_three, 2, settings, killed=1)
+    torchrun(train, 2, settings)
+    whole = replace(settings, output=str(tmp_path / "whole"))
+    torchrun(train, 2, whole)
+    assert same(weights(tmp_path / "parts"), weights(tmp_path / "whole"))
+
+
+def test_machines_with_other_files_are_refused(place: Path, tmp_path: Path) -> None:
+    settings = sap_settings(place, tmp_path / "out", max_steps=5, checkpoint_minutes=0)
+    vocabulary(("X:1", "fever", "en", "exact"), ("X:1", "pyrexia", "en", "exact")).save(tmp_path / "other")
+    torchrun(with_another_vocabulary, 2, settings, str(tmp_path / "other"))
+    torchrun(stop_after_three_steps, 2, settings)
+    torchrun(without_the_output, 2, settings, str(tmp_path / "elsewhere"))
+
+
+def test_a_process_that_falls_silent_ends_the_others(capfd: pytest.CaptureFixture[str]) -> None:
+    fork = multiprocessing.get_context("fork")
+    port = free_port()
+    waiting, silent = (fork.Process(target=fall_silent, args=(rank, port)) for rank in (0, 1))
+    waiting.start()
+    silent.start()
+    waiting.join(30)
+    silent.kill()
+    silent.join()
+    assert waiting.exitcode == 2
+    said = capfd.readouterr().err
+    assert said.count("Error: process 1 of this training has not been heard of for 1 seconds") == 1
+    assert "give the same command on every machine again" in said
+
+
+def test_processes_that_end_well_are_not_missed() -> None:
+    store = dist.HashStore()
+    with heartbeat(store, 1, 2, every=0.01, silent=0.2):
+        pass
+    with heartbeat(store, 0, 2, every=0.01, silent=0.2):
+        time.sleep(0.5)
+
+
 def test_processes_wait_for_hours_while_the_first_one_measures(monkeypatch: pytest.MonkeyPatch) -> None:
     given: dict[str, Any] = {}
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.setattr(dist, "init_process_group", lambda _, **named: given.update(named))
-    monkeypatch.setattr(dist, "get_rank", lambda: 1)
-    monkeypatch.setattr(dist, "get_world_size", lambda: 2)
+    monkeypatch.setattr("nymlink.train.engine.distributed.rendezvous", lambda _: iter([(dist.HashStore(), 1, 2)]))
     monkeypatch.setattr(dist, "destroy_process_group", lambda: None)
     with process_group(CPU) as processes:
         assert processes == Processes(1, 2)

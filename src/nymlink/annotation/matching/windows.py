@@ -123,9 +123,12 @@ def _words(tokens: Sequence[Token], first: int, last: int, *, qualifiers: bool =
 def _dangles(
     tokens: Sequence[Token], last: int, choice: Choice, chooser: NameChooser, *, persons: bool = True
 ) -> bool:
-    """Whether a phrase ends with an adjective of the next word: "hyperplasia of the mandibular | processes"."""
+    """Whether a phrase ends with an adjective of the next word: "hyperplasia of the mandibular | processes".
+
+    Names end with adjectives, too; but one of a chemical is another thing before a noun: "adrenergic | receptors".
+    """
     word = tokens[last].word
     after = tokens[last + 1].word if last + 1 < len(tokens) else None
     if not word.adjective or after is None or after.kind != _WORD or (persons and after.person):
         return False
-    return chooser.last_word(choice).lemma != word.lemma
+    return chooser.last_word(choice).lemma != word.lemma or chooser.is_product(choice)

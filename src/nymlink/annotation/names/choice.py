@@ -10,6 +10,7 @@ from nymlink.annotation.confidence import FACTORS, LEVELS
 from nymlink.annotation.names.build import words_of_name
 from nymlink.annotation.names.digests import says_something
 from nymlink.annotation.names.levels import Level
+from nymlink.annotation.names.products import Products
 from nymlink.annotation.names.table import NameTable
 from nymlink.annotation.words.lexicon import Lexicon
 from nymlink.annotation.words.tokens import tokens_of
@@ -57,6 +58,7 @@ class NameChooser:
         self._allowed = allowed
         self._table = table
         self._lexicon = lexicon
+        self._products = Products(vocabulary, lexicon.rules)
         self._name = lru_cache(_REMEMBERED)(self._read_name)
         self._chosen: dict[tuple[int, tuple[str, ...]], Choice | None] = {}
 
@@ -73,6 +75,10 @@ class NameChooser:
         """Return the last word of a name."""
         return self._name(choice.row)[1][-1]
 
+    def is_product(self, choice: Choice) -> bool:
+        """Whether a name is of a concept of a type of products."""
+        return self._products.has_such_type(self._name(choice.row)[0].concept_id)
+
     def _choose(self, digest: int, tokens: Sequence[Token]) -> Choice | None:
         words = [token.word.text for token in tokens]
         same = self._lexicon.rules.same
@@ -88,7 +94,9 @@ class NameChooser:
             own = [same(word.lemma) for word in of_name]
             shared = sum(lemma in own for lemma in lemmas)
             literal = words == [word.text for word in of_name]
-            rank = (confidence, shared, -KINDS.index(name.kind), literal, -row)
+            # The plural of a substance is a class of substances: "glutamate" is Glutamic acid, not Glutamates.
+            of_product = literal and self._products.is_called_so(name.concept_id)
+            rank = (of_product, confidence, shared, -KINDS.index(name.kind), literal, -row)
             if best is None or rank > best[0]:
                 best = rank, Choice(row, level, confidence)
         return None if best is None else best[1]
@@ -104,6 +112,9 @@ class NameChooser:
         confidence = LEVELS[level]
         if name.kind in ("related", "narrow", "broad"):
             confidence *= FACTORS["loose"]
+        if level != Level.EXACT and self._products.has_such_type(name.concept_id):
+            # What is derived from the name of a product is another, or none: phosphatase, phosphate.
+            confidence *= FACTORS["product"]
         if len(of_name) == 1 and _is_acronym(name.text):
             return confidence if _is_written_so(tokens, name.text) else 0.0
         if level != Level.CORE and not says_something(words):
@@ -122,16 +133,20 @@ class NameChooser:
             return FACTORS["adverb"]
         ordinary = rules.is_ordinary(word.text)
         if level == Level.EXACT:
-            return FACTORS["ordinary"] if ordinary and self._is_odd(name, word) else 1.0
+            return FACTORS["ordinary"] if ordinary and self._is_odd(name, of_name[0], word) else 1.0
         if not ordinary:
             # What is derived from the name of a product is something else: a carcinogen, carcinogenesis.
             return 1.0 if rules.is_clinical(of_name[0].text) else FACTORS["ordinary"]
         of_noun = of_name[0].lemma in rules.nouns(word.lemma) and rules.is_clinical(of_name[0].text)
         return 1.0 if of_noun else FACTORS["ordinary"]
 
-    def _is_odd(self, name: Name, word: Word) -> bool:
+    def _is_odd(self, name: Name, of_name: Word, word: Word) -> bool:
         """Whether a word of general language is a name that says nothing of its concept ("included")."""
-        if name.kind == "preferred" or self._lexicon.rules.is_clinical(word.text):
+        rules = self._lexicon.rules
+        if name.kind == "preferred" or rules.is_clinical(word.text):
+            return False
+        written_so = word.text.removesuffix("s") == of_name.text.removesuffix("s")
+        if written_so and rules.is_product(word.text) and self._products.is_called_so(name.concept_id):
             return False
         preferred = self._vocabulary[name.concept_id].name
         tokens = tokens_of(preferred, self._lexicon.find, conjunction=self._lexicon.conjunction)

@@ -14,11 +14,10 @@ from itertools import chain, islice
 from multiprocessing.connection import wait
 from typing import Final
 
-import psutil
-
 from nymlink.annotation.annotator import Annotator
 from nymlink.annotation.settings import AnnotatorSettings
 from nymlink.core.errors import InputError
+from nymlink.core.threads import usable_cores
 from nymlink.corpus.model import Document
 from nymlink.index.index import Index
 from nymlink.linking.model import Link
@@ -37,13 +36,6 @@ _WAITING: Final = 3
 """Batches for each process that are read ahead."""
 
 Annotated = tuple[Document, list[Link]]
-
-
-def usable_cores() -> int:
-    """Count the cores that this process may use."""
-    # Not on every system a process can be kept to some of the cores.
-    affinity = getattr(psutil.Process(), "cpu_affinity", None)
-    return len(affinity()) if affinity is not None else os.cpu_count() or 1
 
 
 def annotate_stream(

@@ -77,8 +77,9 @@ class Lexicon:
 
     def _look_up(self, surface: str) -> Word:
         text = without_accents(surface.lower())
-        # "A" in capitals is a letter ("type A"), but for the first word of a sentence, which begins no name.
-        kind = Kind.WORD if surface == "A" else self.rules.kind(text)
+        # "A" and "S" in capitals are letters ("type A", "protein S"): the article that begins a sentence begins no
+        # name, and what is left of a genitive is looked up in small letters.
+        kind = Kind.WORD if surface in ("A", "S") else self.rules.kind(text)
         if kind == Kind.CONJUNCTION:
             return self.conjunction
         if kind != Kind.WORD:

@@ -71,6 +71,10 @@ class WordRules:
         """Whether a word by itself names a disease, a symptom or a finding."""
         return False
 
+    def is_product(self, word: str) -> bool:
+        """Whether a word names a chemical, a drug or another product."""
+        return False
+
     def is_adverb(self, word: str) -> bool:
         """Whether a word is an adverb of manner."""
         return False
@@ -142,6 +146,9 @@ class EnglishWordRules(WordRules):
 
     def is_clinical(self, word: str) -> bool:
         return any(map(RULES.is_clinical, (word, word.removesuffix("s"), light_stem(word))))
+
+    def is_product(self, word: str) -> bool:
+        return RULES.is_product(word)
 
     def is_adverb(self, word: str) -> bool:
         bases = (word[:-2], word[:-4]) if word.endswith("ally") else (word[:-2],)

@@ -9,6 +9,8 @@ from typing import Final
 from nymlink.annotation.words.word import Kind, Token, Word
 
 _WORD: Final = re.compile(r"[^\W_]+")
+_LOCANT: Final = re.compile("[0-9]+|[A-Za-z]")
+"""What stands before a comma within the name of a chemical: "1,2-dichloroethane"."""
 _APOSTROPHES: Final = frozenset(("'", "’"))
 _HYPHENS: Final = frozenset("-‐‑‒–")
 _JOINING: Final = frozenset("/&")
@@ -47,7 +49,9 @@ def tokens_of(
         if skip is not None and skip[0] <= start:
             continue
         gap = text[end:start]
-        if gap != " " or left_out:
+        if gap == "," and tokens and _LOCANT.fullmatch(tokens[-1].surface):
+            gap = ""
+        elif gap != " " or left_out:
             gap = (left_out + gap).strip()
             left_out = ""
         else:
@@ -58,7 +62,7 @@ def tokens_of(
             if not hyphenated and not (gap in _JOINING and tokens[-1].word.kind == Kind.CONJUNCTION):
                 tokens.append(Token(start, start, gap, _separator(gap, conjunction)))
         surface = match[0]
-        word = find(surface)
+        word = find("s" if surface == "S" and gap in _APOSTROPHES else surface)
         if hyphenated and tokens[-1].word.kind == Kind.WORD and tokens[-1].end + 1 == start:
             before = tokens[-1]
             both = find(before.surface + surface)

@@ -14,9 +14,10 @@ from click.core import ParameterSource
 
 from nymlink.annotation.annotator import Annotator
 from nymlink.annotation.settings import DICTIONARY_DETECTOR, GIVEN_DETECTOR, AnnotatorSettings
-from nymlink.annotation.streams.parallel import annotate_stream
-from nymlink.annotation.streams.resume import ResumableFile, resumable_file
-from nymlink.annotation.streams.texts import JSON_LINES, PLAIN, read_stream, read_texts
+from nymlink.annotation.streams.parallel import Annotated, annotate_stream
+from nymlink.annotation.streams.resume import ResumableLinks, resumable_links
+from nymlink.annotation.streams.text_formats import JSON_LINES, PLAIN
+from nymlink.annotation.streams.texts import read_stream, read_texts
 from nymlink.cli.annotate.options import annotator_options
 from nymlink.cli.common import encoder_option, finish, reported_problems, require_files
 from nymlink.core.errors import InputError
@@ -24,6 +25,7 @@ from nymlink.core.files import sha256
 from nymlink.core.problems import Problems
 from nymlink.core.store.ownership import MANIFEST
 from nymlink.core.terminal.read_progress import show_read_progress
+from nymlink.corpus.distinct_ids import DistinctIds
 from nymlink.corpus.model import Document
 from nymlink.corpus.readers import CORPUS_FORMATS
 from nymlink.corpus.readers.common import source_name
@@ -140,30 +142,29 @@ def annotate(
         run = _Run(
             Annotator(opened, settings, progress=True),
             chain(first, documents),
-            format,
             processes,
             title=source_name(files[0]) if len(files) == 1 and files[0] != _STREAM else "",
         )
         if output is None:
             stream = standard_output(format)
-            run.write(run.writer(stream), stream)
-        elif LINK_FORMATS.get(format).appendable:
-            with resumable_file(output, _made_of(files, index, settings, format), resume=resume) as file:
-                run.append(file)
+            run.write(open_writer(format, stream, run.info), stream)
+        elif LINK_FORMATS.get(format).resumable:
+            made_of = _made_of(files, index, settings, format)
+            with resumable_links(output, format, run.info, made_of, resume=resume) as links:
+                run.go_on(links)
         else:
             with open_target(output, format) as target:
-                run.write(run.writer(target), target)
+                run.write(open_writer(format, target, run.info))
     finish(problems)
 
 
 def _require_resumable(output: Path | None, format: str) -> None:
     if output is None:
         raise click.UsageError("--resume goes on with a file: give --output")
-    if not LINK_FORMATS.get(format).appendable:
-        others = ", ".join(name for name, other in LINK_FORMATS if other.appendable)
+    if not LINK_FORMATS.get(format).resumable:
+        others = ", ".join(name for name, other in LINK_FORMATS if other.resumable)
         raise click.UsageError(
-            f"--resume cannot go on with {format}, which is not written document by document into one "
-            f"file: choose one of {others}"
+            f"--resume cannot go on with {format}, which is written when all is done: choose one of {others}"
         )
 
 
@@ -173,13 +174,14 @@ class _Run:
 
     annotator: Annotator
     documents: Iterator[Document]
-    format: str
     processes: int | None
     title: str
 
-    def writer(self, out: TextIO | BinaryIO | Path) -> LinkWriter:
+    @property
+    def info(self) -> LinksInfo:
+        """What is known of the links before the first one."""
         index, settings = self.annotator.index, self.annotator.settings
-        info = LinksInfo(
+        return LinksInfo(
             # The confidences of the dictionary are no measured probabilities.
             calibrated=settings.detector != DICTIONARY_DETECTOR and index.calibration is not None,
             annotated=True,
@@ -189,28 +191,32 @@ class _Run:
             vocabulary=index.vocabulary,
             title=self.title,
         )
-        return open_writer(self.format, out, info)
 
-    def append(self, file: ResumableFile) -> None:
-        """Write into a file behind what an earlier run has written."""
-        writer = self.writer(file.stream)
-        file.begin()
-        self.write(writer, file.out, file)
-
-    def write(self, writer: LinkWriter, out: TextIO | BinaryIO | Path, file: ResumableFile | None = None) -> None:
-        """Annotate documents and write what is found."""
-        remaining = self.documents if file is None else islice(self.documents, file.done, None)
-        annotated = annotate_stream(self.annotator, remaining, processes=self.processes)
-        for number, (document, links) in enumerate(annotated):
-            writer.begin_document(document)
+    def go_on(self, links: ResumableLinks) -> None:
+        """Annotate documents behind those that an earlier run has written, and write what is found."""
+        for document in islice(self.documents, links.done):
+            links.writer.pass_over(document)
+        for number, (document, found) in enumerate(self._annotated()):
+            links.writer.begin_document(document)
             # Some formats write a document whole, when the next one begins.
-            if file is not None and number > 0:
-                file.document_written()
-            for link in links:
+            if number > 0:
+                links.document_written()
+            for link in found:
+                links.writer.write(link)
+        links.writer.close()
+
+    def write(self, writer: LinkWriter, stream: TextIO | BinaryIO | None = None) -> None:
+        """Annotate documents and write what is found; a stream gets each document at once."""
+        for document, found in self._annotated():
+            writer.begin_document(document)
+            for link in found:
                 writer.write(link)
-            if file is None and not isinstance(out, Path):
-                out.flush()
+            if stream is not None:
+                stream.flush()
         writer.close()
+
+    def _annotated(self) -> Iterator[Annotated]:
+        return annotate_stream(self.annotator, self.documents, processes=self.processes)
 
 
 def _documents(
@@ -218,12 +224,13 @@ def _documents(
 ) -> Iterator[Document]:
     if texts:
         yield from (Document(f"text:{number}", text) for number, text in enumerate(texts, 1))
+    ids = DistinctIds()
     for file in files or (() if texts else (_STREAM,)):
         if file == _STREAM:
             yield read_stream(sys.stdin.buffer, problems)
         else:
             try:
-                yield from read_texts([file], problems, format=format)
+                yield from read_texts([file], problems, format=format, ids=ids)
             except InputError as error:
                 # Of several files one that cannot be read is left out.
                 if len(files) == 1:

@@ -25,6 +25,7 @@ from nymlink.corpus.foreign_formats import describe_format
 from nymlink.corpus.model import Mention
 from nymlink.corpus.readers.columns import likely_mention
 from nymlink.corpus.readers.common import mention_language
+from nymlink.corpus.readers.tables.layout import say_delimiter
 
 _LONGEST: Final = 100_000
 """Characters of a mention at most; a longer line is a mistake."""
@@ -110,6 +111,7 @@ def open_table(
     first = next((line for line in lines if line[1].strip()), (1, ""))
     delimiter = guess_delimiter(first[1])
     table_rows = parse_records(chain([first], lines), delimiter, keep_blank=True)
+    say_delimiter(path, delimiter)
     header = next(table_rows)
     if not any(map(str.strip, header.fields)):
         raise InputError("the table is empty", path=path)

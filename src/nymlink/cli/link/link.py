@@ -262,7 +262,7 @@ def _link(linker: Linker, source: LinkSource, out: Output, format: str | None, p
     if source.document is not None:
         _write_documents(linker, [source.document], writer(has_documents=True), out)
     elif source.corpus is not None:
-        options = CorpusOptions(columns=source.mapped_columns, offsets=source.offsets)
+        options = CorpusOptions(columns=source.mapped_columns, offsets=source.offsets, keep_repeated=True)
         documents = read_documents(source.corpus, format=source.input_format, options=options, problems=problems)
         _write_documents(linker, documents, writer(located=True, has_documents=True), out)
     elif source.file is None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from nymlink.core.encodings import as_utf8
 from nymlink.core.files import MAX_LINE, open_bytes, read_lines
 from nymlink.core.problems import Problems
 from nymlink.core.structured.json_file import read_json
@@ -40,9 +41,11 @@ def read_json_records(path: Path, problems: Problems, *, instead: str) -> Iterat
         InputError: see :func:`nymlink.core.structured.json_file.read_json`.
     """
     with open_bytes(path) as file:
-        lead = file.readline(MAX_LINE)
+        # What is wrong in it is reported when it is read.
+        text = as_utf8(file, path, Problems())
+        lead = text.readline(MAX_LINE)
         while lead.isspace():
-            lead = file.readline(MAX_LINE)
+            lead = text.readline(MAX_LINE)
     if isinstance(_parse(lead.decode("utf-8-sig", errors="replace")), dict):
         yield from read_json_objects(path, problems)
     else:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Final
 
-from nymlink.core.files import open_bytes, refuse_utf16
+from nymlink.core.encodings import as_utf8
+from nymlink.core.files import open_bytes
 from nymlink.core.problems import Problems
 
 _BLOCK_BYTES: Final = 1 << 16
@@ -18,16 +19,15 @@ _FIRST_OF_A_CHARACTER: Final = 0xC0
 def read_text_blocks(path: Path, problems: Problems) -> Iterator[str]:
     """Yield the text of a plain or gzip file, some hundred kilobytes at a time, cut at line ends if there are any.
 
-    A line that is not UTF-8 is read as Windows-1252 and reported as repaired.
+    UTF-16 is read as such, a line of other text that is not UTF-8 as Windows-1252; both are reported as repaired.
 
     Raises:
-        InputError: the text is UTF-16; see also :func:`nymlink.core.files.open_bytes`.
+        InputError: see :func:`nymlink.core.files.open_bytes`.
     """
     number = 1
     with open_bytes(path) as file:
-        for place, block in enumerate(_blocks(file)):
+        for place, block in enumerate(_blocks(as_utf8(file, path, problems))):
             if place == 0:
-                refuse_utf16(block, path)
                 block = block.removeprefix(codecs.BOM_UTF8)
             try:
                 yield block.decode("utf-8")

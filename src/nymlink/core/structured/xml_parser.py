@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Final
 from xml.parsers import expat
 
+from nymlink.core.encodings import detect_utf16
 from nymlink.core.errors import InputError
-from nymlink.core.files import detect_utf16, open_bytes
+from nymlink.core.files import open_bytes
 from nymlink.core.problems import Problems
 from nymlink.core.structured.text_blocks import read_text_blocks
 

@@ -15,12 +15,13 @@ from typing import Any, Final
 from nymlink.core.formats import Format
 from nymlink.core.problems import Problems
 from nymlink.core.structured.json_lines import read_json_records
+from nymlink.corpus.distinct_ids import distinct_documents
 from nymlink.corpus.model import Document
 from nymlink.corpus.offset_units import OffsetUnit
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.readers import CorpusFormat
 from nymlink.corpus.readers.bioc.passages import Annotation, Passage, assemble
-from nymlink.corpus.readers.common import clean_ids, distinct_documents, require_documents, source_name
+from nymlink.corpus.readers.common import clean_ids, require_documents, source_name
 
 _ENTITIES: Final = re.compile(r'"entities"\s*:')
 _PASSAGES: Final = re.compile(r'"passages"\s*:')
@@ -33,18 +34,20 @@ def _recognises(_: Path, head: str) -> bool:
 def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:
     records = read_json_records(path, problems, instead="give a document a line")
     rows = ((line, row) for line, value in records for row in (value if isinstance(value, list) else [value]))
-    return bigbio_documents(rows, path, options.offsets, problems)
+    return bigbio_documents(rows, path, options, problems)
 
 
 def bigbio_documents(
-    rows: Iterable[tuple[int | None, Any]], path: Path, unit: OffsetUnit, problems: Problems
+    rows: Iterable[tuple[int | None, Any]], path: Path, options: CorpusOptions, problems: Problems
 ) -> Iterator[Document]:
     """Make documents of rows in BigBIO's schema, leaving out and reporting those that are not.
 
     Raises:
         InputError: none can be used.
     """
-    documents = distinct_documents(_documents(rows, path, unit, problems), path, problems)
+    documents = distinct_documents(
+        _documents(rows, path, options.offsets, problems), path, problems, keep=options.keep_repeated
+    )
     return require_documents(documents, path=path, problems=problems)
 
 

@@ -36,6 +36,15 @@ def is_mention(header: str) -> bool:
     return normalise_header(header) in SPELLINGS["mention"]
 
 
+def are_mentions(headers: Sequence[str]) -> bool:
+    """Whether headers are those of mentions in texts: with a mention, where it starts and where it ends.
+
+    A column called "text" may hold whole texts, and is no mention here.
+    """
+    names = set(map(normalise_header, headers)) - {"text"}
+    return all(not names.isdisjoint(SPELLINGS[column]) for column in ("mention", "start", "end"))
+
+
 def likely_mention(headers: Sequence[str]) -> str:
     """Guess the mention column: the first header with a common spelling, else the first without ids."""
     known = filter(is_mention, headers)

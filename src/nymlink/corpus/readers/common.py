@@ -90,26 +90,6 @@ def mention_language(code: str, path: Path, line: int, problems: Problems) -> st
     return None if language == UNKNOWN_LANGUAGE else language
 
 
-def distinct_documents(
-    documents: Iterable[tuple[int | None, Document]], path: Path, problems: Problems
-) -> Iterator[Document]:
-    """Yield documents, reporting and leaving out each whose id another one before it has.
-
-    Args:
-        documents: their lines, and the documents.
-        path: the file, for reports.
-        problems: receives the reports.
-    """
-    seen: set[str] = set()
-    for line, document in documents:
-        if document.id in seen:
-            count = len(document.mentions)
-            problems.reject(path, line, f"second copy of document {document.id}, with {count} mentions")
-        else:
-            seen.add(document.id)
-            yield document
-
-
 def require_documents(documents: Iterable[Document], *, path: Path, problems: Problems) -> Iterator[Document]:
     """Yield the documents, checking that there is at least one.
 

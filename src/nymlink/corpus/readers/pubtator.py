@@ -23,6 +23,7 @@ from typing import Final
 from nymlink.core.files import read_lines
 from nymlink.core.formats import Format
 from nymlink.core.problems import Problems
+from nymlink.corpus.distinct_ids import distinct_documents
 from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.offset_units import OffsetUnit, to_code_points
 from nymlink.corpus.options import CorpusOptions
@@ -52,23 +53,21 @@ def _recognises(_: Path, head: str) -> bool:
 
 
 def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:
-    return require_documents(_documents(path, options.offsets, problems), path=path, problems=problems)
+    documents = distinct_documents(
+        _documents(path, options.offsets, problems), path, problems, keep=options.keep_repeated
+    )
+    return require_documents(documents, path=path, problems=problems)
 
 
-def _documents(path: Path, unit: OffsetUnit, problems: Problems) -> Iterator[Document]:
-    seen: set[str] = set()
+def _documents(path: Path, unit: OffsetUnit, problems: Problems) -> Iterator[tuple[int, Document]]:
     for draft in _drafts(path, problems):
-        if draft.id in seen:
-            problems.reject(path, draft.line, f"second copy of document {draft.id}, with {len(draft.rows)} rows")
-            continue
-        seen.add(draft.id)
         # A line break rather than a blank, because titles often end without a full stop.
         text = "\n".join(part for part in (draft.title, draft.abstract) if part is not None)
         offsets = to_code_points(text, unit)
         mentions = (
             _mention(text, row, offsets, path=path, line=line, problems=problems) for line, row in draft.rows
         )
-        yield Document(draft.id, text, tuple(mention for mention in mentions if mention is not None))
+        yield draft.line, Document(draft.id, text, tuple(mention for mention in mentions if mention is not None))
 
 
 def _drafts(path: Path, problems: Problems) -> Iterator[_Draft]:

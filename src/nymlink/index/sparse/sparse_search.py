@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from scipy.sparse import csr_matrix
 
 from nymlink.core.store.arrays import map_array, save_array
 from nymlink.core.terminal.progress import track
+from nymlink.core.threads import compute_threads
 from nymlink.index.entries.entries import Entries
 from nymlink.index.fusion.hits import NONE, Hits, Rows, Scores, best_of
 from nymlink.index.sparse.best_rows import BestRows
@@ -305,7 +305,7 @@ def _salts(query_numbers: npt.NDArray[np.int64]) -> Hashes:
 
 def _map_blocks(function: Callable[[slice], T], count: int) -> list[T]:
     """Apply a function to blocks of so many queries, on all cores."""
-    cores = os.cpu_count() or 1
+    cores = compute_threads()
     size = int(np.clip(-(-count // (2 * cores)), *_BLOCK))
     blocks = [slice(start, start + size) for start in range(0, count, size)]
     if len(blocks) < 2:

@@ -10,18 +10,25 @@ from typing import Any
 from nymlink.core.delimited import protect_cell, restore_cell
 from nymlink.linking.link_rows import CANDIDATE, CONFIDENCE, LANGUAGE, NOTE, PLACE
 from nymlink.linking.model import FLAGS
+from nymlink.linking.review import REVIEW
 from nymlink.linking.writers.writer import LinksInfo
 
 
 def link_columns(info: LinksInfo) -> tuple[str, ...]:
-    """List the columns that describe a link: confidences, flags and languages only where there are such."""
+    """List the columns that describe a link: confidences, flags, languages, decisions where there are any."""
     candidate = CANDIDATE if info.multilingual else tuple(name for name in CANDIDATE if name != LANGUAGE)
-    return (*candidate, *((CONFIDENCE,) if info.confident else ()), *flag_columns(info), NOTE)
+    confidence = (CONFIDENCE,) if info.confident else ()
+    return (*candidate, *confidence, *flag_columns(info), NOTE, *review_columns(info))
 
 
 def flag_columns(info: LinksInfo) -> tuple[str, ...]:
     """List the columns that say what the sentence of a mention says of it; none for mentions that were given."""
     return FLAGS if info.annotated else ()
+
+
+def review_columns(info: LinksInfo) -> tuple[str, ...]:
+    """List the columns that say what people decided; none where nobody did."""
+    return REVIEW if info.reviewed else ()
 
 
 def mention_columns(info: LinksInfo) -> tuple[str, ...]:

@@ -70,5 +70,5 @@ FORMAT = LinkFormat(
     open=_open,
     endings=(".csv",),
     keeps_table=True,
-    appendable=True,
+    resumable=True,
 )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from nymlink.core.delimited import Record, restore_cell
 from nymlink.linking.link_rows import CANDIDATE, CONFIDENCE, NOTE, PLACE, rows
 from nymlink.linking.model import FLAGS, Link
-from nymlink.linking.writers.columns import added_names, flag_columns
-from nymlink.linking.writers.writer import LinksInfo
+from nymlink.linking.writers.columns import added_names, flag_columns, review_columns
+from nymlink.linking.writers.writer import LinksInfo, LinkWriter
 
 COLUMN_TYPES: Final[Mapping[str, type]] = {
     **{"start": int, "end": int, "rank": int, "score": float, CONFIDENCE: float},
@@ -29,7 +30,7 @@ class FlatRows:
     def __init__(self, info: LinksInfo) -> None:
         self._has_table = info.table is not None
         place = () if info.table is not None else (*PLACE, "mention")
-        self._columns = (*place, *CANDIDATE, CONFIDENCE, *flag_columns(info), NOTE)
+        self._columns = (*place, *CANDIDATE, CONFIDENCE, *flag_columns(info), NOTE, *review_columns(info))
         own = [] if info.table is None else _distinct([restore_cell(name) for name in info.table.header.fields])
         self.names = (*own, *added_names(self._columns, own))
         self.types = (*(str for _ in own), *(COLUMN_TYPES.get(column, str) for column in self._columns))
@@ -39,6 +40,25 @@ class FlatRows:
         own = [] if row is None else [restore_cell(field) for field in row.fields]
         for values in rows(link):
             yield (*own, *(values[column] for column in self._columns))
+
+
+class RowWriter(LinkWriter):
+    """Writes the rows of links.
+
+    Attributes:
+        rows: makes them.
+    """
+
+    def __init__(self, info: LinksInfo) -> None:
+        self.rows = FlatRows(info)
+
+    def write(self, link: Link, row: Record | None = None) -> None:
+        for values in self.rows.of(link, row):
+            self.add(values)
+
+    @abstractmethod
+    def add(self, values: tuple[Any, ...]) -> None:
+        """Write a row, with a value for each column."""
 
 
 def _distinct(names: list[str]) -> list[str]:

@@ -41,5 +41,5 @@ FORMAT = LinkFormat(
     open=JsonWriter,
     endings=(".jsonl",),
     keeps_table=True,
-    appendable=True,
+    resumable=True,
 )

@@ -7,28 +7,27 @@ from typing import Any, BinaryIO, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nymlink.core.delimited import Record
-from nymlink.linking.model import Link
-from nymlink.linking.writers.flat_rows import FlatRows
-from nymlink.linking.writers.writer import LinkFormat, LinksInfo, LinkWriter
+from nymlink.linking.writers.flat_rows import RowWriter
+from nymlink.linking.writers.writer import LinkFormat, LinksInfo
 
 _ROWS: Final = 50_000
 """Rows of a group, which are in memory at a time."""
-_TYPES: Final = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+ARROW_TYPES: Final = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+"""Types of columns, by those of their values in Python."""
 
 
-class ParquetWriter(LinkWriter):
+class ParquetWriter(RowWriter):
     """Writes typed columns, which `datasets` and data frames read as they are."""
 
     def __init__(self, out: BinaryIO, info: LinksInfo) -> None:
-        self._rows = FlatRows(info)
-        types = map(_TYPES.__getitem__, self._rows.types)
-        self._schema = pa.schema(list(zip(self._rows.names, types, strict=True)))
+        super().__init__(info)
+        types = map(ARROW_TYPES.__getitem__, self.rows.types)
+        self._schema = pa.schema(list(zip(self.rows.names, types, strict=True)))
         self._file = pq.ParquetWriter(out, self._schema, compression="zstd")
         self._waiting: list[tuple[Any, ...]] = []
 
-    def write(self, link: Link, row: Record | None = None) -> None:
-        self._waiting += self._rows.of(link, row)
+    def add(self, values: tuple[Any, ...]) -> None:
+        self._waiting.append(values)
         if len(self._waiting) >= _ROWS:
             self._flush()
 
@@ -58,4 +57,5 @@ FORMAT = LinkFormat(
     endings=(".parquet",),
     keeps_table=True,
     target="binary",
+    resumable=True,
 )

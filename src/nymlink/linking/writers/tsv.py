@@ -22,5 +22,5 @@ FORMAT = LinkFormat(
     open=_open,
     endings=(".tsv",),
     keeps_table=True,
-    appendable=True,
+    resumable=True,
 )

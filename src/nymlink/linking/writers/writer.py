@@ -38,6 +38,7 @@ class LinksInfo:
         calibrated: whether the links have confidences that are measured probabilities.
         annotated: whether the mentions were found in texts, by an annotator: the links then have confidences, and
             flags of what their sentences say of them (:class:`nymlink.linking.model.Context`).
+        reviewed: whether people decided some of the links (:class:`nymlink.linking.review.Review`).
         multilingual: whether the names are in several languages.
         located: whether the mentions have documents and offsets.
         has_documents: whether the documents themselves are given, with :meth:`LinkWriter.begin_document`.
@@ -49,6 +50,7 @@ class LinksInfo:
 
     calibrated: bool = False
     annotated: bool = False
+    reviewed: bool = False
     multilingual: bool = False
     located: bool = False
     has_documents: bool = False
@@ -68,6 +70,10 @@ class LinkWriter(ABC):
 
     def begin_document(self, document: Document) -> None:
         """Take the document whose links come next, one for each mention; a format without texts does nothing."""
+        return
+
+    def pass_over(self, document: Document) -> None:
+        """Take note of a document that an earlier run has written, before the first that this one writes."""
         return
 
     @abstractmethod
@@ -104,8 +110,10 @@ class LinkFormat:
         ignores: options of `nymlink link` that make no difference to this format, for example ``{"--top-k"}``.
         target: what is written to: a stream of ``"text"`` or of bytes (``"binary"``), or an empty ``"folder"``; to
             standard output such a format writes the text of one document.
-        appendable: whether all is written document by document, but for a header that the writer writes when it is
-            opened and an end when it is closed: a run that was killed can go on behind a document.
+        resumable: whether a run that was killed can go on behind a document: all is written document by document,
+            but for a header that the writer writes when it is opened and an end when it is closed; or, of a
+            ``"binary"`` format, its writer is a :class:`~nymlink.linking.writers.flat_rows.RowWriter`, whose rows
+            can be kept elsewhere until they are all there.
     """
 
     name: str
@@ -116,4 +124,4 @@ class LinkFormat:
     keeps_table: bool = False
     ignores: frozenset[str] = frozenset()
     target: Target = "text"
-    appendable: bool = False
+    resumable: bool = False

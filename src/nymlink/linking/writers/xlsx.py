@@ -8,11 +8,9 @@ import tempfile
 import warnings
 from typing import Any, BinaryIO, Final
 
-from nymlink.core.delimited import Record
 from nymlink.core.errors import MissingExtraError
-from nymlink.linking.model import Link
-from nymlink.linking.writers.flat_rows import FlatRows
-from nymlink.linking.writers.writer import LinkFormat, LinksInfo, LinkWriter
+from nymlink.linking.writers.flat_rows import RowWriter
+from nymlink.linking.writers.writer import LinkFormat, LinksInfo
 
 _MOST_ROWS: Final = 1_048_576
 _LONGEST_CELL: Final = 32_767
@@ -21,7 +19,7 @@ _UNWRITABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff￾￿]
 _RUN: Final = re.compile(r"[=+\-@\t\r']")
 
 
-class XlsxWriter(LinkWriter):
+class XlsxWriter(RowWriter):
     """Writes text cells, which are never formulas, and numbers; a full sheet is continued on the next.
 
     Raises:
@@ -34,16 +32,15 @@ class XlsxWriter(LinkWriter):
         except ImportError as error:
             raise MissingExtraError("xlsx", purpose="Writing a workbook") from error
         self._out = out
-        self._rows = FlatRows(info)
+        super().__init__(info)
         self._workbook = Workbook(write_only=True)
         self._shortened = 0
         self._begin_sheet()
 
-    def write(self, link: Link, row: Record | None = None) -> None:
-        for values in self._rows.of(link, row):
-            if self._count == _MOST_ROWS:
-                self._begin_sheet()
-            self._append(values)
+    def add(self, values: tuple[Any, ...]) -> None:
+        if self._count == _MOST_ROWS:
+            self._begin_sheet()
+        self._append(values)
 
     def close(self) -> None:
         # First into a file: a pipe that is closed leaves no half-written sheet behind.
@@ -62,7 +59,7 @@ class XlsxWriter(LinkWriter):
         number = len(self._workbook.sheetnames) + 1
         self._sheet = self._workbook.create_sheet("links" if number == 1 else f"links {number}")
         self._count = 0
-        self._append(self._rows.names)
+        self._append(self.rows.names)
 
     def _append(self, values: tuple[Any, ...]) -> None:
         self._sheet.append([self._cell(value) for value in values])
@@ -89,4 +86,5 @@ FORMAT = LinkFormat(
     endings=(".xlsx",),
     keeps_table=True,
     target="binary",
+    resumable=True,
 )

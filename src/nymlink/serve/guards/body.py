@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Final
 
 from starlette.datastructures import Headers
@@ -10,6 +11,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nymlink.serve.errors import Problem
 from nymlink.serve.settings import Limits
+
+_FILE: Final = re.compile(r"/projects/(?:preview|[^/]+/(?:files|import))")
+"""Where files are sent, which may be larger than other bodies and take longer."""
 
 _WITHOUT_BODY: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
@@ -29,57 +33,63 @@ class BodyGuard:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
+        is_file = _FILE.fullmatch(scope["path"]) is not None
+        most = self._limits.file_bytes if is_file else self._limits.body_bytes
+        seconds = self._limits.file_seconds if is_file else self._limits.body_seconds
         announced = headers.get("content-length", "")
-        too_large = announced.isdecimal() and int(announced) > self._limits.body_bytes
+        too_large = announced.isdecimal() and int(announced) > most
         body: bytes | None = None
         # A client that asks whether it may send hears the answer before it does.
         if not (too_large and "expect" in headers):
             try:
-                async with asyncio.timeout(self._limits.body_seconds):
-                    body = await self._read(receive)
+                async with asyncio.timeout(seconds):
+                    body = await _read(receive, most)
             except TimeoutError:
-                await self._too_slow().response()(scope, receive, send)
+                await _too_slow(seconds).response()(scope, receive, send)
                 return
             except _GoneError:
                 return
         if body is None:
-            await self._too_large().response()(scope, receive, send)
+            await _too_large(most).response()(scope, receive, send)
             return
         scope.setdefault("state", {})["request_bytes"] = len(body)
         await self._app(scope, _replay(body, receive), send)
 
-    async def _read(self, receive: Receive) -> bytes | None:
-        """Read a body; ``None`` for one that is too large."""
-        body: bytearray | None = bytearray()
-        while True:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise _GoneError
-            chunk = message.get("body", b"")
-            if body is not None and len(body) + len(chunk) > self._limits.body_bytes:
-                body = None
-            if body is not None:
-                body += chunk
-            if not message.get("more_body", False):
-                return None if body is None else bytes(body)
 
-    def _too_large(self) -> Problem:
-        return Problem(
-            413,
-            "body_too_large",
-            f"the body has more than {self._limits.body_bytes:,} bytes",
-            "send less at a time",
-            {"Connection": "close"},
-        )
+async def _read(receive: Receive, most: int) -> bytes | None:
+    """Read a body; ``None`` for one that is too large."""
+    body: bytearray | None = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise _GoneError
+        chunk = message.get("body", b"")
+        if body is not None and len(body) + len(chunk) > most:
+            body = None
+        if body is not None:
+            body += chunk
+        if not message.get("more_body", False):
+            return None if body is None else bytes(body)
 
-    def _too_slow(self) -> Problem:
-        return Problem(
-            408,
-            "body_too_slow",
-            f"the body did not arrive within {self._limits.body_seconds:g} seconds",
-            "send it faster, or less at a time",
-            {"Connection": "close"},
-        )
+
+def _too_large(most: int) -> Problem:
+    return Problem(
+        413,
+        "body_too_large",
+        f"the body has more than {most:,} bytes",
+        "send less at a time",
+        {"Connection": "close"},
+    )
+
+
+def _too_slow(seconds: float) -> Problem:
+    return Problem(
+        408,
+        "body_too_slow",
+        f"the body did not arrive within {seconds:g} seconds",
+        "send it faster, or less at a time",
+        {"Connection": "close"},
+    )
 
 
 class _GoneError(Exception):

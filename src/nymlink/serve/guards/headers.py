@@ -20,7 +20,7 @@ _SECURITY: Final = {
 }
 _PREFLIGHT: Final = {
     "Access-Control-Allow-Methods": "GET, POST, OPTIONS",
-    "Access-Control-Allow-Headers": "Authorization, Content-Type",
+    "Access-Control-Allow-Headers": "Authorization, Content-Type, X-File-Name",
     "Access-Control-Max-Age": "86400",
 }
 

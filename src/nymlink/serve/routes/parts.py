@@ -45,6 +45,6 @@ def base_url(request: Request) -> str:
     return (settings_of(request).public_url or str(request.base_url)).rstrip("/")
 
 
-def json_answer(value: Any) -> Response:
+def json_answer(value: Any, *, status: int = 200) -> Response:
     """Answer with JSON; values are known to be valid, so nothing checks them again."""
-    return Response(json_bytes(value), media_type="application/json")
+    return Response(json_bytes(value), status, media_type="application/json")

@@ -1,4 +1,4 @@
-"""Data-parallel training by several processes, started by ``torchrun``.
+"""Data-parallel training by several processes on one machine or on many, started by ``torchrun``.
 
 A batch is the same for any number of processes. Each process encodes its share of the names, gathers the vectors
 of all processes, computes the loss of the whole batch with its gradient to every vector, and propagates the part
@@ -10,19 +10,28 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import platform
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
+from torch.distributed.rendezvous import rendezvous
 
-from nymlink.core.errors import NymlinkError
+from nymlink.core.errors import InputError, NymlinkError
+from nymlink.core.store.digests import json_digest
+from nymlink.train.engine.heartbeat import LOST, heartbeat
 
 _TIMEOUT: Final = timedelta(days=1)
-"""Time that processes wait for the first one, which alone evaluates. Where one dies, torchrun ends the others."""
+"""Time that processes wait for the first one, which alone evaluates. Where one dies, the others end at once or, if
+it closes no connection, after some heartbeats."""
+
+
+class LostProcessError(NymlinkError):
+    """Another process of the training ended, or cannot be reached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +68,8 @@ class Processes:
         padded = vectors.new_zeros(max(counts), vectors.shape[1])
         padded[: len(vectors)] = vectors
         received = [torch.empty_like(padded) for _ in counts]
-        dist.all_gather(received, padded)
+        with _exchange():
+            dist.all_gather(received, padded)
         return torch.cat([part[:count] for part, count in zip(received, counts, strict=True)])
 
     def sum_gradients(self, parameters: Iterable[nn.Parameter]) -> None:
@@ -70,16 +80,19 @@ class Processes:
         for parameter in parameters:
             if parameter.grad is None:  # a process whose share of a small batch is empty
                 parameter.grad = torch.zeros_like(parameter)
-            pending.append(dist.all_reduce(parameter.grad, async_op=True))
+            with _exchange():
+                pending.append(dist.all_reduce(parameter.grad, async_op=True))
         for reduction in pending:
-            reduction.wait()
+            with _exchange():
+                reduction.wait()
 
     def total(self, number: int, device: torch.device) -> int:
         """Add up a number over all processes."""
         if self.count == 1:
             return number
         shared = torch.tensor([number], device=device)
-        dist.all_reduce(shared)
+        with _exchange():
+            dist.all_reduce(shared)
         return int(shared.item())
 
     def any(self, holds: bool, device: torch.device) -> bool:
@@ -91,8 +104,30 @@ class Processes:
         if self.count == 1:
             return number
         shared = torch.tensor([number], device=device)
-        dist.broadcast(shared, 0)
+        with _exchange():
+            dist.broadcast(shared, 0)
         return int(shared.item())
+
+    def require_same(self, values: Mapping[str, Any], device: torch.device) -> None:
+        """Check that each process has the values of process 0, where machines may have different files.
+
+        Args:
+            values: name → JSON value; the same names in each process.
+            device: the device that numbers are exchanged by.
+
+        Raises:
+            InputError: a value differs.
+            NymlinkError: one differs in another process.
+        """
+        own = {name: int(json_digest(value)[:15], 16) for name, value in values.items()}
+        first = {name: self.from_first(digest, device) for name, digest in own.items()}
+        with self.fail_together(device):
+            differing = [name for name in own if own[name] != first[name]]
+            if differing:
+                raise InputError(
+                    f"{platform.node()} has another {differing[0]} than the first machine of this training: put "
+                    "the same on every machine"
+                )
 
     @contextlib.contextmanager
     def fail_together(self, device: torch.device) -> Iterator[None]:
@@ -104,7 +139,9 @@ class Processes:
         try:
             yield
         except BaseException:
-            self.any(True, device)
+            # Its own error is the one to be seen, whoever is gone.
+            with contextlib.suppress(LostProcessError):
+                self.any(True, device)
             raise
         if self.any(False, device):
             raise NymlinkError("another process of this training failed: see the error message of that process")
@@ -122,11 +159,33 @@ def process_group(device: torch.device) -> Iterator[Processes]:
         return
     if device.type == "cuda":
         torch.cuda.set_device(device)
-    dist.init_process_group("nccl" if device.type == "cuda" else "gloo", timeout=_TIMEOUT)
+    with _exchange():
+        store, rank, count = next(iter(rendezvous("env://")))
+        backend = "nccl" if device.type == "cuda" else "gloo"
+        dist.init_process_group(backend, store=store, rank=rank, world_size=count, timeout=_TIMEOUT)
     try:
-        yield Processes(dist.get_rank(), dist.get_world_size())
+        with heartbeat(store, rank, count):
+            yield Processes(rank, count)
     finally:
         dist.destroy_process_group()
+
+
+@contextlib.contextmanager
+def _exchange() -> Iterator[None]:
+    """Turn errors of an exchange between processes into one that says what to do.
+
+    Raises:
+        LostProcessError: another process ended, or cannot be reached.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        reason = str(error).partition("\n")[0].rpartition(".cc:")[2].partition("] ")[2].partition(". ")[0]
+        reason = reason or type(error).__name__
+        raise LostProcessError(
+            f"another process of this training ended, or cannot be reached ({reason}): its own message says why; "
+            f"{LOST}"
+        ) from error
 
 
 def process_count() -> int:

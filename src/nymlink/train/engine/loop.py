@@ -20,7 +20,7 @@ from torch.optim import Optimizer
 from nymlink.core.errors import NymlinkError, StoreError
 from nymlink.core.prefetch import prefetch
 from nymlink.train.engine import checkpoint
-from nymlink.train.engine.distributed import SINGLE, Processes
+from nymlink.train.engine.distributed import SINGLE, LostProcessError, Processes
 from nymlink.train.engine.interrupts import StopNowError, StopRequest, catch_interrupts
 from nymlink.train.engine.optimiser import LearningRate
 from nymlink.train.engine.out_of_memory import OutOfMemoryError, out_of_memory_advice
@@ -93,7 +93,13 @@ class Loop(Generic[B]):
         Raises:
             StoreError: it is damaged, or belongs to another model or training.
         """
-        path = checkpoint.checkpoints(self._folder)[step]
+        path = checkpoint.checkpoints(self._folder).get(step)
+        if path is None:
+            raise StoreError(
+                f"this machine does not see the checkpoint of step {step:,}, which the first one has: put the "
+                "output on storage that all machines share, or copy it there",
+                path=self._folder,
+            )
         saved = checkpoint.restore(path, self._model, self._optimiser)
         if self._processes.first and any(saved.get(key) != value for key, value in self._identity.items()):
             raise StoreError("the checkpoint is of another training", path=path)
@@ -250,6 +256,8 @@ class Loop(Generic[B]):
         try:
             with out_of_memory_advice(f"lower {setting} (now {getattr(self._settings, setting):,})"):
                 yield
+        except LostProcessError as error:
+            raise LostProcessError(f"{where}: {error}. {self._last_checkpoint()}") from error
         except OutOfMemoryError as error:
             raise NymlinkError(f"{where}: {error}. {self._last_checkpoint()}") from error
         except NymlinkError as error:

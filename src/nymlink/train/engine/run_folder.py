@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 import torch
-from filelock import FileLock, Timeout
 from safetensors import SafetensorError
 
 from nymlink.core.errors import InputError, OutputError
 from nymlink.core.json_objects import member
 from nymlink.core.store.atomic import atomic_directory, atomic_file, output_errors
+from nymlink.core.store.folder_lock import LOCK, locked_folder
 from nymlink.core.store.output_checks import require_changeable, require_place
 from nymlink.core.store.ownership import RECORD
 from nymlink.train.engine.checkpoint import checkpoints, prune
@@ -29,9 +29,6 @@ from nymlink.train.settings.toml_files import to_toml
 
 FINISHED: Final = -1
 """Returned by :meth:`RunFolder.open` instead of a step where the training is finished."""
-
-_LOCK: Final = ".lock"
-"""The lock file; a killed process leaves the file behind, but not the lock."""
 
 _CONFIG: Final = "config.toml"
 _METRICS: Final = "metrics.jsonl"
@@ -90,25 +87,8 @@ class RunFolder:
         Raises:
             OutputError: another training has the lock, or the folder cannot be made.
         """
-        lock = FileLock(self.path / _LOCK)
-        with output_errors(self.path):
-            self.path.mkdir(parents=True, exist_ok=True)
-        try:
-            lock.acquire(blocking=False)
-        except Timeout as error:
-            raise OutputError(
-                "another training is writing to this folder: wait until it ends, or choose another output",
-                path=self.path,
-            ) from error
-        except OSError:
-            pass  # The file system has no locks: go on without one.
-        try:
+        with locked_folder(self.path, "training"):
             yield
-        finally:
-            with suppress(OSError):
-                # On Windows a locked file cannot be removed; filelock removes it there when it is released.
-                (self.path / _LOCK).unlink()
-            lock.release()
 
     def open(self, processes: Processes, device: torch.device, *, restart: bool) -> int:
         """Begin a training in the folder, which must be :meth:`locked`, or resume the one that is in it.
@@ -279,7 +259,7 @@ def _record_in(path: Path) -> dict[str, Any] | None:
         OutputError: the folder holds something other than a training.
     """
     with output_errors(path):
-        if not path.exists() or (path.is_dir() and all(file.name == _LOCK for file in path.iterdir())):
+        if not path.exists() or (path.is_dir() and all(file.name == LOCK for file in path.iterdir())):
             return None
     try:
         record = json.loads((path / RECORD).read_text(encoding="utf-8"))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -137,6 +138,8 @@ def train_encoder(
             if processes.first:
                 until_done.enter_context(folder.locked())
                 start = folder.open(processes, device, restart=restart)
+        own = {"base": provenance["base"], "data": dict(data.provenance), "version of nymlink": version("nymlink")}
+        processes.require_same(own, device)
         start = processes.from_first(start, device)
         if start == FINISHED:
             return folder.result if processes.first else {}

@@ -15,6 +15,7 @@ from nymlink.core.language_codes import UNKNOWN_LANGUAGE
 from nymlink.corpus.model import Document, Mention
 from nymlink.index.index import Index
 from nymlink.linking.queries import queries
+from nymlink.rank.question import Question
 from nymlink.train.ranking.labelled import LabelledQuestions
 from nymlink.vocabulary.model import SYNONYM_KINDS
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -31,6 +32,18 @@ def names_elsewhere(
         count: how many questions at most, drawn at random.
         seed: of the draw.
         weight: of each question.
+
+    Raises:
+        InputError: no other source names any of the concepts.
+    """
+    questions, answers = draw_names_elsewhere(index, merged, count, seed=seed)
+    return LabelledQuestions.of(index, questions, answers, weight=weight)
+
+
+def draw_names_elsewhere(
+    index: Index, merged: Vocabulary, count: int, *, seed: int = 0
+) -> tuple[list[Question], list[frozenset[int]]]:
+    """Draw the questions of :func:`names_elsewhere`, and the rows of the concepts that are right for each.
 
     Raises:
         InputError: no other source names any of the concepts.
@@ -57,9 +70,7 @@ def names_elsewhere(
         for parts, concept in zip(asked, concepts, strict=True)
         if len(parts) == 1
     ]
-    return LabelledQuestions.of(
-        index, [question for question, _ in single], [answer for _, answer in single], weight=weight
-    )
+    return [question for question, _ in single], [answer for _, answer in single]
 
 
 def _answers(vocabulary: Vocabulary, merged: Vocabulary) -> dict[int, frozenset[int]]:

@@ -186,7 +186,7 @@ def test_the_licence_comes_from_the_list_of_sources(tmp_path: Path, listed: str)
     sources.write_text("name\tterms\ntable.tsv\tmine\n")
     assert read(folder, row).licence is None
     sources.write_text("file\tlicence\ntable.tsv\tCC0\n", encoding="utf-16")
-    assert read(folder, row).licence is None
+    assert read(folder, row).licence == "CC0"
 
 
 def test_the_licences_of_real_tables_are_known(data: Path) -> None:

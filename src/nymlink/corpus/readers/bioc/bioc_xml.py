@@ -15,12 +15,13 @@ from xml.etree.ElementTree import Element
 from nymlink.core.formats import Format
 from nymlink.core.problems import Problems
 from nymlink.core.structured.xml_records import read_records, root_name
+from nymlink.corpus.distinct_ids import distinct_documents
 from nymlink.corpus.model import Document
 from nymlink.corpus.offset_units import OffsetUnit
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.readers import CorpusFormat
 from nymlink.corpus.readers.bioc.passages import Annotation, Passage, assemble, infon_ids
-from nymlink.corpus.readers.common import distinct_documents, require_documents, source_name
+from nymlink.corpus.readers.common import require_documents, source_name
 
 _LONGEST_DOCUMENT: Final = 512 << 20
 _NUMBER: Final = re.compile(r"\s*-?[0-9]{1,10}\s*")
@@ -31,7 +32,9 @@ def _recognises(_: Path, head: str) -> bool:
 
 
 def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:
-    documents = distinct_documents(_documents(path, options.offsets, problems), path, problems)
+    documents = distinct_documents(
+        _documents(path, options.offsets, problems), path, problems, keep=options.keep_repeated
+    )
     return require_documents(documents, path=path, problems=problems)
 
 

@@ -22,12 +22,12 @@ from typing import Final, NamedTuple
 from nymlink.core.files import read_lines
 from nymlink.core.formats import Format
 from nymlink.core.problems import Problems
+from nymlink.corpus.distinct_ids import distinct_documents
 from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.offset_units import OffsetUnit, unit_length
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.readers import CorpusFormat
 from nymlink.corpus.readers.common import (
-    distinct_documents,
     first_lines,
     most_match,
     require_documents,
@@ -112,7 +112,9 @@ def _recognises(_: Path, head: str) -> bool:
 def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:
     drafts = _drafts(path, options.offsets, problems)
     documents = ((draft.line, draft.document()) for draft in drafts if draft.pieces)
-    return require_documents(distinct_documents(documents, path, problems), path=path, problems=problems)
+    return require_documents(
+        distinct_documents(documents, path, problems, keep=options.keep_repeated), path=path, problems=problems
+    )
 
 
 def _drafts(path: Path, unit: OffsetUnit, problems: Problems) -> Iterator[_Draft]:

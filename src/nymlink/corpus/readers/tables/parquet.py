@@ -36,7 +36,7 @@ def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator
     file = _open(path)
     names = file.schema_arrow.names
     if {"passages", "entities"} <= set(names):
-        yield from bigbio_documents(_rows(file, path, problems), path, options.offsets, problems)
+        yield from bigbio_documents(_rows(file, path, problems), path, options, problems)
     else:
         columns = header_columns(names, options.columns, path, 1)
         rows: MentionRows = (

@@ -9,13 +9,12 @@ have different keys; the first objects decide which keys are read.
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from nymlink.core.delimited import DELIMITER_NAMES, guess_delimiter, parse_records, restore_cell
+from nymlink.core.delimited import guess_delimiter, parse_records, restore_cell
 from nymlink.core.errors import InputError
 from nymlink.core.files import read_head, read_lines
 from nymlink.core.formats import Format
@@ -27,13 +26,13 @@ from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.readers import CorpusFormat
 from nymlink.corpus.readers.columns import is_mention
 from nymlink.corpus.readers.common import first_lines, most_match, require_documents
+from nymlink.corpus.readers.tables.layout import say_delimiter
 from nymlink.corpus.readers.tables.mention_rows import MentionRows, header_columns, object_rows, row_documents
 
 _JSON: Final = re.compile(r'\s*\{\s*"')
 _MEDMENTIONS: Final = re.compile(r"[0-9]{1,9}\t[^\t]+\tC[0-9]{7}\s*$")
 _MEDMENTIONS_COLUMNS: Final = {"document": "1", "mention": "2", "concept_id": "3"}
 _SUFFIXES: Final = (".csv", ".tsv", ".jsonl", ".ndjson")
-_USUAL_DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
 
 
 def _recognises(path: Path, head: str) -> bool:
@@ -84,7 +83,7 @@ def _delimited_rows(path: Path, wanted: Mapping[str, str], problems: Problems) -
         width = max(len(header), *map(int, wanted.values()))
         header = [str(column) for column in range(1, width + 1)]
     columns = header_columns(header, wanted, path, first.line)
-    _say_delimiter(path, delimiter)
+    say_delimiter(path, delimiter)
     for row in rows:
         if len(row.fields) != len(header):
             problems.reject(path, row.line, f"{len(row.fields)} columns instead of {len(header)}")
@@ -92,17 +91,6 @@ def _delimited_rows(path: Path, wanted: Mapping[str, str], problems: Problems) -
         if row.literal_quotes:
             problems.repair(path, row.line, "an unbalanced quotation mark: read as an ordinary character")
         yield row.line, columns, dict(zip(header, map(restore_cell, row.fields), strict=True))
-
-
-def _say_delimiter(path: Path, delimiter: str) -> None:
-    """Warn where fields are separated in another way than the ending of the file's name says."""
-    usual = _USUAL_DELIMITERS.get(Path(path.name.lower().removesuffix(".gz")).suffix)
-    if usual is not None and delimiter != usual:
-        warnings.warn(
-            f"{path}: its first line tells that fields are separated by {DELIMITER_NAMES[delimiter]}, not by "
-            f"{DELIMITER_NAMES[usual]} as its name says: so it is read",
-            stacklevel=2,
-        )
 
 
 FORMAT: Final[CorpusFormat] = Format(

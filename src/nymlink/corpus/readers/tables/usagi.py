@@ -5,6 +5,7 @@ What no one has approved is a suggestion, and no gold.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
@@ -15,14 +16,16 @@ from nymlink.core.errors import InputError
 from nymlink.core.files import read_lines
 from nymlink.core.formats import Format
 from nymlink.core.problems import Problems
+from nymlink.corpus.distinct_ids import distinct_documents
 from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.readers import CorpusFormat
-from nymlink.corpus.readers.common import distinct_documents, first_lines, require_documents, source_name
+from nymlink.corpus.readers.common import first_lines, require_documents, source_name
 from nymlink.corpus.usagi import NO_CONCEPT, OMOP
 
 _NEEDED: Final = ("sourceCode", "sourceName", "mappingStatus", "conceptId")
 _APPROVED: Final = "APPROVED"
+_COUNT: Final = re.compile("[0-9]{1,12}")
 
 
 def _recognises(_: Path, head: str) -> bool:
@@ -34,8 +37,8 @@ def _header(line: str) -> list[str]:
     return [cell.strip().strip('"') for cell in line.split(guess_delimiter(line))]
 
 
-def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:  # noqa: ARG001
-    documents = distinct_documents(_documents(path, problems), path, problems)
+def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:
+    documents = distinct_documents(_documents(path, problems), path, problems, keep=options.keep_repeated)
     return require_documents(documents, path=path, problems=problems)
 
 
@@ -51,7 +54,9 @@ def _documents(path: Path, problems: Problems) -> Iterator[tuple[int, Document]]
             continue
         approved = (row["conceptId"].strip() for _, row in found if row["mappingStatus"] == _APPROVED)
         ids = tuple(dict.fromkeys(OMOP + each for each in approved if each not in ("", NO_CONCEPT)))
-        mention = Mention(term.strip(), concept_ids=ids, id=code or None)
+        stated = found[0][1].get("sourceFrequency", "").strip()
+        frequency = int(stated) if _COUNT.fullmatch(stated) else 1
+        mention = Mention(term.strip(), concept_ids=ids, id=code or None, frequency=frequency)
         yield line, Document(code or f"{name}:{line}", mentions=(mention,))
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from openpyxl.workbook.workbook import Workbook
 
 _WORKBOOK: Final = "xl/workbook.xml"
+_ENDING: Final = ".xlsx"
 _MAX_BYTES: Final = 512 << 20
 """The most bytes of a workbook, unpacked: zip makes a thousand times as much of a file as it has."""
 _PIECE_BYTES: Final = 1 << 20
@@ -39,8 +40,12 @@ _MERGED: Final = re.compile(rb'<mergeCell\s[^>]*?ref="([A-Z]{1,3})([0-9]{1,7}):(
 def _recognises(path: Path, _: str) -> bool:
     if not path.is_file() or not zipfile.is_zipfile(path):
         return False
-    with zipfile.ZipFile(path) as file:
-        return _WORKBOOK in file.namelist()
+    try:
+        with zipfile.ZipFile(path) as file:
+            return _WORKBOOK in file.namelist()
+    # Whatever a damaged list of its files makes of the library.
+    except Exception:
+        return path.name.lower().endswith(_ENDING)
 
 
 def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:

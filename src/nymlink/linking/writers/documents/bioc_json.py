@@ -16,7 +16,7 @@ class BioCJsonWriter(DocumentWriter):
     def __init__(self, out: TextIO, info: LinksInfo) -> None:
         super().__init__()
         self._out = out
-        self._before = '{"source": "nymlink", "date": "", "key": "", "infons": {}, "documents": [\n'
+        out.write('{"source": "nymlink", "date": "", "key": "", "infons": {}, "documents": [\n')
 
     def write_document(self, id_: str, text: str, annotations: list[Annotation]) -> int:
         values = {
@@ -28,13 +28,11 @@ class BioCJsonWriter(DocumentWriter):
         }
         # ASCII where a name holds half a character, which no encoding can.
         line = json.dumps(values, ensure_ascii=False).encode("utf-8", "replace").decode()
-        self._out.write(self._before + line)
-        self._before = ",\n"
+        self._out.write((",\n" if self._count > 1 else "") + line)
         return 0
 
     def _write_end(self) -> None:
-        begin = "" if self._before == ",\n" else self._before
-        self._out.write(begin + "\n]}\n")
+        self._out.write("\n]}\n")
 
 
 def _passage(passage: Passage) -> dict[str, Any]:
@@ -63,4 +61,5 @@ FORMAT = LinkFormat(
     endings=(".bioc.json",),
     needs=frozenset({"documents"}),
     ignores=frozenset({"--top-k"}),
+    resumable=True,
 )

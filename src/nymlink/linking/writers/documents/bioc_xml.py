@@ -60,5 +60,5 @@ FORMAT = LinkFormat(
     endings=(".bioc.xml",),
     needs=frozenset({"documents"}),
     ignores=frozenset({"--top-k"}),
-    appendable=True,
+    resumable=True,
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, TextIO
 
 from nymlink.core.errors import InputError
+from nymlink.corpus.model import Document
 from nymlink.corpus.readers.standoff.brat import LOCAL_PREFIX
 from nymlink.linking.writers.documents.document_writer import (
     LINE_END,
@@ -45,6 +46,10 @@ class BratWriter(DocumentWriter):
         else:
             self._out.write(lines)
         return 0
+
+    def pass_over(self, document: Document) -> None:
+        super().pass_over(document)
+        self._new_name(self._id(document))
 
     def _new_name(self, id_: str) -> str:
         """Make a file name of an id, which no other document has on any system."""
@@ -92,4 +97,5 @@ FORMAT = LinkFormat(
     needs=frozenset({"documents"}),
     ignores=frozenset({"--top-k"}),
     target="folder",
+    resumable=True,
 )

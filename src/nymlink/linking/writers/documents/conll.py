@@ -78,5 +78,5 @@ FORMAT = LinkFormat(
     endings=(".conll",),
     needs=frozenset({"documents"}),
     ignores=frozenset({"--top-k"}),
-    appendable=True,
+    resumable=True,
 )

@@ -73,6 +73,9 @@ class DocumentWriter(LinkWriter):
         self._write_open_document()
         self._document = document
 
+    def pass_over(self, document: Document) -> None:
+        self._count += 1
+
     def write(self, link: Link, row: Record | None = None) -> None:
         self._links.append(link)
 
@@ -102,6 +105,10 @@ class DocumentWriter(LinkWriter):
     def _what_is_left_out(self) -> str:
         return "it is not known where in their text they stand"
 
+    def _id(self, document: Document) -> str:
+        """Return the id of the document that was counted last; its number where it has none."""
+        return document.id or str(self._count)
+
     def _write_open_document(self) -> None:
         if self._document is None:
             return
@@ -113,7 +120,7 @@ class DocumentWriter(LinkWriter):
         annotations = [_annotation(document, link) for link in links if link.mention.pieces]
         text = _HALF.sub("\ufffd", document.text)
         self._left_out += len(links) - len(annotations)
-        self._left_out += self.write_document(document.id or str(self._count), text, annotations)
+        self._left_out += self.write_document(self._id(document), text, annotations)
 
 
 def one_line(text: str) -> str:

@@ -47,5 +47,5 @@ FORMAT = LinkFormat(
     endings=(".pubtator", ".pubtator.txt"),
     needs=frozenset({"documents"}),
     ignores=frozenset({"--top-k"}),
-    appendable=True,
+    resumable=True,
 )

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any, Final, TextIO
 from uuid import UUID
 
+from nymlink.linking.review import Relation, Review
 from nymlink.linking.writers.mappings.prefixes import prefix, split_curie
-from nymlink.linking.writers.mappings.relations import Relation
 from nymlink.linking.writers.mappings.term_writer import Target, Term, TermWriter
 from nymlink.linking.writers.writer import LinkFormat, LinksInfo
 
@@ -105,20 +105,30 @@ class ConceptMapWriter(TermWriter):
     def _target(self, code: str, target: Target) -> dict[str, Any]:
         candidate, link = target.candidate, target.link
         notes = link.notes if candidate is link.candidates[0] else ()
+        if link.review is not None:
+            notes = _said(link.review)
         similarity, confidence = round(min(max(candidate.score, 0), 1), 4), link.confidence
         value: dict[str, Any] = {"code": code, "display": " ".join(candidate.concept_name.split()) or code}
         if self._is_r5:
             value["relationship"] = _RELATIONSHIPS[target.relation]
             if notes:
                 value["comment"] = "; ".join(notes)
-            value["property"] = [{"code": "similarity", "valueDecimal": similarity}]
+            found = [{"code": "similarity", "valueDecimal": similarity}] if candidate.parts else []
+            value["property"] = found
             if confidence is not None and candidate is link.candidates[0]:
                 value["property"].append({"code": "confidence", "valueDecimal": round(confidence, 4)})
         else:
             value["equivalence"] = _EQUIVALENCES[target.relation]
             matched = " ".join(candidate.matched.text.split())
-            value["comment"] = "; ".join([f"matched {matched!r}, similarity {similarity:.4f}", *notes])
-        return value
+            how = [f"matched {matched!r}, similarity {similarity:.4f}"] if candidate.parts else []
+            value["comment"] = "; ".join([*how, *notes])
+        return {name: each for name, each in value.items() if each != []}
+
+
+def _said(review: Review) -> tuple[str, ...]:
+    """Say what a person decided."""
+    done = "flagged" if review.verdict == "flag" else "decided"
+    return (f"{done} by {review.reviewer} at {review.decided_at}", *filter(None, (review.comment,)))
 
 
 def _code(text: str) -> str:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from nymlink.linking.candidates import DICTIONARY, WRITING
 from nymlink.linking.model import Candidate, Link
+from nymlink.linking.review import Relation
 from nymlink.text.normalisation.normalise import normalise
-
-Relation = Literal["equal", "narrower", "broader", "related", "close"]
-"""The term means the concept; something narrower; something broader; something related; or something like it."""
 
 
 def relation(candidate: Candidate, link: Link) -> Relation:
-    """Say how a term is related to a candidate.
+    """Say how a term is related to a candidate: as a person decided, else by the name that matched.
 
     Args:
         candidate: the concept.
         link: the link of the term, or of its part.
     """
+    if link.review is not None and candidate in link.candidates[: len(link.review.relations)]:
+        return link.review.relations[link.candidates.index(candidate)]
     if not _is_name(candidate, link) or candidate.contradiction is not None or link.guessed or link.left_out:
         return "close"
     if candidate.matched.kind == "narrow":

@@ -52,9 +52,8 @@ class SourceToConceptMapWriter(TermWriter):
         fitting = [term for term in terms if len(term.code) <= _LONGEST_CODE]
         for term in fitting:
             description = term.name[:_LONGEST_DESCRIPTION]
-            best = [each for each in term.targets() if each.candidate is each.link.candidates[0]]
             # Several parts may mean the same concept.
-            concepts = dict.fromkeys(self._concept_of(each.candidate) for each in best)
+            concepts = dict.fromkeys(self._concept_of(each.candidate) for each in term.best)
             for concept in concepts or (_NONE,):
                 row = (term.code, "0", self._source, description, concept.id, concept.vocabulary, *_ALWAYS)
                 self._out.writerow(row)

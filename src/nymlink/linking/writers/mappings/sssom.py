@@ -15,8 +15,10 @@ from importlib.metadata import version
 from typing import Final, TextIO
 from uuid import UUID
 
+from nymlink.linking.model import Link
+from nymlink.linking.review import Relation, Review
 from nymlink.linking.writers.mappings.prefixes import prefix, split_curie
-from nymlink.linking.writers.mappings.relations import Relation, is_lexical
+from nymlink.linking.writers.mappings.relations import is_lexical
 from nymlink.linking.writers.mappings.term_writer import Target, Term, TermWriter
 from nymlink.linking.writers.writer import LinkFormat, LinksInfo
 
@@ -44,6 +46,8 @@ _COLUMNS: Final = (
     "mapping_justification",
     "similarity_score",
     "confidence",
+    "reviewer_label",
+    "mapping_date",
     "comment",
     "other",
 )
@@ -56,6 +60,8 @@ _LICENCES: Final = {
     "cc by-sa 4.0": "https://creativecommons.org/licenses/by-sa/4.0/",
 }
 _UNSPECIFIED: Final = "https://w3id.org/sssom/license/unspecified"
+_MANUAL: Final = "semapv:ManualMappingCuration"
+_SIMILARITY: Final = "semapv:SemanticSimilarityThresholdMatching"
 _SPACE: Final = re.compile(r"\s")
 _CURIE: Final = re.compile(r"[A-Za-z][\w.-]*:[^\s:/]\S*")
 
@@ -89,8 +95,9 @@ class SssomWriter(TermWriter):
             subject["subject_id"] = self._curie(term.code)
         else:
             subject["subject_type"] = "rdfs literal"
-            if term.code != term.name:
-                subject["other"] = _cell(f"code={term.code}")
+        subject |= _review(term.link.review)
+        if term.code != term.name and "subject_id" not in subject:
+            subject["other"] = "; ".join(filter(None, (subject.get("other"), _cell(f"code={term.code}"))))
         targets = list(term.targets())
         for target in targets:
             yield {**subject, **self._object(target, is_first=target is targets[0])}
@@ -99,13 +106,14 @@ class SssomWriter(TermWriter):
                 **subject,
                 "predicate_id": "skos:exactMatch",
                 "object_id": "sssom:NoTermFound",
-                "mapping_justification": "semapv:CompositeMatching",
-                "comment": _cell("; ".join(term.link.notes)),
+                "mapping_justification": "semapv:CompositeMatching" if term.link.review is None else _MANUAL,
+                "comment": _comment(term.link),
             }
 
     def _object(self, target: Target, *, is_first: bool) -> dict[str, str]:
         candidate, link = target.candidate, target.link
-        matching = "LexicalMatching" if is_lexical(candidate) else "SemanticSimilarityThresholdMatching"
+        matching = "semapv:LexicalMatching" if is_lexical(candidate) else _SIMILARITY
+        decided = link.review is not None and bool(link.review.relations)
         # A confidence is that of the first candidate; one that is no measured probability is not stated.
         stated = self._info.calibrated and candidate is link.candidates[0]
         confidence = link.confidence if stated else None
@@ -113,10 +121,11 @@ class SssomWriter(TermWriter):
             "predicate_id": _PREDICATES[target.relation],
             "object_id": self._curie(candidate.concept_id),
             "object_label": _cell(candidate.concept_name),
-            "mapping_justification": f"semapv:{matching}",
-            "similarity_score": f"{min(max(candidate.score, 0), 1):.4f}",
+            "mapping_justification": _MANUAL if decided else matching,
+            # A concept that a person gave may be none that a search had found.
+            "similarity_score": f"{min(max(candidate.score, 0), 1):.4f}" if candidate.parts else "",
             "confidence": "" if confidence is None else f"{confidence:.4f}",
-            "comment": _cell("; ".join(link.notes)) if is_first else "",
+            "comment": _comment(link) if is_first else "",
         }
 
     def _curie(self, concept_id: str) -> str:
@@ -149,6 +158,23 @@ def _licence(stated: set[str | None]) -> str:
         return _UNSPECIFIED
     is_iri = re.fullmatch(r"https?://[^\s<>\"]+", licence) is not None
     return licence if is_iri else _LICENCES.get(licence.casefold(), _UNSPECIFIED)
+
+
+def _comment(link: Link) -> str:
+    """Write what is to be said of a link: by the reviewer, else what there is to doubt."""
+    return _cell("; ".join(link.notes) if link.review is None else link.review.comment)
+
+
+def _review(review: Review | None) -> dict[str, str]:
+    """Write who decided, and when; what SSSOM has no column for, in `other`."""
+    if review is None:
+        return {}
+    flagged = "decision=flag; " if review.verdict == "flag" else ""
+    return {
+        "reviewer_label": _cell(review.reviewer),
+        "mapping_date": review.decided_at[:10],
+        "other": f"{flagged}decided_at={review.decided_at}",
+    }
 
 
 def _cell(text: str) -> str:

@@ -10,7 +10,8 @@ from typing import Final
 
 from nymlink.core.delimited import Record, restore_cell
 from nymlink.linking.model import Candidate, Link
-from nymlink.linking.writers.mappings.relations import Relation, relation
+from nymlink.linking.review import Relation
+from nymlink.linking.writers.mappings.relations import relation
 from nymlink.linking.writers.writer import LinksInfo, LinkWriter
 
 _COUNT: Final = re.compile(r"\s*[0-9]{1,12}\s*")
@@ -49,6 +50,12 @@ class Term:
     frequency: int
     row: tuple[str, ...]
 
+    @property
+    def best(self) -> list[Target]:
+        """What it is mapped to: the first of the candidates of each part; of those that a person chose, all."""
+        reviewed = self.link.review is not None and bool(self.link.review.relations)
+        return [each for each in self.targets() if reviewed or each.candidate is each.link.candidates[0]]
+
     def targets(self) -> Iterator[Target]:
         """Yield what it is mapped to, best first; nothing where its link is NIL."""
         for part in () if self.link.nil else self.link.singles:
@@ -78,7 +85,9 @@ class TermWriter(LinkWriter):
         code = self._code(link, fields) or name
         best = tuple(candidate.concept_id for part in link.singles for candidate in part.candidates)
         ways = self._terms.setdefault((code, name), {})
-        ways.setdefault(best, Term(code, name, link, 0, fields)).frequency += self._frequency(fields)
+        ways.setdefault(best, Term(code, name, link, 0, fields)).frequency += self._frequency(
+            fields, link.mention.frequency
+        )
 
     def close(self) -> None:
         terms = []
@@ -97,8 +106,8 @@ class TermWriter(LinkWriter):
         # The id of a mention in a text ("T1") is no code.
         return link.mention.id or "" if link.mention.start is None else ""
 
-    def _frequency(self, fields: tuple[str, ...]) -> int:
+    def _frequency(self, fields: tuple[str, ...], frequency: int) -> int:
         if self._table is None or self._table.frequency is None:
-            return 1
+            return frequency
         stated = fields[self._table.frequency]
         return int(stated) if _COUNT.fullmatch(stated) else 0

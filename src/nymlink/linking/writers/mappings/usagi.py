@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import csv
 import time
+from collections.abc import Mapping
 from typing import Final, TextIO
 
 from nymlink.corpus.usagi import ADDITIONAL, AFTER, BEFORE, NO_CONCEPT
+from nymlink.linking.model import Link
+from nymlink.linking.review import Relation
 from nymlink.linking.writers.mappings.omop_concepts import omop_concept, require_omop
 from nymlink.linking.writers.mappings.term_writer import Target, Term, TermWriter
 from nymlink.linking.writers.writer import LinkFormat, LinksInfo
 
 _AUTHOR: Final = "nymlink"
+_EQUIVALENCES: Final[Mapping[Relation, str]] = {
+    "equal": "EQUIVALENT",
+    "narrower": "WIDER",
+    "broader": "NARROWER",
+    "related": "INEXACT",
+    "close": "INEXACT",
+}
+"""How the target is to the term, by how the term is to the target."""
 _UNMAPPED: Final = (NO_CONCEPT, "Unmapped", "")
 
 
 class UsagiWriter(TermWriter):
-    """Writes the best concept of each part as a target, unchecked; further candidates are suggestions.
+    """Writes the best concept of each part as a target, further candidates as suggestions.
 
-    The columns of the user's table are additional information.
+    A target is unchecked unless a person decided it. The columns of the user's table are additional information.
     """
 
     def __init__(self, out: TextIO, info: LinksInfo) -> None:
@@ -38,22 +49,17 @@ class UsagiWriter(TermWriter):
             suggested = dict.fromkeys(self._concept(target)[0] for target in targets)
             before = [term.code, term.name, str(term.frequency), ";".join(suggested)]
             added = [term.row[place] for place in self._kept]
-            best = [target for target in targets if target.candidate is target.link.candidates[0]]
-            score = min((target.candidate.score for target in best), default=0.0)
-            author = (_AUTHOR, now) if best else ("", "0")
-            for number, name, domain in [self._concept(target) for target in best] or [_UNMAPPED]:
+            best: list[Target | None] = [*term.best]
+            score = min((target.candidate.score for target in term.best), default=0.0)
+            for target in best or [None]:
+                number, name, domain = _UNMAPPED if target is None else self._concept(target)
                 values = {
                     "matchScore": f"{min(max(score, 0), 1):.4f}",
-                    "mappingStatus": "UNCHECKED",
-                    "equivalence": "UNREVIEWED",
-                    "statusSetOn": "0",
                     "conceptId": number,
                     "conceptName": name,
                     "domainId": domain,
                     "mappingType": "MAPS_TO",
-                    "comment": "; ".join(term.link.notes),
-                    "createdBy": author[0],
-                    "createdOn": author[1],
+                    **_status(term.link, target, now),
                 }
                 self._out.writerow([*before, *added, *(values.get(column, "") for column in AFTER)])
 
@@ -61,6 +67,35 @@ class UsagiWriter(TermWriter):
         """Return the number, the name and the domain of a concept."""
         found = omop_concept(target.candidate, self._info.vocabulary, format="usagi")
         return found.id, target.candidate.concept_name, found.domain
+
+
+def _status(link: Link, target: Target | None, now: str) -> dict[str, str]:
+    """Write what a person decided of a target, or that nobody did."""
+    review = link.review
+    if review is None:
+        author = ("", "0") if target is None else (_AUTHOR, now)
+        return {
+            "mappingStatus": "UNCHECKED",
+            "equivalence": "UNREVIEWED",
+            "statusSetOn": "0",
+            "comment": "; ".join(link.notes),
+            "createdBy": author[0],
+            "createdOn": author[1],
+        }
+    at = str(review.at)
+    decided = review.verdict != "flag"
+    return {
+        "mappingStatus": "APPROVED" if decided else "FLAGGED",
+        "equivalence": ("UNMATCHED" if target is None else _EQUIVALENCES[target.relation])
+        if decided
+        else "UNREVIEWED",
+        "statusSetBy": review.reviewer,
+        "statusSetOn": at,
+        "comment": review.comment,
+        "createdBy": "" if target is None else review.reviewer,
+        "createdOn": "0" if target is None else at,
+        "assignedReviewer": review.assigned,
+    }
 
 
 FORMAT = LinkFormat(

@@ -1,14 +1,36 @@
 // Ask the server.
 
+export class Unreachable extends Error {
+  constructor() {
+    super("The server does not answer: is it running?");
+  }
+}
+
+// What the server refuses, with its status and whatever else it says.
+export class Refused extends Error {
+  constructor(status, problem) {
+    super(problem.what ? `${problem.what}: ${problem.what_to_do}` : `The server answered with status ${status}.`);
+    this.status = status;
+    this.problem = problem;
+  }
+}
+
 export async function ask(path, body) {
   const headers = body ? { "Content-Type": "application/json" } : {};
+  return answered(path, { method: body ? "POST" : "GET", headers, body: body && JSON.stringify(body) });
+}
+
+export async function sendBytes(path, bytes, headers = {}) {
+  return answered(path, { method: "POST", headers: { "Content-Type": "application/octet-stream", ...headers }, body: bytes });
+}
+
+async function answered(path, request) {
   let answer;
   try {
-    answer = await fetch(path, { method: body ? "POST" : "GET", headers, body: body && JSON.stringify(body) });
+    answer = await fetch(path, request);
   } catch {
-    throw new Error("The server does not answer: is it running?");
+    throw new Unreachable();
   }
   if (answer.ok) return answer.json();
-  const problem = await answer.json();
-  throw new Error(`${problem.what}: ${problem.what_to_do}`);
+  throw new Refused(answer.status, await answer.json().catch(() => ({})));
 }

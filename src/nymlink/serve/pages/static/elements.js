@@ -6,3 +6,23 @@ export function element(name, attributes = {}, ...children) {
   made.append(...children.filter((child) => child !== null));
   return made;
 }
+
+export function button(label, run, attributes = {}) {
+  const made = element("button", { type: "button", ...attributes }, ...[label].flat());
+  made.addEventListener("click", run);
+  return made;
+}
+
+export function labelled(text, field, attributes = {}) {
+  return element("label", attributes, text, " ", field);
+}
+
+// A choice of [value, text] pairs, or of texts that are their values.
+export function choice(options, chosen, attributes = {}) {
+  const made = element("select", attributes);
+  for (const option of options) {
+    const [value, text] = Array.isArray(option) ? option : [option, option];
+    made.append(new Option(text, value, false, value === chosen));
+  }
+  return made;
+}

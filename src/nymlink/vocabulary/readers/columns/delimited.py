@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
+from nymlink.core.encodings import as_utf8
 from nymlink.core.files import LINE_TOO_LONG, MAX_LINE, whole_lines
 from nymlink.core.problems import Problems
 from nymlink.vocabulary.readers.columns.arrow_memory import copy_to_arrow
@@ -65,14 +66,11 @@ class Block:
     data: bytes
 
 
-def read_blocks(file: IO[bytes], path: Path) -> Iterator[Block]:
-    """Cut an open file into blocks of whole lines.
-
-    Raises:
-        InputError: see :func:`nymlink.core.files.whole_lines`.
-    """
+def read_blocks(file: IO[bytes], path: Path, problems: Problems) -> Iterator[Block]:
+    """Cut an open file into blocks of whole lines; UTF-16 is read as such, and reported."""
     line = 1
-    for data in whole_lines(iter(partial(file.read, _BLOCK_BYTES), b""), path):
+    text = as_utf8(file, path, problems)
+    for data in whole_lines(iter(partial(text.read, _BLOCK_BYTES), b"")):
         yield Block(path, line, data)
         line += data.count(b"\n")
 

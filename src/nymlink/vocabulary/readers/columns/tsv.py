@@ -30,7 +30,7 @@ def read_tsv(
         InputError: a column is missing, or the file cannot be read (:func:`nymlink.core.files.open_bytes`).
     """
     with open_bytes(path) as file:
-        blocks = read_blocks(file, path)
+        blocks = read_blocks(file, path, problems)
         first = next(filter(None, map(_without_blank_lines, blocks)), Block(path, 1, b""))
         header, _, rest = first.data.partition(b"\n")
         if len(header) > MAX_LINE:

@@ -37,15 +37,15 @@ def read_rrf(
     """
     wanted = dict.fromkeys(strings, TEXT) | dict.fromkeys(codes, CODE)
     layout = RowFormat(release.columns[name], wanted, required, delimiter="|", is_closed=True)
-    return read_columns(_blocks(release.parts.get(name, ())), layout, problems)
+    return read_columns(_blocks(release.parts.get(name, ()), problems), layout, problems)
 
 
-def _blocks(parts: Sequence[Path]) -> Iterator[Block]:
+def _blocks(parts: Sequence[Path], problems: Problems) -> Iterator[Block]:
     """Cut a file into whole lines; a line that continues in the next part belongs to the part it starts in."""
     carried: Block | None = None
     for part in parts:
         with open_bytes(part) as file:
-            for block in read_blocks(file, part):
+            for block in read_blocks(file, part, problems):
                 if carried is not None:
                     head, line_feed, rest = block.data.partition(b"\n")
                     kept = head if len(carried.data) <= MAX_LINE else b""

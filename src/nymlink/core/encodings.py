@@ -1,0 +1,111 @@
+"""Tell the encoding of text; read UTF-16, which spreadsheets write as "Unicode text", as if it were UTF-8."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+from pathlib import Path
+from typing import IO, Any, Final, cast
+
+from nymlink.core.problems import Problems
+
+UTF_8: Final = "UTF-8"
+UTF_16: Final = "UTF-16"
+WINDOWS_1252: Final = "Windows-1252"
+
+_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_LOOKED_AT: Final = 64
+_SHORTEST: Final = 16
+"""Bytes below which UTF-16 without a mark is not guessed."""
+_FEW, _MANY = 0.05, 0.5
+"""Shares of NUL bytes in the halves of characters: of the lower half, a few letters have one; of the upper half of
+Latin letters, all, and a text has others, too."""
+_PIECE_BYTES: Final = 1 << 16
+
+
+def detect_utf16(head: bytes) -> str | None:
+    """Detect UTF-16 by its byte order mark or, in Latin text, by a NUL at most second bytes.
+
+    Args:
+        head: the first bytes of the text.
+
+    Returns:
+        The name of the codec, or ``None`` for a text that is not UTF-16.
+    """
+    if head.startswith(_MARKS):
+        return "utf-16"
+    if len(head) < _SHORTEST:
+        return None
+    even, odd = (part.count(0) / len(part) for part in (head[:_LOOKED_AT:2], head[1:_LOOKED_AT:2]))
+    if even <= _FEW and odd >= _MANY:
+        return "utf-16-le"
+    return "utf-16-be" if odd <= _FEW and even >= _MANY else None
+
+
+def encoding_of(head: bytes) -> str:
+    """Name the encoding of a text by its first bytes: that in which it is read."""
+    if detect_utf16(head) is not None:
+        return UTF_16
+    try:
+        # The last character may be cut.
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return WINDOWS_1252
+    return UTF_8
+
+
+def describe_utf16(head: bytes) -> str:
+    """Say by what a text is known to be UTF-16."""
+    return "UTF-16" if head.startswith(_MARKS) else "UTF-16 without a byte order mark, told by its NUL bytes"
+
+
+def as_utf8(file: IO[bytes], path: Path, problems: Problems) -> IO[bytes]:
+    """Return a file that is still unread, or where it is UTF-16, one with its text in UTF-8 and a report of that.
+
+    What is no UTF-16 in it (half a character) becomes U+FFFD.
+    """
+    head = peek(file)
+    encoding = detect_utf16(head)
+    if encoding is None:
+        return file
+    problems.repair(path, 1, f"{describe_utf16(head)}: read as such")
+    return io.BufferedReader(_InUtf8(file, encoding))
+
+
+def peek(file: IO[bytes]) -> bytes:
+    """Return the first bytes of a file, which stay unread: a pipe cannot seek."""
+    if isinstance(file, io.BytesIO):
+        return file.getvalue()[file.tell() :][:_LOOKED_AT]
+    if not isinstance(file, (io.BufferedReader, gzip.GzipFile)):
+        raise TypeError("text can only be read from a buffered file")
+    return file.peek(_LOOKED_AT)[:_LOOKED_AT]
+
+
+class _InUtf8(io.RawIOBase):
+    """A file in UTF-16 as a raw stream of UTF-8.
+
+    Args:
+        file: the file.
+        encoding: ``"utf-16"`` where it has a byte order mark, else also which byte comes first.
+    """
+
+    def __init__(self, file: IO[bytes], encoding: str) -> None:
+        self._file = cast(io.BufferedReader, file)
+        self._decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
+        self._waiting = b""
+        self._ended = False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._waiting and not self._ended:
+            piece = self._file.read1(_PIECE_BYTES)
+            self._ended = not piece
+            self._waiting = self._decoder.decode(piece, final=not piece).encode("utf-8", "replace")
+        view = memoryview(buffer).cast("B")
+        count = min(len(view), len(self._waiting))
+        view[:count] = self._waiting[:count]
+        self._waiting = self._waiting[count:]
+        return count

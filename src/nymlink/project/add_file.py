@@ -1,0 +1,170 @@
+"""Add a table to a project: its rows as they are, and their distinct terms."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from xxhash import xxh3_128_hexdigest
+
+from nymlink.core.problems import Problems
+from nymlink.corpus.readers.common import mention_language
+from nymlink.project.importing.apply import apply_decisions
+from nymlink.project.importing.sssom import sssom_decisions
+from nymlink.project.importing.usagi import usagi_decisions
+from nymlink.project.project import Project, now
+from nymlink.project.tables.columns import Roles, find_roles
+from nymlink.project.tables.sheet import Sheet, read_sheet
+from nymlink.vocabulary.vocabulary import Vocabulary
+
+_LONGEST_TERM: Final = 2000
+"""Characters of a term; what is longer is a text or a mistake."""
+_COUNT: Final = re.compile(r"[0-9]{1,12}")
+
+
+def add_table(
+    project: Project,
+    raw: bytes,
+    name: str,
+    *,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    by: str = "",
+    vocabulary: Vocabulary | None = None,
+) -> dict[str, Any]:
+    """Add a table. What was decided of its terms before counts for them, too.
+
+    Args:
+        project: opened to write.
+        raw: the bytes of the file.
+        name: its name.
+        encoding: of a text; ``None`` to find it.
+        delimiter: as of :func:`~nymlink.project.tables.sheet.read_sheet`.
+        columns: which column holds what (``mention``, ``code``, ``frequency``, ``language``, ``type``), by header
+            or number, where it is not to be guessed.
+        by: who adds it.
+        vocabulary: the concepts that the project is linked to, by which ids in reviews and mappings are known.
+
+    Returns:
+        Number of the ``file``, of its ``rows`` and distinct ``terms``, of ``new_terms``, of those that were
+        ``decided`` before, and ``problems``; of a review of Usagi and of SSSOM also its ``decisions``, which are
+        applied: see :func:`nymlink.project.importing.apply.apply_decisions`.
+
+    Raises:
+        InputError: it is no table, or has no such column.
+        ReadOnlyError, NotSavedError: it cannot be saved.
+    """
+    problems = Problems()
+    sheet = read_sheet(raw, name, problems, encoding=encoding, delimiter=delimiter)
+    roles, _ = find_roles(sheet, columns or {})
+    with project.writing() as connection:
+        last = connection.execute("SELECT coalesce(max(id), 0) FROM term").fetchone()[0]
+        file = _insert_file(connection, sheet, roles, xxh3_128_hexdigest(raw), by)
+        _insert_rows(connection, file, sheet, roles, problems)
+        terms, new, decided = connection.execute(
+            "SELECT count(DISTINCT row.term), count(DISTINCT iif(row.term > ?, row.term, NULL)), "
+            "count(DISTINCT settled.term) FROM row LEFT JOIN settled ON settled.term = row.term WHERE file = ?",
+            (last, file),
+        ).fetchone()
+        stated = {}
+        if sheet.format in ("usagi", "sssom"):
+            stated["decisions"] = apply_decisions(
+                connection,
+                usagi_decisions(sheet) if sheet.format == "usagi" else sssom_decisions(sheet),
+                vocabulary=vocabulary,
+                reviewer=by,
+                problems=problems,
+                name=sheet.name,
+                file=file,
+            )
+    return {
+        "file": file,
+        "rows": len(sheet.rows),
+        "terms": terms,
+        "new_terms": new,
+        "decided": decided,
+        **stated,
+        "problems": problems.to_dict(),
+    }
+
+
+def _insert_file(connection: sqlite3.Connection, sheet: Sheet, roles: Roles, digest: str, by: str) -> int:
+    reading = {
+        "format": sheet.format,
+        "encoding": sheet.encoding,
+        "delimiter": sheet.delimiter,
+        "columns": roles.to_dict(),
+    }
+    cursor = connection.execute(
+        "INSERT INTO file (name, digest, reading, header, preamble, last_entry, imported_at, imported_by) "
+        "VALUES (?, ?, ?, ?, ?, (SELECT coalesce(max(id), 0) FROM decision), ?, ?)",
+        (sheet.name, digest, json.dumps(reading), json.dumps(sheet.header), sheet.preamble, now(), by),
+    )
+    assert cursor.lastrowid is not None
+    return cursor.lastrowid
+
+
+def _insert_rows(
+    connection: sqlite3.Connection, file: int, sheet: Sheet, roles: Roles, problems: Problems
+) -> None:
+    path = Path(sheet.name)
+    known: dict[tuple[str, str, str], int] = {
+        (text, language, type_): id_
+        for id_, text, language, type_ in connection.execute("SELECT id, text, language, type FROM term")
+    }
+    counted: set[tuple[int, str]] = set()
+    rows = []
+    for number, cells in sheet.rows:
+        term = None
+        text = _clean(cells[roles.mention])
+        if number in sheet.ragged:
+            text = ""
+        elif len(text) > _LONGEST_TERM:
+            what = f"{len(text):,} characters are too long for a term"
+            problems.reject(path, number, what, outcome="kept, not linked")
+            text = ""
+        code = "" if roles.code is None else _clean(cells[roles.code])
+        frequency = 1 if roles.frequency is None else _count(cells[roles.frequency])
+        if text:
+            stated = "" if roles.language is None else cells[roles.language]
+            language = mention_language(stated, path, number, problems) or ""
+            type_ = "" if roles.type is None else _clean(cells[roles.type])
+            key = (text, language, type_)
+            term = known.get(key)
+            if term is None:
+                cursor = connection.execute(
+                    "INSERT INTO term (text, folded, language, type) VALUES (?, ?, ?, ?)",
+                    (text, text.casefold(), language, type_),
+                )
+                assert cursor.lastrowid is not None
+                term = known[key] = cursor.lastrowid
+            if sheet.format in ("usagi", "sssom"):
+                # A code has a row for each of its targets, and is there once.
+                frequency = 0 if (term, code) in counted else frequency
+                counted.add((term, code))
+        cells = [cell.encode("utf-8", "replace").decode() for cell in cells]
+        rows.append((file, number, term, code, frequency, json.dumps(cells, ensure_ascii=False)))
+    connection.executemany(
+        "INSERT INTO row (file, number, term, code, frequency, cells) VALUES (?, ?, ?, ?, ?, ?)", rows
+    )
+    connection.execute(
+        "UPDATE term SET (rows, frequency) = "
+        "(SELECT count(*), coalesce(sum(frequency), 0) FROM row WHERE row.term = term.id) "
+        "WHERE id IN (SELECT term FROM row WHERE file = ?)",
+        (file,),
+    )
+
+
+def _clean(cell: str) -> str:
+    """Write a term with single blanks, without halves of characters."""
+    return " ".join(cell.encode("utf-8", "replace").decode().split())
+
+
+def _count(cell: str) -> int:
+    stated = cell.strip()
+    return int(stated) if stated.isascii() and _COUNT.fullmatch(stated) else 0

@@ -1,0 +1,1 @@
+"""Write what was decided in a project, in any format of links."""

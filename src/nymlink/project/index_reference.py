@@ -1,0 +1,85 @@
+"""Remember which index a project is linked to, and tell whether its vocabulary is still the same."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Literal
+
+import numpy as np
+import pyarrow as pa
+from xxhash import xxh3_128
+
+from nymlink.index.index import Index
+from nymlink.vocabulary.vocabulary import Vocabulary
+
+IndexState = Literal["same", "changed", "gone"]
+
+DEFAULT: Final = "hpo"
+"""The name of the embedded default."""
+
+ADVICE: Final = {
+    "changed": "the vocabulary of the index is another one than the project was linked to: apply the decisions to "
+    "it with `nymlink project rebase`, or give the index of before",
+    "gone": "the index that the project was linked to is not here: give it, or apply the decisions to another one "
+    "with `nymlink project rebase`",
+}
+"""What to do where the index is not the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexReference:
+    """The index that a project is linked to.
+
+    Attributes:
+        name: its name on a server, or that of its folder.
+        path: its folder; empty for one in memory.
+        digest: of the concepts and names of its vocabulary.
+        sources: names and versions of the sources of its vocabulary, for people.
+    """
+
+    name: str
+    path: str
+    digest: str
+    sources: str
+
+    @classmethod
+    def of(cls, name: str, index: Index) -> IndexReference:
+        """Describe an index."""
+        sources = (f"{source.name} {source.version or ''}".strip() for source in index.vocabulary.sources)
+        path = "" if index.directory is None else str(index.directory)
+        return cls(name, path, vocabulary_digest(index.vocabulary), ", ".join(sources))
+
+    @classmethod
+    def from_dict(cls, value: dict[str, Any]) -> IndexReference:
+        """Read the result of :meth:`to_dict`."""
+        return cls(**value)
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def state(self, digest: str | None) -> IndexState:
+        """Tell by its digest whether a vocabulary is the one that the project was linked to; ``None`` is gone."""
+        if digest is None:
+            return "gone"
+        return "same" if digest == self.digest else "changed"
+
+
+def vocabulary_digest(vocabulary: Vocabulary) -> str:
+    """Compute the digest of ids, names and what is obsolete, the same in memory and in a folder."""
+    concepts, names = vocabulary.columns.concepts, vocabulary.columns.names
+    digest = xxh3_128(json.dumps([source.version for source in vocabulary.sources]).encode())
+    for column in (concepts["id"], names["text"]):
+        for lengths, text in map(_text, column.chunks):
+            digest.update(lengths.tobytes())
+            digest.update(text)
+    digest.update(np.packbits(concepts["obsolete"].to_numpy()).tobytes())
+    return digest.hexdigest()
+
+
+def _text(chunk: pa.Array) -> tuple[np.ndarray[Any, Any], memoryview]:
+    """Return the lengths of the texts of an array in bytes, and their bytes."""
+    wide = pa.types.is_large_string(chunk.type)
+    offsets = np.frombuffer(chunk.buffers()[1], np.int64 if wide else np.int32)
+    offsets = offsets[chunk.offset : chunk.offset + len(chunk) + 1].astype(np.int64)
+    return np.diff(offsets), memoryview(chunk.buffers()[2] or b"")[offsets[0] : offsets[-1]]

@@ -1,0 +1,126 @@
+"""A project: the file of a review, opened to read or to write."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Final
+
+from nymlink.core.errors import InputError
+from nymlink.project.database import Database
+from nymlink.project.index_reference import IndexReference
+from nymlink.project.stored_json import stored
+
+ENDING: Final = ".nymlink"
+"""Ending of the names of project files."""
+
+_LONGEST_TITLE: Final = 300
+
+
+class Project:
+    """The file of a review. Threads may share one; other processes cannot write to it meanwhile.
+
+    Args:
+        path: the file.
+        writes: whether it is written to.
+
+    Raises:
+        ProjectError: the file is missing, damaged, of a newer version, or no project.
+        LockedError: another process writes to it.
+    """
+
+    def __init__(self, path: str | Path, *, writes: bool = True) -> None:
+        self._database = Database(Path(path), writes=writes)
+        self.path = self._database.path
+
+    @classmethod
+    def create(cls, path: str | Path, *, index: IndexReference, title: str = "") -> Project:
+        """Make a project file.
+
+        Args:
+            path: where.
+            index: the index that terms are linked to.
+            title: what it is called; without one as its file.
+
+        Raises:
+            InputError: the title is too long.
+            NotSavedError: there is such a file already, or it cannot be written.
+        """
+        title = " ".join(title.split()) or Path(path).name.removesuffix(ENDING)
+        if len(title) > _LONGEST_TITLE:
+            raise InputError(f"a title has {_LONGEST_TITLE} characters at most")
+        Database.create(Path(path)).close()
+        project = cls(path)
+        with project.writing() as connection:
+            _set(connection, "title", title)
+            _set(connection, "created", now())
+            _set(connection, "index", index.to_dict())
+        return project
+
+    def __enter__(self) -> Project:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file, and let others write to it."""
+        self._database.close()
+
+    def reading(self) -> AbstractContextManager[sqlite3.Connection]:
+        """Yield a connection to read; see :meth:`nymlink.project.database.Database.reading`."""
+        return self._database.reading()
+
+    def writing(self) -> AbstractContextManager[sqlite3.Connection]:
+        """Yield a connection to write all or nothing; see :meth:`nymlink.project.database.Database.writing`."""
+        return self._database.writing()
+
+    @property
+    def writes(self) -> bool:
+        """Whether it was opened to write."""
+        return self._database.writes
+
+    @property
+    def title(self) -> str:
+        """What it is called."""
+        return str(self.property("title"))
+
+    @property
+    def created(self) -> int:
+        """When it was made, in milliseconds since 1970 in UTC."""
+        return int(self.property("created"))
+
+    @property
+    def index(self) -> IndexReference:
+        """The index that its terms are linked to."""
+        return IndexReference.from_dict(self.property("index"))
+
+    def property(self, name: str, default: Any = None) -> Any:
+        """Read a property, a JSON value."""
+        with self.reading() as connection:
+            found = connection.execute("SELECT value FROM property WHERE name = ?", (name,)).fetchone()
+        return default if found is None else stored(found[0])
+
+    def set_property(self, name: str, value: Any) -> None:
+        """Write a property, a JSON value.
+
+        Raises:
+            ReadOnlyError, NotSavedError: it cannot be written.
+        """
+        with self.writing() as connection:
+            _set(connection, name, value)
+
+
+def _set(connection: sqlite3.Connection, name: str, value: Any) -> None:
+    connection.execute(
+        "INSERT INTO property VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+        (name, json.dumps(value)),
+    )
+
+
+def now() -> int:
+    """The time, in milliseconds since 1970 in UTC."""
+    return time.time_ns() // 1_000_000

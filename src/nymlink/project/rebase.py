@@ -1,0 +1,164 @@
+"""Apply the decisions of a project to another release of its vocabulary, and show what that changed."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from nymlink.project.index_reference import IndexReference
+from nymlink.project.model import Decision, Target, Verdict
+from nymlink.project.project import Project
+from nymlink.project.review.decisions import append
+from nymlink.project.stored_json import stored
+from nymlink.vocabulary.vocabulary import Vocabulary
+
+Kind = Literal["gone", "obsolete", "replaced", "renamed", "better"]
+"""A concept that a term was given is not in the vocabulary any more; is obsolete, and several or none replace it;
+is replaced by one other; has another preferred name. Or another concept is now found first that was not before."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """What became of a concept."""
+
+    kind: Kind
+    target: Target
+    now: tuple[Target, ...]
+
+
+def rebase(project: Project, index: IndexReference, vocabulary: Vocabulary) -> dict[str, int]:
+    """Apply the decisions of a project to another vocabulary, and let all its terms be linked to it.
+
+    A concept that one other replaces is exchanged for that; a term with a concept that is gone, or obsolete with
+    several or no replacements, is flagged. Both are new entries of the log (origin ``"release"``), in the name of
+    the reviewer who had decided. What has changed is kept until a term is decided anew. Better candidates are
+    known when all is linked: :func:`note_better`.
+
+    Args:
+        project: opened to write.
+        index: the index of the vocabulary.
+        vocabulary: the other release.
+
+    Returns:
+        How many terms changed, by kind.
+
+    Raises:
+        ReadOnlyError, NotSavedError: it cannot be saved; nothing is changed.
+    """
+    with project.writing() as connection:
+        before = stored(connection.execute("SELECT value FROM property WHERE name = 'index'").fetchone()[0])
+        connection.execute("DELETE FROM release_change")
+        rows = connection.execute(
+            "SELECT decision.* FROM current JOIN decision ON decision.id = current.decision "
+            "WHERE decision.targets != '[]' ORDER BY decision.id"
+        ).fetchall()
+        for row in rows:
+            _apply(connection, Decision.of(row), vocabulary)
+        # What was found before is compared with what will be.
+        connection.execute("UPDATE term SET state = 'waiting'")
+        connection.execute("UPDATE property SET value = ? WHERE name = 'index'", (json.dumps(index.to_dict()),))
+        connection.execute(
+            "INSERT INTO property VALUES ('index_before', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+            (json.dumps(before),),
+        )
+    return count_changes(project)
+
+
+def count_changes(project: Project) -> dict[str, int]:
+    """Count the terms that another release changed, by kind."""
+    with project.reading() as connection:
+        found = dict(
+            connection.execute("SELECT kind, count(DISTINCT term) FROM release_change GROUP BY kind").fetchall()
+        )
+    return {kind: found.get(kind, 0) for kind in ("gone", "obsolete", "replaced", "renamed", "better")}
+
+
+def note_better(connection: sqlite3.Connection, term: int, before: str | None, link: dict[str, Any]) -> None:
+    """Note, in the transaction of the caller, where a term has a better candidate than it had.
+
+    That is a first candidate that is none of the concepts that the term was given, and was no candidate before.
+
+    Args:
+        connection: of the transaction.
+        term: its number.
+        before: its link before, as JSON; ``None`` for none.
+        link: its link now, as JSON values.
+    """
+    if before is None or not link["candidates"]:
+        return
+    row = connection.execute(
+        "SELECT decision.* FROM settled JOIN decision ON decision.id = settled.decision WHERE settled.term = ?",
+        (term,),
+    ).fetchone()
+    if row is None:
+        return
+    first = link["candidates"][0]
+    known = {candidate["concept_id"] for candidate in stored(before)["candidates"]}
+    decided = Decision.of(row)
+    given = [target.concept_id for target in decided.targets]
+    if first["concept_id"] in known or first["concept_id"] in given or decided.verdict == "flag":
+        return
+    target = decided.targets[0] if decided.targets else Target("")
+    found = Target(first["concept_id"], first["concept_name"])
+    _note(connection, term, _Change("better", target, (found,)))
+
+
+def _apply(connection: sqlite3.Connection, decided: Decision, vocabulary: Vocabulary) -> None:
+    """Apply a decision: note what changed, and append what it is now where that is another one."""
+    changes = [_change(target, vocabulary) for target in decided.targets]
+    for change in changes:
+        if change is not None:
+            _note(connection, decided.term, change)
+    targets, verdict = _targets_now(decided, changes)
+    if (targets, verdict) != (decided.targets, decided.verdict):
+        append(
+            connection,
+            reviewer=decided.reviewer,
+            term=decided.term,
+            verdict=verdict,
+            targets=targets,
+            comment=decided.comment,
+            origin="release",
+            details={"was": decided.id},
+        )
+
+
+def _targets_now(decided: Decision, changes: Sequence[_Change | None]) -> tuple[tuple[Target, ...], Verdict]:
+    targets: dict[str, Target] = {}
+    verdict = decided.verdict
+    for target, change in zip(decided.targets, changes, strict=True):
+        if change is not None and change.kind in ("gone", "obsolete"):
+            verdict = "flag"
+        now = change.now[0] if change is not None and change.kind in ("replaced", "renamed") else target
+        targets.setdefault(now.concept_id, now)
+    return tuple(targets.values()), verdict
+
+
+def _change(target: Target, vocabulary: Vocabulary) -> _Change | None:
+    """Say what became of a concept; ``None`` where it is as it was."""
+    row = vocabulary.row(target.concept_id)
+    live = row is not None and not vocabulary.concept(row).obsolete
+    if row is not None and live:
+        name = vocabulary.preferred_name(row)
+        now = Target(target.concept_id, name, target.relation, target.details)
+        return None if name == target.name or not target.name else _Change("renamed", target, (now,))
+    others = [other for other in vocabulary.resolve(target.concept_id) if other != target.concept_id]
+    now_ids = tuple(
+        Target(other, vocabulary.concept(at).name, target.relation, target.details)
+        for other in others
+        if (at := vocabulary.row(other)) is not None and not vocabulary.concept(at).obsolete
+    )
+    if len(now_ids) == 1:
+        return _Change("replaced", target, now_ids)
+    return _Change("gone" if row is None and not now_ids else "obsolete", target, now_ids)
+
+
+def _note(connection: sqlite3.Connection, term: int, change: _Change) -> None:
+    now = json.dumps([{"concept_id": each.concept_id, "name": each.name} for each in change.now])
+    connection.execute(
+        "INSERT INTO release_change VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET now = excluded.now",
+        (term, change.kind, change.target.concept_id, change.target.name, now),
+    )

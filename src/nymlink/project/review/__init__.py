@@ -1,0 +1,1 @@
+"""Review: terms, what reviewers decide of them, and how far they agree."""

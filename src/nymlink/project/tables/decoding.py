@@ -1,0 +1,134 @@
+"""Turn the bytes of a text into lines, in the encoding that is said or found."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from nymlink.core.encodings import detect_utf16
+from nymlink.core.errors import InputError
+from nymlink.core.files import LINE_TOO_LONG, MAX_LINE
+from nymlink.core.problems import Problems
+
+ENCODINGS: Final = (
+    *("utf-8", "utf-16", "utf-16-le", "utf-16-be", "windows-1252", "iso-8859-1", "iso-8859-15"),
+    *("windows-1250", "windows-1251", "windows-1253", "windows-1254", "windows-1255", "windows-1256"),
+    *("windows-1257", "windows-1258", "iso-8859-2", "iso-8859-5", "iso-8859-7", "koi8-r", "mac-roman", "cp437"),
+    *("cp850", "gb18030", "big5", "shift_jis", "euc-jp", "euc-kr"),
+)
+"""Encodings that may be said."""
+
+_GZIP: Final = b"\x1f\x8b"
+_MOST: Final = 256 << 20
+"""Bytes of a compressed file, unpacked, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedText:
+    """Numbered lines of a text.
+
+    Attributes:
+        lines: number, and the line without its end.
+        encoding: in which it was read.
+        guessed: what was guessed, in words.
+    """
+
+    lines: list[tuple[int, str]]
+    encoding: str
+    guessed: tuple[str, ...]
+
+
+def decode(raw: bytes, path: Path, problems: Problems, *, encoding: str | None = None) -> DecodedText:
+    """Decode a text.
+
+    Args:
+        raw: its bytes, plain or compressed with gzip.
+        path: name of the file, for messages.
+        problems: gets lines that are too long or in another encoding than the rest.
+        encoding: one of :data:`ENCODINGS`; ``None`` to find it: by its mark, else UTF-8, else Windows-1252.
+
+    Raises:
+        InputError: there is no such encoding, it is binary, or its compression is damaged.
+    """
+    raw = _unpacked(raw, path)
+    guessed: tuple[str, ...] = ()
+    if encoding is None:
+        encoding = detect_utf16(raw)
+        if encoding is not None:
+            guessed = ("encoding: UTF-16, as every other byte or its mark says",)
+    elif encoding.lower() not in ENCODINGS:
+        raise InputError(f"unknown encoding {encoding[:40]!r}: one of {', '.join(ENCODINGS)}", path=path)
+    if encoding is None:
+        lines, encoding = _told_line_by_line(raw.removeprefix(codecs.BOM_UTF8), path, problems)
+        name = "UTF-8" if encoding == "utf-8" else "Windows-1252, as it is not UTF-8"
+        guessed = (f"encoding: {name}",)
+    else:
+        encoding = encoding.lower()
+        text = raw.decode(encoding, errors="replace").removeprefix("\ufeff")
+        if "\ufffd" in text:
+            problems.repair(path, None, f"some characters are not {encoding}: they were replaced")
+        lines = list(enumerate(_split(text), start=1))
+    if any("\0" in line for _, line in lines):
+        raise InputError(
+            "this is a binary file, or text in another encoding: save it as CSV UTF-8, or say its encoding",
+            path=path,
+        )
+    return DecodedText(list(_short(lines, path, problems)), encoding, guessed)
+
+
+def _told_line_by_line(raw: bytes, path: Path, problems: Problems) -> tuple[list[tuple[int, str]], str]:
+    """Decode a text of which some lines may be UTF-8, others Windows-1252, as files that were put together are."""
+    try:
+        return list(enumerate(_split(raw.decode("utf-8")), start=1)), "utf-8"
+    except UnicodeDecodeError:
+        pass
+    if b"\n" not in raw:
+        raw = raw.replace(b"\r", b"\n")
+    lines, others, has_utf8 = [], [], False
+    for number, line in enumerate(raw.split(b"\n"), start=1):
+        try:
+            text = line.decode("utf-8")
+            has_utf8 = has_utf8 or not line.isascii()
+        except UnicodeDecodeError:
+            text = line.decode("cp1252", errors="replace")
+            others.append(number)
+        lines.append((number, text.rstrip("\r")))
+    if not has_utf8:
+        return lines, "windows-1252"
+    for number in others:
+        problems.repair(path, number, "not UTF-8; read as Windows-1252")
+    return lines, "utf-8"
+
+
+def _split(text: str) -> list[str]:
+    if "\n" not in text:
+        text = text.replace("\r", "\n")
+    lines = [line.rstrip("\r") for line in text.split("\n")]
+    return lines[:-1] if lines and not lines[-1] else lines
+
+
+def _short(lines: list[tuple[int, str]], path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
+    for number, line in lines:
+        if len(line) > MAX_LINE:
+            problems.reject(path, number, LINE_TOO_LONG)
+        else:
+            yield number, line
+
+
+def _unpacked(raw: bytes, path: Path) -> bytes:
+    if not raw.startswith(_GZIP):
+        return raw
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
+            unpacked = file.read(_MOST + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"the compressed file is damaged ({error}): send it again", path=path) from error
+    if len(unpacked) > _MOST:
+        raise InputError(f"more than {_MOST >> 20} MB, unpacked: send it in parts", path=path)
+    return unpacked

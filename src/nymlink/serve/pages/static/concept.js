@@ -1,0 +1,37 @@
+// Where a concept was used: the terms of projects that were given it.
+
+import { element } from "./elements.js";
+import { describeDecision } from "./review/decisions.js";
+import { count } from "./review/preview.js";
+import { listProjects, ProjectRoutes } from "./review/routes.js";
+
+const place = document.getElementById("uses");
+const { index, concept } = place.dataset;
+
+async function show() {
+  const projects = (await listProjects()).filter((project) => project.index === index && !project.problem);
+  for (const { name, title } of projects) {
+    const { terms } = await new ProjectRoutes(name).uses(concept);
+    if (terms.length) place.append(uses(name, title, terms));
+    place.hidden &&= !terms.length;
+  }
+}
+
+function uses(name, title, terms) {
+  return element(
+    "div",
+    {},
+    element("h3", {}, element("a", { href: `/table/${encodeURIComponent(name)}` }, title || name), `: ${count(terms.length, "term")}`),
+    element("ul", { class: "names" }, ...terms.map(use)),
+  );
+}
+
+function use(term) {
+  const who = Object.entries(term.decisions)
+    .filter(([, { targets }]) => targets.some(({ concept_id: id }) => id === concept))
+    .map(([reviewer, decision]) => `${reviewer}: ${describeDecision(decision)}`);
+  return element("li", { dir: "auto" }, `${term.text} `, element("span", { class: "kind" }, [count(term.frequency, "row"), ...who].join(" · ")));
+}
+
+// Without projects there is nothing to show, and nothing to say.
+show().catch(() => {});

@@ -1,0 +1,113 @@
+// What each key and button does with the term under review.
+
+import { describeDecision } from "./decisions.js";
+
+export class Actions {
+  // queue, list, view, targets, search, decisions: parts of the page; wanted(): the filters; help(): shows the keys.
+  constructor(parts) {
+    Object.assign(this, parts);
+  }
+
+  run(action) {
+    const picked = /^pick(\d+)$/.exec(action);
+    if (picked) return this.#pick(Number(picked[1]) - 1);
+    return this[action]?.();
+  }
+
+  // Take a concept: decide with it, or choose it where several are wanted.
+  take(concept) {
+    if (!this.list.term) return this.say("There is no term to decide.");
+    if (this.targets.several.checked) return this.targets.toggle(concept);
+    return this.#decide("concept", [this.targets.of(concept)]);
+  }
+
+  accept() {
+    const chosen = this.targets.all;
+    const [first] = this.view.candidates;
+    if (chosen.length) this.#decide("concept", chosen);
+    else if (first) this.#decide("concept", [this.targets.of(first)]);
+    else this.say("It has no candidate to accept: search the vocabulary, or NIL.");
+  }
+
+  nil() {
+    this.#decide("nil");
+  }
+
+  flag() {
+    this.#decide("flag", this.targets.all);
+  }
+
+  clear() {
+    const term = this.list.term;
+    if (term && this.decisions.mine(term)) this.decisions.decide(term, "open");
+  }
+
+  undo() {
+    this.decisions.undo();
+  }
+
+  search() {
+    this.finder.input.focus();
+  }
+
+  comment() {
+    this.view.comment.focus();
+  }
+
+  relation() {
+    this.say(`The concept is ${this.targets.nextRelation()}.`);
+  }
+
+  several() {
+    this.targets.several.click();
+    this.say(this.targets.several.checked ? "Several targets: choose candidates, then accept." : "One target.");
+  }
+
+  next() {
+    this.list.move(1);
+  }
+
+  previous() {
+    this.list.move(-1);
+  }
+
+  open() {
+    const place = this.queue.nextOpen(this.list.place, this.decisions.reviewer());
+    if (place < 0) this.say("You have decided all terms of this list.");
+    else this.list.select(place);
+  }
+
+  // Keep a comment: with the decision that there is, else by itself.
+  keepComment(term, comment) {
+    const mine = this.decisions.mine(term);
+    if ((mine?.comment ?? "") !== comment) this.decisions.decide(term, mine?.verdict ?? "open", mine?.targets ?? [], comment);
+  }
+
+  #pick(place) {
+    const candidate = this.view.candidates[place];
+    if (candidate) this.take(candidate);
+    else this.say(`There is no candidate ${place + 1}.`);
+  }
+
+  #decide(verdict, targets = []) {
+    const term = this.list.term;
+    if (!term) return this.say("There is no term to decide.");
+    this.decisions.decide(term, verdict, targets);
+    this.say(`${term.text}: ${describeDecision({ verdict, targets })}`);
+    return this.#advance();
+  }
+
+  // On to the next that wants a decision; where decided terms are looked at again, to the next.
+  #advance() {
+    const { status, reviewer } = this.wanted();
+    if (status !== "open" && status !== "mine") {
+      if (this.list.place < this.queue.rows.length - 1) this.list.move(1);
+      return this.list.focus();
+    }
+    const anyone = status === "open" && !reviewer;
+    const place = this.queue.nextOpen(this.list.place, anyone ? null : this.decisions.reviewer());
+    if (place >= 0) this.list.select(place);
+    else this.say("That was the last: all terms of this list are decided.");
+    return this.list.focus();
+  }
+}

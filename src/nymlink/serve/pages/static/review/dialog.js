@@ -1,0 +1,23 @@
+// A dialog over the page: Escape closes it, and the focus goes back to where it was.
+
+import { button, element } from "../elements.js";
+
+export function openDialog(title, ...content) {
+  const dialog = element(
+    "dialog",
+    { "aria-labelledby": "dialog-title" },
+    element("h2", { id: "dialog-title" }, title),
+    ...content,
+    element("p", { class: "row" }, button("Close", () => dialog.close(), { class: "plain close" })),
+  );
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
+// A line that says how something went, in a dialog.
+export function statusLine() {
+  const line = element("p", { role: "status", "aria-live": "polite" });
+  return { line, say: (message) => (line.textContent = message) };
+}

@@ -1,0 +1,103 @@
+// The keys of the review: one key does one thing; which, is remembered by the browser and may be changed.
+
+import { recall, remember } from "./stored.js";
+
+const STORED = "nymlink.keys";
+const CANDIDATES = 10;
+
+const DIGITS = Array.from({ length: CANDIDATES }, (_, place) => [`pick${place + 1}`, `Take candidate ${place + 1}`, String((place + 1) % 10)]);
+
+// Name, what it does, key.
+const KNOWN = [
+  ["accept", "Accept the first candidate, or what is chosen", "Enter"],
+  ...DIGITS,
+  ["nil", "NIL: no concept of the vocabulary", "n"],
+  ["flag", "Flag, to look at again", "f"],
+  ["clear", "Take my decision back: open again", "x"],
+  ["undo", "Undo my last decision", "u"],
+  ["search", "Search the whole vocabulary", "/"],
+  ["comment", "Comment", "c"],
+  ["relation", "Next relation: exact, broader, narrower, related", "r"],
+  ["several", "Several targets: candidates are chosen, then accepted", "s"],
+  ["next", "Next term", "ArrowDown"],
+  ["previous", "Previous term", "ArrowUp"],
+  ["open", "Next term that I have not decided", "o"],
+  ["help", "Show the keys", "?"],
+];
+const NAMES = { ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→", " ": "Space", Enter: "Enter" };
+// Moving may repeat while a key is held; deciding may not.
+const REPEAT = new Set(["next", "previous"]);
+const RESERVED = new Set(["Tab", "Escape", "Shift", "Control", "Alt", "AltGraph", "Meta", "CapsLock", "Dead", "Process", "Unidentified"]);
+
+export class Keys {
+  #enabled;
+  #keys;
+
+  constructor() {
+    const stored = recall(STORED, {});
+    this.#enabled = stored.enabled ?? true;
+    this.#keys = new Map(KNOWN.map(([action, , key]) => [action, stored.keys?.[action] ?? key]));
+  }
+
+  get enabled() {
+    return this.#enabled;
+  }
+
+  set enabled(whether) {
+    this.#enabled = whether;
+    this.#store();
+  }
+
+  list() {
+    return KNOWN.map(([action, description]) => ({ action, description, key: this.shown(action) }));
+  }
+
+  shown(action) {
+    const key = this.#keys.get(action);
+    return NAMES[key] ?? key;
+  }
+
+  // Give an action a key; an action that has it gets the key of before. Returns whether the key can be one.
+  remap(action, key) {
+    if (RESERVED.has(key)) return false;
+    const other = [...this.#keys].find(([, held]) => held === key)?.[0];
+    if (other) this.#keys.set(other, this.#keys.get(action));
+    this.#keys.set(action, key);
+    this.#store();
+    return true;
+  }
+
+  reset() {
+    for (const [action, , key] of KNOWN) this.#keys.set(action, key);
+    this.#store();
+  }
+
+  // run(action): does it.
+  listen(run) {
+    document.addEventListener("keydown", (event) => {
+      const action = this.#enabled && !isElsewhere(event) && this.#actionOf(event.key);
+      if (!action) return;
+      event.preventDefault();
+      if (!event.repeat || REPEAT.has(action)) run(action);
+    });
+  }
+
+  #actionOf(key) {
+    const held = [...this.#keys];
+    const found = held.find(([, each]) => each === key) ?? held.find(([, each]) => each.toLowerCase() === key.toLowerCase());
+    return found?.[0];
+  }
+
+  #store() {
+    remember(STORED, { enabled: this.#enabled, keys: Object.fromEntries(this.#keys) });
+  }
+}
+
+// Whether a key is meant for something else: a field, a button that has the focus, a dialog, the browser.
+function isElsewhere(event) {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return true;
+  if (document.querySelector("dialog[open]")) return true;
+  const place = event.target;
+  if (place.matches("input:not([type=checkbox]), textarea, select")) return true;
+  return (event.key === "Enter" || event.key === " ") && place.matches("button, a, summary, input");
+}

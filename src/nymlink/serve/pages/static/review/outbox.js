@@ -1,0 +1,114 @@
+// Send decisions, one after the other, in their order; what cannot be sent is kept by the browser and tried again.
+
+import { Refused, Unreachable } from "../api.js";
+import { forget, keysThatBegin, recall, remember } from "./stored.js";
+
+const PAUSE = 2000;
+
+// What is not taken with these will never be; otherwise (a full disk, a token that is missing) it may be later.
+const FINAL = new Set([400, 404, 409, 413, 415, 422]);
+
+export class Outbox extends EventTarget {
+  #items = [];
+  #running = false;
+  #key;
+  #wake = null;
+
+  constructor(routes) {
+    super();
+    this.routes = routes;
+    const prefix = `nymlink.unsaved.${routes.name}.`;
+    this.#key = `${prefix}${Date.now()}.${Math.random()}`;
+    for (const key of keysThatBegin(prefix)) {
+      this.#items.push(...recall(key, []));
+      forget(key);
+    }
+    this.#store();
+  }
+
+  get size() {
+    return this.#items.length;
+  }
+
+  // Decisions that were made before the page was loaded.
+  get decisions() {
+    return this.#items.filter((item) => item.decision).map((item) => item.decision);
+  }
+
+  // decision: as the route takes it.
+  decide(decision) {
+    this.#add({ decision });
+  }
+
+  undo(reviewer) {
+    this.#add({ undo: reviewer });
+  }
+
+  // Forget what the server does not take.
+  giveUp() {
+    const [item] = this.#items.splice(0, 1);
+    this.#store();
+    if (item) this.#tell("refused", { item, error: new Error("You gave this up: it is not saved.") });
+    this.#wake?.();
+  }
+
+  async run() {
+    if (this.#running) return;
+    this.#running = true;
+    while (this.#items.length) await this.#sendFirst();
+    this.#running = false;
+  }
+
+  async #sendFirst() {
+    const [item] = this.#items;
+    try {
+      const answer = item.decision ? await this.routes.decide(item.decision) : await this.routes.undo(item.undo);
+      this.#remove(item);
+      if (item.decision) this.#chain(item.decision, answer.decision.id);
+      this.#tell("saved", { item, answer });
+    } catch (error) {
+      if (!(error instanceof Unreachable || error instanceof Refused)) throw error;
+      if (error instanceof Unreachable || !FINAL.has(error.status)) {
+        this.#tell("waiting", { item, error });
+        await new Promise((resolve) => {
+          this.#wake = resolve;
+          setTimeout(resolve, PAUSE);
+        });
+      } else {
+        this.#remove(item);
+        this.#tell("refused", { item, error });
+      }
+    }
+  }
+
+  // Later decisions on the same term were made by who had seen this one.
+  #chain(decision, id) {
+    for (const { decision: later } of this.#items) {
+      if (later?.term === decision.term && later.reviewer === decision.reviewer) later.expects = id;
+    }
+    this.#store();
+  }
+
+  #add(item) {
+    this.#items.push(item);
+    this.#store();
+    this.run();
+  }
+
+  #remove(item) {
+    const place = this.#items.indexOf(item);
+    if (place >= 0) this.#items.splice(place, 1);
+    this.#store();
+  }
+
+  // An undo that never arrived is not made good after the page was closed: nothing decided is lost by that.
+  #store() {
+    const kept = this.#items.filter((item) => item.decision);
+    if (kept.length) remember(this.#key, kept);
+    else forget(this.#key);
+  }
+
+  #tell(kind, detail) {
+    this.dispatchEvent(new CustomEvent(kind, { detail }));
+  }
+}

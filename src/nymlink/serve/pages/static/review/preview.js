@@ -1,0 +1,118 @@
+// Show how a file is read, and let that be changed before it is added.
+
+import { button, choice, element, labelled } from "../elements.js";
+import { previewFile } from "./routes.js";
+
+const ENCODINGS = [
+  ...["utf-8", "utf-16", "windows-1252", "iso-8859-1", "iso-8859-15", "windows-1250", "windows-1251", "windows-1253"],
+  ...["windows-1254", "iso-8859-2", "koi8-r", "mac-roman", "cp437", "gb18030", "big5", "shift_jis", "euc-jp", "euc-kr"],
+];
+const DELIMITERS = [[",", "comma"], ["\t", "tab"], [";", "semicolon"], ["|", "bar"], ["none", "none: a term a line"]];
+const PROBLEMS_SHOWN = 5;
+const TOO_LARGE = 413;
+
+// The columns that may be told: name, label, whether there may be none.
+const ROLES = [
+  ["column", "Column of terms", false],
+  ["code", "of codes", true],
+  ["frequency", "of frequencies", true],
+  ["language", "of languages", true],
+  ["type", "of types", true],
+];
+
+export class Preview {
+  // place: an element that is filled; add(file, how): adds the file, and fails with an error.
+  constructor(place, { add, say }) {
+    Object.assign(this, { place, add, say, asked: 0 });
+  }
+
+  // how: as it was changed; changed: the field that was, which keeps the focus.
+  async show(file, how = {}, changed = null) {
+    const mine = ++this.asked;
+    this.say(`Reading ${file.name} …`);
+    try {
+      const found = await previewFile(file, how);
+      if (mine !== this.asked) return;
+      this.say("");
+      const { add, fields } = this.#draw(file, found, how);
+      (fields.get(changed)?.[1] ?? add).focus();
+    } catch (error) {
+      if (mine === this.asked) this.say(error.status === TOO_LARGE ? `${file.name} is too large for a page: add it with nymlink project add.` : `${file.name}: ${error.message}`);
+    }
+  }
+
+  #draw(file, found, how) {
+    const columns = columnOptions(found.columns);
+    const fields = new Map();
+    // What is no text has no encoding, and one column no delimiter that could be another.
+    if (found.encoding) fields.set("encoding", ["Encoding", choice(withValue(ENCODINGS, found.encoding), found.encoding)]);
+    if (found.encoding) fields.set("delimiter", ["Delimiter", choice(DELIMITERS, found.delimiter || "none")]);
+    for (const [name, label, optional] of ROLES) {
+      fields.set(name, [label, choice(optional ? [["", "none"], ...columns] : columns, how[name] ?? found[name] ?? "")]);
+    }
+    const chosen = (...names) => Object.fromEntries(names.flatMap((name) => (fields.has(name) ? [[name, fields.get(name)[1].value]] : [])));
+    for (const [name, [, field]] of fields) {
+      // Columns that another delimiter makes have other names.
+      const kept = name === "encoding" || name === "delimiter" ? ["encoding", "delimiter"] : [...fields.keys()];
+      field.addEventListener("change", () => this.show(file, chosen(...kept), name));
+    }
+    const add = button("Add and link", () => this.#add(file, chosen(...fields.keys()), add));
+    this.place.replaceChildren(
+      element("h2", {}, `${file.name}: ${count(found.total_rows, "row")}`),
+      element("p", { class: "hint" }, found.guessed.join("; ")),
+      element("p", { class: "row fields" }, ...[...fields.values()].map(([label, field]) => labelled(label, field))),
+      problemList(found.problems),
+      rowsTable(found),
+      element("p", { class: "row" }, add, button("Leave it", () => this.place.replaceChildren(), { class: "plain" })),
+    );
+    return { add, fields };
+  }
+
+  async #add(file, how, pressed) {
+    pressed.disabled = true;
+    this.say(`Adding ${file.name} …`);
+    try {
+      await this.add(file, how);
+      this.place.replaceChildren();
+    } catch (error) {
+      this.say(error.message);
+      pressed.disabled = false;
+    }
+  }
+}
+
+export function count(number, what) {
+  return `${number.toLocaleString("en")} ${what}${number === 1 ? "" : "s"}`;
+}
+
+function withValue(list, value) {
+  return list.includes(value) ? list : [value, ...list];
+}
+
+// Columns are told by their names, or by their numbers where several have one name.
+function columnOptions(columns) {
+  const names = columns.map(({ name }) => name);
+  return names.map((name, place) => {
+    const unique = name && names.indexOf(name) === names.lastIndexOf(name);
+    return unique ? [name, name] : [String(place + 1), `${name || "column"} (${place + 1})`];
+  });
+}
+
+function problemList({ rejected, repaired, first }) {
+  const total = rejected + repaired;
+  if (!total) return "";
+  const lines = first.slice(0, PROBLEMS_SHOWN).map(({ line, message }) => element("li", {}, line ? `line ${line}: ${message}` : message));
+  return element("div", { class: "note" }, `${count(total, "problem")}: ${rejected} left out, ${repaired} repaired`, element("ul", {}, ...lines));
+}
+
+function rowsTable(found) {
+  const marked = found.columns.findIndex(({ name }) => name === found.column);
+  const attributes = (place) => ({ ...(place === marked && { class: "terms" }) });
+  const heads = found.columns.map(({ name }, place) => element("th", { scope: "col", ...attributes(place) }, name));
+  const rows = found.rows.map((cells) => element("tr", {}, ...cells.map((cell, place) => element("td", { dir: "auto", ...attributes(place) }, cell))));
+  return element(
+    "div",
+    { class: "rows", tabindex: 0, role: "region", "aria-label": "The first rows" },
+    element("table", {}, element("caption", {}, "The first rows"), element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows)),
+  );
+}

@@ -1,0 +1,174 @@
+// The page that reviews the links of a project.
+
+import { button, element } from "../elements.js";
+import { Actions } from "./actions.js";
+import { assignDialog } from "./assign_dialog.js";
+import { bulkDialog } from "./bulk_dialog.js";
+import { Decisions } from "./decisions.js";
+import { exportDialog } from "./export_dialog.js";
+import { FIRST, Filters } from "./filters.js";
+import { addFileDialog, importDialog } from "./import_dialog.js";
+import { Keys } from "./keys.js";
+import { keysDialog } from "./keys_dialog.js";
+import { News } from "./news.js";
+import { tellOutcomes } from "./outcomes.js";
+import { Queue } from "./queue.js";
+import { rebaseDialog } from "./rebase_dialog.js";
+import { askReviewer, storedReviewer } from "./reviewer.js";
+import { ProjectRoutes } from "./routes.js";
+import { recall, remember } from "./stored.js";
+import { SummaryView } from "./summary_view.js";
+import { Targets } from "./targets.js";
+import { TermDetails } from "./term_details.js";
+import { TermList } from "./term_list.js";
+import { TermView } from "./term_view.js";
+import { VocabularySearch } from "./vocabulary_search.js";
+
+const byId = (id) => document.getElementById(id);
+const routes = new ProjectRoutes(document.body.dataset.project);
+const stored = `nymlink.view.${routes.name}`;
+const seen = recall(stored, {});
+
+function say(message) {
+  byId("status").textContent = message;
+}
+
+async function start() {
+  let me = storedReviewer();
+  const reviewer = () => me;
+  const keys = new Keys();
+  const queue = new Queue(routes);
+  const details = new TermDetails(routes);
+  const list = new TermList(byId("terms"), { queue, reviewer });
+  const decisions = new Decisions({ routes, queue, reviewer });
+  const news = new News({ routes, queue, list, details });
+  await news.start();
+  const { index, title } = news.summary;
+  byId("title").textContent = document.title = title;
+  me ||= await askReviewer(news.people);
+
+  const leave = () => list.focus();
+  const run = (action) => actions.run(action);
+  const take = (concept) => actions.take(concept);
+  const targets = new Targets({ changed: () => view.drawCandidates() });
+  const finder = new VocabularySearch({ index: index.served_as, take, leave, say });
+  const comment = (term, text) => actions.keepComment(term, text);
+  const view = new TermView(byId("term"), { keys, reviewer, index: index.served_as, targets, finder, run, take, comment, leave });
+  const filters = new Filters(byId("filters"), { values: seen.filters ?? FIRST, changed: () => load() });
+  const wanted = () => (filters.values.status === "mine" ? { ...filters.values, reviewer: me } : filters.values);
+  const help = () => keysDialog({ keys, changed: drawButtons });
+  const actions = new Actions({ queue, list, view, targets, finder, decisions, wanted, help, say });
+  const overview = new SummaryView(byId("summary"), {
+    cancel: () => attempt(routes.cancel),
+    goOn: () => attempt(routes.goOn),
+    rebase: () => rebaseDialog({ routes, index: news.summary.index, done: showChanged }).catch((error) => say(error.message)),
+  });
+
+  drawButtons();
+  drawSummary();
+  news.addEventListener("summary", drawSummary);
+  news.addEventListener("linked", () => load(false));
+  list.addEventListener("draw", () => news.refreshVisible());
+  list.addEventListener("select", ({ detail: term }) => {
+    targets.reset();
+    finder.clear();
+    rememberView();
+    show(term);
+  });
+  queue.addEventListener("term", ({ detail: id }) => id === list.current && show(list.term));
+  for (const kind of ["rows", "more"]) {
+    queue.addEventListener(kind, () => {
+      byId("queue-title").textContent = `Terms (${queue.total.toLocaleString("en")})`;
+      if (list.current === null && queue.total) list.select(0);
+    });
+  }
+  tellOutcomes({ decisions, queue, list, details, news, say, place: byId("problem") });
+  keys.listen(run);
+  list.current = seen.term ?? null;
+  await load();
+  decisions.resume();
+  leave();
+  news.watch();
+
+  // asked: whether somebody asked for it, and looks for the term of before in what comes, unless moving on meanwhile.
+  async function load(asked = true) {
+    rememberView();
+    details.clear();
+    const before = list.current;
+    try {
+      await queue.load(wanted());
+      if (list.term && asked && list.current === before) list.select(list.place);
+      else if (list.term) show(list.term);
+      else if (queue.rows.length) list.select(0);
+      else show(null);
+    } catch (error) {
+      say(error.message);
+    }
+    news.summarySoon();
+  }
+
+  async function show(term) {
+    view.show(term, view.term?.id === term?.id ? view.details : null);
+    if (!term) return;
+    try {
+      const known = await details.get(term.id);
+      if (view.term?.id === term.id) view.show(term, known);
+    } catch (error) {
+      say(error.message);
+    }
+    const after = queue.rows[list.place + 1];
+    if (after) details.get(after.id).catch(() => {});
+  }
+
+  // The page begins anew with the other index.
+  function showChanged() {
+    remember(stored, { filters: { ...filters.values, status: "changed" } });
+    location.reload();
+  }
+
+  function rememberView() {
+    remember(stored, { filters: filters.values, term: list.current });
+  }
+
+  function drawSummary() {
+    overview.show(news.summary);
+    filters.people([me, ...news.people]);
+  }
+
+  async function attempt(ask) {
+    try {
+      await ask();
+      news.summarySoon();
+    } catch (error) {
+      say(error.message);
+    }
+  }
+
+  function drawButtons() {
+    view.drawButtons();
+    const people = () => [...new Set([me, ...news.people])];
+    const done = (message) => {
+      say(message);
+      load();
+      list.focus();
+    };
+    const plain = { class: "plain" };
+    byId("actions").replaceChildren(
+      button("Accept the surest …", () => bulkDialog({ routes, reviewer: me, done }), plain),
+      button("Assign …", () => assignDialog({ routes, filters: wanted(), total: queue.total, people: people(), done }), plain),
+      button("Add a table …", () => addFileDialog({ routes, reviewer: me, done }), plain),
+      button("Import …", () => importDialog({ routes, reviewer: me, done }), plain),
+      button("Export …", () => exportDialog({ routes }), plain),
+      button(["Keys ", element("kbd", {}, keys.shown("help"))], help, plain),
+      button(`Reviewer: ${me}`, () => changeReviewer(people()), plain),
+    );
+  }
+
+  async function changeReviewer(people) {
+    me = await askReviewer(people, me);
+    drawButtons();
+    load();
+  }
+}
+
+start().catch((error) => say(error.message));

@@ -1,0 +1,37 @@
+// The routes of projects.
+
+import { ask, sendBytes } from "../api.js";
+
+const fileHeaders = (file) => ({ "X-File-Name": encodeURIComponent(file.name ?? "") });
+
+export function query(values) {
+  const given = Object.entries(values).filter(([, value]) => value !== "" && value !== null && value !== undefined);
+  return new URLSearchParams(given).toString();
+}
+
+export const listProjects = async () => (await ask("/projects")).projects;
+export const createProject = (values) => ask("/projects", values);
+export const previewFile = (file, how) => sendBytes(`/projects/preview?${query(how)}`, file, fileHeaders(file));
+
+export class ProjectRoutes {
+  constructor(name) {
+    this.name = name;
+    this.path = `/projects/${encodeURIComponent(name)}`;
+  }
+
+  summary = () => ask(this.path);
+  terms = (filters) => ask(`${this.path}/terms?${query(filters)}`);
+  term = (id) => ask(`${this.path}/terms/${id}`);
+  changes = (after) => ask(`${this.path}/changes?${query({ after })}`);
+  uses = (concept) => ask(`${this.path}/concepts/${encodeURIComponent(concept)}`);
+  decide = (decision) => ask(`${this.path}/decisions`, decision);
+  undo = (reviewer) => ask(`${this.path}/undo`, { reviewer });
+  accept = (values) => ask(`${this.path}/accept`, values);
+  rebase = (index) => ask(`${this.path}/rebase`, { index });
+  assign = (values) => ask(`${this.path}/assign`, values);
+  cancel = () => ask(`${this.path}/cancel`, {});
+  goOn = () => ask(`${this.path}/continue`, {});
+  addFile = (file, how) => sendBytes(`${this.path}/files?${query(how)}`, file, fileHeaders(file));
+  importFile = (file, how) => sendBytes(`${this.path}/import?${query(how)}`, file, fileHeaders(file));
+  exportAddress = (how) => `${this.path}/export?${query(how)}`;
+}

@@ -1,0 +1,75 @@
+// How far the review is: what is linked, decided and covered, and how far reviewers agree.
+
+import { button, element } from "../elements.js";
+import { count } from "./preview.js";
+
+export class SummaryView {
+  // cancel(), goOn(): of linking; rebase(): applies decisions to another release.
+  constructor(place, { cancel, goOn, rebase }) {
+    this.rebase = button("Apply to another release …", rebase, { class: "plain" });
+    this.linking = element("p", { class: "row linking" });
+    this.facts = element("p", { class: "facts" });
+    this.people = element("p", { class: "facts" });
+    this.problem = element("p", { class: "note row" });
+    place.append(this.linking, this.facts, this.people, this.problem);
+    this.cancel = button("Cancel", cancel, { class: "plain" });
+    this.goOn = button("Go on", goOn, { class: "plain" });
+    this.bar = element("progress", { "aria-label": "Linked" });
+    this.said = element("span", {});
+    this.linking.append(this.bar, this.said, this.cancel, this.goOn);
+    this.linking.hidden = true;
+  }
+
+  show(summary) {
+    const { terms, rows, decided, rows_decided: rowsDecided, coverage, verdicts } = summary;
+    const covered = [
+      `${number(decided)} of ${count(terms, "term")} decided (${share(coverage.terms)})`,
+      `${number(rowsDecided)} of ${count(rows, "row")} (${share(coverage.rows)})`,
+      `${share(coverage.frequency)} by frequency`,
+    ];
+    const kinds = Object.entries(VERDICTS).filter(([verdict]) => verdicts[verdict]).map(([verdict, what]) => `${number(verdicts[verdict])} ${what}`);
+    const changed = Object.values(summary.changed).reduce((sum, times) => sum + times, 0);
+    if (changed) kinds.push(`${number(changed)} changed by a release`);
+    this.facts.textContent = [...covered, ...kinds].join(" · ");
+    this.people.textContent = [...summary.reviewers.map(personLine), ...summary.agreement.map(kappaLine)].join(" · ");
+    const { state, what_to_do: advice } = summary.index;
+    this.problem.hidden = state === "same";
+    this.problem.replaceChildren(state === "same" ? "" : advice, " ", this.rebase);
+    this.progress(summary.progress);
+  }
+
+  progress({ done, total, failed, per_second: speed, state, problem }) {
+    const running = state === "linking";
+    this.linking.hidden = state === "done";
+    this.bar.max = Math.max(1, total);
+    this.bar.value = done;
+    const left = running && speed ? `, about ${duration((total - done) / speed)} left` : "";
+    const lost = failed ? `, ${number(failed)} could not be` : "";
+    this.said.textContent = `${number(done)} of ${count(total, "term")} linked${lost}${running ? left : ": stopped"}${problem ? ` (${problem})` : ""}`;
+    this.cancel.hidden = !running;
+    this.goOn.hidden = running;
+  }
+}
+
+const VERDICTS = { concept: "with a concept", nil: "NIL", flag: "flagged" };
+
+function personLine({ name, decided, assigned }) {
+  return `${name}: ${number(decided)} decided${assigned ? `, ${number(assigned)} assigned` : ""}`;
+}
+
+function kappaLine({ reviewers, terms, agree, kappa }) {
+  const agreement = kappa === null ? "" : ` (kappa ${kappa.toFixed(2)})`;
+  return `${reviewers.join(" and ")} agree on ${number(agree)} of ${count(terms, "term")}${agreement}`;
+}
+
+function number(value) {
+  return value.toLocaleString("en");
+}
+
+function share(part) {
+  return `${Math.floor(100 * part + 1e-9)} %`;
+}
+
+function duration(seconds) {
+  return seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`;
+}

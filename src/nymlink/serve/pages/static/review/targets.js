@@ -1,0 +1,73 @@
+// The targets that are chosen for a term before they are accepted, and how they are to it.
+
+import { button, choice, element, labelled } from "../elements.js";
+import { RELATION_NAMES, RELATIONS } from "./decisions.js";
+
+export class Targets {
+  #chosen = new Map();
+
+  // changed(): what is chosen is another.
+  constructor({ changed }) {
+    this.changed = changed;
+    this.relation = choice(RELATIONS.map((relation) => [relation, RELATION_NAMES[relation]]), "exact", { id: "relation" });
+    this.several = element("input", { type: "checkbox", id: "several" });
+    this.list = element("ul", { class: "chosen-targets", "aria-label": "Chosen targets" });
+    this.place = element(
+      "div",
+      { class: "targets" },
+      element("p", { class: "row" }, labelled("The concept is", this.relation), element("label", { class: "check" }, this.several, " Several targets")),
+      this.list,
+    );
+    this.several.addEventListener("change", () => this.several.checked || this.clear());
+  }
+
+  get ids() {
+    return new Set(this.#chosen.keys());
+  }
+
+  get all() {
+    return [...this.#chosen.values()];
+  }
+
+  // Make a target of a concept, with the relation that is set.
+  of(concept) {
+    return { concept_id: concept.id, name: concept.name, relation: this.relation.value };
+  }
+
+  toggle(concept) {
+    if (!this.#chosen.delete(concept.id)) this.#chosen.set(concept.id, this.of(concept));
+    this.#draw();
+  }
+
+  // Forget what is chosen, and begin the next term with one exact target.
+  reset() {
+    this.several.checked = false;
+    this.relation.value = "exact";
+    this.clear();
+  }
+
+  clear() {
+    if (!this.#chosen.size) return;
+    this.#chosen.clear();
+    this.#draw();
+  }
+
+  nextRelation() {
+    this.relation.value = RELATIONS[(RELATIONS.indexOf(this.relation.value) + 1) % RELATIONS.length];
+    return RELATION_NAMES[this.relation.value];
+  }
+
+  #draw() {
+    this.list.replaceChildren(...this.all.map((target) => this.#item(target)));
+    this.changed();
+  }
+
+  #item(target) {
+    const relation = choice(RELATIONS, target.relation, { "aria-label": `Relation of ${target.name}` });
+    relation.addEventListener("change", () => {
+      target.relation = relation.value;
+    });
+    const remove = button("Remove", () => this.toggle({ id: target.concept_id }), { class: "plain", "aria-label": `Remove ${target.name}` });
+    return element("li", {}, element("span", {}, `${target.name} `), element("span", { class: "id" }, target.concept_id), " ", relation, " ", remove);
+  }
+}

@@ -1,0 +1,1 @@
+"""Projects of a server: opened once, linked in the background."""

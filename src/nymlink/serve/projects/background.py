@@ -1,0 +1,101 @@
+"""Link the terms of a project in a thread, while reviewers decide what is linked already."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from threading import Event, Lock, Thread
+from typing import Final
+
+from nymlink.core.errors import NymlinkError
+from nymlink.corpus.model import Document, Mention
+from nymlink.linking.model import Link
+from nymlink.project.linking import Progress, count_progress, link_waiting
+from nymlink.project.links import CANDIDATES
+from nymlink.project.project import Project
+from nymlink.serve.batching import LinkTimeoutError, OverloadedError
+from nymlink.serve.served import ServedIndex
+
+_PAUSE: Final = 1.0
+"""Seconds to wait where the server has too much to do."""
+
+_STOPPED: Final = "linking_stopped"
+"""The property of a project whose linking was stopped on demand: a restart does not go on with it."""
+
+
+class _StoppedError(Exception):
+    """It was stopped while it waited for links."""
+
+
+class BackgroundLinking:
+    """Links the waiting terms of a project, through the linker that all requests share."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._turn = Lock()
+        self._stop = Event()
+        self._thread: Thread | None = None
+        self._rate: float | None = None
+        self._problem: str | None = None
+
+    @property
+    def progress(self) -> Progress:
+        """How far it is."""
+        counted = count_progress(self._project)
+        if self._thread is not None and self._thread.is_alive() and not self._stop.is_set():
+            return replace(counted, state="linking", per_second=self._rate)
+        if counted.state == "waiting" and self._project.property(_STOPPED):
+            counted = replace(counted, state="stopped")
+        return replace(counted, problem=self._problem)
+
+    def resume(self, served: ServedIndex) -> None:
+        """Go on after a start, unless someone stopped it."""
+        if not self._project.property(_STOPPED):
+            self._start(served)
+
+    def go_on(self, served: ServedIndex) -> None:
+        """Go on, also where it was stopped."""
+        if self._project.property(_STOPPED):
+            self._project.set_property(_STOPPED, False)
+        self._start(served)
+
+    def cancel(self) -> None:
+        """Stop it until someone goes on."""
+        self._project.set_property(_STOPPED, True)
+        self.end()
+
+    def end(self) -> None:
+        """Stop it until the next start; what is linked is saved."""
+        with self._turn:
+            self._stop.set()
+            if self._thread is not None:
+                self._thread.join()
+
+    def _start(self, served: ServedIndex) -> None:
+        with self._turn:
+            if self._thread is not None and self._thread.is_alive() and not self._stop.is_set():
+                return
+            self._stop.clear()
+            self._problem = self._rate = None
+            self._thread = Thread(target=self._work, args=(served,), name="project-linking", daemon=True)
+            self._thread.start()
+
+    def _work(self, served: ServedIndex) -> None:
+        def link(mentions: Sequence[Mention]) -> list[Link]:
+            document = Document("", mentions=tuple(mentions))
+            while not self._stop.is_set():
+                try:
+                    return served.link(document, top_k=CANDIDATES)
+                except (OverloadedError, LinkTimeoutError):
+                    self._stop.wait(_PAUSE)
+            raise _StoppedError
+
+        def report(done: int, seconds: float) -> None:
+            self._rate = round(done / max(seconds, 1e-9), 1)
+
+        try:
+            link_waiting(self._project, link, stop=self._stop, report=report)
+        except _StoppedError:
+            pass
+        except NymlinkError as error:
+            self._problem = error.message

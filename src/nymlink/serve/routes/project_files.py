@@ -1,0 +1,116 @@
+"""Files of a project: what was decided, out and in; and another release of its vocabulary."""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from pathlib import Path
+from threading import Lock
+from typing import Annotated, Final
+from urllib.parse import quote
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from nymlink.linking.writers import LINK_FORMATS
+from nymlink.project.export.export import export_formats, export_project
+from nymlink.project.importing.apply import import_decisions
+from nymlink.project.index_reference import IndexReference
+from nymlink.project.rebase import rebase
+from nymlink.serve.errors import ProblemError
+from nymlink.serve.routes.parts import indexes_of, json_answer
+from nymlink.serve.routes.projects import RAW, SAME_SITE, Column, FileBody, FileName, OpenProject, Setting
+
+router: Final = APIRouter(prefix="/projects/{name}", tags=["projects"], dependencies=[SAME_SITE])
+
+_MEDIA: Final = {
+    "csv": "text/csv",
+    "usagi": "text/csv",
+    "source-to-concept-map": "text/csv",
+    "tsv": "text/tab-separated-values",
+    "sssom": "text/tab-separated-values",
+    "table": "text/plain",
+    "jsonl": "application/x-ndjson",
+    "fhir-r4b": "application/fhir+json",
+    "fhir-r5": "application/fhir+json",
+    "parquet": "application/vnd.apache.parquet",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+}
+_ENDINGS: Final = {"source-to-concept-map": ".csv", "fhir-r4b": ".json", "fhir-r5": ".json", "table": ".txt"}
+"""Endings of files whose format states none."""
+
+_WARNING: Final = Lock()
+"""Warnings are caught for the whole process: one export at a time."""
+
+
+class NewRelease(BaseModel):
+    """Another index for a project."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    index: str | None = Field(None, description="Name of the index; that of the project if not given.")
+
+
+@router.get("/export", summary="Export a project")
+def export(
+    opened: OpenProject,
+    format: Annotated[str, Query(max_length=50, description="Name of a format of links.")],
+    decided: Annotated[bool, Query(description="Only terms that were given concepts, or none.")] = False,
+) -> Response:
+    """Answer with a file of all rows, or of the mappings of all terms, and what was decided.
+
+    What there is to warn of, a spreadsheet that would run cells perhaps, is in the header X-Warnings, a line each,
+    percent-encoded.
+    """
+    if format not in export_formats():
+        known = ", ".join(export_formats())
+        raise ProblemError(422, "unknown_format", "there is no such format of links", f"ask for one of: {known}")
+    ending = _ENDINGS.get(format) or next(iter(LINK_FORMATS.get(format).endings), "")
+    vocabulary = None if opened.served is None else opened.served.vocabulary
+    with tempfile.TemporaryDirectory() as folder, _WARNING, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        file = Path(folder) / f"export{ending}"
+        export_project(opened.project, file, format=format, vocabulary=vocabulary, decided=decided)
+        body = file.read_bytes()
+    headers = {"Content-Disposition": f'attachment; filename="{opened.name}{ending}"'}
+    if caught:
+        headers["X-Warnings"] = quote("\n".join(str(each.message) for each in caught))
+    return Response(body, media_type=_MEDIA.get(format, "application/octet-stream"), headers=headers)
+
+
+@router.post("/import", summary="Import decisions", openapi_extra=RAW)
+def import_(
+    opened: OpenProject,
+    body: FileBody,
+    file_name: FileName,
+    reviewer: Annotated[str, Query(max_length=100, description="Who decided, where the file does not say.")] = "",
+    encoding: Setting = None,
+    delimiter: Setting = None,
+    column: Column = None,
+) -> Response:
+    """Apply the decisions of a review of Usagi, of SSSOM, of an export, or of another project."""
+    served = opened.require_index()
+    return json_answer(
+        import_decisions(
+            opened.project,
+            body,
+            file_name,
+            vocabulary=served.vocabulary,
+            reviewer=reviewer,
+            encoding=encoding,
+            delimiter=delimiter,
+            column=column,
+        )
+    )
+
+
+@router.post("/rebase", summary="Apply decisions to another release")
+def post_rebase(request: Request, opened: OpenProject, new: NewRelease) -> Response:
+    """Link a project to another index; tell what became of the concepts that terms were given."""
+    indexes = indexes_of(request)
+    served = indexes.named(new.index or opened.project.index.name)
+    opened.linking.end()
+    changed = rebase(opened.project, IndexReference.of(served.name, served.index), served.vocabulary)
+    opened.find_index(indexes)
+    opened.linking.go_on(served)
+    return json_answer({"changed": changed})

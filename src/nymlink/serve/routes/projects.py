@@ -1,0 +1,187 @@
+"""Projects: listing and making them, adding tables, linking in the background, and what changed."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+from urllib.parse import unquote
+
+from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from nymlink.project.add_file import add_table
+from nymlink.project.review.changes import changes_after
+from nymlink.project.summary import summary
+from nymlink.project.tables.preview import preview_table
+from nymlink.serve.errors import ProblemError
+from nymlink.serve.projects.served_projects import ServedProject, ServedProjects
+from nymlink.serve.routes.parts import json_answer
+
+_LARGEST: Final = 2**53
+
+
+async def _same_site(request: Request) -> None:
+    """Refuse what another site's page sends without being allowed to.
+
+    Raises:
+        ProblemError: the browser says that it does.
+    """
+    if request.method == "GET" or request.headers.get("sec-fetch-site", "none") in ("none", "same-origin"):
+        return
+    allowed = request.app.state.settings.origins
+    if "*" not in allowed and request.headers.get("origin") not in allowed:
+        what = "a page of another site may not change projects"
+        raise ProblemError(403, "other_site", what, "see --allow-origin of nymlink serve")
+
+
+# What is no coroutine would be called in a thread.
+async def _projects(request: Request) -> ServedProjects:
+    projects: ServedProjects | None = request.app.state.projects
+    if projects is None:
+        raise ProblemError(404, "no_projects", "this server has no projects", "start it with --projects FOLDER")
+    return projects
+
+
+def _project(
+    projects: Projects, name: Annotated[str, Path(description="Name of the project.", max_length=200)]
+) -> ServedProject:
+    return projects.named(name)
+
+
+async def _body(request: Request) -> bytes:
+    return await request.body()
+
+
+async def _file_name(x_file_name: Annotated[str, Header(max_length=1000)] = "") -> str:
+    """Read the name of the file that is sent.
+
+    A header of one's own is not sent by other sites' pages without being asked whether they may.
+
+    Raises:
+        ProblemError: there is none.
+    """
+    if not x_file_name.strip():
+        to_do = "send the header X-File-Name with the name of the file, percent-encoded"
+        raise ProblemError(400, "no_file_name", "the file has no name", to_do)
+    return unquote(x_file_name, errors="replace")
+
+
+Projects = Annotated[ServedProjects, Depends(_projects)]
+OpenProject = Annotated[ServedProject, Depends(_project)]
+FileBody = Annotated[bytes, Depends(_body)]
+FileName = Annotated[str, Depends(_file_name)]
+Column = Annotated[str | None, Query(max_length=1000, description="A header, or a number from 1.")]
+Setting = Annotated[str | None, Query(max_length=20)]
+Number = Annotated[int, Query(ge=0, le=_LARGEST)]
+
+RAW: Final[dict[str, Any]] = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+"""What OpenAPI says of a body that is a file."""
+
+SAME_SITE: Final = Depends(_same_site)
+router: Final = APIRouter(prefix="/projects", tags=["projects"], dependencies=[SAME_SITE])
+
+
+class NewProject(BaseModel):
+    """A project to make."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(description="Name of its file: letters, digits, '.', '_' and '-'.", max_length=200)
+    title: str = Field("", description="What it is called.", max_length=300)
+    index: str | None = Field(None, description="Name of the index; the first if not given.")
+
+
+@router.get("", summary="List the projects")
+def list_projects(projects: Projects) -> Response:
+    """Answer with a line for each project; of one that cannot be opened, with what is wrong."""
+    return json_answer({"projects": list(projects.summaries())})
+
+
+@router.post("", summary="Make a project", status_code=201)
+def make_project(projects: Projects, new: NewProject) -> Response:
+    """Make a project without tables."""
+    made = projects.create(new.name, title=new.title, index=new.index)
+    return json_answer(_summary(made), status=201)
+
+
+@router.post("/preview", summary="Show how a table would be read", openapi_extra=RAW)
+def preview(
+    body: FileBody,
+    file_name: FileName,
+    encoding: Setting = None,
+    delimiter: Setting = None,
+    column: Column = None,
+) -> Response:
+    """Read a table without keeping it: its encoding, delimiter, columns and first rows."""
+    columns = {} if column is None else {"mention": column}
+    return json_answer(preview_table(body, file_name, encoding=encoding, delimiter=delimiter, columns=columns))
+
+
+@router.get("/{name}", summary="Sum a project up")
+def show_project(opened: OpenProject) -> Response:
+    """Answer with counts, coverage, reviewers, agreement, progress and the state of the index."""
+    return json_answer(_summary(opened))
+
+
+@router.post("/{name}/files", summary="Add a table", openapi_extra=RAW)
+def add_file(
+    opened: OpenProject,
+    body: FileBody,
+    file_name: FileName,
+    encoding: Setting = None,
+    delimiter: Setting = None,
+    column: Column = None,
+    code: Column = None,
+    frequency: Column = None,
+    language: Column = None,
+    type: Column = None,
+    reviewer: Annotated[str, Query(max_length=100, description="Who adds it.")] = "",
+) -> Response:
+    """Keep the rows of a table, and link its terms in the background."""
+    served = opened.require_index()
+    said = {"mention": column, "code": code, "frequency": frequency, "language": language, "type": type}
+    added = add_table(
+        opened.project,
+        body,
+        file_name,
+        encoding=encoding,
+        delimiter=delimiter,
+        columns={role: header for role, header in said.items() if header is not None},
+        by=reviewer,
+        vocabulary=served.vocabulary,
+    )
+    opened.linking.go_on(served)
+    return json_answer(added)
+
+
+@router.post("/{name}/cancel", summary="Stop linking")
+def cancel(opened: OpenProject) -> Response:
+    """Stop linking, until someone continues it; what is linked is kept."""
+    opened.linking.cancel()
+    return json_answer({"progress": opened.linking.progress.to_dict()})
+
+
+@router.post("/{name}/continue", summary="Go on linking")
+def go_on(opened: OpenProject) -> Response:
+    """Link what waits."""
+    opened.linking.go_on(opened.require_index())
+    return json_answer({"progress": opened.linking.progress.to_dict()})
+
+
+@router.get("/{name}/changes", summary="Tell what was decided since")
+def changes(opened: OpenProject, after: Number = 0) -> Response:
+    """Answer with the decisions that count now of all terms that were decided after an entry of the log."""
+    return json_answer({**changes_after(opened.project, after), "progress": opened.linking.progress.to_dict()})
+
+
+def _summary(opened: ServedProject) -> dict[str, Any]:
+    return {
+        "name": opened.name,
+        **summary(opened.project),
+        "index": opened.describe_index(),
+        "progress": opened.linking.progress.to_dict(),
+    }

@@ -1,0 +1,193 @@
+"""Review: the terms of a project, deciding them, and undoing that."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Path, Query, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from nymlink.project.model import Relation, Target, Verdict
+from nymlink.project.review.accept import accept
+from nymlink.project.review.assignment import assign
+from nymlink.project.review.decisions import decide, undo
+from nymlink.project.review.terms import Sort, Status, TermFilter, list_terms, term_details, terms_of_concept
+from nymlink.serve.errors import ProblemError
+from nymlink.serve.projects.candidates import describe_candidate
+from nymlink.serve.routes.parts import json_answer
+from nymlink.serve.routes.projects import SAME_SITE, Number, OpenProject
+from nymlink.serve.served import ServedIndex
+
+router: Final = APIRouter(prefix="/projects/{name}", tags=["projects"], dependencies=[SAME_SITE])
+
+_LARGEST: Final = 2**53
+
+Share = Annotated[float | None, Query(ge=0, le=1)]
+Reviewer = Annotated[str, Query(max_length=200)]
+Short = Annotated[str, Field(max_length=200)]
+
+
+class GivenTarget(BaseModel):
+    """A concept that a term is given."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    concept_id: str = Field(max_length=1000)
+    name: str = Field("", description="Ignored: it is that of the vocabulary.", max_length=10_000)
+    relation: Relation = Field("exact", description="How the concept is to the term.")
+
+
+class NewDecision(BaseModel):
+    """A decision."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    reviewer: str = Field(max_length=200)
+    term: int = Field(ge=0, le=_LARGEST)
+    expects: int | None = Field(
+        None, description="Number of the decision of this reviewer that was seen; null for none.", le=_LARGEST
+    )
+    verdict: Verdict
+    targets: list[GivenTarget] = Field([], max_length=100)
+    comment: str = Field("", max_length=10_000)
+
+
+class Acceptance(BaseModel):
+    """Which terms are accepted as they were linked."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    reviewer: str = Field(max_length=200)
+    above: float = Field(ge=0, le=1, description="Confidence at least.")
+    dry_run: bool = Field(False, description="Only tell what it would mean.")
+
+
+class WhichTerms(BaseModel):
+    """A filter of terms, as of the list."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    status: Status = "all"
+    reviewer: Short = ""
+    assigned: Short = ""
+    text: Annotated[str, Field(max_length=2000)] = ""
+    min_confidence: Annotated[float | None, Field(ge=0, le=1)] = None
+    max_confidence: Annotated[float | None, Field(ge=0, le=1)] = None
+
+
+class Assignment(BaseModel):
+    """Which terms a reviewer has."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    reviewer: str = Field(max_length=200)
+    terms: list[Annotated[int, Field(ge=0, le=_LARGEST)]] | None = Field(
+        None, description="Numbers of terms; null for those of the filter.", max_length=100_000
+    )
+    filter: WhichTerms = WhichTerms()
+    share: float = Field(1.0, ge=0, le=1, description="Which part of them; 0 for none any more.")
+
+
+class Who(BaseModel):
+    """A reviewer."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    reviewer: str = Field(max_length=200)
+
+
+@router.get("/terms", summary="List terms")
+def terms(
+    opened: OpenProject,
+    status: Status = "all",
+    q: Annotated[str, Query(max_length=2000, description="What a term contains.")] = "",
+    min_confidence: Share = None,
+    max_confidence: Share = None,
+    max_margin: Annotated[float | None, Query(ge=0)] = None,
+    min_frequency: Annotated[int | None, Query(ge=0, le=_LARGEST)] = None,
+    reviewer: Reviewer = "",
+    assigned: Reviewer = "",
+    sort: Sort = "order",
+    descending: bool = False,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
+    offset: Number = 0,
+) -> Response:
+    """Answer with a page of the terms that fit, and how many they are."""
+    which = TermFilter(
+        status=status,
+        reviewer=reviewer,
+        assigned=assigned,
+        text=q,
+        min_confidence=min_confidence,
+        max_confidence=max_confidence,
+        max_margin=max_margin,
+        min_frequency=min_frequency,
+    )
+    return json_answer(
+        list_terms(opened.project, which, sort=sort, descending=descending, limit=limit, offset=offset)
+    )
+
+
+@router.get("/terms/{term}", summary="Show a term")
+def term(opened: OpenProject, term: Annotated[int, Path(ge=0, le=_LARGEST)]) -> Response:
+    """Answer with the candidates of a term, the history of its decisions, and rows where it occurs."""
+    shown = term_details(opened.project, term)
+    link = shown.pop("link") or {"query": None, "notes": [], "candidates": []}
+    candidates = [describe_candidate(opened.served, candidate) for candidate in link["candidates"]]
+    return json_answer({**shown, "query": link["query"], "notes": link["notes"], "candidates": candidates})
+
+
+@router.get("/concepts/{concept_id:path}", summary="List the terms of a concept")
+def concept(opened: OpenProject, concept_id: str) -> Response:
+    """Answer with the terms that were given a concept."""
+    return json_answer({"terms": terms_of_concept(opened.project, concept_id)})
+
+
+@router.post("/decisions", summary="Decide a term")
+def post_decision(opened: OpenProject, new: NewDecision) -> Response:
+    """Save a decision; 409 where the reviewer decided the term meanwhile, with that decision as `present`."""
+    served = opened.require_index()
+    made = decide(
+        opened.project,
+        reviewer=new.reviewer,
+        term=new.term,
+        verdict=new.verdict,
+        targets=[_target(served, target) for target in new.targets],
+        comment=new.comment.encode("utf-8", "replace").decode(),
+        expects=new.expects,
+    )
+    return json_answer({"decision": made.to_dict()})
+
+
+@router.post("/undo", summary="Undo a decision")
+def post_undo(opened: OpenProject, who: Who) -> Response:
+    """Undo the last decision of a reviewer, or all that were made at once with it."""
+    opened.require_index()
+    return json_answer({"undone": undo(opened.project, reviewer=who.reviewer)})
+
+
+@router.post("/accept", summary="Accept what is sure enough")
+def post_accept(opened: OpenProject, what: Acceptance) -> Response:
+    """Give terms that nobody decided their first candidates, as one batch; tell how many will be wrong."""
+    opened.require_index()
+    return json_answer(accept(opened.project, reviewer=what.reviewer, above=what.above, dry_run=what.dry_run))
+
+
+@router.post("/assign", summary="Assign terms to a reviewer")
+def post_assign(opened: OpenProject, what: Assignment) -> Response:
+    """Assign a share of some terms, those first that fewer reviewers have."""
+    opened.require_index()
+    terms = TermFilter(**what.filter.model_dump()) if what.terms is None else what.terms
+    return json_answer({"assigned": assign(opened.project, reviewer=what.reviewer, terms=terms, share=what.share)})
+
+
+def _target(served: ServedIndex, given: GivenTarget) -> Target:
+    """Look the concept up.
+
+    Raises:
+        ProblemError: there is none.
+    """
+    row = served.vocabulary.row(given.concept_id)
+    if row is None:
+        raise ProblemError(422, "unknown_concept", "no concept has this id", "look for it with /search")
+    return Target(given.concept_id, served.vocabulary.preferred_name(row), given.relation)

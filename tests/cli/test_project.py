@@ -1,0 +1,152 @@
+"""`nymlink project`: a review on the command line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shutil
+from pathlib import Path
+
+import pytest
+
+from nymlink.project.model import Target
+from nymlink.project.project import Project
+from nymlink.project.review.decisions import decide
+from tests.cli.conftest import Run
+
+TABLE = "icd;finding;n\nI21;heart attack;5\nQ1;shortt stature;2\nX;MI;1\nY;;1\nZ;a;b;c\n"
+
+
+@pytest.fixture
+def file(run: Run, built: Path, tmp_path: Path) -> Path:
+    """A project with a table: heart attack 1, shortt stature 2, MI 3."""
+    path = tmp_path / "visits.nymlink"
+    made = run("project", "new", path, "--index", built / "index", "--title", "Visits")
+    assert made.exit_code == 0, made.stderr
+    (tmp_path / "visits.csv").write_text(TABLE)
+    added = run("project", "add", path, tmp_path / "visits.csv", "--map-column", "code=icd")
+    assert added.exit_code == 1, added.stderr
+    assert "5 rows, 3 terms: 3 new, 0 decided before" in added.stderr
+    assert "visits.csv:6: 4 columns instead of 3 (left out)" in added.stderr
+    assert "3 terms linked" in added.stderr
+    return path
+
+
+def decided(file: Path) -> None:
+    with Project(file) as project:
+        decide(
+            project, reviewer="Ann", term=1, verdict="concept", targets=[Target("X:1", "myocardial infarction")]
+        )
+        decide(project, reviewer="Bob", term=1, verdict="nil")
+        decide(project, reviewer="Ann", term=2, verdict="flag", comment="typo?")
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text, newline=""), delimiter=";"))
+
+
+def test_the_status_of_a_review(run: Run, file: Path) -> None:
+    decided(file)
+    result = run("project", "status", file)
+    assert result.exit_code == 0, result.stderr
+    lines = [" ".join(line.split()) for line in result.stdout.splitlines()]
+    assert lines[0] == "title Visits"
+    assert "table visits.csv, 5 rows" in lines
+    assert "decided 0 given concepts, 1 none; 1 flagged, 1 open" in lines
+    assert "coverage 33.3% of terms, 33.3% of rows, 62.5% of occurrences" in lines
+    assert "agreement Ann and Bob: 0 of 1 terms, kappa 0.000" in lines
+
+
+def test_export_and_import(run: Run, file: Path, built: Path, tmp_path: Path) -> None:
+    decided(file)
+    written = run("project", "export", file, "--format", "csv")
+    assert [(row["icd"], row["concept_id"], row["decision"]) for row in rows(written.stdout)] == [
+        ("I21", "", "nil"),
+        ("Q1", "X:3", "flag"),
+        ("X", "X:1", ""),
+        ("Y", "", ""),
+        ("Z", "", ""),
+    ]
+    only = run("project", "export", file, "--decided", "-o", tmp_path / "out.csv")
+    assert only.exit_code == 0, only.stderr
+    assert [row["icd"] for row in rows((tmp_path / "out.csv").read_text())] == ["I21"]
+    other = tmp_path / "other.nymlink"
+    run("project", "new", other, "--index", built / "index")
+    run("project", "add", other, tmp_path / "visits.csv")
+    for decisions, said in (
+        (tmp_path / "out.csv", "1 decisions, 1 of them new"),
+        (file, "3 decisions, 2 of them"),
+    ):
+        result = run("project", "import", other, decisions)
+        assert result.exit_code == 0, result.stderr
+        assert said in result.stderr
+
+
+def test_what_is_sure_is_accepted(run: Run, file: Path) -> None:
+    result = run("project", "accept", file, "--above", "0.5", "--reviewer", "Ann")
+    assert (result.exit_code, "not calibrated" in result.stderr) == (2, True)
+    with Project(file) as project, project.writing() as connection:
+        connection.execute("UPDATE term SET confidence = 0.75 WHERE id < 3")
+    told = run("project", "accept", file, "--above", "0.5", "--reviewer", "Ann", "--dry-run")
+    assert told.stdout == (
+        "2 terms in 2 rows would be accepted; about 0 of them will be wrong, as far as confidences tell\n"
+    )
+    done = run("project", "accept", file, "--above", "0.5", "--reviewer", "Ann")
+    assert done.stdout == told.stdout.replace("would be accepted", "accepted")
+
+
+def test_another_release(run: Run, file: Path, built: Path, tmp_path: Path) -> None:
+    decided(file)
+    (tmp_path / "next.tsv").write_text("concept_id\tname\nX:3\tshort stature\nX:9\theart attack\n")
+    run("vocab", "build", tmp_path / "next.tsv", "-o", tmp_path / "next")
+    run("index", "build", tmp_path / "next", "-o", tmp_path / "next-index", "--encoder", "none")
+    result = run("project", "rebase", file, "--index", tmp_path / "next-index")
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.splitlines() == ["1 terms with a concept that is gone: flagged"]
+    shutil.rmtree(tmp_path / "next-index")
+    exported = run("project", "export", file)
+    assert (exported.exit_code, "is not here" in exported.stderr) == (0, True)
+    assert run("project", "link", file).exit_code == 2
+    changed = run("project", "link", file, "--index", built / "index")
+    assert (changed.exit_code, "is another one" in changed.stderr) == (2, True)
+    assert "(not there any more)" in run("project", "status", file).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("status", "nowhere.nymlink"), "cannot be opened"),
+        (("status", "table.csv"), "no project file"),
+        (("add", "FILE", "nowhere.csv"), "no such file"),
+        (("add", "FILE", "table.csv", "--column", "x"), "no column 'x'"),
+        (("add", "FILE", "table.csv", "--map-column", "concept=x"), "--map-column names the columns"),
+        (("import", "FILE", "table.csv"), "states no decisions"),
+        (("export", "FILE", "--format", "pubtator"), "Invalid value for '--format'"),
+        (("new", "FILE", "--index", "nowhere"), "nowhere"),
+        (("new", "table.csv", "--index", "INDEX"), "there is such a file already"),
+        (("accept", "FILE", "--above", "0.5"), "Missing option '--reviewer'"),
+    ],
+)
+def test_bad_arguments_are_refused(
+    run: Run,
+    file: Path,
+    built: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+    said: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("table.csv").write_text(TABLE)
+    named = {"FILE": file, "INDEX": built / "index"}
+    result = run("project", *(named.get(each, each) for each in arguments))
+    assert result.exit_code == 2, result.output
+    assert said in result.stderr
+
+
+def test_a_project_that_is_open_is_not_written(run: Run, file: Path, tmp_path: Path) -> None:
+    with Project(file):
+        result = run("project", "add", file, tmp_path / "visits.csv")
+        assert (result.exit_code, "another nymlink" in result.stderr) == (2, True)
+        assert run("project", "status", file).exit_code == 0
+        assert run("project", "export", file).exit_code == 0

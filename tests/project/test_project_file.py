@@ -1,0 +1,145 @@
+"""The file itself: locked, damaged, newer, missing, killed."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nymlink.index.index import Index
+from nymlink.project.errors import LockedError, NotSavedError, ProjectError
+from nymlink.project.export.export import export_project
+from nymlink.project.index_reference import IndexReference, vocabulary_digest
+from nymlink.project.project import Project
+from nymlink.project.review.changes import last_entry
+from nymlink.project.review.decisions import decide
+from nymlink.project.review.terms import TermFilter, list_terms, term_details
+from nymlink.project.summary import summary
+from tests.project.conftest import NAMES, index_of, vocabulary
+
+DECIDE = """
+import os, sys
+from nymlink.project.project import Project
+from nymlink.project.review.decisions import decide
+from nymlink.project.review.terms import TermFilter, list_terms, term_details
+from nymlink.project.summary import summary
+project = Project(sys.argv[1])
+for term in (1, 2, 3):
+    print(decide(project, reviewer="Ann", term=term, verdict="nil").id, flush=True)
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_only_one_writes(linked: Project, path: Path) -> None:
+    with pytest.raises(LockedError, match="another nymlink"):
+        Project(path)
+    with Project(path, writes=False) as read:
+        assert read.title == "Visits"
+        decide(linked, reviewer="Ann", term=1, verdict="nil")
+        assert last_entry(read) == 1
+    linked.close()
+    Project(path).close()
+    # At rest it is one file.
+    assert [each.name for each in path.parent.iterdir() if not each.name.startswith(".")] == [path.name]
+
+
+def test_a_killed_process_loses_nothing(linked: Project, path: Path) -> None:
+    linked.close()
+    run = subprocess.run([sys.executable, "-c", DECIDE, str(path)], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout.split()) == (-9, ["1", "2", "3"])
+    with Project(path) as again:
+        assert last_entry(again) == 3
+
+
+def test_a_file_is_not_replaced(project: Project, path: Path) -> None:
+    with pytest.raises(NotSavedError, match="there is such a file already"):
+        Project.create(path, index=project.index)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(None, "cannot be opened"), (b"", "no project file"), (b"term,code\n", "no project file")],
+)
+def test_what_is_no_project_is_refused(tmp_path: Path, content: bytes | None, said: str) -> None:
+    path = tmp_path / "x.nymlink"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(ProjectError, match=said):
+        Project(path)
+
+
+def test_other_databases_and_newer_projects_are_refused(project: Project, path: Path, tmp_path: Path) -> None:
+    project.close()
+    for pragma, said in (("user_version = 2", "has format 2"), ("application_id = 7", "no project of nymlink")):
+        other = tmp_path / "other.nymlink"
+        shutil.copy(path, other)
+        connection = sqlite3.connect(other)
+        connection.execute(f"PRAGMA {pragma}")
+        connection.close()
+        with pytest.raises(ProjectError, match=said):
+            Project(other)
+        with pytest.raises(ProjectError, match=said):
+            Project(other, writes=False)
+
+
+def read_all(path: Path) -> None:
+    with Project(path, writes=False) as project:
+        summary(project)
+        for term in list_terms(project, TermFilter())["terms"]:
+            term_details(project, term["id"])
+        export_project(project, io.StringIO(), format="tsv")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DROP VIEW settled; CREATE VIEW settled AS SELECT 1 AS term, 1 AS decision",
+        "CREATE TRIGGER spy AFTER INSERT ON decision BEGIN DELETE FROM row; END",
+        "DROP TABLE assignment",
+    ],
+)
+def test_tables_of_others_are_refused(project: Project, path: Path, statement: str) -> None:
+    project.close()
+    connection = sqlite3.connect(path)
+    connection.executescript(statement)
+    connection.close()
+    with pytest.raises(ProjectError, match="tables are not those of a project"):
+        Project(path)
+
+
+@pytest.mark.parametrize("place", range(50, 90_000, 6000))
+def test_damage_is_said(linked: Project, path: Path, place: int) -> None:
+    linked.close()
+    whole = bytearray(path.read_bytes())
+    whole[place : place + 3000] = b"\xa5" * 3000
+    path.write_bytes(whole)
+    # SQLite does not know what cells were; what cannot be read is said.
+    with contextlib.suppress(ProjectError):
+        read_all(path)
+    path.write_bytes(whole[:20_000])
+    with pytest.raises(ProjectError, match=r"damaged|no project"):
+        read_all(path)
+
+
+def test_a_vocabulary_is_known_again(index: Index, tmp_path: Path) -> None:
+    digest = vocabulary_digest(index.vocabulary)
+    index.save(tmp_path / "index")
+    saved = Index.load(tmp_path / "index")
+    assert vocabulary_digest(saved.vocabulary) == digest
+    reference = IndexReference.of("toy", saved)
+    assert (reference.path, reference.sources) == (str(tmp_path / "index"), "toy 1")
+    assert IndexReference.from_dict(reference.to_dict()) == reference
+    assert [reference.state(each) for each in (digest, "", None)] == ["same", "changed", "gone"]
+    for other in (
+        vocabulary({**NAMES, "X:6": ("cough",)}),
+        vocabulary({**NAMES, "X:5": ("seizures",)}),
+        vocabulary(NAMES, version="2"),
+        index_of(NAMES, X_9="X:1").vocabulary,
+    ):
+        assert vocabulary_digest(other) != digest

@@ -1,0 +1,183 @@
+"""Tables of all kinds are read, or refused in words."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from pathlib import Path
+
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nymlink.core.delimited import restore_cell
+from nymlink.core.errors import InputError
+from nymlink.core.problems import Problems
+from nymlink.project.tables.preview import preview_table
+from nymlink.project.tables.sheet import read_sheet
+
+ROWS = [["1", "Fieber", "7"], ["2", "Müdigkeit", "2"], ["3", "Gicht, akut", "1"]]
+HEADER = ["nr", "Diagnose", "n"]
+
+
+def text(delimiter: str = ",") -> str:
+    out = io.StringIO(newline="")
+    csv.writer(out, delimiter=delimiter).writerows([HEADER, *ROWS])
+    return out.getvalue()
+
+
+def workbook() -> bytes:
+    book = openpyxl.Workbook()
+    for row in (HEADER, *ROWS):
+        book.active.append([int(cell) if cell.isdecimal() else cell for cell in row])
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def parquet() -> bytes:
+    out = io.BytesIO()
+    pq.write_table(pa.table({name: [row[at] for row in ROWS] for at, name in enumerate(HEADER)}), out)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("raw", "encoding", "delimiter"),
+    [
+        (text().encode(), "utf-8", ","),
+        (text("\t").encode(), "utf-8", "\t"),
+        (text(";").encode(), "utf-8", ";"),
+        (text("|").encode("utf-8-sig"), "utf-8", "|"),
+        (text(";").encode("cp1252"), "windows-1252", ";"),
+        (text(";").encode("utf-16"), "utf-16", ";"),
+        (text("\t").encode("utf-16-le"), "utf-16-le", "\t"),
+        (text().replace("\r\n", "\r").encode(), "utf-8", ","),
+        (gzip.compress(text().encode()), "utf-8", ","),
+        (workbook(), "", ""),
+        (parquet(), "", ""),
+        ("\n".join(json.dumps(dict(zip(HEADER, row, strict=True))) for row in ROWS).encode(), "utf-8", ""),
+    ],
+    # What a compressed file is depends on the time.
+    ids=lambda value: "file" if isinstance(value, bytes) else value,
+)
+def test_tables_are_told_by_their_content(raw: bytes, encoding: str, delimiter: str) -> None:
+    shown = preview_table(raw, "visits.csv")
+    assert shown["rows"] == ROWS
+    assert (shown["encoding"], shown["delimiter"], shown["total_rows"]) == (encoding, delimiter, 3)
+    assert (shown["column"], shown["frequency"], shown["code"]) == ("Diagnose", "n", None)
+    assert shown["columns"][1] == {"name": "Diagnose", "samples": [row[1] for row in ROWS], "distinct": 3}
+    assert shown["problems"]["rejected"] == 0
+    assert delimiter == "" or any("delimiter" in guess for guess in shown["guessed"])
+
+
+def test_what_is_guessed_can_be_said() -> None:
+    raw = text(";").encode("cp850")
+    assert preview_table(raw, "x.csv")["rows"][1][1] != "Müdigkeit"
+    shown = preview_table(raw, "x.csv", encoding="CP850", delimiter="semicolon", columns={"mention": "1"})
+    assert (shown["rows"][1][1], shown["column"]) == ("Müdigkeit", "nr")
+    lines = preview_table(raw, "x.csv", encoding="cp850", delimiter="none")
+    assert (lines["format"], lines["total_rows"]) == ("lines", 4)
+
+
+@pytest.mark.parametrize(
+    ("raw", "format", "rows"),
+    [
+        (b"fever\ngout, acute\nheart attack\n", "lines", 3),
+        (b"Cancer, Lung\nCancer, Breast\n", "lines", 2),
+        (b"term\nfever\n\ngout\n", "table", 2),
+        (b"one term", "lines", 1),
+        (b"#subject_id\tx\n", "table", 0),
+        (b"#mapping_set_id: x\nsubject_id\tpredicate_id\tobject_id\nA:1\tskos:exactMatch\tB:1\n", "sssom", 1),
+        (b"sourceCode,sourceName,mappingStatus,conceptId\nA,fever,UNCHECKED,0\n", "usagi", 1),
+    ],
+)
+def test_lines_and_mappings_are_told(raw: bytes, format: str, rows: int) -> None:
+    sheet = read_sheet(raw, "file.txt", Problems())
+    assert (sheet.format, len(sheet.rows)) == (format, rows)
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        (b"", "empty"),
+        (b" \n \n", "empty"),
+        (b",,,\n,,\n", "no value"),
+        (bytes(range(256)) * 40, "binary"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "binary"),
+        (b"%PDF-1.7\n%abc\n", "PDF"),
+        (b"PK\x03\x04 no workbook", "archive"),
+        (b"PAR1 nothing", "damaged"),
+        (b"\x1f\x8b\x08 nothing", "damaged"),
+        (b"<?xml version='1.0'?><a/>", "XML"),
+        ((",".join(["x"] * 2000) + "\n1\n").encode(), "columns"),
+    ],
+)
+def test_what_is_no_table_is_refused(raw: bytes, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        read_sheet(raw, "file.csv", Problems())
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [({"encoding": "idna"}, "unknown encoding"), ({"delimiter": "x"}, "a delimiter is one of")],
+)
+def test_unknown_settings_are_refused(options: dict[str, str], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        read_sheet(b"a,b\n1,2\n", "file.csv", Problems(), **options)
+
+
+def test_columns_that_are_not_there_are_refused() -> None:
+    for header, said in (("x", "no column 'x'"), ("9", "no column '9'"), ("b", "columns 2 and 3")):
+        with pytest.raises(InputError, match=said):
+            preview_table(b"a,b,b\n1,2,3\n", "file.csv", columns={"mention": header})
+
+
+def test_ragged_rows_are_kept_and_said() -> None:
+    problems = Problems()
+    sheet = read_sheet(b'a,b\n1,2\n1\n1,2,3\n"x,2\n', "file.csv", problems)
+    assert [cells for _, cells in sheet.rows] == [["1", "2"], ["1", ""], ["1", "2,3"], ['"x', "2"]]
+    assert sheet.ragged == {3, 4}
+    assert [problem.line for problem in problems.first] == [3, 4, 5]
+
+
+def test_lines_in_another_encoding_are_mended() -> None:
+    problems = Problems()
+    raw = "term\nMüdigkeit\n".encode() + "Fieber über 40\n".encode("cp1252")
+    sheet = read_sheet(raw, "file.csv", problems)
+    assert [cells for _, cells in sheet.rows] == [["Müdigkeit"], ["Fieber über 40"]]
+    assert (problems.repaired, problems.first[0].line) == (1, 3)
+
+
+def test_names_of_files_are_names() -> None:
+    for name, kept in (("../../etc/passwd", "passwd"), ("C:\\x\\y.csv", "y.csv"), ("\0\n", "file"), ("", "file")):
+        assert read_sheet(b"a,b\n1,2\n", name, Problems()).name == kept
+        assert read_sheet(workbook(), name, Problems()).name == kept
+
+
+@given(st.binary(max_size=300), st.sampled_from(["a.csv", "a.tsv", "a.xlsx", "a"]))
+def test_any_bytes_are_read_or_refused(raw: bytes, name: str) -> None:
+    try:
+        shown = preview_table(raw, name)
+    except InputError:
+        return
+    assert shown["column"] in [column["name"] for column in shown["columns"]]
+
+
+CELLS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=8).map(str.strip)
+
+
+@given(st.lists(st.lists(CELLS.filter(bool), min_size=3, max_size=3), min_size=1, max_size=6))
+def test_tables_come_back_as_they_were_written(rows: list[list[str]]) -> None:
+    out = io.StringIO(newline="")
+    csv.writer(out).writerows([["mention", "x", "y"], *rows])
+    sheet = read_sheet(out.getvalue().encode(), "a.csv", Problems(), delimiter=",")
+    assert [cells for _, cells in sheet.rows] == [list(map(restore_cell, row)) for row in rows]
+
+
+def test_the_suffix_decides_nothing(tmp_path: Path) -> None:
+    assert read_sheet(workbook(), str(tmp_path / "x.csv"), Problems()).header == HEADER

@@ -1,0 +1,69 @@
+"""A training on two machines, each with a torchrun of its own, here on two addresses of one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+import torch
+
+from nymlink.train.settings.encoder_recipes import SapSettings
+from tests.train.engine.test_distributed import free_port, torchrun, train
+from tests.train.runs import same, sap_settings, weights
+
+pytestmark = pytest.mark.slow
+
+
+def start(place: Path, output: Path) -> list[subprocess.Popen[str]]:
+    """Start the same command on both machines."""
+    train = ["train", "sap", "--vocab", str(place / "vocab"), "--base", str(place / "base"), "-o", str(output)]
+    train += ["--batch-pairs", "16", "--epochs", "2", "--checkpoint-minutes", "0", "--device", "cpu"]
+    port = free_port()
+    started = []
+    for rank, address in enumerate(("127.0.0.1", "127.0.0.2")):
+        run = [sys.executable, "-m", "torch.distributed.run", "--nnodes", "2", "--node-rank", str(rank)]
+        run += ["--local-addr", address, "--master-addr", "127.0.0.1", "--master-port", str(port)]
+        run += ["--no-python", sys.executable, "-m", "nymlink", *train]
+        environment = {**os.environ, "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
+        started.append(
+            subprocess.Popen(run, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        )
+    return started
+
+
+def finish(started: list[subprocess.Popen[str]]) -> list[tuple[int, str]]:
+    """Wait for both, and return their exit statuses and what they said."""
+    said = [process.communicate(timeout=100)[1] for process in started]
+    return [(process.returncode, text) for process, text in zip(started, said, strict=True)]
+
+
+def train_on_one_thread(rank: int, settings: SapSettings) -> None:
+    torch.set_num_threads(1)
+    train(rank, settings)
+
+
+def test_a_machine_that_is_lost_ends_the_other_and_the_same_command_goes_on(place: Path, tmp_path: Path) -> None:
+    first, second = start(place, tmp_path / "parts")
+    while not list((tmp_path / "parts").glob("checkpoints/step-00000000[2-9]")):
+        assert first.poll() is None
+        time.sleep(0.02)
+    # The machine with everything on it, its torchrun included.
+    lost = [*psutil.Process(second.pid).children(recursive=True), psutil.Process(second.pid)]
+    for process in reversed(lost):
+        os.kill(process.pid, signal.SIGKILL)
+    killed = time.monotonic()
+    (status, said), _ = finish([first, second])
+    assert status == 1
+    assert time.monotonic() - killed < 60
+    assert said.count("Error: step") == 1, said
+    assert "another process of this training ended, or cannot be reached" in said
+    assert "give the same command on every machine again" in said
+    assert [status for status, _ in finish(start(place, tmp_path / "parts"))] == [0, 0]
+    torchrun(train_on_one_thread, 2, sap_settings(place, tmp_path / "whole", learning_rate=2e-5))
+    assert same(weights(tmp_path / "parts"), weights(tmp_path / "whole"))
