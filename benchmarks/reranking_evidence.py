@@ -1,12 +1,14 @@
 """Measure what the order of re-ranked candidates is best made of: a log-linear sum, or trees over all evidence.
 
-    python benchmarks/reranking_evidence.py [--bc5cdr RERANKER] [--ncbi RERANKER] [--candidates N] [--json FILE]
+    python benchmarks/reranking_evidence.py FOLDER [--bc5cdr RERANKER] [--ncbi RERANKER] [--candidates N]
+        [--first N] [--json FILE]
 
 RERANKER is a folder that ``reranking.py`` or ``nymlink train rerank`` wrote, trained on the training split of that
 corpus. Candidates are those of the index as it is by default: hybrid, with the ranker of nymlink-mini. All is
 learned from one half of the documents of the development split and measured on the other, and the other way
 round; mentions are scored by context once. Augmented dictionaries also have the names of the training mentions.
-Reads $NYMLINK_DATA or ../shared/data and needs ``nymlink[train]``.
+Scored mentions are kept in FOLDER, and not scored again. Reads $NYMLINK_DATA or ../shared/data and needs
+``nymlink[train]``.
 
 Rows "without" hide some of the evidence from the trees, in learning and in measuring.
 """
@@ -14,7 +16,10 @@ Rows "without" hide some of the evidence from the trees, in learning and in meas
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,14 +28,15 @@ import numpy as np
 import log_linear
 import report
 from inputs import data_root
+from nymlink.core.store.atomic import atomic_file
 from nymlink.corpus.read import read_corpus
 from nymlink.evaluation.augmented_dictionary import augment
 from nymlink.evaluation.significance import mcnemar
 from nymlink.index.fusion.hits import NONE
 from nymlink.index.index import Index
 from nymlink.rank.trees import Trees
-from nymlink.rerank.candidate_pool import CONTEXT
-from nymlink.rerank.evidence import NAMES, describe, ranker_log_odds, type_shares
+from nymlink.rerank.candidate_pool import CONTEXT, CandidatePool
+from nymlink.rerank.evidence import KNOWN, NAMES, describe, ranker_log_odds, type_shares
 from nymlink.rerank.reranker import Reranker
 from nymlink.train.ranking.boosting import BoostingSettings, boost
 from nymlink.train.ranking.labelled_mentions import LabelledMentions, label_candidates
@@ -51,6 +57,9 @@ HIDDEN: Final[Mapping[str, tuple[str, ...]]] = {
     "trees without the ranker": ("ranked", "ahead_ranked"),
 }
 """Rows → evidence that they lack."""
+
+LABELS: Final = ("right", "has_context", "owner", "documents", "complete")
+"""Arrays of labelled mentions."""
 
 ORDERS: Final = (INDEX, ALONE, SUM, LOG_LINEAR, *HIDDEN)
 RECALL: Final = "a right candidate is there"
@@ -123,8 +132,31 @@ def _test(first: Any, second: Any) -> str:
     return f"{test.only_second}/{test.only_first}, p = {test.p_value:.2g}"
 
 
-def scored(name: str, folder: Path, *, augmented: bool, candidates: int) -> LabelledMentions:
-    """Link the development split of a set, and score its candidates by context."""
+def kept(path: Path, make: Callable[[], LabelledMentions]) -> LabelledMentions:
+    """Read scored mentions from a file, or make and write them first."""
+    if not path.exists():
+        data = make()
+        pool = data.pool
+        with atomic_file(path) as written, written.open("wb") as file:
+            np.savez(
+                file,
+                concepts=pool.concepts,
+                groups=pool.groups,
+                mention_types=np.array(pool.mention_types),
+                concept_types=np.array(json.dumps(list(pool.concept_types.items()))),
+                **{f"known_{name}": values for name, values in pool.known.items()},
+                **{name: getattr(data, name) for name in LABELS},
+            )
+    with np.load(path) as arrays:
+        known = {name: arrays[f"known_{name}"] for name in KNOWN}
+        types = {row: tuple(own) for row, own in json.loads(str(arrays["concept_types"]))}
+        mention_types = tuple(arrays["mention_types"].tolist())
+        pool = CandidatePool(arrays["concepts"], known, arrays["groups"], mention_types, types)
+        return LabelledMentions(pool=pool, **{name: arrays[name] for name in LABELS})
+
+
+def scored(name: str, folder: Path, *, augmented: bool, candidates: int, first: int | None) -> LabelledMentions:
+    """Link the first documents of the development split, or all, and score their candidates by context."""
     chosen, data = SETS[name], data_root()
     vocabulary = read_vocabulary(data / chosen.dictionary)
     if augmented:
@@ -132,31 +164,42 @@ def scored(name: str, folder: Path, *, augmented: bool, candidates: int) -> Labe
     reranker = Reranker.load(folder, vocabulary, refit=True)
     reranker.candidates = candidates
     index = Index.build(vocabulary, progress=True)
-    return label_candidates(index, reranker, read_corpus(data / chosen.measured), progress=True)
+    corpus = read_corpus(data / chosen.measured)
+    return label_candidates(index, reranker, replace(corpus, documents=corpus.documents[:first]), progress=True)
 
 
 def main() -> None:
     """Score, learn and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="folder of scored mentions")
     parser.add_argument("--bc5cdr", type=Path, help="re-ranker trained on BC5CDR; measured if given")
     parser.add_argument("--ncbi", type=Path, help="re-ranker trained on NCBI disease; measured if given")
     parser.add_argument("--candidates", type=int, default=20, help="of each mention; 20 if not given")
+    parser.add_argument("--first", type=int, help="only so many documents of each split; all if not given")
     parser.add_argument("--json", type=Path, help="file to write")
     arguments = parser.parse_args()
-    sets = {
-        f"{name}, {'augmented' if augmented else 'bare'}": scored(
-            name, folder, augmented=augmented, candidates=arguments.candidates
-        )
-        for name, folder in (("BC5CDR", arguments.bc5cdr), ("NCBI", arguments.ncbi))
-        if folder is not None
-        for augmented in (False, True)
-    }
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    sets = {}
+    for name, folder in (("BC5CDR", arguments.bc5cdr), ("NCBI", arguments.ncbi)):
+        for kind in ("bare", "augmented") if folder is not None else ():
+            sets[f"{name}, {kind}"] = kept(
+                arguments.folder / f"{name}-{kind}-{arguments.candidates}-{arguments.first or 'all'}.npz",
+                partial(
+                    scored,
+                    name,
+                    folder,
+                    augmented=kind == "augmented",
+                    candidates=arguments.candidates,
+                    first=arguments.first,
+                ),
+            )
     accuracies, tests = rows(sets)
     for table in (accuracies, tests):
         print(report.table(list(table[0]), [list(row.values()) for row in table]), end="\n\n")
+    part = "" if arguments.first is None else f", the first {arguments.first} documents"
     about = report.about(
         data="BC5CDR, diseases and chemicals; NCBI disease",
-        split="dev, learned from one half of its documents and measured on the other, and the other way round",
+        split=f"dev{part}: learned from one half of them, measured on the other, and the other way round",
         dictionary="MeSH (BC5CDR), MEDIC 2012 (NCBI)",
         counting="Acc@1 by concept, queries as published",
         encoder="nymlink-mini",

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from nymlink.core.errors import MissingExtraError, StoreError
+from nymlink.core.errors import InputError, MissingExtraError, StoreError
 from nymlink.core.store.manifest import write_manifest
 from nymlink.corpus.model import Document, Mention
 from nymlink.encode.encoder import Encoder
@@ -109,6 +109,28 @@ def test_parts_of_the_score_say_how_probable_each_candidate_is(index: Index) -> 
     [without] = Reranker(Told(0.0, 5.0), index.vocabulary).rerank(given, links)
     assert all(set(one.parts) == {"exact", "sparse", "context", "writing"} for one in without.candidates)
     assert {one.score for one in found.candidates} == {one.score for one in links[0].candidates}
+
+
+def test_the_order_is_explained(index: Index) -> None:
+    given = document(at("MI"))
+    linker = Linker(index, rerank=Reranker(Told(0.0, 5.0), index.vocabulary, order=BY_CONTEXT), top_k=2)
+    found = linker.explain(given)
+    assert found.first is not None
+    assert found.second is not None
+    assert (found.first.concept_id, found.second.concept_id, found.is_verbatim) == ("X:1", "X:0", False)
+    assert [(reason.feature.name, reason.first, reason.second, reason.moved) for reason in found.reasons] == [
+        ("ahead_context", 5, -5, 1)
+    ]
+    assert "+1.00 ahead_context: 5 against -5 (" in str(found)
+    unfitted = Linker(index, rerank=Reranker(Told(0.0, 5.0), index.vocabulary)).explain(given)
+    assert unfitted.first is not None
+    assert unfitted.first.concept_id == "X:1"
+    assert str(unfitted).endswith("by the context alone: nothing was fitted")
+    placeless = Document("1", TEXT, (Mention("MI"),))
+    assert str(linker.explain(placeless)).endswith("as the index has them: there is no context")
+    for one in (Linker(index), linker):
+        with pytest.raises(InputError, match="only with a re-ranker, and with one mention"):
+            one.explain(document(at("MI"), at("MI", 1)))
 
 
 def test_a_mention_without_context_informs_others_and_stays_as_it_is(index: Index) -> None:

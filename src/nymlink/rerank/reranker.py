@@ -15,8 +15,9 @@ from nymlink.core.errors import InputError, UnknownNameError
 from nymlink.corpus.model import Document
 from nymlink.index.fusion.hits import NONE, Scores
 from nymlink.index.index import Index
+from nymlink.linking.explanation import Explanation
 from nymlink.linking.model import Candidate, Link
-from nymlink.rank.ranker import softmax
+from nymlink.rank.ranker import Reason, softmax
 from nymlink.rerank.candidate_pool import CONTEXT, CandidatePool, Floats
 from nymlink.rerank.evidence import GUESSED, KNOWN, MEANINGS, SCORE, TIED
 from nymlink.rerank.learned_order import LearnedOrder
@@ -133,7 +134,36 @@ class Reranker:
             UnknownNameError: a candidate is not in the vocabulary.
             MissingExtraError: the sentence splitter is not installed.
         """
+        return self._reranked(self.score_mentions(document, links), links)
+
+    def explain(self, document: Document, links: Sequence[Link]) -> list[Explanation]:
+        """Say of each mention why its first candidate is before the second, after re-ranking.
+
+        Arguments and errors are those of :meth:`rerank`. Of a composite mention the first part is taken, which is
+        as the index has it, like a mention without a usable context.
+        """
         scored = self.score_mentions(document, links)
+        rows = {int(scored.links[row]): row for row in np.flatnonzero(scored.has_context).tolist()}
+        explanations = []
+        for place, link in enumerate(self._reranked(scored, links)):
+            first, second, *_ = (*link.singles[0].candidates, None, None)
+            reasons: tuple[Reason, ...] = ()
+            if second is not None and place in rows and self.order is not None:
+                ids = [candidate.concept_id for candidate in links[place].candidates[: self.candidates]]
+                if first is not None and second.concept_id in ids:
+                    one, other = ids.index(first.concept_id), ids.index(second.concept_id)
+                    reasons = self.order.reasons(scored.pool, rows[place], one, other)
+            said = (
+                "by the context alone: nothing was fitted"
+                if place in rows
+                else "as the index has them: there is no context"
+            )
+            explanations.append(
+                Explanation(link, first, second, reasons, unexplained=said, has_verbatim_first=False)
+            )
+        return explanations
+
+    def _reranked(self, scored: ScoredMentions, links: Sequence[Link]) -> list[Link]:
         if not scored.has_context.any():
             return list(links)
         total = self.total_scores(scored.pool)
