@@ -28,6 +28,7 @@ import numpy as np
 import log_linear
 import report
 from inputs import data_root
+from nymlink.core.store.arrays import Bools
 from nymlink.core.store.atomic import atomic_file
 from nymlink.corpus.read import read_corpus
 from nymlink.evaluation.augmented_dictionary import augment
@@ -65,7 +66,7 @@ ORDERS: Final = (INDEX, ALONE, SUM, LOG_LINEAR, *HIDDEN)
 RECALL: Final = "a right candidate is there"
 
 
-def scores_of_trees(data: LabelledMentions, learned_from: np.ndarray[Any, Any], hidden: Collection[str]) -> Any:
+def scores_of_trees(data: LabelledMentions, learned_from: Bools, *, hidden: Collection[str]) -> Any:
     """Learn trees from some lines, and score the candidates of all: float64 (M, k)."""
     taught = learned_from & data.has_context & (data.owner != NONE)
     described = describe(data.pool, type_shares(data.pool.chosen(taught), data.right[taught]))
@@ -104,10 +105,7 @@ def right(data: LabelledMentions) -> dict[str, Any]:
         ALONE: data.correct(context),
         SUM: crossed(data, lambda other: log_linear.scores(data, other, document=False)),
         LOG_LINEAR: crossed(data, lambda other: log_linear.scores(data, other, document=True)),
-        **{
-            name: crossed(data, lambda other, hidden=hidden: scores_of_trees(data, other, hidden))
-            for name, hidden in HIDDEN.items()
-        },
+        **{name: crossed(data, partial(scores_of_trees, data, hidden=hidden)) for name, hidden in HIDDEN.items()},
     }
 
 
@@ -138,21 +136,21 @@ def kept(path: Path, make: Callable[[], LabelledMentions]) -> LabelledMentions:
         data = make()
         pool = data.pool
         with atomic_file(path) as written, written.open("wb") as file:
-            np.savez(
-                file,
-                concepts=pool.concepts,
-                groups=pool.groups,
-                mention_types=np.array(pool.mention_types),
-                concept_types=np.array(json.dumps(list(pool.concept_types.items()))),
+            arrays: dict[str, Any] = {
+                "concepts": pool.concepts,
+                "groups": pool.groups,
+                "mention_types": np.array(pool.mention_types),
+                "concept_types": np.array(json.dumps(list(pool.concept_types.items()))),
                 **{f"known_{name}": values for name, values in pool.known.items()},
                 **{name: getattr(data, name) for name in LABELS},
-            )
-    with np.load(path) as arrays:
-        known = {name: arrays[f"known_{name}"] for name in KNOWN}
-        types = {row: tuple(own) for row, own in json.loads(str(arrays["concept_types"]))}
-        mention_types = tuple(arrays["mention_types"].tolist())
-        pool = CandidatePool(arrays["concepts"], known, arrays["groups"], mention_types, types)
-        return LabelledMentions(pool=pool, **{name: arrays[name] for name in LABELS})
+            }
+            np.savez(file, **arrays)
+    with np.load(path) as read:
+        known = {name: read[f"known_{name}"] for name in KNOWN}
+        types = {row: tuple(own) for row, own in json.loads(str(read["concept_types"]))}
+        mention_types = tuple(read["mention_types"].tolist())
+        pool = CandidatePool(read["concepts"], known, read["groups"], mention_types, types)
+        return LabelledMentions(pool=pool, **{name: read[name] for name in LABELS})
 
 
 def scored(name: str, folder: Path, *, augmented: bool, candidates: int, first: int | None) -> LabelledMentions:

@@ -49,7 +49,8 @@ class LabelledMentions:
     @property
     def recall(self) -> float:
         """Share of the mentions with a gold concept among their candidates."""
-        return float(self._of_mentions(self.right.any(axis=1)).mean())
+        has_right: Bools = np.logical_or.reduce(self.right, axis=1)
+        return float(self._of_mentions(has_right).mean())
 
     def accuracy(self, total: npt.NDArray[np.floating[Any]]) -> float:
         """Compute Acc@1 in the order of scores (M, k); lines without context, and ties, keep that of the index."""
