@@ -22,8 +22,7 @@ All mentions with gold ids count. One whose gold concept is not among its candid
 wrong; a composite one is right where all its parts are. In the tables:
 
 - with index and document: the gain of ``nymlink rerank fit``, fitted on every second document and measured on the
-  others, and the other way round; with index: the same without the other mentions of the document.
-  Results that were kept before this was measured lack that row.
+  others, and the other way round.
 - ambiguous: the prepared form of the mention, or of a part of it, is a name of several concepts of the vocabulary,
   or the first two candidates of retrieval have the same score.
 - seen, unseen: whether a gold id (of a composite mention, each of them) occurs in the training split.
@@ -60,7 +59,7 @@ DUAL: Final = ("anchor", "negatives", "preset", "scaling", "pooling")
 OPTIONS: Final = ("epochs", "learning_rate", "candidates", "max_steps", *DUAL)
 """Settings of trainings; those in DUAL apply to dual encoders only."""
 
-_FORM: Final = 2
+_FORM: Final = 3
 """Version of the contents of a folder; results of another version are not mixed with them."""
 
 _NCBI: Final = "corpora/ncbi_disease/original-data"

@@ -21,7 +21,6 @@ GROUPS: Final[Mapping[str, Callable[[Mention], bool]]] = {
     "unseen": lambda one: not one["seen"],
 }
 RETRIEVAL: Final = "retrieval alone"
-INDEXED: Final = ", with index"
 TOGETHER: Final = ", with index and document"
 SPEEDS: Final = {
     "s an epoch": "epoch_seconds",
@@ -33,8 +32,7 @@ SPEEDS: Final = {
 def summary(runs: Runs) -> dict[str, Any]:
     """Summarise the results of all settings over one retrieval, as JSON values.
 
-    Under ``acc@1`` and ``speed`` there is a value for each seed, under ``mcnemar`` a test for each; under
-    ``indexed`` one for each seed that it was measured for.
+    Under ``acc@1`` and ``speed`` there is a value for each seed, under ``mcnemar`` a test for each.
     """
     every = [run for seeds in runs.values() for run in seeds.values()]
     mentions = every[0]["mentions"]
@@ -50,11 +48,6 @@ def summary(runs: Runs) -> dict[str, Any]:
         "settings": {
             loss: {
                 "acc@1": [_shares(run["mentions"], _right) for run in seeds.values()],
-                "indexed": [
-                    _shares(run["mentions"], _indexed_right)
-                    for run in seeds.values()
-                    if all("indexed" in one for one in run["mentions"])
-                ],
                 "combined": [_shares(run["mentions"], _combined_right) for run in seeds.values()],
                 "fits": [run["fits"] for run in seeds.values()],
                 "speed": {key: [run[key] for run in seeds.values()] for key in SPEEDS.values()},
@@ -125,10 +118,6 @@ def _rows(one: Mapping[str, Any]) -> list[list[str]]:
     for loss, found in one["settings"].items():
         shares = (_percent([seed[group] for seed in found["acc@1"]]) for group in GROUPS)
         rows.append([loss, *shares, *(_mean(found["speed"][key]) for key in SPEEDS.values())])
-        # Older results lack it, and the mean of some seeds would not be comparable.
-        if len(found["indexed"]) == len(found["combined"]):
-            indexed = (_percent([seed[group] for seed in found["indexed"]]) for group in GROUPS)
-            rows.append([f"{loss}{INDEXED}", *indexed, *blank])
         both = (_percent([seed[group] for seed in found["combined"]]) for group in GROUPS)
         rows.append([f"{loss}{TOGETHER}", *both, *blank])
     return rows
@@ -164,10 +153,6 @@ def _right(mention: Mention) -> bool:
 
 def _retrieved(mention: Mention) -> bool:
     return bool(mention["before"] == 0)
-
-
-def _indexed_right(mention: Mention) -> bool:
-    return bool(mention["indexed"] == 0)
 
 
 def _combined_right(mention: Mention) -> bool:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import count, islice
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,11 +17,11 @@ from nymlink.core.store.atomic import atomic_file
 if TYPE_CHECKING:
     from nymlink.corpus.model import Corpus
     from nymlink.evaluation.outcomes import Rank
-    from nymlink.evaluation.reranking.fit_reranking import RerankingFit
     from nymlink.index.fusion.hits import Scores
     from nymlink.index.index import Index
     from nymlink.rerank.passages import Passage
     from nymlink.rerank.reranker import Reranker
+    from nymlink.train.ranking.fit_reranking import RerankingFit
 from nymlink.rerank.scorer import ContextScorer
 
 CANDIDATES: Final = 64
@@ -106,8 +106,8 @@ def measure(
 ) -> dict[str, Any]:
     """Re-rank every mention with gold ids, and measure the speed.
 
-    ``indexed`` is its rank where the index counts too, ``combined`` where the document does as well: both by
-    weights that were fitted to the half of the documents that it is not in.
+    ``combined`` is its rank where all other evidence counts too, by what was learned from the half of the
+    documents that it is not in.
 
     Every fifth document is re-ranked again, with its concepts encoded already, which gives the speed, and from it
     the time of encoding concepts.
@@ -138,7 +138,6 @@ def measure(
         again, counted = again + time.perf_counter() - start, counted + len(links)
     halves = [replace(read, documents=read.documents[start::2]) for start in (0, 1)]
     fitted = fits(opened, model, halves)
-    with_index = held_out(opened, model, halves, fits(opened, model, list(map(alone, halves))))
     together = held_out(opened, model, halves, fitted)
     half_of = [
         number % 2
@@ -148,7 +147,7 @@ def measure(
     ]
     return {
         "mentions": [
-            {**one.to_dict(), "indexed": next(with_index[half]), "combined": next(together[half])}
+            {**one.to_dict(), "combined": next(together[half])}
             for one, half in zip(found.mentions, half_of, strict=True)
         ],
         "fits": [one.to_dict() for one in fitted],
@@ -192,31 +191,16 @@ class Remembering:
 
 
 def fits(index: Index, model: Reranker, halves: Sequence[Corpus]) -> list[RerankingFit]:
-    """Fit the weights for each half of a corpus on the other."""
-    from nymlink.evaluation.reranking.fit_reranking import fit_reranking
+    """Learn the order for each half of a corpus from the other."""
+    from nymlink.train.ranking.fit_reranking import fit_reranking
 
     return [fit_reranking(index, model, half, progress=True) for half in reversed(halves)]
-
-
-def alone(corpus: Corpus) -> Corpus:
-    """Give each mention of a corpus a type of its own, so that none is evidence for another.
-
-    Weights fitted to the result are the best ones without the document.
-    """
-    types = map(str, count())
-    return replace(
-        corpus,
-        documents=tuple(
-            replace(one, mentions=tuple(replace(mention, type=next(types)) for mention in one.mentions))
-            for one in corpus.documents
-        ),
-    )
 
 
 def held_out(
     index: Index, model: Reranker, halves: Sequence[Corpus], fitted: Sequence[RerankingFit]
 ) -> Sequence[Iterator[Rank]]:
-    """Compute the ranks of the mentions of each half of a corpus, re-ranked by its weights."""
+    """Compute the ranks of the mentions of each half of a corpus, in the order learned for it."""
     from nymlink.evaluation.reranking.evaluate_reranking import evaluate_reranking
     from nymlink.rerank.reranker import Reranker
 
@@ -225,7 +209,7 @@ def held_out(
         weighted = Reranker(
             model.scorer,
             model.vocabulary,
-            weights=fit.weights,
+            order=fit.order,
             candidates=model.candidates,
             max_length=model.max_length,
         )

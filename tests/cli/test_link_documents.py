@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -14,8 +15,6 @@ import pytest
 import torch
 
 from nymlink.rerank.dual.dual_encoder import DualEncoder, DualEncoderConfig
-from nymlink.rerank.folder import FittedWeights, write_fitted
-from nymlink.rerank.log_linear import EvidenceWeights
 from tests.cli.conftest import Run
 from tests.encode import tiny
 
@@ -194,37 +193,41 @@ def test_what_cannot_re_rank_is_said(run: Run, built: Path, corpus: Path, rerank
     assert "Traceback" not in missing.stderr
 
 
-def test_weights_are_fitted_and_then_used(
+def test_an_order_is_learned_and_then_used(
     run: Run, built: Path, corpus: Path, reranker: Path, tmp_path: Path
 ) -> None:
     own = shutil.copytree(reranker, tmp_path / "own")
-    given = ("rerank", "fit", own, corpus, "--index", built / "index")
+    many = tmp_path / "many.PubTator.txt"
+    first = PUBTATOR[: PUBTATOR.index("8|t|")]
+    many.write_text("".join(re.sub("^7", str(number), first, flags=re.M) for number in range(60)))
+    given = ("rerank", "fit", own, many, "--index", built / "index")
     result = run(*given, "--type", "Disease")
     assert result.exit_code == 0, result.stderr
-    lines = result.stdout.splitlines()
-    assert [line.split("  ")[-1] for line in lines[:5]] == [
-        "retrieval",
-        "context",
-        "context, retrieval",
-        "context, document",
-        "context, retrieval, document",
-    ]
-    assert lines[5].split() == ["100.0", "have", "a", "right", "candidate"]
-    assert f"weightings on 3 mentions → {own}" in lines[6]
+    *figures, last = result.stdout.splitlines()
+    assert [line.split("  ")[-1] for line in figures[:3]] == ["index", "context", "all evidence"]
+    assert figures[3].split() == ["100.0", "have", "a", "right", "candidate"]
+    assert last == f"200 trees learned from 120 mentions → {own}"
     kept = json.loads((own / "manifest.json").read_text())["fitted"]
-    assert set(kept["weights"]) == {"context", "retrieval", "document"}
+    assert set(kept["order"]) == {"version", "features", "trees", "types", "learned_from"}
     assert kept["candidates"] == 64
     assert run(*given, "--candidates", "2").exit_code == 0
     assert json.loads((own / "manifest.json").read_text())["fitted"]["candidates"] == 2
     linked = ("link", "--index", built / "index", "--corpus", corpus, "--format", "jsonl", "--rerank")
-    write_fitted(own, FittedWeights(weights=EvidenceWeights(document=1), candidates=64))
     links = run(*linked, own)
-    assert "document" in json.loads(links.stdout.splitlines()[0])["candidates"][0]["parts"]
+    assert "reranked" in json.loads(links.stdout.splitlines()[0])["candidates"][0]["parts"]
     assert "run `nymlink rerank fit`" not in links.stderr
     assert "run `nymlink rerank fit`" in run(*linked, reranker).stderr
+    why = run(
+        "link", "--index", built / "index", "--rerank", own, "--explain", "MI", "--context", "The COMING MI."
+    )
+    assert why.exit_code == 0, why.stderr
+    assert why.stdout.splitlines()[1].startswith("  before X:")
     wrong = run(*given, "--type", "Gene")
     assert wrong.exit_code == 2
     assert "no mention has a gold id that the index has" in wrong.stderr
+    few = run("rerank", "fit", own, corpus, "--index", built / "index")
+    assert few.exit_code == 2
+    assert "are too few: it takes 50" in few.stderr
 
 
 def test_where_nothing_is_retrieved_nothing_can_be_fitted(

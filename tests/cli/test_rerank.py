@@ -14,12 +14,11 @@ from nymlink.rerank.dual.dual_encoder import DualEncoder, DualEncoderConfig
 from tests.cli.conftest import Run
 from tests.encode import tiny
 
-PUBTATOR = """\
-7|t|A small MI.
-7|a|The MI was large.
-7\t8\t10\tMI\tDisease\tX:2
-7\t16\t18\tMI\tDisease\tX:2
-"""
+PUBTATOR = "\n".join(
+    f"{number}|t|A small MI.\n{number}|a|The MI was large.\n"
+    f"{number}\t8\t10\tMI\tDisease\tX:2\n{number}\t16\t18\tMI\tDisease\tX:2\n"
+    for number in range(60)
+)
 
 
 @pytest.fixture
@@ -36,13 +35,13 @@ def corpus(tmp_path: Path) -> Path:
     return tmp_path / "notes.PubTator.txt"
 
 
-def test_weights_are_for_the_index_that_they_were_fitted_to(
+def test_an_order_is_for_the_index_that_it_was_fitted_to(
     run: Run, built: Path, corpus: Path, reranker: Path, tmp_path: Path
 ) -> None:
     index = shutil.copytree(built / "index", tmp_path / "index")
     fit, evaluate = (("rerank", name, reranker, corpus, "--index", index) for name in ("fit", "evaluate"))
     link = ("link", "--index", index, "--corpus", corpus, "--rerank", reranker)
-    warning = f"Warning: {reranker}: its weights were fitted with an index"
+    warning = f"Warning: {reranker}: it was fitted with an index"
     assert run(*fit).exit_code == 0
     assert all(warning not in run(*command).stderr for command in (evaluate, link))
     assert run("index", "fuse", index, "--weight", "exact=1", "--weight", "sparse=1").exit_code == 0

@@ -1,4 +1,4 @@
-"""What the index's score and the rest of a document change, with a scorer that is a table; and weights on disk."""
+"""What the index and the rest of a document change, with a scorer that is a table; and orders on disk."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from nymlink.core.errors import MissingExtraError, StoreError
+from nymlink.core.errors import InputError, MissingExtraError, StoreError
 from nymlink.core.store.manifest import write_manifest
 from nymlink.corpus.model import Document, Mention
 from nymlink.encode.encoder import Encoder
@@ -25,11 +25,11 @@ from nymlink.linking.model import Link
 from nymlink.rerank.cross.cross_encoder import CrossEncoder, CrossEncoderConfig
 from nymlink.rerank.cross.cross_scorer import CrossScorer
 from nymlink.rerank.dual.dual_encoder import DualEncoder, DualEncoderConfig
-from nymlink.rerank.folder import FittedWeights, read_fitted, score_settings, write_fitted
-from nymlink.rerank.log_linear import EvidenceWeights
+from nymlink.rerank.folder import FittedOrder, read_fitted, score_settings, write_fitted
 from nymlink.rerank.passages import Passage
 from nymlink.rerank.reranker import Reranker
 from tests.encode import tiny
+from tests.rerank.orders import BY_CONTEXT, BY_INDEX, order
 from tests.train.small import vocabulary
 
 TEXT = "Myocardial infarction was seen. The MI was large. One MI was treated, as was the valve."
@@ -70,53 +70,74 @@ def first(reranker: Reranker, links: Sequence[Link], given: Document) -> list[st
     return [link.candidates[0].concept_id for link in reranker.rerank(given, links)]
 
 
-def test_the_score_of_the_index_counts_as_much_as_it_is_weighed(index: Index) -> None:
+BY_DOCUMENT = order({"ahead_document": (0, 0, 2), "ahead_context": (0, 0, 1)})
+
+
+def test_context_and_index_count_as_the_order_says(index: Index) -> None:
     given = document(at("Myocardial infarction"))
     links = Linker(index, top_k=5).link(given)
     scorer = Told(1.0, 0.0)
-    gap = links[0].candidates[0].score - links[0].candidates[1].score
     assert links[0].candidates[0].concept_id == "X:1"
-    for retrieval, expected in ((0.0, "X:0"), (0.9 / gap, "X:0"), (1.1 / gap, "X:1")):
-        reranker = Reranker(scorer, index.vocabulary, weights=EvidenceWeights(retrieval=retrieval))
-        assert first(reranker, links, given) == [expected]
+    for made, expected in ((None, "X:0"), (BY_CONTEXT, "X:0"), (BY_INDEX, "X:1")):
+        assert first(Reranker(scorer, index.vocabulary, order=made), links, given) == [expected]
 
 
 def test_a_mention_that_is_sure_informs_those_of_its_type_in_its_document(index: Index) -> None:
-    # By its context "One MI" may mean either, and a little rather X:0; the other one says that it is X:1.
-    scorer = Told(0.0, 0.0, the=(0.0, 5.0), one=(0.5, 0.0))
-    alone, with_document = (
-        Reranker(scorer, index.vocabulary, weights=EvidenceWeights(document=w)) for w in (0.0, 1.0)
-    )
+    # By its context "MI" means rather X:0; the name written out says that it is X:1.
+    scorer = Told(0.5, 0.0)
+    alone, with_document = (Reranker(scorer, index.vocabulary, order=made) for made in (BY_CONTEXT, BY_DOCUMENT))
     linker = Linker(index, top_k=5)
-    same = document(at("MI", 0), at("MI", 1))
-    assert first(alone, linker.link(same), same) == ["X:1", "X:0"]
-    assert first(with_document, linker.link(same), same) == ["X:1", "X:1"]
-    other = document(at("MI", 0), at("MI", 1, type="Gene"))
-    assert first(with_document, linker.link(other), other) == ["X:1", "X:0"]
+    same = document(at("Myocardial infarction"), at("MI", 1))
+    assert first(alone, linker.link(same), same)[1] == "X:0"
+    assert first(with_document, linker.link(same), same)[1] == "X:1"
+    other = document(at("Myocardial infarction"), at("MI", 1, type="Gene"))
+    assert first(with_document, linker.link(other), other)[1] == "X:0"
     apart = document(at("MI", 1))
     assert first(with_document, linker.link(apart), apart) == ["X:0"]
 
 
-def test_parts_of_the_score_say_what_the_document_said(index: Index) -> None:
-    scorer = Told(0.0, 0.0, the=(0.0, 5.0))
-    given = document(at("MI", 0), at("MI", 1))
+def test_parts_of_the_score_say_how_probable_each_candidate_is(index: Index) -> None:
+    given = document(at("MI"))
     links = Linker(index, top_k=5).link(given)
-    _, found = Reranker(scorer, index.vocabulary, weights=EvidenceWeights(document=1)).rerank(given, links)
-    sure = 1 / (1 + np.exp(-5))
-    assert {one.concept_id: one.parts["document"] for one in found.candidates} == pytest.approx(
-        {"X:1": sure, "X:0": 1 - sure}, abs=1e-6
+    [found] = Reranker(Told(0.0, 5.0), index.vocabulary, order=BY_CONTEXT).rerank(given, links)
+    # That none is right has the score 0, as the candidate that the context does not speak for.
+    total = np.exp(1) + 1 + 1
+    assert {one.concept_id: one.parts["reranked"] for one in found.candidates} == pytest.approx(
+        {"X:1": np.exp(1) / total, "X:0": 1 / total}, abs=1e-6
     )
-    _, without = Reranker(scorer, index.vocabulary).rerank(given, links)
+    assert {one.concept_id: one.parts["context"] for one in found.candidates} == {"X:1": 5, "X:0": 0}
+    [without] = Reranker(Told(0.0, 5.0), index.vocabulary).rerank(given, links)
     assert all(set(one.parts) == {"exact", "sparse", "context", "writing"} for one in without.candidates)
-    assert {one.score for one in found.candidates} == {one.score for one in links[1].candidates}
+    assert {one.score for one in found.candidates} == {one.score for one in links[0].candidates}
+
+
+def test_the_order_is_explained(index: Index) -> None:
+    given = document(at("MI"))
+    linker = Linker(index, rerank=Reranker(Told(0.0, 5.0), index.vocabulary, order=BY_CONTEXT), top_k=2)
+    found = linker.explain(given)
+    assert found.first is not None
+    assert found.second is not None
+    assert (found.first.concept_id, found.second.concept_id, found.is_verbatim) == ("X:1", "X:0", False)
+    assert [(reason.feature.name, reason.first, reason.second, reason.moved) for reason in found.reasons] == [
+        ("ahead_context", 5, -5, 1)
+    ]
+    assert "+1.00 ahead_context: 5 against -5 (" in str(found)
+    unfitted = Linker(index, rerank=Reranker(Told(0.0, 5.0), index.vocabulary)).explain(given)
+    assert unfitted.first is not None
+    assert unfitted.first.concept_id == "X:1"
+    assert str(unfitted).endswith("by the context alone: nothing was fitted")
+    placeless = Document("1", TEXT, (Mention("MI"),))
+    assert str(linker.explain(placeless)).endswith("as the index has them: there is no context")
+    for one in (Linker(index), linker):
+        with pytest.raises(InputError, match="only with a re-ranker, and with one mention"):
+            one.explain(document(at("MI"), at("MI", 1)))
 
 
 def test_a_mention_without_context_informs_others_and_stays_as_it_is(index: Index) -> None:
     scorer = Told(0.5, 0.0)
     placeless = Mention("myocardial infarction", type="Disease")
     composite = replace(placeless, text="infarction or so", parts=("myocardial infarction", "zzzz"))
-    weights = EvidenceWeights(retrieval=2, document=1)
-    reranker = Reranker(scorer, index.vocabulary, weights=weights)
+    reranker = Reranker(scorer, index.vocabulary, order=BY_DOCUMENT)
     for helper in (placeless, composite):
         given = document(at("MI", 1), helper)
         links = Linker(index, top_k=5).link(given)
@@ -139,17 +160,18 @@ def folder(tmp_path: Path) -> Path:
 def test_what_was_fitted_is_kept_in_the_folder(index: Index, folder: Path) -> None:
     assert read_fitted(folder) is None
     loaded = Reranker.load(folder, index.vocabulary)
-    assert (loaded.weights, loaded.candidates) == (EvidenceWeights(), 64)
-    weights = EvidenceWeights(context=0.5, retrieval=8, document=0.25)
-    kept = FittedWeights(weights=weights, candidates=16, scores=score_settings(index))
-    write_fitted(folder, kept)
-    assert read_fitted(folder) == kept
+    assert (loaded.order, loaded.candidates) == (None, 64)
+    write_fitted(folder, FittedOrder(order=BY_CONTEXT, candidates=16, scores=score_settings(index)))
+    kept = read_fitted(folder)
+    assert kept is not None
+    assert (kept.order.to_dict(), kept.scores) == (BY_CONTEXT.to_dict(), score_settings(index))
     loaded = Reranker.load(folder, index.vocabulary)
-    assert (loaded.weights, loaded.candidates) == (kept.weights, 16)
+    assert loaded.order is not None
+    assert (loaded.order.to_dict(), loaded.candidates) == (BY_CONTEXT.to_dict(), 16)
     assert DualEncoder.load(folder).width == 32
     given = document(at("MI", 0))
     (link,) = Reranker.load(folder, index.vocabulary).rerank(given, Linker(index, top_k=5).link(given))
-    assert set(link.candidates[0].parts) >= {"context", "document"}
+    assert set(link.candidates[0].parts) >= {"context", "reranked"}
 
 
 def said_of(folder: Path, recwarn: pytest.WarningsRecorder) -> list[str]:
@@ -165,29 +187,26 @@ def said_of(folder: Path, recwarn: pytest.WarningsRecorder) -> list[str]:
         ({"fusion": {"method": "weighted", "weights": {"exact": 0.5, "sparse": 0.5}}}, True),
     ],
 )
-def test_weights_that_were_fitted_to_other_scores_are_warned_of(
+def test_orders_that_were_fitted_to_other_scores_are_warned_of(
     index: Index, folder: Path, recwarn: pytest.WarningsRecorder, changes: dict[str, object], warned: bool
 ) -> None:
-    weights = EvidenceWeights(retrieval=8)
-    write_fitted(folder, FittedWeights(weights=weights, candidates=16, scores=score_settings(index) | changes))
+    write_fitted(folder, FittedOrder(order=BY_INDEX, candidates=16, scores=score_settings(index) | changes))
     # Its vocabulary does not say what its scores are.
-    assert Reranker.load(folder, index.vocabulary).weights == weights
+    assert Reranker.load(folder, index.vocabulary).order is not None
     assert said_of(folder, recwarn) == []
-    assert Reranker.load(folder, index).weights == weights
+    assert Reranker.load(folder, index).order is not None
     expected = (
-        f"{folder}: its weights were fitted with an index whose scores are made in another way than those of this "
-        "index: run `nymlink rerank fit` with this index"
+        f"{folder}: it was fitted with an index whose scores are made in another way than those of this index: "
+        "run `nymlink rerank fit` with this index"
     )
     assert said_of(folder, recwarn) == [expected] * warned
 
 
-def test_of_weights_that_do_not_say_what_they_were_fitted_to_nothing_is_said(
+def test_of_an_order_that_does_not_say_what_it_was_fitted_to_nothing_is_said(
     index: Index, folder: Path, recwarn: pytest.WarningsRecorder
 ) -> None:
-    kept = {"weights": {"context": 1.0, "retrieval": 8.0, "document": 0.0}, "candidates": 16}
-    manifest = json.loads((folder / "manifest.json").read_text())
-    write_manifest(folder, {**manifest, "fitted": kept})
-    assert Reranker.load(folder, index).weights == EvidenceWeights(retrieval=8)
+    write_fitted(folder, FittedOrder(order=BY_INDEX, candidates=16))
+    assert Reranker.load(folder, index).order is not None
     assert said_of(folder, recwarn) == []
 
 
@@ -215,13 +234,13 @@ def test_a_cross_encoder_is_told_by_its_manifest(index: Index, tmp_path: Path) -
     CrossEncoder.from_encoder(tiny.folder(tmp_path / "base"), CrossEncoderConfig(max_length=64)).save(
         tmp_path / "cross"
     )
-    write_fitted(tmp_path / "cross", FittedWeights(weights=EvidenceWeights(document=1), candidates=64))
+    write_fitted(tmp_path / "cross", FittedOrder(order=BY_CONTEXT, candidates=64))
     loaded = Reranker.load(tmp_path / "cross", index.vocabulary)
     assert isinstance(loaded.scorer, CrossScorer)
-    assert loaded.weights == EvidenceWeights(document=1)
+    assert loaded.order is not None
     given = document(at("MI", 0))
     (link,) = loaded.rerank(given, Linker(index, top_k=5).link(given))
-    assert set(link.candidates[0].parts) >= {"context", "document"}
+    assert set(link.candidates[0].parts) >= {"context", "reranked"}
 
 
 def test_without_torch_the_extra_is_named(index: Index, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,13 +252,11 @@ def test_without_torch_the_extra_is_named(index: Index, folder: Path, monkeypatc
 @pytest.mark.parametrize(
     "damage",
     [
-        *(
-            {"weights": weights, "candidates": 64}
-            for weights in ({"context": -1.0}, {"other": 1.0}, {"context": "x"})
-        ),
-        *({"weights": {}, "candidates": candidates} for candidates in (0, "many", None)),
-        {"weights": None, "candidates": 64},
-        {"weights": {}},
+        *({"order": BY_INDEX.to_dict(), "candidates": candidates} for candidates in (0, "many", None)),
+        {"order": BY_INDEX.to_dict() | {"version": 0}, "candidates": 64},
+        {"order": None, "candidates": 64},
+        # As before orders were learned.
+        {"weights": {"context": 1.0, "retrieval": 8.0, "document": 0.0}, "candidates": 64},
         [1],
         3,
     ],
@@ -247,7 +264,7 @@ def test_without_torch_the_extra_is_named(index: Index, folder: Path, monkeypatc
 def test_what_was_fitted_and_is_damaged_is_said(index: Index, folder: Path, damage: object) -> None:
     manifest = json.loads((folder / "manifest.json").read_text())
     write_manifest(folder, {**manifest, "fitted": damage})
-    with pytest.raises(StoreError, match=r"the fitted weights are damaged .*: run `nymlink rerank fit` again"):
+    with pytest.raises(StoreError, match=r"what was fitted cannot be used .*: run `nymlink rerank fit` again"):
         Reranker.load(folder, index.vocabulary)
 
 
@@ -256,4 +273,4 @@ def test_folders_of_others_are_refused(index: Index, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="this is not a nymlink reranker but a nymlink index"):
         Reranker.load(tmp_path / "index", index.vocabulary)
     with pytest.raises(StoreError, match="no such reranker"):
-        write_fitted(tmp_path / "nothing", FittedWeights(weights=EvidenceWeights(), candidates=64))
+        write_fitted(tmp_path / "nothing", FittedOrder(order=BY_INDEX, candidates=64))

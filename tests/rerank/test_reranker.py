@@ -25,15 +25,15 @@ from nymlink.linking.model import Link
 from nymlink.rerank.dual.dual_encoder import DualEncoder, DualEncoderConfig
 from nymlink.rerank.dual.dual_scorer import DualScorer
 from nymlink.rerank.entities import Entity
-from nymlink.rerank.folder import FittedWeights, open_scorer, write_fitted
+from nymlink.rerank.folder import FittedOrder, open_scorer, write_fitted
 from nymlink.rerank.inputs import END, START
-from nymlink.rerank.log_linear import EvidenceWeights
 from nymlink.rerank.passages import Passage
 from nymlink.rerank.reranker import Reranker
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.encode import tiny
+from tests.rerank.orders import BY_INDEX
 from tests.train.small import vocabulary
 
 SHORT = DualEncoderConfig(max_length=64)
@@ -238,7 +238,7 @@ def test_as_many_candidates_are_put_in_order_as_the_folder_says(
     made.save(tmp_path / "saved")
     assert made.fingerprint == model.fingerprint
     assert Reranker.load(tmp_path / "saved", index).candidates == 16
-    write_fitted(tmp_path / "saved", FittedWeights(weights=EvidenceWeights(), candidates=8))
+    write_fitted(tmp_path / "saved", FittedOrder(order=BY_INDEX, candidates=8))
     assert Reranker.load(tmp_path / "saved", index).candidates == 8
     made.save(tmp_path / "older")
     manifest = json.loads((tmp_path / "older" / "manifest.json").read_text())

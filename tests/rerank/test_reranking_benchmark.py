@@ -10,7 +10,8 @@ import pytest
 
 from tests.encode import tiny
 
-DOCUMENTS = 4
+DOCUMENTS = 120
+"""It takes 50 mentions to learn from in each half."""
 
 
 @pytest.fixture

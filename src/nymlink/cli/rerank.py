@@ -43,36 +43,37 @@ def fit(
     index: Path,
     candidates: int | None,
 ) -> None:
-    """Fit the weights of context, index score and the other mentions of a document.
+    """Learn the order of candidates from context, ranker, the other mentions of a document, and types.
 
-    RERANKER is a folder that `nymlink train` wrote. CORPUS holds development mentions, never those that it was
-    trained on or that you will report figures on. The weights with the highest Acc@1 are stored in the folder:
-    without them the context alone decides. They fit the scores of this index: another index whose searches,
-    weights or encoder differ gets a warning.
+    RERANKER is a folder that `nymlink train` wrote. CORPUS holds development mentions, some hundreds at least,
+    never those that it was trained on or that you will report figures on. The order is stored in the folder:
+    without it the context alone decides. It fits the scores of this index: another index whose searches, weights,
+    ranker or encoder differ gets a warning. The figure of all evidence is of orders that did not learn from the
+    mentions they were measured on.
 
     \b
     nymlink rerank fit reranker CDR_DevelopmentSet.PubTator.txt --index mesh-index
     """
-    from nymlink.evaluation.reranking.fit_reranking import fit_reranking
-    from nymlink.rerank.folder import FittedWeights, score_settings, write_fitted
+    from nymlink.rerank.folder import FittedOrder, score_settings, write_fitted
     from nymlink.rerank.reranker import Reranker
+    from nymlink.train.ranking.fit_reranking import fit_reranking
 
     require_changeable(reranker)
     problems = reported_problems()
     gold = corpus.read(problems)
     opened = Index.load(index, encoder=encoder)
-    # The vocabulary alone: weights that were fitted before, to whichever index, are replaced.
+    # The vocabulary alone: what was fitted before, to whichever index, is replaced.
     loaded = Reranker.load(reranker, opened.vocabulary, refit=True)
     loaded.candidates = candidates or loaded.candidates
     fitted = fit_reranking(opened, loaded, gold, types=corpus.types, language=corpus.language, progress=True)
     # First: the reader of the figures may stop reading.
     scores = score_settings(opened)
-    write_fitted(reranker, FittedWeights(weights=fitted.weights, candidates=loaded.candidates, scores=scores))
+    write_fitted(reranker, FittedOrder(order=fitted.order, candidates=loaded.candidates, scores=scores))
     for name, accuracy in fitted.figures.items():
         click.echo(f"Acc@1 {100 * accuracy:5.1f}  {name}")
     click.echo(f"      {100 * fitted.recall:5.1f}  have a right candidate")
-    weights = ", ".join(f"{name} {weight:.3g}" for name, weight in fitted.weights.to_dict().items())
-    click.echo(f"{weights}: the best of {fitted.tried:,} weightings on {fitted.mentions:,} mentions → {reranker}")
+    count = len(fitted.order.trees.values)
+    click.echo(f"{count} trees learned from {fitted.order.learned_from} → {reranker}")
     finish(problems)
 
 
@@ -107,7 +108,7 @@ def evaluate(
     """Measure what a re-ranker adds to its index.
 
     All mentions of CORPUS that have gold ids count, by concept: a composite mention is right when each of its
-    parts is. RERANKER uses the weights that `nymlink rerank fit` stored. Ambiguous mentions are names of several
+    parts is. RERANKER uses the order that `nymlink rerank fit` stored. Ambiguous mentions are names of several
     concepts, or mentions whose first two candidates have the same score.
 
     \b

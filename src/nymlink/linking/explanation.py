@@ -22,17 +22,23 @@ class Explanation:
         link: the mention with its candidates.
         first: the first candidate; ``None`` where nothing was found.
         second: the second one; ``None`` where there is none.
-        reasons: what moved them apart, the strongest first; none where the order is that of the scores.
+        reasons: what moved them apart, the strongest first; none where no learned order put them.
+        unexplained: what put them in this order where there are no reasons, in words.
+        has_verbatim_first: whether a name written exactly as the mention comes first, whatever the reasons.
     """
 
     link: Link
     first: Candidate | None
     second: Candidate | None
     reasons: tuple[Reason, ...]
+    unexplained: str = "by their scores alone: the index has no ranker"
+    has_verbatim_first: bool = True
 
     @property
     def is_verbatim(self) -> bool:
-        """Whether the name of the first candidate, not that of the second, is written exactly as the mention."""
+        """Whether the first candidate is before the second because its name is written exactly as the mention."""
+        if not self.has_verbatim_first:
+            return False
         first, second = (None if each is None else each.parts.get(WRITING) for each in (self.first, self.second))
         return self.second is not None and first == 1 != second
 
@@ -47,7 +53,7 @@ class Explanation:
             values = f"{_value(reason.first)} against {_value(reason.second)}"
             lines.append(f"  {reason.moved:+.2f} {reason.feature.name}: {values} ({reason.feature.meaning})")
         if self.second is not None and not self.reasons:
-            lines.append("  by their scores alone: the index has no ranker")
+            lines.append(f"  {self.unexplained}")
         return "\n".join(lines)
 
 

@@ -229,18 +229,22 @@ class Linker:
                 yield links
         unknown.warn(stacklevel=stacklevel)
 
-    def explain(self, mention: str | Mention, *, language: str | None = None) -> Explanation:
+    def explain(self, mention: str | Mention | Document, *, language: str | None = None) -> Explanation:
         """Link a mention and say why its first candidate is before the second.
 
         Args:
-            mention: a mention by itself; of a composite one its first part is explained.
+            mention: a mention by itself; or, where candidates are re-ranked, a document with that mention alone.
+                Of a composite one its first part is explained.
             language: code of its language, see :meth:`link`.
 
         Raises:
-            InputError: this is no mention, or no language code.
+            InputError: this is no mention, or no language code; or a document has several mentions, or nothing is
+                re-ranked.
         """
-        document = as_document([mention], stacklevel=2)
         code = self.language if language is None else language_of(language)
+        if isinstance(mention, Document):
+            return self._explain_in_context(checked(mention), code)
+        document = as_document([mention], stacklevel=2)
         ((query, *_),) = queries(
             document,
             self.index.entries,
@@ -259,6 +263,13 @@ class Linker:
         link = replace(found.link([query], document.mentions[0]), mention=document.mentions[0])
         first, second, *_ = (*link.candidates, None, None)
         return Explanation(link, first, second, self._ranking.explain(query.question))
+
+    def _explain_in_context(self, document: Document, language: str | None) -> Explanation:
+        if self.reranker is None or len(document.mentions) != 1:
+            raise InputError("a document can be explained only with a re-ranker, and with one mention")
+        [links] = self._linked([document], language, UnknownScripts())
+        [explanation] = self.reranker.explain(document, links)
+        return explanation
 
     def _groups(self, documents: Iterable[Document]) -> Iterator[list[Document]]:
         """Batch documents: those of a batch are searched for together."""

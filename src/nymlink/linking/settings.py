@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol, TypedDict
 
 from nymlink.corpus.model import Document
+from nymlink.linking.explanation import Explanation
 from nymlink.linking.model import Link
 from nymlink.text.prepare import Composites
 
@@ -21,6 +22,10 @@ class Reranking(Protocol):
 
     def rerank(self, document: Document, links: Sequence[Link]) -> list[Link]:
         """Put the candidates of the links of a document, one for each mention, into another order."""
+        ...
+
+    def explain(self, document: Document, links: Sequence[Link]) -> list[Explanation]:
+        """Say of each link why its first candidate is then before the second."""
         ...
 
 

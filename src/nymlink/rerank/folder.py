@@ -1,4 +1,4 @@
-"""Folders of re-rankers: opening the scorer, and reading and writing the fitted weights."""
+"""Folders of re-rankers: opening the scorer, and reading and writing what was fitted."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from nymlink.core.errors import InputError, MissingExtraError, StoreError
-from nymlink.core.json_objects import member, to_dataclass
+from nymlink.core.json_objects import member
 from nymlink.core.store.manifest import read_manifest, write_manifest
 from nymlink.core.store.ownership import MANIFEST
 from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.rerank.kinds import CROSS, DUAL, VERSIONS
-from nymlink.rerank.log_linear import EvidenceWeights
+from nymlink.rerank.learned_order import LearnedOrder
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 M = TypeVar("M", bound="nn.Module")
 
 _FITTED: Final = "fitted"
-"""Key of the fitted weights in the manifest, which is replaced atomically; a new training drops them."""
+"""Key of what was fitted in the manifest, which is replaced atomically; a new training drops it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FittedWeights:
-    """The weights that ``nymlink rerank fit`` found, with the scores that they were fitted to.
+class FittedOrder:
+    """The order that ``nymlink rerank fit`` learned, with the scores that it was fitted to.
 
     Attributes:
-        weights: the weights of the pieces of evidence.
+        order: of candidates by all evidence.
         candidates: the number of candidates of a mention to re-order.
         scores: the :func:`score_settings` of the index; ``None`` if they were not recorded.
 
@@ -43,7 +43,7 @@ class FittedWeights:
         InputError: ``candidates`` is below 1.
     """
 
-    weights: EvidenceWeights
+    order: LearnedOrder
     candidates: int
     scores: Mapping[str, Any] | None = None
 
@@ -55,7 +55,7 @@ class FittedWeights:
 def score_settings(index: Index) -> dict[str, Any]:
     """Return the settings that an index's scores depend on, as JSON values.
 
-    The weight ``retrieval`` is valid only for scores that are made with equal settings.
+    A fitted order is valid only for scores that are made with equal settings.
     """
     encoder = index.settings["encoder"]
     return {
@@ -95,23 +95,24 @@ def open_scorer(folder: Path, vocabulary: Vocabulary) -> CrossScorer | DualScore
     return DualScorer(dual, vocabulary, cache=EmbeddingCache.of_user())
 
 
-def read_fitted(folder: str | Path, *, refit: bool = False) -> FittedWeights | None:
-    """Read the fitted weights of a re-ranker; ``None`` if none were fitted.
+def read_fitted(folder: str | Path, *, refit: bool = False) -> FittedOrder | None:
+    """Read the fitted order of a re-ranker; ``None`` if none was fitted.
 
     Args:
         folder: the re-ranker's folder.
-        refit: whether they are about to be fitted again: ``None`` is then returned for damaged ones.
+        refit: whether it is about to be fitted again: ``None`` is then returned for a damaged one.
 
     Raises:
-        StoreError: the re-ranker is missing, damaged, or of another format version; or the weights are damaged.
+        StoreError: the re-ranker is missing, damaged, or of another format version; or the order is damaged, or of
+            another version.
     """
     folder = Path(folder)
     stored = _manifest(folder).get(_FITTED)
     if stored is None:
         return None
     try:
-        return FittedWeights(
-            weights=to_dataclass(EvidenceWeights, member(stored, "weights", dict)),
+        return FittedOrder(
+            order=LearnedOrder.from_dict(member(stored, "order", dict)),
             candidates=member(stored, "candidates", int),
             scores=stored.get("scores"),
         )
@@ -119,19 +120,19 @@ def read_fitted(folder: str | Path, *, refit: bool = False) -> FittedWeights | N
         if refit:
             return None
         raise StoreError(
-            f"the fitted weights are damaged ({error}): run `nymlink rerank fit` again", path=folder
+            f"what was fitted cannot be used ({error}): run `nymlink rerank fit` again", path=folder
         ) from error
 
 
-def write_fitted(folder: str | Path, fitted: FittedWeights) -> None:
-    """Write the fitted weights of a re-ranker, atomically.
+def write_fitted(folder: str | Path, fitted: FittedOrder) -> None:
+    """Write the fitted order of a re-ranker, atomically.
 
     Raises:
         StoreError: the re-ranker is missing, damaged, or of another format version.
         OutputError: it cannot be written; it is unchanged.
     """
     folder = Path(folder)
-    stored = {"weights": fitted.weights.to_dict(), "candidates": fitted.candidates, "scores": fitted.scores}
+    stored = {"order": fitted.order.to_dict(), "candidates": fitted.candidates, "scores": fitted.scores}
     manifest = {**_manifest(folder), _FITTED: stored}
     write_manifest(folder, manifest)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import log
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,28 +13,20 @@ import numpy.typing as npt
 
 from nymlink.core.errors import InputError, UnknownNameError
 from nymlink.corpus.model import Document
-from nymlink.index.fusion.hits import NONE
+from nymlink.index.fusion.hits import NONE, Scores
 from nymlink.index.index import Index
-from nymlink.linking.candidates import RANKED
+from nymlink.linking.explanation import Explanation
 from nymlink.linking.model import Candidate, Link
-from nymlink.rerank.log_linear import (
-    CandidatePool,
-    EvidenceWeights,
-    Floats,
-    document_support,
-    log_probabilities,
-    total_scores,
-)
+from nymlink.rank.ranker import Reason, softmax
+from nymlink.rerank.candidate_pool import CONTEXT, CandidatePool, Floats
+from nymlink.rerank.evidence import GUESSED, KNOWN, MEANINGS, SCORE, TIED
+from nymlink.rerank.learned_order import LearnedOrder
 from nymlink.rerank.passages import DEFAULT_MAX_LENGTH, passages
 from nymlink.rerank.scorer import DEFAULT_CANDIDATES, ContextScorer
 from nymlink.vocabulary.vocabulary import Vocabulary
 
-CONTEXT: Final = "context"
-DOCUMENT: Final = "document"
-"""Names of the score parts that a re-ranker adds."""
-
-_IMPROBABLE: Final = 0.001
-"""Added to the probabilities of the ranker, so that no candidate is impossible."""
+RERANKED: Final = "reranked"
+"""Score part that a fitted re-ranker adds: how probable it is that the candidate is right, by all evidence."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,12 +45,12 @@ class ScoredMentions:
 
 
 class Reranker:
-    """Re-orders the candidates of mentions by their context.
+    """Re-orders the candidates of mentions by their context and all that else is known of them.
 
     Args:
         scorer: scores candidates by context.
         vocabulary: the vocabulary of the index that gives the candidates.
-        weights: the weights of context, index and document; by default only the context counts.
+        order: the order learned from the evidence; ``None``: candidates are ordered by the context alone.
         candidates: the number of first candidates of a mention to re-order; the rest keep the order of the index.
         max_length: tokens that the scorer reads of a mention with its context.
     """
@@ -69,53 +60,53 @@ class Reranker:
         scorer: ContextScorer,
         vocabulary: Vocabulary,
         *,
-        weights: EvidenceWeights | None = None,
+        order: LearnedOrder | None = None,
         candidates: int = DEFAULT_CANDIDATES,
         max_length: int = DEFAULT_MAX_LENGTH,
     ) -> None:
         self.scorer = scorer
         self.vocabulary = vocabulary
-        self.weights = weights or EvidenceWeights()
+        self.order = order
         self.candidates = candidates
         self.max_length = max_length
         self._rows: dict[str, int] = {}
+        self._types: dict[int, tuple[str, ...]] = {}
 
     @classmethod
     def load(cls, folder: str | Path, index: Index | Vocabulary, *, refit: bool = False) -> Reranker:
-        """Load a re-ranker that a training wrote, with its fitted weights, if there are any.
+        """Load a re-ranker that a training wrote, with its fitted order, if there is one.
 
-        Without fitted weights, only the context counts, and as many candidates are re-ordered as in training. It
-        runs on the first CUDA device if there is one, else on the CPU. If the weights were fitted with an index
-        whose scores are made in another way, they are used with a warning.
+        Without it, only the context counts, and as many candidates are re-ordered as in training. It runs on the
+        first CUDA device if there is one, else on the CPU. If the order was fitted with an index whose scores are
+        made in another way, it is used with a warning.
 
         Args:
             folder: the folder.
             index: the index that gives the candidates; or its vocabulary, without a check of its scores.
-            refit: whether the weights are about to be fitted again: damaged ones are then ignored.
+            refit: whether the order is about to be fitted again: a damaged one is then ignored.
 
         Raises:
             StoreError: it is missing, damaged, or of another format version.
             MissingExtraError: torch or transformers is not installed.
         """
-        from nymlink.rerank.folder import FittedWeights, open_scorer, read_fitted, score_settings
+        from nymlink.rerank.folder import open_scorer, read_fitted, score_settings
 
         fitted = read_fitted(folder, refit=refit)
         vocabulary = index.vocabulary if isinstance(index, Index) else index
         scorer = open_scorer(Path(folder), vocabulary)
         settings = scorer.model.settings
-        fitted = fitted or FittedWeights(weights=EvidenceWeights(), candidates=settings.candidates)
-        if isinstance(index, Index) and fitted.scores not in (None, score_settings(index)):
+        scores = None if fitted is None else fitted.scores
+        if isinstance(index, Index) and scores is not None and scores != score_settings(index):
             warnings.warn(
-                f"{folder}: its weights were fitted with an index whose scores are made in another way than those "
-                f"of "
-                "this index: run `nymlink rerank fit` with this index",
+                f"{folder}: it was fitted with an index whose scores are made in another way than those of this "
+                "index: run `nymlink rerank fit` with this index",
                 stacklevel=2,
             )
         return cls(
             scorer,
             vocabulary,
-            weights=fitted.weights,
-            candidates=fitted.candidates,
+            order=None if fitted is None else fitted.order,
+            candidates=settings.candidates if fitted is None else fitted.candidates,
             max_length=settings.max_length,
         )
 
@@ -127,10 +118,9 @@ class Reranker:
     def rerank(self, document: Document, links: Sequence[Link]) -> list[Link]:
         """Re-order the first candidates of a document's links, the most probable first.
 
-        Each re-ordered candidate gets the score part ``context``, the score of the context, and if the document
-        has a weight, ``document``, the highest probability of its concept for another mention. Its score stays
-        that of the index. The confidence, which is that of the first candidate, is dropped where another one
-        becomes first.
+        Each re-ordered candidate gets the score part ``context``, the score of the context, and where an order was
+        fitted :data:`RERANKED`. Its score stays that of the index. The confidence, which is that of the first
+        candidate, is dropped where another one becomes first.
 
         Links are unchanged of mentions without a usable context (see :func:`~nymlink.rerank.passages.passages`),
         and of composite mentions, whose parts are not marked in the text.
@@ -144,20 +134,55 @@ class Reranker:
             UnknownNameError: a candidate is not in the vocabulary.
             MissingExtraError: the sentence splitter is not installed.
         """
+        return self._reranked(self.score_mentions(document, links), links)
+
+    def explain(self, document: Document, links: Sequence[Link]) -> list[Explanation]:
+        """Say of each mention why its first candidate is before the second, after re-ranking.
+
+        Arguments and errors are those of :meth:`rerank`. Of a composite mention the first part is taken, which is
+        as the index has it, like a mention without a usable context.
+        """
         scored = self.score_mentions(document, links)
+        rows = {int(scored.links[row]): row for row in np.flatnonzero(scored.has_context).tolist()}
+        explanations = []
+        for place, link in enumerate(self._reranked(scored, links)):
+            first, second, *_ = (*link.singles[0].candidates, None, None)
+            reasons: tuple[Reason, ...] = ()
+            if second is not None and place in rows and self.order is not None:
+                ids = [candidate.concept_id for candidate in links[place].candidates[: self.candidates]]
+                if first is not None and second.concept_id in ids:
+                    one, other = ids.index(first.concept_id), ids.index(second.concept_id)
+                    reasons = self.order.reasons(scored.pool, rows[place], one, other)
+            said = (
+                "by the context alone: nothing was fitted"
+                if place in rows
+                else "as the index has them: there is no context"
+            )
+            explanations.append(
+                Explanation(link, first, second, reasons, unexplained=said, has_verbatim_first=False)
+            )
+        return explanations
+
+    def _reranked(self, scored: ScoredMentions, links: Sequence[Link]) -> list[Link]:
         if not scored.has_context.any():
             return list(links)
-        own = log_probabilities(scored.pool, self.weights)
-        support = document_support(scored.pool, own)
-        total = total_scores(own, support, self.weights)
-        parts = {CONTEXT: scored.pool.context} | ({DOCUMENT: support} if self.weights.document else {})
+        total = self.total_scores(scored.pool)
+        parts = {CONTEXT: scored.pool.known[CONTEXT]}
+        if self.order is not None:
+            parts[RERANKED] = softmax(total).astype(float)
         reranked = list(links)
         for mention in np.flatnonzero(scored.has_context).tolist():
             place = int(scored.links[mention])
             added = {name: values[mention] for name, values in parts.items()}
-            count = int((scored.pool.concepts[mention] != NONE).sum())
+            count = int(scored.pool.valid[mention].sum())
             reranked[place] = _reorder(links[place], total[mention, :count], added)
         return reranked
+
+    def total_scores(self, pool: CandidatePool) -> Scores:
+        """Compute the scores that candidates are ordered by: float32 (M, k), minus infinity after the last."""
+        if self.order is not None:
+            return self.order.scores(pool)
+        return np.where(pool.valid, np.nan_to_num(pool.known[CONTEXT]), -np.inf).astype(np.float32)
 
     def score_mentions(self, document: Document, links: Sequence[Link]) -> ScoredMentions:
         """Score the first candidates of a document's mentions by context, and collect all that their order needs.
@@ -166,27 +191,32 @@ class Reranker:
         """
         pairs = zip(passages(document, max_length=self.max_length), links, strict=True)
         mentions = [
-            (place, part.candidates[: self.candidates], None if link.parts else passage)
+            (place, part, None if link.parts else passage)
             for place, (passage, link) in enumerate(pairs)
             for part in link.singles
             if part.candidates
         ]
-        shape = len(mentions), max((len(first) for _, first, _ in mentions), default=0)
+        firsts = [part.candidates[: self.candidates] for _, part, _ in mentions]
+        shape = len(mentions), max(map(len, firsts), default=0)
         concepts = np.full(shape, NONE, np.int64)
-        context, retrieval = np.zeros(shape), np.zeros(shape)
-        for row, (_, first, _) in enumerate(mentions):
+        for row, first in enumerate(firsts):
             concepts[row, : len(first)] = [self._concept_row(candidate.concept_id) for candidate in first]
-            retrieval[row, : len(first)] = [_retrieval_score(candidate) for candidate in first]
+        known = _known(firsts, [part for _, part, _ in mentions], shape)
         in_context = {row: passage for row, (_, _, passage) in enumerate(mentions) if passage is not None}
         if in_context:
             candidates = [concepts[row][concepts[row] != NONE].tolist() for row in in_context]
             all_scores = self.scorer.scores(list(in_context.values()), candidates)
             for row, scores in zip(in_context, all_scores, strict=True):
-                context[row, : len(scores)] = scores
-        types = [links[place].mention.type for place, _, _ in mentions]
+                known[CONTEXT][row, : len(scores)] = scores
+        rows = np.unique(concepts).tolist()
+        types = [links[place].mention.type or "" for place, _, _ in mentions]
         return ScoredMentions(
             CandidatePool(
-                concepts, context, retrieval, groups=np.unique(types, return_inverse=True)[1].astype(np.int64)
+                concepts,
+                known,
+                groups=np.unique(types, return_inverse=True)[1].astype(np.int64),
+                mention_types=tuple(types),
+                concept_types={row: self._types[row] for row in rows if row in self._types},
             ),
             links=np.array([place for place, _, _ in mentions], np.int64),
             has_context=np.isin(np.arange(len(mentions)), list(in_context)),
@@ -198,25 +228,36 @@ class Reranker:
             if row is None:
                 raise UnknownNameError(
                     f"the candidate {concept_id!r} is not in the re-ranker's vocabulary: load the re-ranker with "
-                    f"the "
-                    "index that gives the candidates"
+                    "the index that gives the candidates"
                 )
             self._rows[concept_id] = row
+            types = tuple(self.vocabulary.columns.concepts["semantic_types"][row].as_py())
+            if types:
+                self._types[row] = types
         return self._rows[concept_id]
 
 
-def _retrieval_score(candidate: Candidate) -> float:
-    """Score a candidate without its context: by the ranker of the index, or by its similarity if it has none."""
-    probability = candidate.parts.get(RANKED)
-    return candidate.score if probability is None else log(_IMPROBABLE + probability)
+def _known(
+    firsts: Sequence[Sequence[Candidate]], links: Sequence[Link], shape: tuple[int, int]
+) -> dict[str, Floats]:
+    """Collect what is known of the candidates of links: float64 (M, k) each, NaN where it is not."""
+    known = {name: np.full(shape, np.nan) for name in KNOWN}
+    for row, (first, link) in enumerate(zip(firsts, links, strict=True)):
+        for place, candidate in enumerate(first):
+            for name, value in {SCORE: candidate.score, **candidate.parts}.items():
+                if name in known:
+                    known[name][row, place] = value
+        for name, value in ((TIED, link.tied), (MEANINGS, link.meanings), (GUESSED, link.guessed)):
+            known[name][row, : len(first)] = value
+    return known
 
 
-def _reorder(link: Link, total: Floats, parts: dict[str, Floats]) -> Link:
+def _reorder(link: Link, total: Scores, parts: dict[str, Floats]) -> Link:
     """Re-order the first candidates of a link by their total scores, and add score parts to them.
 
     Args:
         link: a link with at least n candidates.
-        total: float64 (n): the total scores of the first n.
+        total: float32 (n): the total scores of the first n.
         parts: float64 (n) of each new score part, by name.
     """
     scored = []

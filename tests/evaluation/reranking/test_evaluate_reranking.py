@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 
 from nymlink.core.errors import InputError
 from nymlink.corpus.model import Corpus, Document, Mention
 from nymlink.evaluation.reranking.evaluate_reranking import RerankingEvaluation, evaluate_reranking
-from nymlink.evaluation.reranking.fit_reranking import fit_reranking
 from nymlink.index.index import Index
-from nymlink.rerank.log_linear import EvidenceWeights
 from nymlink.rerank.reranker import Reranker
 from tests.evaluation.words import Words, document, two_of_one_name
 from tests.index.small import vocabulary
@@ -116,15 +112,3 @@ def test_only_what_is_asked_for_counts(index: Index, scorer: Words, corpus: Corp
     assert alone.figures["all"].recall == alone.figures["all"].before[0] == 2 / 6
     with pytest.raises(InputError, match="no mention has a gold id that the index has"):
         evaluated(index, scorer, corpus, types={"Gene"})
-
-
-def test_it_says_of_fitted_weights_what_the_fit_says(index: Index, scorer: Words, corpus: Corpus) -> None:
-    fit = fit_reranking(index, Reranker(scorer, index.vocabulary), corpus)
-    for name, weights in (
-        ("context", EvidenceWeights()),
-        ("context, retrieval, document", fit.weights),
-    ):
-        found = evaluate_reranking(index, Reranker(scorer, index.vocabulary, weights=weights), corpus)
-        assert math.isclose(found.figures["all"].after[0], fit.figures[name])
-        assert found.figures["all"].before[0] == fit.figures["retrieval"]
-        assert found.figures["all"].recall == fit.recall

@@ -158,6 +158,7 @@ def link(
     \b
     Why a concept and not another:
       nymlink link --explain "short stature"
+      nymlink link --index mesh-index --rerank reranker --explain MI --context "He died of MI in 1990."
 
     \b
     A column of a table:
@@ -223,7 +224,9 @@ def link(
         target_precision=target_precision,
     )
     if explain:
-        for mention in source.mentions:
+        # Without a re-ranker the context changes no order.
+        in_context = None if reranker is None else source.document
+        for mention in source.mentions if in_context is None else (in_context,):
             click.echo(str(linker.explain(mention)))
         return
     problems = reported_problems()

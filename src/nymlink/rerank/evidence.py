@@ -1,0 +1,169 @@
+"""The evidence for candidates of mentions in documents, as a table of numbers: what a learned order goes by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from nymlink.core.store.arrays import Bools
+from nymlink.index.fusion.fusion import DENSE, EXACT_MATCH
+from nymlink.index.fusion.hits import Scores
+from nymlink.linking.candidates import RANKED, WRITING
+from nymlink.rank.features import Feature
+from nymlink.rerank.candidate_pool import CONTEXT, CandidatePool, Floats, document_support
+
+VERSION: Final = 1
+"""Version of the evidence: an order that was learned from another is refused."""
+
+TypeShares = Mapping[str, Mapping[str, float]]
+"""Type of a mention → semantic type of a concept → share of the right candidates of such mentions that have it."""
+
+SCORE: Final = "score"
+DOCUMENT: Final = "document"
+TYPE: Final = "type"
+TIED: Final = "tied"
+MEANINGS: Final = "meanings"
+GUESSED: Final = "guessed"
+
+_IMPROBABLE: Final = 0.001
+"""Added to the probabilities of the ranker, so that no candidate is impossible."""
+
+_SHARE: Final = "0 to 1"
+_BEHIND: Final = "-1 to 0"
+_YES: Final = "0 or 1"
+
+FEATURES: Final = (
+    Feature(RANKED, "logarithm of how probable the ranker of the index takes it to be, plus 0.001", "-7 to 0"),
+    Feature("ahead_ranked", "ranked less the best of the other candidates", "-7 to 7"),
+    Feature("place", "place in the order of the index: how many candidates it has before", "0, 1, 2 …"),
+    Feature(SCORE, "score of the index: the weighted mean of its searches", _SHARE),
+    Feature("behind_score", "score less the best of all candidates", _BEHIND),
+    Feature(EXACT_MATCH, "whether the name that matched equals the query", _YES),
+    Feature("sparse", "likeness in spelling of the name that matched", _SHARE),
+    Feature("behind_sparse", "likeness in spelling less the best of all candidates", _BEHIND),
+    Feature(DENSE, "likeness in meaning of the name that matched", "-1 to 1"),
+    Feature("behind_dense", "likeness in meaning less the best of all candidates", "-2 to 0"),
+    Feature(WRITING, "how alike the mention and a name that equals it are written", _SHARE),
+    Feature(CONTEXT, "score of the context", "of the scorer"),
+    Feature("ahead_context", "context less the best of the other candidates", "of the scorer"),
+    Feature("share_context", "share of the exponentials of context (softmax)", _SHARE),
+    Feature(DOCUMENT, "highest probability by the ranker that another mention of the type means it", _SHARE),
+    Feature("ahead_document", "document less the best of the other candidates", "-1 to 1"),
+    Feature(TYPE, "share of right concepts of such mentions that have its semantic type", _SHARE),
+    Feature("behind_type", "type less the best of all candidates", _BEHIND),
+    Feature(TIED, "concepts that have the query for a name, none written more like the mention", "0 to 10"),
+    Feature(MEANINGS, "concepts that an abbreviation may stand for that no definition wrote out", "0, 1, 2 …"),
+    Feature(GUESSED, "whether a misspelt word of the query was guessed", _YES),
+)
+NAMES: Final = tuple(feature.name for feature in FEATURES)
+
+KNOWN: Final = (RANKED, SCORE, EXACT_MATCH, "sparse", DENSE, WRITING, CONTEXT, TIED, MEANINGS, GUESSED)
+"""Those that are read off links, which :attr:`CandidatePool.known` has; the others are made of them."""
+
+
+def describe(pool: CandidatePool, types: TypeShares) -> Scores:
+    """Make the table: float32 (M, k, F), in the order of :data:`FEATURES`, NaN where something is not known.
+
+    Args:
+        pool: M mentions with their candidates.
+        types: which types agree.
+    """
+    valid, known = pool.valid, pool.known
+    missing = np.full(valid.shape, np.nan)
+    values = {name: known.get(name, missing) for name in NAMES}
+    chances = known.get(RANKED, missing)
+    values[RANKED] = np.log(_IMPROBABLE + chances)
+    values["place"] = np.broadcast_to(np.arange(valid.shape[1]), valid.shape)
+    values["share_context"] = _shares(values[CONTEXT])
+    # Without a ranker the document is asked how alike the names of other mentions are.
+    surest = np.where(np.isnan(chances), known[SCORE], chances)
+    values[DOCUMENT] = document_support(pool.concepts, pool.groups, np.where(valid, surest, 0))
+    values[TYPE] = _type_agreement(pool, types)
+    for name in NAMES:
+        kind, _, of = name.partition("_")
+        if kind == "behind":
+            values[name] = _behind(values[of], valid)
+        elif kind == "ahead":
+            values[name] = _ahead(values[of], valid)
+    table = np.stack([values[name] for name in NAMES], axis=2)
+    table[~valid] = np.nan
+    return table.astype(np.float32)
+
+
+def ranker_log_odds(pool: CandidatePool) -> Floats:
+    """Compute the log-odds of each candidate against none by the ranker: float64 (M, k), 0 without a ranker.
+
+    It is what a learned order begins with: what is learned from few mentions moves it little.
+    """
+    chances = np.nan_to_num(pool.known[RANKED])
+    none = np.maximum(1 - chances.sum(axis=1, keepdims=True), 0)
+    odds = np.log(_IMPROBABLE + chances) - np.log(_IMPROBABLE + none)
+    return np.where(np.isnan(pool.known[RANKED]), 0.0, odds)
+
+
+def type_shares(pool: CandidatePool, right: Bools) -> dict[str, dict[str, float]]:
+    """Count which semantic types the right candidates of mentions have, by the type of the mention.
+
+    Args:
+        pool: M mentions with their candidates.
+        right: bool (M, k): which candidates are right.
+    """
+    counts: dict[str, dict[str, int]] = {}
+    totals: dict[str, int] = {}
+    for mention, place in zip(*(places.tolist() for places in np.nonzero(right)), strict=True):
+        types = pool.concept_types.get(int(pool.concepts[mention, place]), ())
+        type_ = pool.mention_types[mention]
+        if type_ and types:
+            totals[type_] = totals.get(type_, 0) + 1
+            own = counts.setdefault(type_, {})
+            for each in types:
+                own[each] = own.get(each, 0) + 1
+    return {
+        type_: {each: round(count / totals[type_], 6) for each, count in sorted(own.items())}
+        for type_, own in sorted(counts.items())
+    }
+
+
+def _type_agreement(pool: CandidatePool, types: TypeShares) -> Floats:
+    """Look the shares up: of a concept with several types the largest, NaN for mentions or concepts without."""
+    rows, places = np.unique(pool.concepts, return_inverse=True)
+    places = places.reshape(pool.concepts.shape)
+    agreement = np.full(pool.concepts.shape, np.nan)
+    mention_types = np.array(pool.mention_types, dtype=np.object_)
+    for type_, shares in types.items():
+        own = [pool.concept_types.get(row, ()) for row in rows.tolist()]
+        of_rows = np.array([max((shares.get(each, 0.0) for each in each_row), default=np.nan) for each_row in own])
+        chosen = mention_types == type_
+        agreement[chosen] = of_rows[places[chosen]]
+    return agreement
+
+
+def _behind(values: Floats, valid: Bools) -> Floats:
+    """Subtract the best of all candidates of the mention."""
+    best = _known(values, valid).max(axis=1, keepdims=True, initial=-np.inf)
+    return np.asarray(values - np.where(np.isfinite(best), best, np.nan))
+
+
+def _ahead(values: Floats, valid: Bools) -> Floats:
+    """Subtract the best of the other candidates of the mention; NaN where there is no other."""
+    known = np.pad(_known(values, valid), ((0, 0), (0, 2)), constant_values=-np.inf)
+    second, best = np.partition(known, -2, axis=1)[:, -2:].T[:, :, None]
+    other = np.where(values == best, second, best)
+    return np.asarray(values - np.where(np.isfinite(other), other, np.nan))
+
+
+def _shares(values: Floats) -> Floats:
+    """Compute each one's share of the exponentials, NaN where it is not known."""
+    known = np.where(np.isnan(values), -np.inf, values)
+    best = known.max(axis=1, keepdims=True, initial=-np.inf)
+    exponentials = np.exp(known - np.where(np.isfinite(best), best, 0))
+    total = exponentials.sum(axis=1, keepdims=True)
+    shares: Floats = np.where(np.isnan(values), np.nan, exponentials / np.where(total > 0, total, 1))
+    return shares
+
+
+def _known(values: Floats, valid: Bools) -> npt.NDArray[np.float64]:
+    return np.where(valid & ~np.isnan(values), values, -np.inf)

@@ -1,0 +1,135 @@
+"""Learn the order of a re-ranker's candidates: trees over context, ranker, document and types."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from nymlink.core.errors import InputError
+from nymlink.core.store.arrays import Bools
+from nymlink.corpus.model import Corpus
+from nymlink.index.fusion.hits import NONE
+from nymlink.index.index import Index
+from nymlink.rerank.candidate_pool import CONTEXT
+from nymlink.rerank.evidence import describe, ranker_log_odds, type_shares
+from nymlink.rerank.learned_order import LearnedOrder
+from nymlink.rerank.reranker import Reranker
+from nymlink.train.ranking.boosting import BoostingSettings, boost
+from nymlink.train.ranking.labelled_mentions import LabelledMentions, label_candidates
+
+_FEWEST: Final = 50
+"""Mentions with a context and a right candidate that it takes to learn from."""
+
+BY_INDEX: Final = "index"
+BY_CONTEXT: Final = "context"
+BY_ALL: Final = "all evidence"
+
+
+@dataclass(frozen=True, slots=True)
+class RerankingFit:
+    """The learned order, and the accuracy that it gives.
+
+    Attributes:
+        order: learned from all mentions.
+        mentions: the number of scored mentions: all that have a gold id.
+        recall: share of the mentions with a gold concept among their candidates, the upper bound of Acc@1.
+        figures: what candidates are ordered by → Acc@1. :data:`BY_ALL` is of orders that did not learn from the
+            mentions that they were measured on: each half of the documents by what the other half taught.
+    """
+
+    order: LearnedOrder
+    mentions: int
+    recall: float
+    figures: Mapping[str, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as JSON values."""
+        return {"mentions": self.mentions, "recall": self.recall, "figures": dict(self.figures)}
+
+
+def fit_reranking(
+    index: Index,
+    reranker: Reranker,
+    corpus: Corpus,
+    *,
+    types: Collection[str] | None = None,
+    language: str | None = None,
+    settings: BoostingSettings | None = None,
+    progress: bool = False,
+) -> RerankingFit:
+    """Learn the order of a re-ranker's candidates from a development corpus.
+
+    Each mention is scored once. All mentions with gold ids count; one whose gold ids the vocabulary does not know,
+    or whose candidates do not have them, is wrong, and teaches that none of its candidates is right. A composite
+    mention is right when each of its parts is; it, and one without a context, stays as the index has it, and
+    teaches nothing. Mentions without gold ids inform the others of their document all the same.
+
+    Fit on development mentions, never on those that the re-ranker was trained on or that are to be reported.
+
+    Args:
+        index: the index to link to.
+        reranker: the re-ranker of its candidates; its own order does not matter.
+        corpus: documents with gold ids.
+        types: mentions of these types only.
+        language: code of the language of mentions that state none; ``None`` where it is unknown, see
+            :class:`~nymlink.linking.linker.Linker`.
+        settings: of the boosting; ``None`` for the default.
+        progress: whether to show progress when standard error is a terminal.
+
+    Raises:
+        InputError: no mention has a gold id of the vocabulary, or too few have a right candidate and a context,
+            or all of these are in one half of the documents.
+        MissingExtraError: the sentence splitter is not installed.
+    """
+    settings = settings or BoostingSettings()
+    data = label_candidates(index, reranker, corpus, types=types, language=language, progress=progress)
+    if (count := int(data.informative.sum())) < _FEWEST:
+        raise InputError(
+            f"{count} mentions with a right candidate and a context are too few: it takes {_FEWEST} to learn an "
+            "order. Does the corpus have texts, and do its mentions have offsets?"
+        )
+    halves = [data.documents % 2 == half for half in (0, 1)]
+    if not all((data.informative & half).any() for half in halves):
+        raise InputError(
+            "all mentions with a right candidate and a context are in one half of the documents: it takes more "
+            "documents to measure what is learned"
+        )
+    crossed = np.zeros(data.pool.concepts.shape, np.float32)
+    for half, other in zip(halves, reversed(halves), strict=True):
+        crossed[half] = learn_order(data, other, settings, progress=progress).scores(data.pool)[half]
+    context = np.where(data.pool.valid, np.nan_to_num(data.pool.known[CONTEXT]), -np.inf)
+    return RerankingFit(
+        order=learn_order(data, np.ones(len(data.owner), bool), settings, progress=progress),
+        mentions=len(data.complete),
+        recall=data.recall,
+        figures={
+            BY_INDEX: data.accuracy(np.zeros(context.shape)),
+            BY_CONTEXT: data.accuracy(context),
+            BY_ALL: data.accuracy(crossed),
+        },
+    )
+
+
+def learn_order(
+    data: LabelledMentions, lines: Bools, settings: BoostingSettings, *, progress: bool = False
+) -> LearnedOrder:
+    """Learn the order of candidates from some lines; those without a gold id or a context teach nothing."""
+    taught = lines & data.has_context & (data.owner != NONE)
+    pool, right = data.pool.chosen(taught), data.right[taught]
+    types = type_shares(pool, right)
+    # The whole pool is described, for all mentions of a document are evidence.
+    described = describe(data.pool, types)[taught]
+    counts = pool.valid.sum(axis=1)
+    trees = boost(
+        described[pool.valid],
+        np.cumsum(counts) - counts,
+        right[pool.valid],
+        np.ones(len(counts)),
+        settings,
+        start=ranker_log_odds(data.pool)[taught][pool.valid],
+        progress=progress,
+    )
+    return LearnedOrder(trees, types, f"{len(counts):,} mentions")
