@@ -176,9 +176,7 @@ def _of_scores(retrieved: Retrieved) -> dict[str, Scores]:
     return values
 
 
-def _of_words(
-    retrieved: Retrieved, asked: NumberedWords, index: Index, table: ConceptTable
-) -> dict[str, Scores]:
+def _of_words(retrieved: Retrieved, asked: NumberedWords, index: Index, table: ConceptTable) -> dict[str, Scores]:
     """Compare the words of questions with those of the names that were found, and of the surest names."""
     overlap = word_overlap(
         asked, index.entries.word_numbers.of_entries(retrieved.entry_of_hit), retrieved.query_of_hit
