@@ -54,6 +54,7 @@ def boost(
     weights: npt.NDArray[np.float64],
     settings: BoostingSettings,
     *,
+    before: npt.NDArray[np.float64] | None = None,
     progress: bool = False,
 ) -> Trees:
     """Learn trees.
@@ -64,6 +65,7 @@ def boost(
         right: bool (N): whether a candidate is right.
         weights: float64 (Q): of each question.
         settings: of the boosting.
+        before: float64 (N): scores that the trees are added to; ``None`` for 0.
         progress: show progress when standard error is a terminal.
 
     Raises:
@@ -76,7 +78,7 @@ def boost(
         raise InputError("the candidates of all questions are alike in all features: there is no order to learn")
     bins = [_to_bins(column, own) for column, own in zip(numbers.T, thresholds, strict=True)]
     question = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(numbers))))
-    scores = np.zeros(len(numbers))
+    scores = np.zeros(len(numbers)) if before is None else before.copy()
     grown = []
     for _ in track(range(settings.trees), "boosting", shown=progress):
         gradients, curvatures = _derivatives(scores, starts, question, right, weights)
