@@ -32,9 +32,10 @@ def learn(file: Path, forget: bool, names: Path | None, index: Path | None) -> N
     names.
 
     \b
-    nymlink project learn visits.nymlink
-    nymlink project learn visits.nymlink --names reviewed.tsv
-    nymlink index build hp.obo reviewed.tsv -o hpo-reviewed
+    nymlink project learn review.nymlink
+    nymlink project learn review.nymlink --names reviewed.tsv
+    nymlink vocab build mondo.obo reviewed.tsv -o reviewed
+    nymlink index build reviewed -o reviewed-index
     """
     if forget and names is not None:
         raise click.UsageError("--names writes what was decided, and --forget forgets it: give one of them")
