@@ -149,6 +149,7 @@ def test_kinds_and_languages_of_names(tmp_path: Path, linked: Project) -> None:
 @pytest.mark.parametrize("damage", ['{"version": 1}', '{"version": 9}', "[1]", '{"version": 1, "decided": [[]]}'])
 def test_what_is_damaged_is_said(linked: Project, damage: str) -> None:
     linked.set_property("learned", json.loads(damage))
+    assert summary(linked)["learned"] is None
     with pytest.raises(ProjectError, match=r"has version 9|is damaged"):
         Learned.of(linked)
 

@@ -83,8 +83,14 @@ def summary(project: Project) -> dict[str, Any]:
         "agreement": agreements(project),
         "disagreements": disagreements,
         "changed": dict(changed),
-        "learned": (project.property("learned") or {}).get("report"),
+        "learned": _learned(project),
         "files": [{**dict(row), "reading": stored(row["reading"])} for row in files],
         "last": last_entry(project),
         "progress": count_progress(project).to_dict(),
     }
+
+
+def _learned(project: Project) -> Any:
+    """Say what the project has learned, as far as that can be read."""
+    value = project.property("learned")
+    return value.get("report") if isinstance(value, dict) else None

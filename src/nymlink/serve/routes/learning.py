@@ -9,6 +9,7 @@ from typing import Final
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from nymlink.core.errors import NymlinkError
 from nymlink.project.learning.learn import forget, learn
 from nymlink.project.learning.names_table import write_names
 from nymlink.serve.routes.parts import json_answer
@@ -31,14 +32,16 @@ def post_learn(opened: OpenProject, wanted: Learning) -> Response:
     served = opened.require_index()
     with opened.learning:
         opened.linking.end()
+        report = None
         try:
-            report = None
             if wanted.forget:
                 forget(opened.project)
             else:
                 report = learn(opened.project, served.index).report
-        finally:
-            opened.linking.go_on(served)
+        except NymlinkError:
+            opened.linking.resume(served)
+            raise
+        opened.linking.go_on(served)
     return json_answer({"learned": report, "progress": opened.linking.progress.to_dict()})
 
 
