@@ -27,7 +27,7 @@ KNOWS = {
     "plot": "core corpus text vocabulary pairs encode index rank linking rerank evaluation train",
     "xlbel": "core corpus vocabulary index rank linking rerank evaluation",
     "bulk": "core corpus encode index linking annotation",
-    "project": "core corpus text vocabulary index rank linking",
+    "project": "core corpus text vocabulary index rank linking evaluation train",
     "spacy": "core corpus linking annotation",
     "serve": "core corpus text vocabulary index rank linking annotation project",
     "cli": (

@@ -150,3 +150,32 @@ def test_a_project_that_is_open_is_not_written(run: Run, file: Path, tmp_path: P
         assert (result.exit_code, "another nymlink" in result.stderr) == (2, True)
         assert run("project", "status", file).exit_code == 0
         assert run("project", "export", file).exit_code == 0
+
+
+def test_learning_and_forgetting(run: Run, file: Path, tmp_path: Path) -> None:
+    nothing = run("project", "learn", file)
+    assert nothing.exit_code == 2
+    assert "decide some terms" in nothing.stderr
+    with Project(file) as project:
+        decide(
+            project, reviewer="Ann", term=2, verdict="concept", targets=[Target("X:1", "myocardial infarction")]
+        )
+    result = run("project", "learn", file, "--names", tmp_path / "names.tsv")
+    assert result.exit_code == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith("1 decided terms: 1 names of concepts, 0 of none (")
+    assert lines[1:] == [
+        "order of candidates: too little to learn from: 1 terms that somebody looked at",
+        "confidences: too little to learn from: 1 terms that somebody looked at",
+    ]
+    assert "names.tsv: 1 names" in result.stderr
+    assert "2 terms linked" in result.stderr
+    assert (tmp_path / "names.tsv").read_text().splitlines()[1] == "X:1\tshortt stature\tund\texact\t\t"
+    (tmp_path / "next.csv").write_text("finding\nShortt-stature\n")
+    assert run("project", "add", file, tmp_path / "next.csv").exit_code == 0
+    written = run("project", "export", file, "--format", "csv")
+    assert "Shortt-stature,,next.csv,1,X:1," in written.stdout
+    assert run("project", "learn", file, "--forget", "--names", tmp_path / "names.tsv").exit_code == 2
+    assert run("project", "learn", file, "--forget").stdout == "what was learned is forgotten\n"
+    assert run("project", "learn", file, "--forget").stdout == "nothing was learned\n"
+    assert "Shortt-stature,,next.csv,1,X:3," in run("project", "export", file, "--format", "csv").stdout

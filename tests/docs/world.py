@@ -13,7 +13,9 @@ from nymlink.encode.encoder import Encoder
 from nymlink.index.index import Index
 from nymlink.project.add_file import add_table
 from nymlink.project.index_reference import IndexReference
+from nymlink.project.model import Target
 from nymlink.project.project import Project
+from nymlink.project.review.decisions import decide
 from nymlink.rerank.dual.dual_encoder import DualEncoder, DualEncoderConfig
 from nymlink.vocabulary.merge.merge import merge
 from nymlink.vocabulary.model import Source
@@ -297,4 +299,5 @@ def _built(folder: Path) -> None:
     for name in ("review", "last-year"):
         with Project.create(folder / f"{name}.nymlink", index=reference) as project:
             add_table(project, (folder / "visits.csv").read_bytes(), "visits.csv")
+            decide(project, reviewer="Ann", term=1, verdict="concept", targets=[Target(mondo.concept_id(0))])
     shutil.copytree(folder / "mondo-index", folder / ".cache" / "nymlink" / "mondo-index")

@@ -14,7 +14,7 @@ from nymlink.corpus.model import Corpus, Document, Mention
 from nymlink.evaluation.compare import compare
 from nymlink.evaluation.evaluation import evaluate
 from nymlink.evaluation.metrics import accuracy, as_array, mean_reciprocal_rank
-from nymlink.evaluation.significance import bootstrap_interval, mcnemar
+from nymlink.evaluation.significance import bootstrap_interval, is_gain, mcnemar
 from nymlink.index.index import Index
 from tests.index.small import vocabulary
 
@@ -159,3 +159,10 @@ class TestCompare:
         broken = {"mentions": {**run["mentions"], "name_ranks": [0, 1]}}  # type: ignore[dict-item]
         with pytest.raises(InputError):
             compare(run, broken)
+
+
+def test_a_gain_is_more_than_twice_its_standard_error() -> None:
+    assert is_gain(np.array([1.0, 1.0, 1.0, 0.0, 1.0, 1.0]))
+    assert not is_gain(np.array([1.0, 0.0, 0.0, 1.0, 0.0, 0.0]))
+    assert not is_gain(np.array([1.0, -1.0, 1.0, -1.0, 1.0]))
+    assert not is_gain(np.zeros(10))

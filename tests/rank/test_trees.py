@@ -133,3 +133,14 @@ def test_what_is_missing_is_refused(name: str) -> None:
 def test_too_deep_ones_are_refused() -> None:
     with pytest.raises(ValueError, match="trees of depth 9 are deeper than 8"):
         drawn(count=1, depth=9)
+
+
+def test_sums_of_trees_of_other_depths_add_up() -> None:
+    deep, shallow, rows = drawn(depth=4), drawn(count=3, depth=2, seed=5), numbers()
+    rows[0] = np.inf
+    joined = Trees.joined([deep, shallow])
+    np.testing.assert_allclose(joined.evaluate(rows), deep.evaluate(rows) + shallow.evaluate(rows), atol=1e-5)
+    moved = deep.contributions(rows, FEATURES) + shallow.contributions(rows, FEATURES)
+    np.testing.assert_allclose(joined.contributions(rows, FEATURES), moved, atol=1e-5)
+    read = Trees.from_dict(json.loads(json.dumps(joined.to_dict())))
+    np.testing.assert_allclose(read.evaluate(rows), joined.evaluate(rows), atol=1e-3)

@@ -396,3 +396,32 @@ def test_links_are_those_of_a_linker(api: TestClient) -> None:
         expected.query,
         list(expected.notes),
     )
+
+
+def test_learning_from_decisions(api: TestClient) -> None:
+    make(api)
+    refused = api.post("/projects/a/learn", json={})
+    assert (refused.status_code, refused.json()["what"]) == (
+        422,
+        "nothing is decided yet that could be learned from: decide some terms",
+    )
+    assert decided(api, SEIZURE, "concept", "T:4").status_code == 200
+    learned = api.post("/projects/a/learn", json={}).json()["learned"]
+    assert (learned["terms"], learned["names"], learned["ranker"]) == (1, 1, None)
+    assert api.get("/projects/a").json()["learned"] == learned
+    wait_for_links(api)
+    api.post("/projects/a/files", content=b"diagnosis\nSiezure!\nsiezure of old\n", headers=FILE)
+    wait_for_links(api)
+    found = api.get("/projects/a/terms", params={"q": "siezure"}).json()["terms"]
+    assert [term["candidates"][0]["id"] for term in found] == ["T:4"] * 3 or found[0]["text"] == "siezure"
+    assert {term["text"]: term["candidates"][0]["id"] for term in found if term["text"] != "siezure"} == {
+        "Siezure!": "T:4",
+        "siezure of old": "T:4",
+    }
+    table = api.get("/projects/a/names")
+    assert table.headers["content-disposition"] == 'attachment; filename="a-names.tsv"'
+    assert table.text.splitlines()[1] == "T:4\tsiezure\tund\texact\t\t"
+    assert api.post("/projects/a/learn", json={"forget": True}).json()["learned"] is None
+    wait_for_links(api)
+    found = api.get("/projects/a/terms", params={"q": "siezure!"}).json()["terms"]
+    assert found[0]["candidates"][0]["id"] == "T:6"

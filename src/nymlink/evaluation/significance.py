@@ -88,3 +88,8 @@ def mcnemar(first: npt.NDArray[np.bool_], second: npt.NDArray[np.bool_]) -> McNe
         return McNemar(0, 0, 1.0)
     p_value = float(binomtest(only_first, only_first + only_second, 0.5).pvalue)
     return McNemar(only_first, only_second, p_value)
+
+
+def is_gain(gains: npt.NDArray[np.float64]) -> bool:
+    """Whether a mean gain is larger than twice its standard error: hardly by chance."""
+    return bool(gains.mean() > 2 * gains.std() / np.sqrt(len(gains)))

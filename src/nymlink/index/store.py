@@ -18,6 +18,7 @@ from nymlink.core.store.ownership import MANIFEST
 from nymlink.core.store.verification import Verification
 from nymlink.index.dense.dense_search import DenseSearch
 from nymlink.index.entries.entries import Entries
+from nymlink.index.fusion.extended import ExtendedSearch
 from nymlink.index.fusion.fusion import DENSE, EXACT_MATCH, Fusion
 from nymlink.index.plan import Plan
 from nymlink.index.sparse.sparse_search import SparseSearch
@@ -41,7 +42,7 @@ class IndexContents:
     Attributes:
         vocabulary: what is searched.
         entries: its distinct prepared names.
-        searches: name → search, those that have files.
+        searches: name → search, those that have files, or that were extended.
         settings: how it was built: the plan as JSON values, and the recall of an approximate search.
         calibration: JSON values, see :mod:`nymlink.linking.confidence.calibration`; ``None`` where it is not
             calibrated.
@@ -52,7 +53,7 @@ class IndexContents:
 
     vocabulary: Vocabulary
     entries: Entries
-    searches: Mapping[str, SparseSearch | DenseSearch]
+    searches: Mapping[str, SparseSearch | DenseSearch | ExtendedSearch]
     settings: Mapping[str, Any]
     calibration: Mapping[str, Any] | None = None
     ranker: Mapping[str, Any] | None = None
@@ -64,18 +65,22 @@ def save_index(contents: IndexContents, directory: Path) -> None:
     """Write an index to a directory, atomically.
 
     Raises:
+        InputError: names were added to it.
         OutputError: it cannot be written; nothing is left behind.
     """
+    searches = {name: each for name, each in contents.searches.items() if not isinstance(each, ExtendedSearch)}
+    if len(searches) < len(contents.searches):
+        raise InputError("an index with added names is not written: build one of its vocabulary, which has them")
     with new_index_directory(
         directory,
         contents.vocabulary,
         contents.entries,
-        contents.searches,
+        searches,
         settings=dict(contents.settings),
         calibration=contents.calibration,
         ranker=contents.ranker,
     ) as partial:
-        for name, search in contents.searches.items():
+        for name, search in searches.items():
             search.save(partial / name)
 
 

@@ -55,9 +55,9 @@ class Project:
         Database.create(Path(path)).close()
         project = cls(path)
         with project.writing() as connection:
-            _set(connection, "title", title)
-            _set(connection, "created", now())
-            _set(connection, "index", index.to_dict())
+            store_property(connection, "title", title)
+            store_property(connection, "created", now())
+            store_property(connection, "index", index.to_dict())
         return project
 
     def __enter__(self) -> Project:
@@ -111,10 +111,11 @@ class Project:
             ReadOnlyError, NotSavedError: it cannot be written.
         """
         with self.writing() as connection:
-            _set(connection, name, value)
+            store_property(connection, name, value)
 
 
-def _set(connection: sqlite3.Connection, name: str, value: Any) -> None:
+def store_property(connection: sqlite3.Connection, name: str, value: Any) -> None:
+    """Write a property, a JSON value, in the transaction of the caller."""
     connection.execute(
         "INSERT INTO property VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
         (name, json.dumps(value)),

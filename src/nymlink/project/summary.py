@@ -38,7 +38,7 @@ def summary(project: Project) -> dict[str, Any]:
         ``coverage``: the shares of terms, rows and occurrences (``frequency``) that are given a concept or none;
         ``reviewers`` with their numbers of decided and assigned terms; ``agreement`` of each two;
         ``disagreements``; ``changed``, what another release changed; ``files``; ``last``, the last entry of the
-        log; ``progress`` of linking.
+        log; ``learned``, from what and how well, or ``None``; ``progress`` of linking.
     """
     with project.reading() as connection:
         states = dict(connection.execute("SELECT state, count(*) FROM term GROUP BY state").fetchall())
@@ -83,7 +83,14 @@ def summary(project: Project) -> dict[str, Any]:
         "agreement": agreements(project),
         "disagreements": disagreements,
         "changed": dict(changed),
+        "learned": _learned(project),
         "files": [{**dict(row), "reading": stored(row["reading"])} for row in files],
         "last": last_entry(project),
         "progress": count_progress(project).to_dict(),
     }
+
+
+def _learned(project: Project) -> Any:
+    """Say what the project has learned, as far as that can be read."""
+    value = project.property("learned")
+    return value.get("report") if isinstance(value, dict) else None

@@ -69,6 +69,10 @@ class Ranker:
             scores[there] = self.trees.evaluate(described[there])
         return scores
 
+    def with_trees(self, trees: Trees, learned_from: str) -> Ranker:
+        """Add trees, which learned from something else what these had wrong."""
+        return Ranker(Trees.joined([self.trees, trees]), f"{self.learned_from}; {learned_from}")
+
     def to_dict(self) -> dict[str, Any]:
         return {
             "version": VERSION,
@@ -166,14 +170,13 @@ class Ranking:
             return RankedMatches(self._unranked(questions, k), None)
         if not questions:
             return RankedMatches(self._unranked(questions, k), np.zeros((0, k), np.float32))
-        ranked, probabilities = [], []
+        ranked = []
         for retrieved in retrieve(self.index, questions, without=without):
             described = features_of(retrieved, self.index, self._table)
             scores = self.ranker.scores(described)
-            order = self._order(described, scores)
-            ranked.append(retrieved.matches.reordered(order))
-            probabilities.append(np.take_along_axis(softmax(scores), order, 1))
-        matches, chances = Matches.concatenated(ranked), np.concatenate(probabilities)
+            ranked.append(rank(retrieved.matches, described, scores))
+        matches = Matches.concatenated([each.matches for each in ranked])
+        chances = np.concatenate([each.probabilities for each in ranked if each.probabilities is not None])
         if k <= CANDIDATES:
             return RankedMatches(matches.cut(k), chances[:, :k])
         deeper = matches.extended(self._unranked(questions, k))
@@ -190,7 +193,7 @@ class Ranking:
             return ()
         (retrieved,) = retrieve(self.index, [question])
         described = features_of(retrieved, self.index, self._table)
-        order = self._order(described, self.ranker.scores(described))[0, :2]
+        order = _order(described, self.ranker.scores(described))[0, :2]
         if not retrieved.valid[0, order].all() or len(order) < 2:
             return ()
         first, second = described[0, order]
@@ -203,12 +206,6 @@ class Ranking:
             if difference[place] and first[place] != second[place]
         )
 
-    def _order(self, described: Scores, scores: Scores) -> npt.NDArray[np.int64]:
-        """Order candidates: those written as their mention first, then by score: int64 (Q, K)."""
-        verbatim = described[:, :, NAMES.index("writing")] == 1
-        order: npt.NDArray[np.int64] = np.lexsort((-scores, ~verbatim), axis=1)
-        return order
-
     def _unranked(self, questions: Sequence[Question], k: int) -> Matches:
         texts = [question.text for question in questions]
         return self.index.match(texts, k, surfaces=[question.surface for question in questions])
@@ -219,6 +216,25 @@ class Ranking:
         return Matches.concatenated(
             [found.matches.cut(k) for found in retrieve(self.index, questions, without=without)]
         )
+
+
+def rank(matches: Matches, described: Scores, scores: Scores) -> RankedMatches:
+    """Put candidates in order: those written as their mention first, then by score.
+
+    Args:
+        matches: K candidates of each of Q questions, in the order of the index.
+        described: float32 (Q, K, F): their features.
+        scores: float32 (Q, K): minus infinity where there is no candidate.
+    """
+    order = _order(described, scores)
+    return RankedMatches(matches.reordered(order), np.take_along_axis(softmax(scores), order, 1))
+
+
+def _order(described: Scores, scores: Scores) -> npt.NDArray[np.int64]:
+    """Order candidates as :func:`rank`: int64 (Q, K)."""
+    verbatim = described[:, :, NAMES.index("writing")] == 1
+    order: npt.NDArray[np.int64] = np.lexsort((-scores, ~verbatim), axis=1)
+    return order
 
 
 def softmax(scores: Scores) -> Scores:

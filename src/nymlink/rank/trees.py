@@ -8,7 +8,7 @@ without branches.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -19,6 +19,9 @@ from nymlink.core.json_objects import member
 _FEW: Final = 64
 """Candidates of which all trees are evaluated at once; of more, one tree after the other is faster. Both add up in
 double precision, so that they agree."""
+
+_BEYOND: Final = np.float32(1e30)
+"""Threshold that no feature is larger than."""
 
 DEEPEST: Final = 8
 """Levels of a tree at most: a leaf is then a number of one byte."""
@@ -78,13 +81,29 @@ class Trees:
         return total.astype(np.float32)
 
     @classmethod
-    def mean(cls, parts: Sequence[Trees]) -> Trees:
-        """Average several sums of trees of one depth: their values are divided by how many sums there are."""
-        share = np.float32(1 / len(parts))
+    def joined(cls, parts: Sequence[Trees]) -> Trees:
+        """Add up several sums of trees; those that are less deep are made as deep as the others."""
+        depth = max(part.features.shape[1] for part in parts)
+        deep = [part._deepened(depth) for part in parts]
         return cls(
-            np.concatenate([part.features for part in parts]),
-            np.concatenate([part.thresholds for part in parts]),
-            np.concatenate([part.values * share for part in parts]),
+            np.concatenate([part.features for part in deep]),
+            np.concatenate([part.thresholds for part in deep]),
+            np.concatenate([part.values for part in deep]),
+        )
+
+    @classmethod
+    def mean(cls, parts: Sequence[Trees]) -> Trees:
+        """Average several sums of trees: their values are divided by how many sums there are."""
+        share = np.float32(1 / len(parts))
+        return cls.joined([replace(part, values=part.values * share) for part in parts])
+
+    def _deepened(self, depth: int) -> Trees:
+        """Add levels whose answer changes nothing."""
+        added = depth - self.features.shape[1]
+        return Trees(
+            np.pad(self.features, ((0, 0), (0, added))),
+            np.pad(self.thresholds, ((0, 0), (0, added)), constant_values=_BEYOND),
+            np.tile(self.values, (1, 1 << added)),
         )
 
     def contributions(self, numbers: Numbers, feature_count: int) -> Numbers:

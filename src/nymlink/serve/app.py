@@ -23,6 +23,7 @@ from nymlink.serve.projects.served_projects import ServedProjects
 from nymlink.serve.routes import (
     annotate,
     concepts,
+    learning,
     link,
     pages,
     project_files,
@@ -78,7 +79,19 @@ def create_app(indexes: ServedIndexes, settings: ServeSettings | None = None) ->
     app.state.indexes, app.state.settings, app.state.metrics = indexes, settings, metrics
     app.state.projects = opened
     add_error_handlers(app)
-    for room in (link, annotate, search, concepts, status, reconcile, projects, review, project_files, pages):
+    for room in (
+        link,
+        annotate,
+        search,
+        concepts,
+        status,
+        reconcile,
+        projects,
+        review,
+        learning,
+        project_files,
+        pages,
+    ):
         app.include_router(room.router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     # The last is the outermost.

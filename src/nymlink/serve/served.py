@@ -38,6 +38,7 @@ class ServedIndex:
         limits: of requests.
 
     Attributes:
+        target_precision: as it was given.
         match_confidence: a reconciled name of at least this confidence is matched without asking: that of the
             target precision, or of :data:`~nymlink.serve.settings.MATCH_PRECISION`; ``None`` where the index is
             not calibrated, or does not reach it: no name is then.
@@ -53,6 +54,7 @@ class ServedIndex:
         self.index = index
         self.vocabulary = index.vocabulary
         self.limits = limits
+        self.target_precision = target_precision
         try:
             self.linker = BatchingLinker(
                 index, target_precision=target_precision, waiting_mentions=limits.waiting_mentions

@@ -17,6 +17,7 @@ project = LazyCommands(
         "link": "nymlink.cli.project.link:link",
         "status": "nymlink.cli.project.status:status",
         "accept": "nymlink.cli.project.accept:accept",
+        "learn": "nymlink.cli.project.learn:learn",
         "import": "nymlink.cli.project.import_decisions:import_",
         "export": "nymlink.cli.project.export:export",
         "rebase": "nymlink.cli.project.rebase:rebase",

@@ -13,11 +13,10 @@ from nymlink.cli.common import finish, reported_problems
 from nymlink.core.errors import StoreError
 from nymlink.index.index import Index
 from nymlink.linking.default import default_index
-from nymlink.linking.linker import Linker
 from nymlink.project.errors import ReadOnlyError
 from nymlink.project.index_reference import ADVICE, DEFAULT, IndexReference, vocabulary_digest
+from nymlink.project.learning.learned import Learned, LearnedLinker
 from nymlink.project.linking import count_progress, link_waiting
-from nymlink.project.links import CANDIDATES
 from nymlink.project.project import Project
 
 project_argument = click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
@@ -75,7 +74,7 @@ def index_of(project: Project, moved: Path | None = None) -> Index:
 
 def link_terms(project: Project, index: Index) -> None:
     """Link the terms of a project that wait, with progress on a terminal; Ctrl-C loses nothing that is linked."""
-    linker = Linker(index, top_k=CANDIDATES)
+    linker = LearnedLinker(index, Learned.of(project))
     before = count_progress(project)
     bar = tqdm(total=before.total, initial=before.done, desc="linking", disable=None, leave=False)
     with bar:

@@ -122,7 +122,7 @@ class DenseSearch:
 
         A query that is blank, or of which the encoder knows no token, finds no entry.
         """
-        hits = self.search_vectors(self._encode(queries), k)
+        hits = self.search_vectors(self.vectors_of(queries), k)
         blank = [place for place, query in enumerate(queries) if not query.strip()]
         hits.rows[blank], hits.scores[blank] = NONE, 0
         return hits
@@ -183,7 +183,7 @@ class DenseSearch:
         scores = np.zeros(rows.shape, np.float32)
         query_numbers, places = np.nonzero(rows != NONE)
         scores[query_numbers, places] = self._cosines(
-            self._encode(queries), query_numbers, rows[query_numbers, places]
+            self.vectors_of(queries), query_numbers, rows[query_numbers, places]
         )
         return scores
 
@@ -199,7 +199,7 @@ class DenseSearch:
         # Stored as float16, a vector may be a little longer than 1.
         return np.minimum(scores, 1, out=scores)
 
-    def _encode(self, queries: Sequence[str]) -> Vectors:
+    def vectors_of(self, queries: Sequence[str]) -> Vectors:
         """Encode queries: float32 (Q, D).
 
         The vectors of the last search are kept, because what other searches found is scored right after it.

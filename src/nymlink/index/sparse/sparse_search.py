@@ -110,6 +110,12 @@ class SparseSearch:
             search._save_weights(directory)
         return search
 
+    def over(self, entries: Entries) -> SparseSearch:
+        """Make a search over other, far fewer entries, weighted as this one: their scores can be compared."""
+        shards = list(_build_shards(entries, self.settings, progress=False))
+        weights = self.weights.with_features_of(shards)
+        return SparseSearch(entries, weights, shards, _scales(shards, weights))
+
     def search(self, queries: Sequence[str], k: int) -> Hits:
         """Find the k entries of highest cosine; entries that share no feature with the query are not hits.
 

@@ -52,6 +52,18 @@ class TfIdf:
         totals = np.bincount(places, np.concatenate(frequencies), minlength=len(distinct))
         return cls(settings, documents, distinct, totals.astype(np.int64))
 
+    def with_features_of(self, postings: Iterable[Postings]) -> TfIdf:
+        """Weigh further features, those of a few other texts, as if one fitted text had each of them."""
+        other = np.unique(np.concatenate([np.zeros(0, np.uint64), *(part.features for part in postings)]))
+        new = other[find(self.hashes, other) < 0]
+        places = np.searchsorted(self.hashes, new)
+        return TfIdf(
+            self.settings,
+            self.documents,
+            np.insert(self.hashes, places, new),
+            np.insert(self.frequencies, places, 1),
+        )
+
     def idf(self, frequencies: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
         """Compute the inverse document frequencies of features with these document frequencies: float32."""
         idf: npt.NDArray[np.float32] = (np.log((1 + self.documents) / (1 + frequencies)) + 1).astype(np.float32)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from threading import Event, Lock, Thread
 from typing import Final
@@ -10,6 +10,7 @@ from typing import Final
 from nymlink.core.errors import NymlinkError
 from nymlink.corpus.model import Document, Mention
 from nymlink.linking.model import Link
+from nymlink.project.learning.learned import Learned, LearnedLinker
 from nymlink.project.linking import Progress, count_progress, link_waiting
 from nymlink.project.links import CANDIDATES
 from nymlink.project.project import Project
@@ -81,6 +82,22 @@ class BackgroundLinking:
             self._thread.start()
 
     def _work(self, served: ServedIndex) -> None:
+        try:
+            link_waiting(self._project, self._link_of(served), stop=self._stop, report=self._report)
+        except _StoppedError:
+            pass
+        except NymlinkError as error:
+            self._problem = error.message
+
+    def _report(self, done: int, seconds: float) -> None:
+        self._rate = round(done / max(seconds, 1e-9), 1)
+
+    def _link_of(self, served: ServedIndex) -> Callable[[Sequence[Mention]], Sequence[Link]]:
+        """Link with what the project has learned; where that is nothing, through the linker that all share."""
+        learned = Learned.of(self._project)
+        if learned is not None:
+            return LearnedLinker(served.index, learned, target_precision=served.target_precision).link
+
         def link(mentions: Sequence[Mention]) -> list[Link]:
             document = Document("", mentions=tuple(mentions))
             while not self._stop.is_set():
@@ -90,12 +107,4 @@ class BackgroundLinking:
                     self._stop.wait(_PAUSE)
             raise _StoppedError
 
-        def report(done: int, seconds: float) -> None:
-            self._rate = round(done / max(seconds, 1e-9), 1)
-
-        try:
-            link_waiting(self._project, link, stop=self._stop, report=report)
-        except _StoppedError:
-            pass
-        except NymlinkError as error:
-            self._problem = error.message
+        return link

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from threading import Event, RLock
+from threading import Event, Lock, RLock
 from typing import Any, Final
 
 from nymlink.core.errors import NymlinkError
@@ -30,12 +30,14 @@ class ServedProject:
         served: the index of its vocabulary; where none has it, that of its name; ``None`` where there is neither.
         index_state: whether the vocabulary is still the same.
         linking: its linking.
+        learning: held while it learns.
     """
 
     def __init__(self, name: str, project: Project, indexes: ServedIndexes) -> None:
         self.name = name
         self.project = project
         self.linking = BackgroundLinking(project)
+        self.learning = Lock()
         self.served: ServedIndex | None
         self.index_state: IndexState
         self.find_index(indexes)

@@ -86,8 +86,21 @@ class LabelledQuestions:
         return replace(self, weights=np.full(len(self.weights), weight))
 
 
-def learn_trees(labelled: LabelledQuestions, settings: BoostingSettings, *, progress: bool = False) -> Trees:
-    """Learn to order the candidates of questions; those without any candidate teach nothing."""
+def learn_trees(
+    labelled: LabelledQuestions,
+    settings: BoostingSettings,
+    *,
+    start: Scores | None = None,
+    progress: bool = False,
+) -> Trees:
+    """Learn to order the candidates of questions; those without any candidate teach nothing.
+
+    Args:
+        labelled: Q questions.
+        settings: of the boosting.
+        start: float32 (Q, K): scores that the trees are added to; ``None`` for 0.
+        progress: show progress when standard error is a terminal.
+    """
     there = ~np.isnan(labelled.described).all(axis=2)
     counts = there.sum(axis=1)
     found = counts > 0
@@ -98,5 +111,6 @@ def learn_trees(labelled: LabelledQuestions, settings: BoostingSettings, *, prog
         labelled.right[there],
         labelled.weights[found],
         settings,
+        start=None if start is None else start[there].astype(np.float64),
         progress=progress,
     )
