@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from name_pairs import Pair
-from nymlink.core.onnx_session import open_session
+from nymlink.core.computing.onnx_session import open_session
 from nymlink.core.store.arrays import Bools, Ints
 from nymlink.core.terminal.progress import track
 from nymlink.encode.export.graph import OPSET, quiet_exporters, write_proto

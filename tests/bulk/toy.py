@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from nymlink.bulk.rows.row import Row
 from nymlink.bulk.tasks.task import Answer, Work
-from nymlink.core.threads import thread_limit
+from nymlink.core.computing.threads import thread_limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

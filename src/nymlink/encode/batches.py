@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from nymlink.core.computing.prefetch import prefetch
 from nymlink.core.errors import InputError, NymlinkError
-from nymlink.core.prefetch import prefetch
 from nymlink.core.store.arrays import Vectors
 from nymlink.encode.backends import Network
 from nymlink.encode.model.tokens.token_batches import Ids, Rows, Tokens, plan_batches, tokenise

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from nymlink.core.prefetch import prefetch
+from nymlink.core.computing.prefetch import prefetch
 from nymlink.core.store.arrays import Ints
 from nymlink.index.fusion.hits import NONE, Rows, Scores
 from nymlink.index.fusion.hybrid import ScoredHits

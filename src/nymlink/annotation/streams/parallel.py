@@ -16,8 +16,8 @@ from typing import Final
 
 from nymlink.annotation.annotator import Annotator
 from nymlink.annotation.settings import AnnotatorSettings
+from nymlink.core.computing.threads import usable_cores
 from nymlink.core.errors import InputError
-from nymlink.core.threads import usable_cores
 from nymlink.corpus.model import Document
 from nymlink.index.index import Index
 from nymlink.linking.model import Link

@@ -23,8 +23,8 @@ from nymlink.bulk.report import ShardReport
 from nymlink.bulk.rows.row import Shard, Source
 from nymlink.bulk.tasks.task import Work
 from nymlink.bulk.worker import Worker, WorkOrder
+from nymlink.core.computing.threads import usable_cores
 from nymlink.core.errors import InputError, MissingExtraError
-from nymlink.core.threads import usable_cores
 
 _STORE: Final = 100 << 20
 """Bytes of the object store of a Ray of our own: reports are small."""

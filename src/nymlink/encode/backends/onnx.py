@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
+from nymlink.core.computing.onnx_session import open_session
 from nymlink.core.errors import InputError
-from nymlink.core.onnx_session import open_session
 from nymlink.core.store.arrays import Vectors
 from nymlink.encode.backends import Backend, Precision, require_precision
 from nymlink.encode.model.config import ModelConfig

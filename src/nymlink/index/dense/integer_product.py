@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from nymlink.core.onnx_session import open_session
+from nymlink.core.computing.onnx_session import open_session
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession

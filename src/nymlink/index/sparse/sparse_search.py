@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from scipy.sparse import csr_matrix
 
+from nymlink.core.computing.threads import compute_threads
 from nymlink.core.store.arrays import map_array, save_array
 from nymlink.core.terminal.progress import track
-from nymlink.core.threads import compute_threads
 from nymlink.index.entries.entries import Entries
 from nymlink.index.fusion.hits import NONE, Hits, Rows, Scores, best_of
 from nymlink.index.sparse.best_rows import BestRows

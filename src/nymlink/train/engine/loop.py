@@ -17,8 +17,8 @@ from torch import nn
 from torch.nn.utils import get_total_norm
 from torch.optim import Optimizer
 
+from nymlink.core.computing.prefetch import prefetch
 from nymlink.core.errors import NymlinkError, StoreError
-from nymlink.core.prefetch import prefetch
 from nymlink.train.engine import checkpoint
 from nymlink.train.engine.distributed import SINGLE, LostProcessError, Processes
 from nymlink.train.engine.interrupts import StopNowError, StopRequest, catch_interrupts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nymlink.core.threads import thread_limit
+from nymlink.core.computing.threads import thread_limit
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession

@@ -1,0 +1,1 @@
+"""How work is computed: threads, sessions of ONNX Runtime, work done ahead."""
