@@ -1,8 +1,8 @@
 // Export what was decided, in any format of links, as a file of the browser.
 
-import { Refused, Unreachable } from "../api.js";
 import { button, choice, element, labelled } from "../elements.js";
 import { openDialog, statusLine } from "./dialog.js";
+import { saveFile } from "./save_file.js";
 
 // What the tables themselves are written as, then mappings of terms.
 const FORMATS = [
@@ -34,24 +34,10 @@ export function exportDialog({ routes }) {
   async function run() {
     say("Writing …");
     try {
-      const { name, content, warnings } = await download(routes.exportAddress({ format: format.value, decided: decided.checked }));
-      const link = element("a", { href: URL.createObjectURL(content), download: name });
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+      const { name, warnings } = await saveFile(routes.exportAddress({ format: format.value, decided: decided.checked }));
       say([`${name} is written.`, ...warnings].join(" "));
     } catch (error) {
       say(error.message);
     }
   }
-}
-
-// A link alone would save an error as if it were the file.
-async function download(address) {
-  const answer = await fetch(address).catch(() => {
-    throw new Unreachable();
-  });
-  if (!answer.ok) throw new Refused(answer.status, await answer.json().catch(() => ({})));
-  const [, name] = /filename="?([^";]+)"?/.exec(answer.headers.get("Content-Disposition") ?? "") ?? [];
-  const warnings = decodeURIComponent(answer.headers.get("X-Warnings") ?? "");
-  return { name: name ?? "export", content: await answer.blob(), warnings: warnings.split("\n").filter(Boolean) };
 }

@@ -10,6 +10,7 @@ import { FIRST, Filters } from "./filters.js";
 import { addFileDialog, importDialog } from "./import_dialog.js";
 import { Keys } from "./keys.js";
 import { keysDialog } from "./keys_dialog.js";
+import { learnDialog } from "./learn_dialog.js";
 import { News } from "./news.js";
 import { tellOutcomes } from "./outcomes.js";
 import { Queue } from "./queue.js";
@@ -155,6 +156,7 @@ async function start() {
     const plain = { class: "plain" };
     byId("actions").replaceChildren(
       button("Accept the surest …", () => bulkDialog({ routes, reviewer: me, done }), plain),
+      button("Learn …", () => learnDialog({ routes, done }).catch((error) => say(error.message)), plain),
       button("Assign …", () => assignDialog({ routes, filters: wanted(), total: queue.total, people: people(), done }), plain),
       button("Add a table …", () => addFileDialog({ routes, reviewer: me, done }), plain),
       button("Import …", () => importDialog({ routes, reviewer: me, done }), plain),

@@ -17,6 +17,7 @@ export class ProjectRoutes {
   constructor(name) {
     this.name = name;
     this.path = `/projects/${encodeURIComponent(name)}`;
+    this.namesAddress = `${this.path}/names`;
   }
 
   summary = () => ask(this.path);
@@ -28,6 +29,8 @@ export class ProjectRoutes {
   undo = (reviewer) => ask(`${this.path}/undo`, { reviewer });
   accept = (values) => ask(`${this.path}/accept`, values);
   rebase = (index) => ask(`${this.path}/rebase`, { index });
+  learn = () => ask(`${this.path}/learn`, {});
+  forget = () => ask(`${this.path}/learn`, { forget: true });
   assign = (values) => ask(`${this.path}/assign`, values);
   cancel = () => ask(`${this.path}/cancel`, {});
   goOn = () => ask(`${this.path}/continue`, {});
