@@ -85,7 +85,7 @@ def test_what_cannot_be_used_is_a_row_that_says_why(tmp_path: Path) -> None:
         (5, "8", "no text in 'text'"),
         (7, None, "no text in 'text'"),
         (8, None, None),
-        (9, None, "a line of more than 4 MB"),
+        (9, None, "a line of more than 4 MB, which is the limit: divide it"),
     ]
     assert next(row.text for row in found if row.number == 8) == "5"
 

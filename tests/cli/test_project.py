@@ -160,7 +160,7 @@ def test_learning_and_forgetting(run: Run, file: Path, tmp_path: Path) -> None:
         decide(
             project, reviewer="Ann", term=2, verdict="concept", targets=[Target("X:1", "myocardial infarction")]
         )
-    result = run("project", "learn", file, "--names", tmp_path / "names.tsv")
+    result = run("project", "learn", file, "--save-names", tmp_path / "names.tsv")
     assert result.exit_code == 0, result.stderr
     lines = result.stdout.splitlines()
     assert lines[0].startswith("1 decided terms: 1 names of concepts, 0 of none (")
@@ -175,7 +175,7 @@ def test_learning_and_forgetting(run: Run, file: Path, tmp_path: Path) -> None:
     assert run("project", "add", file, tmp_path / "next.csv").exit_code == 0
     written = run("project", "export", file, "--format", "csv")
     assert "Shortt-stature,,next.csv,1,X:1," in written.stdout
-    assert run("project", "learn", file, "--forget", "--names", tmp_path / "names.tsv").exit_code == 2
+    assert run("project", "learn", file, "--forget", "--save-names", tmp_path / "names.tsv").exit_code == 2
     assert run("project", "learn", file, "--forget").stdout == "what was learned is forgotten\n"
     assert run("project", "learn", file, "--forget").stdout == "nothing was learned\n"
     assert "Shortt-stature,,next.csv,1,X:3," in run("project", "export", file, "--format", "csv").stdout

@@ -80,11 +80,12 @@ def test_formats_and_columns_are_those_of_the_input_or_the_output() -> None:
     for name, option in OPTIONS:
         for flag in option.opts:
             flags[flag].add(name)
-    assert flags["--format"] == {"annotate", "link"}
-    assert flags["--column"] == {"link"}
-    tables = {"calibrate", "evaluate", "index fit", "link", "rerank evaluate", "rerank fit", "vocab build"}
-    assert flags["--map-column"] == tables
-    assert flags["--input-format"] == {*tables, "annotate"}
+    assert flags["--format"] == {"annotate", "link", "project export"}
+    bulk = {"bulk annotate", "bulk encode", "bulk link"}
+    assert flags["--column"] == {*bulk, "link", "project add"}
+    corpora = {"calibrate", "evaluate", "index fit", "link", "rerank evaluate", "rerank fit", "train rank"}
+    assert flags["--map-column"] == {*corpora, *bulk, "project add", "vocab build"}
+    assert flags["--input-format"] == {*corpora, *bulk, "annotate", "vocab build"}
     assert flags["-o"] == flags["--output"]
     assert flags["--json"] == {"evaluate"}
     assert not {"--columns", "--corpus-column", "--corpus-format", "--lang", "--method"} & set(flags)

@@ -89,7 +89,8 @@ def site(index: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site
     site.kill()
 
 
-@pytest.fixture(scope="session")
+# Closed after these tests: while it is open, an event loop runs that others cannot share.
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])

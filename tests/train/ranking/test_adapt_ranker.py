@@ -80,8 +80,8 @@ def test_boosting_goes_on_from_scores() -> None:
     asked = questions(120, telling=True)
     settings = BoostingSettings(trees=5, depth=2, rate=0.3, questions=1.0, features=1.0)
     flat = learn_trees(asked, settings)
-    from_zero = learn_trees(asked, settings, before=np.zeros((120, 20), np.float32))
+    from_zero = learn_trees(asked, settings, start=np.zeros((120, 20), np.float32))
     assert np.array_equal(flat.values, from_zero.values)
     # Of what is right already there is little to learn.
     known = np.where(asked.right, 8.0, -8.0).astype(np.float32)
-    assert np.abs(learn_trees(asked, settings, before=known).values).max() < 0.01 * np.abs(flat.values).max()
+    assert np.abs(learn_trees(asked, settings, start=known).values).max() < 0.01 * np.abs(flat.values).max()

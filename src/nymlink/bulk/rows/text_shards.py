@@ -15,6 +15,7 @@ from typing import IO, Final, cast
 import xxhash
 
 from nymlink.bulk.rows.row import Row, Shard, Source
+from nymlink.core.encodings import detect_utf16
 from nymlink.core.errors import InputError
 from nymlink.core.files import open_bytes, read_batches
 from nymlink.core.problems import Problems
@@ -32,14 +33,16 @@ _BLOCK: Final = 1 << 20
 
 @contextmanager
 def opened_text(source: Source) -> Iterator[IO[bytes]]:
-    """Open a text file whose lines end at line feeds.
+    """Open a text file whose lines end at line feeds, each a byte.
 
     Raises:
-        InputError: they end at carriage returns alone, or it cannot be opened.
+        InputError: they end at carriage returns alone, it is UTF-16, or it cannot be opened.
     """
     path = Path(source.path)
     with open_bytes(path) as file:
         head = cast(io.BufferedReader, file).peek(_HEAD)
+        if detect_utf16(head) is not None:
+            raise InputError("the text is UTF-16: convert it, for example iconv -f UTF-16 -t UTF-8", path=path)
         if b"\r" in head[:-1] and b"\n" not in head:
             raise InputError(
                 "lines end at carriage returns alone: convert it, for example with mac2unix", path=path

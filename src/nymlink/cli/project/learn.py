@@ -19,7 +19,9 @@ from nymlink.project.project import Project
 @click.command()
 @project_argument
 @click.option("--forget", is_flag=True, help="Forget what was learned; decisions stay.")
-@click.option("--names", type=click.Path(path_type=Path), help="Table of the decided terms to write, too.")
+@click.option(
+    "--save-names", "names", type=click.Path(path_type=Path), help="Table of the decided terms to write, too."
+)
 @index_option("Where the index of the project is now, if it was moved.")
 def learn(file: Path, forget: bool, names: Path | None, index: Path | None) -> None:
     """Learn from what was decided in the project FILE, and link its other terms again.
@@ -28,17 +30,17 @@ def learn(file: Path, forget: bool, names: Path | None, index: Path | None) -> N
     the confidences change where that proves better on decided terms that they did not learn from. All is kept in
     FILE, and counts for tables that are added later; the index stays as it is.
 
-    The table of --names is a vocabulary of its own: build it together with the vocabulary, and any index has these
-    names.
+    The table of --save-names is a vocabulary of its own: build it together with the vocabulary, and any index has
+    these names.
 
     \b
     nymlink project learn review.nymlink
-    nymlink project learn review.nymlink --names reviewed.tsv
+    nymlink project learn review.nymlink --save-names reviewed.tsv
     nymlink vocab build mondo.obo reviewed.tsv -o reviewed
     nymlink index build reviewed -o reviewed-index
     """
     if forget and names is not None:
-        raise click.UsageError("--names writes what was decided, and --forget forgets it: give one of them")
+        raise click.UsageError("--save-names writes what was decided, and --forget forgets it: give one of them")
     require_files([names], [file])
     with Project(file) as project:
         opened = index_of(project, index)

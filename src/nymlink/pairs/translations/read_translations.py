@@ -116,9 +116,9 @@ def _utf8_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
     for number, line in read_lines(path, decoding):
         if decoding.repaired:
             raise InputError(
-                "not UTF-8: convert the file first, for example iconv -f WINDOWS-1252 -t UTF-8",
+                "not UTF-8: convert the file first, for example iconv -f WINDOWS-1252 (or UTF-16) -t UTF-8",
                 path=path,
-                line=number,
+                line=next(problem.line for problem in decoding.first if not problem.rejected),
             )
         yield number, line
     for problem in decoding.first:
