@@ -1,59 +1,80 @@
-"""Stores to test: those here, PostgreSQL out of the wheel of pgserver, files of Milvus Lite."""
+"""Stores to test: those here, PostgreSQL out of the wheel of pgserver, a file of Milvus Lite."""
 
 from __future__ import annotations
 
 import shutil
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-STORES = ("ours", "faiss hnsw", "postgres exact", "postgres hnsw", "milvus exact", "milvus hnsw")
-"""Name of a store and kind of dense search."""
-
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
-    """URL of a server that has a database and no password."""
+    """URL of a running server, which asks for no password."""
     for package in ("psycopg", "pgvector"):
         pytest.importorskip(package)
-    pgserver = pytest.importorskip("pgserver")
-    # Not a folder of pytest: the server, which is another user if this one is root, must be able to enter it.
-    folder = tempfile.mkdtemp(prefix="nymlink-pg-")
-    server = pgserver.get_server(folder)
+    with warnings.catch_warnings():
+        # Of pgserver, about where it keeps its locks.
+        warnings.simplefilter("ignore")
+        pgserver = pytest.importorskip("pgserver")
+        # Not a folder of pytest: the server, which is another user if this one is root, must be able to enter it.
+        folder = tempfile.mkdtemp(prefix="nymlink-pg-")
+        server = pgserver.get_server(folder)
     yield server.get_uri()
     server.cleanup()
     shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
-def address(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str | None]:
-    """Give the address of a store; ``None`` for those here."""
+def milvus(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Path of a file of Milvus Lite."""
+    for package in ("pymilvus", "milvus_lite"):
+        pytest.importorskip(package)
+    return str(tmp_path_factory.mktemp("milvus") / "test.db")
 
-    def of(store: str) -> str | None:
-        name = store.split()[0]
-        if name == "postgres":
-            return str(request.getfixturevalue("postgres"))
-        if name == "milvus":
-            for package in ("pymilvus", "milvus_lite"):
-                pytest.importorskip(package)
-            return str(tmp_path_factory.mktemp("milvus") / "test.db")
+
+@pytest.fixture
+def address(request: pytest.FixtureRequest) -> Callable[[str], str | None]:
+    """Give the address of a store by its name; ``None`` for those here."""
+
+    def of(name: str) -> str | None:
         if name == "faiss":
             pytest.importorskip("faiss")
-        return None
+        return str(request.getfixturevalue(name)) if name in ("postgres", "milvus") else None
 
     return of
 
 
-def has(*packages: str) -> bool:
-    return all(map(find_spec, packages))
+@pytest.fixture(params=["postgres", "milvus"])
+def server(request: pytest.FixtureRequest) -> str:
+    """Address of each store that is a server."""
+    return str(request.getfixturevalue(request.param))
 
 
-def kind(store: str) -> str:
-    return store.split()[1] if " " in store else "exact"
+@pytest.fixture
+def closed_port() -> Iterator[int]:
+    """A port of this machine on which nobody listens."""
+    import socket
+
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield bound.getsockname()[1]
 
 
-def folder_of(path: str) -> Path:
-    return Path(path)
+@pytest.fixture
+def silent_port() -> Iterator[int]:
+    """A port on which connections are made, and nothing is ever answered."""
+    import socket
+
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        yield listening.getsockname()[1]
+
+
+def contents(directory: Path) -> bytes:
+    """All bytes of all files of a directory."""
+    return b"".join(path.read_bytes() for path in sorted(directory.rglob("*")) if path.is_file())

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
-from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit
 
 from nymlink.core.errors import InputError
 
@@ -98,11 +98,12 @@ class StoreAddress:
     def hidden(self, message: str) -> str:
         """Replace credentials in a message of a library."""
         parts = urlsplit(self.url)
-        secrets = {
-            parts.password,
-            parts.netloc.rpartition("@")[0],
-            *(v for k, v in parse_qsl(parts.query) if k not in _KEPT),
-        }
+        written = [pair.partition("=") for pair in parts.query.split("&")]
+        secrets = [parts.password or "", *(value for key, _, value in written if key not in _KEPT)]
+        if self.server == MILVUS:
+            # The name of a user may be the key of an API.
+            secrets.append(parts.netloc.rpartition("@")[0])
+        secrets += map(unquote, secrets.copy())
         for secret in sorted(filter(None, secrets), key=len, reverse=True):
             message = message.replace(secret, "…")
         return message
