@@ -38,7 +38,10 @@ class UnknownFormatError(InputError):
 
 
 class StoreError(NymlinkError):
-    """A directory of nymlink (vocabulary, index, encoder …) that is missing, damaged, or of another version."""
+    """A directory of nymlink (vocabulary, index, encoder …) that is missing, damaged, or of another version.
+
+    Or a server with the vectors of an index that is down, slow, or holds others.
+    """
 
 
 class OutputError(NymlinkError):

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import warnings
+import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.postgres import postgres_server
+
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
     """URL of a running server, which asks for no password."""
-    for package in ("psycopg", "pgvector"):
-        pytest.importorskip(package)
-    with warnings.catch_warnings():
-        # Of pgserver, about where it keeps its locks.
-        warnings.simplefilter("ignore")
-        pgserver = pytest.importorskip("pgserver")
-        # Not a folder of pytest: the server, which is another user if this one is root, must be able to enter it.
-        folder = tempfile.mkdtemp(prefix="nymlink-pg-")
-        server = pgserver.get_server(folder)
-    yield server.get_uri()
-    server.cleanup()
-    shutil.rmtree(folder, ignore_errors=True)
+    with postgres_server() as url:
+        yield url
 
 
 @pytest.fixture(scope="session")
@@ -57,8 +47,6 @@ def server(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def closed_port() -> Iterator[int]:
     """A port of this machine on which nobody listens."""
-    import socket
-
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         yield bound.getsockname()[1]
@@ -67,8 +55,6 @@ def closed_port() -> Iterator[int]:
 @pytest.fixture
 def silent_port() -> Iterator[int]:
     """A port on which connections are made, and nothing is ever answered."""
-    import socket
-
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
