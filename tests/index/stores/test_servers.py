@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nymlink.core.errors import InputError, MissingExtraError, StoreError
+from nymlink.core.errors import InputError, MissingExtraError, StoreError, StoreUnavailableError
 from nymlink.core.store.manifest import write_manifest
 from nymlink.encode.encoder import Encoder
 from nymlink.index.dense.nearest import nearest
@@ -106,6 +106,23 @@ def test_an_upload_that_was_killed_is_finished(
     assert copied == ([] if server.endswith(".db") else [192, 256])
 
 
+def test_a_file_that_another_process_has_open(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("milvus_lite")
+    url = str(tmp_path / "own.db")
+    holding = f"from pymilvus import MilvusClient; MilvusClient({url!r}); print('open', flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", holding], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "open\n"
+        with pytest.raises(
+            StoreError, match=r"own\.db cannot be opened .*: if another process has it open, end that"
+        ):
+            uploaded(url, seed=20)
+        other.communicate("\n")
+    assert "Traceback" not in capfd.readouterr().err
+
+
 def test_vectors_that_are_there_are_not_copied_again(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     first = uploaded(server, seed=14)
     monkeypatch.setattr(postgres_module, "_copy", None)
@@ -126,7 +143,7 @@ def test_a_store_that_is_down(closed_port: int, encoder: Encoder, monkeypatch: p
     monkeypatch.setattr(encoder, "encode", None)
     for package, url in (("psycopg", "postgresql://me:s3cret@{}/terms"), ("pymilvus", "http://me:s3cret@{}")):
         pytest.importorskip(package)
-        with pytest.raises(StoreError, match=r"cannot be reached .*: start it, or say where") as caught:
+        with pytest.raises(StoreUnavailableError, match=r"cannot be reached .*: start it, or say where") as caught:
             Index.build(VOCABULARY, encoder=encoder, store=url.format(f"127.0.0.1:{closed_port}"))
         assert "s3cret" not in str(caught.value)
         assert str(closed_port) in str(caught.value)
@@ -138,7 +155,7 @@ def test_a_server_that_accepts_and_says_nothing(
     monkeypatch.setattr("nymlink.index.dense.stores.milvus.CONNECT_SECONDS", 1)
     for package, url in (("psycopg", "postgresql://{}/terms?connect_timeout=2"), ("pymilvus", "http://{}")):
         pytest.importorskip(package)
-        with pytest.raises(StoreError, match=r"cannot be reached|did not answer"):
+        with pytest.raises(StoreUnavailableError, match=r"cannot be reached|did not answer"):
             Index.build(VOCABULARY, encoder=encoder, store=url.format(f"127.0.0.1:{silent_port}"))
 
 
@@ -168,7 +185,7 @@ def test_a_server_that_stands_still(postgres: str, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(postgres_module, "deadline", _sooner(postgres_module.deadline))
     os.kill(process, signal.SIGSTOP)
     try:
-        with pytest.raises(StoreError, match="did not answer within"):
+        with pytest.raises(StoreUnavailableError, match="did not answer within"):
             store.search(drawn(1), 3)
     finally:
         os.kill(process, signal.SIGCONT)
@@ -199,7 +216,9 @@ def test_a_password_comes_from_the_environment(postgres: str, monkeypatch: pytes
             store = uploaded(postgres, seed=19)
             url = postgres.replace("postgres:@", "reader:@", 1)
             store.address = StoreAddress.of(url)
-            with pytest.raises(StoreError, match=r"password.*: give the password in PGPASSWORD"):
+            with pytest.raises(
+                StoreError, match=r"does not let nymlink in .*password.*: give the password in PGPASSWORD"
+            ):
                 store.search(drawn(1), 3)
             monkeypatch.setenv("PGPASSWORD", "s3cret")
             with pytest.raises(StoreError, match=r"does not let this user do that .*permission denied"):

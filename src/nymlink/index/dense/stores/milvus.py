@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 from typing import Any, ClassVar, Final
@@ -26,6 +27,7 @@ from nymlink.index.dense.stores.server import (
     failure,
     timeout,
     too_slow,
+    unreachable,
 )
 from nymlink.index.fusion.hits import NONE, Rows
 
@@ -156,6 +158,10 @@ def _connect(address: StoreAddress) -> Any:
     """Open a client."""
     client = _pymilvus().MilvusClient
     if address.is_file:
+        if find_spec("milvus_lite") is None:
+            raise failure(
+                address, "needs Milvus Lite", "pip install milvus-lite (not on Windows), or name a server"
+            )
         if address.is_recorded and not Path(address.url).exists():
             # Milvus Lite would make a new one.
             raise failure(address, "is not there", f"say where it is now with {URL_VARIABLE}")
@@ -179,8 +185,10 @@ def _explained(address: StoreAddress) -> Iterator[None]:
         message = str(getattr(error, "message", error))
         code = getattr(error, "code", None)
         if code == _UNREACHABLE or "UNAVAILABLE" in message:
-            advice = f"start it, or say where it is now with {URL_VARIABLE}"
-            raise failure(address, "cannot be reached", advice, reason=message) from error
+            raise unreachable(address, message) from error
+        if address.is_file and isinstance(error, exceptions.ConnectionConfigException):
+            advice = "if another process has it open, end that first: only one can"
+            raise failure(address, "cannot be opened", advice, reason=message) from error
         if "DEADLINE_EXCEEDED" in message or "timeout" in message.lower():
             raise too_slow(address) from error
         if "auth" in message.lower():
@@ -194,6 +202,7 @@ def _pymilvus() -> Any:
         import pymilvus
     except ImportError as error:
         raise MissingExtraError("milvus", purpose="A store in Milvus") from error
-    # It writes a traceback to standard error for every error that it raises.
-    logging.getLogger("pymilvus").setLevel(logging.CRITICAL + 1)
+    # They write a traceback to standard error for every error that they raise.
+    for package in ("pymilvus", "milvus_lite"):
+        logging.getLogger(package).setLevel(logging.CRITICAL + 1)
     return pymilvus

@@ -24,6 +24,7 @@ from nymlink.index.dense.stores.server import (
     failure,
     timeout,
     too_slow,
+    unreachable,
 )
 from nymlink.index.fusion.hits import NONE, Rows
 
@@ -269,10 +270,10 @@ def _explained(address: StoreAddress) -> Iterator[None]:
     except psycopg.errors.QueryCanceled as error:
         raise too_slow(address) from error
     except psycopg.OperationalError as error:
-        advice = f"start it, or say where it is now with {URL_VARIABLE}"
         if any(word in str(error) for word in ("password", "authentication")):
             advice = f"give the password in PGPASSWORD, in ~/.pgpass, or in {URL_VARIABLE}"
-        raise failure(address, "cannot be reached", advice, reason=error) from error
+            raise failure(address, "does not let nymlink in", advice, reason=error) from error
+        raise unreachable(address, error) from error
     except psycopg.errors.InsufficientPrivilege as error:
         raise failure(
             address, "does not let this user do that", "let an administrator grant it", reason=error

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from nymlink.core.errors import InputError, StoreError
+from nymlink.core.errors import InputError, StoreError, StoreUnavailableError
 from nymlink.core.store.arrays import HalfVectors, Vectors
 from nymlink.index.dense.approximate import EXACT_NEIGHBOURS
 from nymlink.index.dense.stores.address import URL_VARIABLE, StoreAddress
@@ -47,6 +47,7 @@ class ServerStore(ABC):
     def __init__(self, address: StoreAddress, content: StoredContent) -> None:
         self.address = address
         self.content = content
+        self._told = False
 
     @property
     def is_exact(self) -> bool:
@@ -90,8 +91,9 @@ class ServerStore(ABC):
         return {"url": self.address.public, **self.content.to_dict()}
 
     def _tell(self) -> None:
-        """Warn where a store on another machine is connected to because an index says so."""
-        if self.address.is_recorded and not self.address.is_here:
+        """Warn, once, where a store on another machine is connected to because an index says so."""
+        if self.address.is_recorded and not self.address.is_here and not self._told:
+            self._told = True
             # Names that are looked up go there, and the index may come from a stranger.
             warnings.warn(
                 f"the index looks for vectors at {self.address.public} ({URL_VARIABLE} names another place, or "
@@ -120,11 +122,24 @@ class ServerStore(ABC):
             raise failure(self.address, f"holds the vectors of another index in {name}", "build the index again")
 
 
-def failure(address: StoreAddress, what: str, advice: str, *, reason: object = None) -> StoreError:
+def failure(
+    address: StoreAddress,
+    what: str,
+    advice: str,
+    *,
+    reason: object = None,
+    error: type[StoreError] = StoreError,
+) -> StoreError:
     """Make the error that says what is wrong with a store, without credentials."""
     text = "" if reason is None else address.hidden(str(reason)).strip()
     reason = f" ({' '.join(text.split())})" if text else ""
-    return StoreError(f"the store {address.public} {what}{reason}: {advice}")
+    return error(f"the store {address.public} {what}{reason}: {advice}")
+
+
+def unreachable(address: StoreAddress, reason: object) -> StoreError:
+    """Make the error that says that no connection to a store can be made."""
+    advice = f"start it, or say where it is now with {URL_VARIABLE}"
+    return failure(address, "cannot be reached", advice, reason=reason, error=StoreUnavailableError)
 
 
 def too_slow(address: StoreAddress) -> StoreError:
@@ -133,6 +148,7 @@ def too_slow(address: StoreAddress) -> StoreError:
         address,
         f"did not answer within {timeout():g} seconds",
         f"wait longer with {TIMEOUT_VARIABLE}=SECONDS, or build the index with --dense hnsw",
+        error=StoreUnavailableError,
     )
 
 
