@@ -6,31 +6,34 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, ClassVar, Final, LiteralString
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from nymlink.core.errors import MissingExtraError
 from nymlink.core.store.arrays import HalfVectors, Vectors
 from nymlink.core.terminal.progress import track
-from nymlink.index.dense.stores.address import URL_VARIABLE, StoreAddress
+from nymlink.index.dense.stores.address import StoreAddress
 from nymlink.index.dense.stores.content import StoredContent
 from nymlink.index.dense.stores.deadline import deadline
+from nymlink.index.dense.stores.postgres_connection import (
+    connect,
+    explained,
+    prepare,
+    psycopg_package,
+    register,
+    statement,
+)
 from nymlink.index.dense.stores.server import (
-    CONNECT_SECONDS,
     EF,
     LINKS,
     ServerStore,
-    failure,
     timeout,
     too_slow,
-    unreachable,
 )
 from nymlink.index.fusion.hits import NONE, Rows
 
 if TYPE_CHECKING:
     from psycopg import Connection
-    from psycopg.sql import Composed
 
 _COPIED: Final = 1 << 14
 """Vectors copied in one transaction: a build that was stopped goes on after the last."""
@@ -65,26 +68,26 @@ class PostgresStore(ServerStore):
 
     @classmethod
     def check(cls, address: StoreAddress) -> None:
-        with _explained(address), _connect(address) as connection:
-            _prepare(connection, address)
+        with explained(address), connect(address) as connection:
+            prepare(connection, address)
 
     def upload(self, vectors: HalfVectors, *, progress: bool) -> None:
         content = self.content
         partial = f"{content.name}_partial"
-        with _explained(self.address), _connect(self.address) as connection:
-            _prepare(connection, self.address)
+        with explained(self.address), connect(self.address) as connection:
+            prepare(connection, self.address)
             # Of two builds of the same vectors, the second finds what the first has uploaded.
             connection.execute("SELECT pg_advisory_lock(hashtext(%s))", [content.name])
             if self._found(connection) is not None:
                 self._require(self._found(connection))
                 return
-            table = _sql(
+            table = statement(
                 "CREATE TABLE IF NOT EXISTS {table} (row integer, vector vector({}))", content.width, table=partial
             )
             connection.execute(table)
             if content.width <= _INLINE_WIDTH:
-                connection.execute(_sql("ALTER TABLE {table} ALTER vector SET STORAGE PLAIN", table=partial))
-            ((done,),) = connection.execute(_sql("SELECT count(*) FROM {table}", table=partial)).fetchall()
+                connection.execute(statement("ALTER TABLE {table} ALTER vector SET STORAGE PLAIN", table=partial))
+            ((done,),) = connection.execute(statement("SELECT count(*) FROM {table}", table=partial)).fetchall()
             starts = range(done, content.count, _COPIED)
             for start in track(starts, "uploading vectors", shown=progress):
                 _copy(connection, partial, start, vectors[start : start + _COPIED])
@@ -93,16 +96,17 @@ class PostgresStore(ServerStore):
                     _build_graph(connection, partial, content.name)
             described = {"fingerprint": content.fingerprint, "count": content.count, "width": content.width}
             with connection.transaction():
-                connection.execute(_sql("COMMENT ON TABLE {table} IS {}", json.dumps(described), table=partial))
-                connection.execute(_sql("ALTER TABLE {old} RENAME TO {new}", old=partial, new=content.name))
-            connection.execute(_sql("ANALYZE {table}", table=content.name))
+                comment = statement("COMMENT ON TABLE {table} IS {}", json.dumps(described), table=partial)
+                connection.execute(comment)
+                connection.execute(statement("ALTER TABLE {old} RENAME TO {new}", old=partial, new=content.name))
+            connection.execute(statement("ANALYZE {table}", table=content.name))
 
     def search(self, queries: Vectors, k: int) -> Rows:
         rows = np.full((len(queries), k), NONE, np.int32)
         # Equal products by ascending row, as exact search has them; the graph knows no order of rows.
         order = "vector <#> %b, row" if self.is_exact else "vector <#> %b"
-        query = _sql(f"SELECT row FROM {{table}} ORDER BY {order} LIMIT %s", table=self.content.name)
-        with _explained(self.address), self._lent(k) as connection:
+        query = statement(f"SELECT row FROM {{table}} ORDER BY {order} LIMIT %s", table=self.content.name)
+        with explained(self.address), self._lent(k) as connection:
             for place, vector in enumerate(queries):
                 found = self._execute(connection, query, (vector, k)).fetchall()
                 rows[place, : len(found)] = [row for (row,) in found]
@@ -135,7 +139,7 @@ class PostgresStore(ServerStore):
                 return None
             try:
                 self._set_limits(connection, k)
-            except _psycopg().OperationalError:
+            except psycopg_package().OperationalError:
                 # The server was started again since.
                 connection.close()
             else:
@@ -145,9 +149,9 @@ class PostgresStore(ServerStore):
     def _new_connection(self, k: int) -> Connection:
         """Connect, and check whose vectors there are."""
         self._tell()
-        connection = _connect(self.address)
+        connection = connect(self.address)
         try:
-            _register(connection, self.address)
+            register(connection, self.address)
             # Compiling a query takes longer than searching.
             connection.execute("SET jit = off")
             self._require(self._found(connection))
@@ -168,7 +172,7 @@ class PostgresStore(ServerStore):
         with deadline(connection.fileno(), timeout() + 1) as expired:
             try:
                 return connection.execute(query, values)
-            except _psycopg().OperationalError as error:
+            except psycopg_package().OperationalError as error:
                 if expired.is_set():
                     raise too_slow(self.address) from error
                 raise
@@ -195,7 +199,7 @@ def _copy(connection: Connection, table: str, start: int, vectors: HalfVectors) 
     """Append vectors to a table, all or none."""
     with (
         connection.cursor() as cursor,
-        cursor.copy(_sql("COPY {table} FROM STDIN (FORMAT BINARY)", table=table)) as copy,
+        cursor.copy(statement("COPY {table} FROM STDIN (FORMAT BINARY)", table=table)) as copy,
     ):
         copy.set_types(["int4", "vector"])
         for row, vector in enumerate(vectors.astype(np.float32), start):
@@ -207,7 +211,7 @@ def _build_graph(connection: Connection, table: str, name: str) -> None:
     # Where the graph does not fit into this memory, building takes many times as long.
     connection.execute("SET maintenance_work_mem = '1GB'")
     connection.execute(
-        _sql(
+        statement(
             "CREATE INDEX IF NOT EXISTS {index} ON {table} USING hnsw (vector vector_ip_ops) "
             "WITH (m = {}, ef_construction = {})",
             LINKS,
@@ -216,83 +220,3 @@ def _build_graph(connection: Connection, table: str, name: str) -> None:
             table=table,
         )
     )
-
-
-def _prepare(connection: Connection, address: StoreAddress) -> None:
-    """Make a database able to hold vectors."""
-    psycopg = _psycopg()
-    try:
-        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
-    except psycopg.Error as error:
-        raise failure(
-            address,
-            "cannot hold vectors",
-            "install pgvector there, and let an administrator run CREATE EXTENSION vector in this database",
-            reason=error.diag.message_primary,
-        ) from error
-    _register(connection, address)
-
-
-def _register(connection: Connection, address: StoreAddress) -> None:
-    """Teach a connection the type of vectors."""
-    from pgvector.psycopg import register_vector
-
-    try:
-        register_vector(connection)
-    except _psycopg().ProgrammingError as error:
-        raise failure(
-            address, "has no pgvector in this database", f"name the right one with {URL_VARIABLE}"
-        ) from error
-
-
-def _connect(address: StoreAddress) -> Connection:
-    """Open a connection; each statement is a transaction."""
-    psycopg = _psycopg()
-    try:
-        parameters = psycopg.conninfo.conninfo_to_dict(address.url)
-    except psycopg.Error:
-        # Its message would quote what may be a part of a password.
-        raise failure(
-            address, "has an address that is no URL of PostgreSQL", "write %-signs and the like in it as %25"
-        ) from None
-    defaults = {"connect_timeout": CONNECT_SECONDS, "application_name": "nymlink"}
-    # Statements are not prepared: poolers between here and the server may not know of them.
-    connection: Connection = psycopg.connect(**(defaults | parameters), autocommit=True, prepare_threshold=None)
-    return connection
-
-
-@contextmanager
-def _explained(address: StoreAddress) -> Iterator[None]:
-    """Raise errors of the library as errors in plain words."""
-    psycopg = _psycopg()
-    try:
-        yield
-    except psycopg.errors.QueryCanceled as error:
-        raise too_slow(address) from error
-    except psycopg.OperationalError as error:
-        if any(word in str(error) for word in ("password", "authentication")):
-            advice = f"give the password in PGPASSWORD, in ~/.pgpass, or in {URL_VARIABLE}"
-            raise failure(address, "does not let nymlink in", advice, reason=error) from error
-        raise unreachable(address, error) from error
-    except psycopg.errors.InsufficientPrivilege as error:
-        raise failure(
-            address, "does not let this user do that", "let an administrator grant it", reason=error
-        ) from error
-    except psycopg.Error as error:
-        raise failure(address, "refused", "see its log", reason=error) from error
-
-
-def _sql(text: LiteralString, *values: int | str, **names: str) -> Composed:
-    """Compose a statement of values, by place, and names of tables and indexes, by key."""
-    from psycopg.sql import SQL, Identifier, Literal
-
-    return SQL(text).format(*map(Literal, values), **{key: Identifier(name) for key, name in names.items()})
-
-
-def _psycopg() -> Any:
-    try:
-        import pgvector.psycopg  # noqa: F401
-        import psycopg.conninfo
-    except ImportError as error:
-        raise MissingExtraError("postgres", purpose="A store in PostgreSQL") from error
-    return psycopg
