@@ -156,3 +156,26 @@ def test_scripts_that_the_encoder_does_not_know_are_said_once(run: Run, built: P
     assert result.exit_code == 0
     assert result.stderr.count("50 of 51 mentions are written in Hangul, which the encoder nymlink-mini") == 1
     assert "pip install 'nymlink[xl]'" in result.stderr
+
+
+def test_a_store_is_recorded_without_credentials(run: Run, built: Path, model: Path, tmp_path: Path) -> None:
+    pytest.importorskip("milvus_lite")
+    index, url = tmp_path / "index", tmp_path / "names.db"
+    result = run("index", "build", built / "vocab", "-o", index, "--encoder", model, "--store", url)
+    assert result.exit_code == 0, result.stderr
+    shown = run("index", "info", index).stdout
+    assert f"store url: {url}" in shown
+    assert "store name: nymlink_" in shown
+    assert "X:1" in run("link", "--index", index, "heart attack").stdout
+
+
+def test_a_store_that_is_not_there_is_one_line(run: Run, built: Path, model: Path, tmp_path: Path) -> None:
+    pytest.importorskip("psycopg")
+    options = ("index", "build", built / "vocab", "-o", tmp_path / "index", "--store")
+    result = run(*options, "postgresql://me:s3cret@127.0.0.1:1/terms", "--encoder", model)
+    assert result.exit_code == 2
+    assert "the store postgresql://me@127.0.0.1:1/terms cannot be reached" in result.stderr
+    assert "s3cret" not in result.output
+    assert not (tmp_path / "index").exists()
+    assert "give an --encoder too" in run(*options, "postgresql://me@db/terms", "--encoder", "none").stderr
+    assert "postgresql://USER@HOST/DATABASE" in run(*options, "mysql://me:s3cret@db/x", "--encoder", model).stderr

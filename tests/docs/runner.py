@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from contextlib import ExitStack
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +20,7 @@ from click.testing import CliRunner
 
 from nymlink.cli import nymlink
 from tests.docs.blocks import ROOT, Block, Command, commands
+from tests.postgres import postgres_server
 
 WIDTH: Final = "120"
 """Columns of the terminal that pages show."""
@@ -28,6 +30,7 @@ SUBSTITUTES: Final = {"nymlink-mini": "base"}
 
 _MAKEFILE: Final = (ROOT / "Makefile").read_text(encoding="utf-8")
 _OPTIONS: Final = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+_POSTGRES: Final = re.compile(r"postgresql://\S+")
 _SIMPLE: Final = re.compile(r"nymlink [^|&;$*~]*")
 
 
@@ -44,6 +47,7 @@ class Runner:
         self.lent = lent
         self.names: dict[str, Any] = {"__name__": "__main__"}
         self._server: subprocess.Popen[str] | None = None
+        self._postgres = ExitStack()
         self._address = ""
 
     def run(self, block: Block) -> None:
@@ -82,6 +86,9 @@ class Runner:
         if line.startswith("nymlink serve"):
             return self._serve(line)
         line = line.replace("http://127.0.0.1:8000/", self._address)
+        if _POSTGRES.search(line):
+            self._postgres.close()
+            line = _POSTGRES.sub(self._postgres.enter_context(postgres_server()), line)
         status, output = self._in_process(line) if _SIMPLE.fullmatch(line) else self._in_shell(line)
         # A page may show a command that leaves some input out, if it shows what is said of it.
         if status not in ((0, 1) if command.output else (0,)):
@@ -114,7 +121,8 @@ class Runner:
         pytest.fail(f"{line!r} did not start:\n{''.join(said)}", pytrace=False)
 
     def close(self) -> None:
-        """End the server of the page, if it has one."""
+        """End the servers of the page, if it has any."""
+        self._postgres.close()
         if self._server is not None:
             self._server.terminate()
             self._server.communicate()

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from nymlink.core.errors import StoreError, StoreUnavailableError
 from nymlink.linking.linker import Linker
 from nymlink.serve.guards.hosts import own_hosts
 from tests.serve.toy import serving
@@ -148,3 +149,19 @@ def test_a_server_of_this_machine_is_asked_by_its_own_names(
         if status == 421:
             assert answer.json()["code"] == "unknown_host"
             assert "content-security-policy" in answer.headers
+
+
+def test_a_store_that_does_not_answer_is_no_damage(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    for error, status, code in (
+        (StoreUnavailableError("db.example.org is down"), 503, "store_unavailable"),
+        (StoreError("file gone"), 500, "damaged_index"),
+    ):
+
+        def fail(*_: Any, error: Exception = error) -> Any:
+            raise error
+
+        monkeypatch.setattr(Linker, "link_documents", fail)
+        answer = client.post("/link", json={"mentions": ["a"]})
+        assert (answer.status_code, answer.json()["code"]) == (status, code)
+        assert "example" not in answer.text
+        assert ("retry-after" in answer.headers) == (status == 503)

@@ -51,7 +51,14 @@ def index() -> None:
     type=click.Choice([EXACT_NEIGHBOURS, *KINDS]),
     default=EXACT_NEIGHBOURS,
     show_default=True,
-    help="Dense search: exact, or approximate with faiss.",
+    help="Dense search: exact, or approximate with faiss or a store.",
+)
+@click.option(
+    "--store",
+    metavar="URL",
+    help="Let a server search the vectors, exact or by hnsw: postgresql://USER@HOST/DATABASE (with pgvector; the "
+    "password from PGPASSWORD or ~/.pgpass), http://HOST:19530 (Milvus; credentials from NYMLINK_STORE_TOKEN), or "
+    "a file of Milvus Lite, NAME.db. Without it they are searched here.",
 )
 @click.option(
     "--fusion",
@@ -76,6 +83,7 @@ def build(
     sparse: str,
     encoder: str,
     dense: str,
+    store: str | None,
     fusion: str,
     device: str | None,
     languages: tuple[str, ...],
@@ -91,9 +99,12 @@ def build(
     nymlink index build hp.obo -o hpo-index
     nymlink index build mondo -o mondo-index
     nymlink index build mondo -o mondo-index --encoder my-encoder
+    nymlink index build mondo -o mondo-index --store postgresql://me@db.example.org/terms --dense hnsw
     """
-    if encoder == "none" and (dense != EXACT_NEIGHBOURS or device is not None or cache is not None):
-        raise click.UsageError("--dense, --device and --cache are for dense search: give an --encoder too")
+    if encoder == "none" and (dense != EXACT_NEIGHBOURS or {store, device, cache} != {None}):
+        raise click.UsageError(
+            "--dense, --store, --device and --cache are for dense search: give an --encoder too"
+        )
     require_directory(output, kind=KIND, inputs=[vocabulary])
     if cache is not None and cache.resolve().is_relative_to(output.resolve()):
         raise click.UsageError("--cache is in the folder to write, which is replaced: choose another place")
@@ -111,6 +122,7 @@ def build(
         sparse=sparse,
         encoder=loaded,
         dense=dense,
+        store=store,
         fusion=fusion,
         languages=languages or None,
         cache=kept,

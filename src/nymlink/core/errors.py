@@ -38,7 +38,14 @@ class UnknownFormatError(InputError):
 
 
 class StoreError(NymlinkError):
-    """A directory of nymlink (vocabulary, index, encoder …) that is missing, damaged, or of another version."""
+    """A directory of nymlink (vocabulary, index, encoder …) that is missing, damaged, or of another version.
+
+    Or a server that should have the vectors of an index, and has others or refuses.
+    """
+
+
+class StoreUnavailableError(StoreError):
+    """A server with the vectors of an index that is not to be reached, or does not answer in time."""
 
 
 class OutputError(NymlinkError):

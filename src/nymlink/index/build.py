@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.index.dense.dense_search import DenseSearch
+from nymlink.index.dense.stores.server import ServerStore
 from nymlink.index.entries.entries import Entries
 from nymlink.index.fusion.fusion import DENSE
 from nymlink.index.plan import Plan
@@ -30,7 +31,7 @@ def build_in_memory(vocabulary: Vocabulary, plan: Plan, *, cache: EmbeddingCache
     searches = dict(zip(plan.searches, built, strict=True))
     settings = plan.to_dict()
     for search in searches.values():
-        settings |= _measured_recall(search)
+        settings |= _settings_of_store(search)
     return IndexContents(vocabulary, entries, searches, settings, plan.calibration, plan.ranker)
 
 
@@ -55,10 +56,10 @@ def build_in_directory(
         ranker=plan.ranker,
     ) as partial:
         # With map, no variable keeps a search while the next one is built.
-        for recall in map(
-            _measured_recall, _build_searches(plan, entries, partial, cache=cache, progress=progress)
+        for known in map(
+            _settings_of_store, _build_searches(plan, entries, partial, cache=cache, progress=progress)
         ):
-            settings.update(recall)
+            settings.update(known)
 
 
 def _build_searches(
@@ -74,13 +75,19 @@ def _build_searches(
             plan.encoder,
             directory=folders[DENSE],
             kind=plan.dense,
+            store=plan.store,
             cache=cache,
             progress=progress,
         )
 
 
-def _measured_recall(search: SparseSearch | DenseSearch) -> dict[str, float]:
-    """Measure the recall of an approximate search, as a setting of its index; none for any other search."""
-    if isinstance(search, SparseSearch) or search.faiss_index is None:
+def _settings_of_store(search: SparseSearch | DenseSearch) -> dict[str, Any]:
+    """Describe what is known of a store once it is built, as settings of its index; none for any other search.
+
+    That is the recall of an approximate search, measured here, and what a server calls the vectors.
+    """
+    store = None if isinstance(search, SparseSearch) else search.store
+    if store is None or isinstance(search, SparseSearch):
         return {}
-    return {_RECALL: round(search.recall(20), 4)}
+    recorded = {"store": store.to_dict()} if isinstance(store, ServerStore) else {}
+    return recorded if store.is_exact else recorded | {_RECALL: round(search.recall(20), 4)}

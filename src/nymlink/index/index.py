@@ -80,6 +80,7 @@ class Index:
         sparse: str = DEFAULT_PRESET,
         encoder: Encoder | str | Path | None = MINI,
         dense: str = EXACT_NEIGHBOURS,
+        store: str | Path | None = None,
         fusion: str = WEIGHTED,
         languages: Collection[str] | None = None,
         directory: str | Path | None = None,
@@ -94,6 +95,9 @@ class Index:
             encoder: encoder of the dense search, by meaning, or the folder or hub name that it is loaded from;
                 ``None`` for no dense search.
             dense: how dense search looks for vectors: ``"exact"``, ``"hnsw"`` or ``"ivf-pq"``.
+            store: a server that is to search the vectors, ``"exact"`` or by ``"hnsw"``: the URL of PostgreSQL with
+                pgvector, that of Milvus, or a file of Milvus Lite (``NAME.db``). The index records it without
+                credentials. If ``None``, they are searched here.
             fusion: how the searches are joined: ``"weighted"`` or ``"reciprocal-rank"``, with its default weights.
             languages: search names in these languages only; ``None`` for all.
             directory: where the index is written, atomically, and opened: the same as :meth:`save` makes, but
@@ -105,25 +109,30 @@ class Index:
         Raises:
             UnknownNameError: there is no such preset, kind of dense search or fusion.
             InputError: the vocabulary has no name to search, or the encoder cannot be loaded.
+            StoreError: the store is not there, or cannot hold vectors.
             MissingExtraError: the dense search or the encoder needs a package that is not installed.
             OutputError: the directory cannot be written; nothing is left behind.
         """
         if directory is not None:
             require_replaceable(Path(directory), kind=KIND)
-        plan = Plan.of(sparse=sparse, encoder=encoder, dense=dense, fusion=fusion, languages=languages)
+        plan = Plan.of(
+            sparse=sparse, encoder=encoder, dense=dense, store=store, fusion=fusion, languages=languages
+        )
         cache = cache or EmbeddingCache.of_user()
         if directory is None:
             return cls(build_in_memory(vocabulary, plan, cache=cache, progress=progress))
         build_in_directory(vocabulary, plan, Path(directory), cache=cache, progress=progress)
-        return cls.load(directory, encoder=None if plan.encoder is None else plan.encoder.loaded)
+        loaded = None if plan.encoder is None else plan.encoder.loaded
+        return cls(load_index(Path(directory), loaded, store=plan.store))
 
     def rebuild(
         self, vocabulary: Vocabulary, *, cache: EmbeddingCache | None = None, progress: bool = False
     ) -> Index:
         """Build the same searches, joined in the same way, over the names of another vocabulary, in memory.
 
-        It has the same ranker, but is not calibrated. Where the index was restricted to some languages, names
-        that do not say theirs are searched too: mentions added to a vocabulary say none.
+        It has the same ranker, but is not calibrated; its vectors are searched here, without a store. Where the
+        index was restricted to some languages, names that do not say theirs are searched too: mentions added to a
+        vocabulary say none.
 
         Raises:
             StoreError: the encoder of the index is needed, and cannot be loaded.
@@ -134,6 +143,8 @@ class Index:
             plan = replace(plan, languages=(*plan.languages, UNKNOWN_LANGUAGE))
         if self._encoder is not None:
             plan = replace(plan, encoder=self._encoder)
+        if plan.store is not None:
+            plan = replace(plan, store=None, dense=EXACT_NEIGHBOURS)
         cache = cache or EmbeddingCache.of_user()
         contents = build_in_memory(vocabulary, plan, cache=cache, progress=progress)
         return Index(replace(contents, calibration=None, ranker=self.ranker))
@@ -152,8 +163,8 @@ class Index:
         """Open an index directory; its files are mapped into memory.
 
         Names and concepts are checked at once, the far larger files of the searches in the background: the first
-        query waits for that, so that nothing is found in what is damaged. The encoder of a dense search is loaded
-        when the first query needs it.
+        query waits for that, so that nothing is found in what is damaged. The encoder of a dense search is loaded,
+        and its store connected to, when the first query needs them.
 
         Args:
             directory: the index.

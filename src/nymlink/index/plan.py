@@ -12,6 +12,8 @@ from nymlink.core.json_objects import member
 from nymlink.encode.model.installed import installed_calibration, installed_ranker
 from nymlink.index.dense.approximate import EXACT_NEIGHBOURS, check_kind
 from nymlink.index.dense.query_encoder import EncoderRecord, QueryEncoder
+from nymlink.index.dense.stores.address import StoreAddress
+from nymlink.index.dense.stores.servers import check_store
 from nymlink.index.entries.entries import Entries
 from nymlink.index.fusion.fusion import DENSE, EXACT_MATCH, Fusion
 from nymlink.index.sparse.presets import DEFAULT_PRESET, preset
@@ -30,6 +32,7 @@ class Plan:
         sparse: one of :data:`~nymlink.index.sparse.presets.PRESETS`.
         encoder: of the dense search; ``None`` for none.
         dense: how that searches: ``"exact"``, or one of :data:`~nymlink.index.dense.approximate.KINDS`.
+        store: server that searches the vectors; ``None`` where they are searched here.
         fusion: how the searches are joined.
         languages: of the names that are searched; ``None`` for all.
     """
@@ -37,6 +40,7 @@ class Plan:
     sparse: str
     encoder: QueryEncoder | None
     dense: str
+    store: StoreAddress | None
     fusion: Fusion
     languages: tuple[str, ...] | None
 
@@ -47,6 +51,7 @@ class Plan:
         sparse: str,
         encoder: Encoder | str | Path | None,
         dense: str,
+        store: str | Path | None,
         fusion: str,
         languages: Collection[str] | None,
     ) -> Plan:
@@ -54,17 +59,25 @@ class Plan:
 
         Raises:
             UnknownNameError: there is no such preset, kind or fusion.
-            MissingExtraError: the kind of dense search needs a package that is not installed.
-            InputError: the encoder cannot be loaded, or is missing.
+            MissingExtraError: the dense search needs a package that is not installed.
+            InputError: the encoder cannot be loaded, or is missing; or the store is none.
+            StoreError: the store is not there, or cannot hold vectors.
         """
-        check_kind(dense)
         if encoder is None and dense != EXACT_NEIGHBOURS:
             raise InputError(f"{dense} is a kind of dense search, and that needs an encoder")
+        if encoder is None and store is not None:
+            raise InputError("a store is for the vectors of dense search, and that needs an encoder")
+        address = None if store is None else StoreAddress.of(str(store))
+        if address is None:
+            check_kind(dense)
+        else:
+            check_store(address, dense)
         joined = Fusion.of(_search_names(sparse, dense=encoder is not None), fusion)
         return cls(
             sparse=sparse,
             encoder=None if encoder is None else _loaded(encoder),
             dense=dense,
+            store=address,
             fusion=joined,
             languages=None if languages is None else tuple(sorted(set(languages))),
         )
@@ -96,7 +109,8 @@ class Plan:
             known = ", ".join(vocabulary.counts("lang")) or "none"
             wanted = "" if self.languages is None else f" in {', '.join(self.languages)}; its languages: {known}"
             raise InputError(f"the vocabulary has no names to search{wanted}")
-        check_kind(self.dense, count=len(entries))
+        if self.store is None:
+            check_kind(self.dense, count=len(entries))
         return entries
 
     @property
@@ -120,11 +134,13 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         dense = {} if self.encoder is None else {"dense": self.dense}
+        store = {} if self.store is None else {"store": {"url": self.store.public}}
         languages = {} if self.languages is None else {"languages": list(self.languages)}
         return {
             "sparse": self.sparse,
             "encoder": None if self.encoder is None else self.encoder.record.to_dict(),
             **dense,
+            **store,
             **languages,
             "fusion": self.fusion.to_dict(),
         }
@@ -151,10 +167,12 @@ class Plan:
         if recorded is None and encoder is not None:
             raise InputError("the index has no dense search: it needs no encoder", path=index)
         record = None if recorded is None else EncoderRecord.from_dict(recorded)
+        has_store = record is not None and "store" in value
         return cls(
             sparse=sparse,
             encoder=None if record is None else QueryEncoder(record, encoder, index=index),
             dense=EXACT_NEIGHBOURS if record is None else member(value, "dense", str),
+            store=StoreAddress.recorded(member(member(value, "store", dict), "url", str)) if has_store else None,
             fusion=Fusion.from_dict(member(value, "fusion", dict), names),
             languages=tuple(member(value, "languages", list)) if "languages" in value else None,
         )

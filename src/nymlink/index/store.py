@@ -17,6 +17,8 @@ from nymlink.core.store.manifest import read_manifest, require_files, write_dire
 from nymlink.core.store.ownership import MANIFEST
 from nymlink.core.store.verification import Verification
 from nymlink.index.dense.dense_search import DenseSearch
+from nymlink.index.dense.stores.address import StoreAddress
+from nymlink.index.dense.stores.servers import open_store
 from nymlink.index.entries.entries import Entries
 from nymlink.index.fusion.extended import ExtendedSearch
 from nymlink.index.fusion.fusion import DENSE, EXACT_MATCH, Fusion
@@ -129,8 +131,15 @@ def new_index_directory(
         yield partial
 
 
-def load_index(directory: Path, encoder: Encoder | str | Path | None) -> IndexContents:
+def load_index(
+    directory: Path, encoder: Encoder | str | Path | None, *, store: StoreAddress | None = None
+) -> IndexContents:
     """Open an index directory: check names and concepts now, the files of the searches in the background.
+
+    Args:
+        directory: the index.
+        encoder: the encoder that it was built with, or where that is now; ``None`` for where it was.
+        store: where its store is, with credentials; ``None`` for what it has recorded.
 
     Raises:
         StoreError: the index is missing, damaged, or of another format version; or this is another encoder.
@@ -140,7 +149,7 @@ def load_index(directory: Path, encoder: Encoder | str | Path | None) -> IndexCo
     vocabulary = Vocabulary.load(directory / _VOCABULARY)
     verification = Verification(directory, manifest, filter(_is_of_a_search, manifest["files"]))
     try:
-        return _map_contents(directory, manifest, vocabulary, verification, encoder)
+        return _map_contents(directory, manifest, vocabulary, verification, encoder, store)
     except Exception as error:
         if isinstance(error, NymlinkError) and not isinstance(error, UnknownNameError):
             raise
@@ -157,6 +166,7 @@ def _map_contents(
     vocabulary: Vocabulary,
     verification: Verification,
     encoder: Encoder | str | Path | None,
+    store: StoreAddress | None,
 ) -> IndexContents:
     """Map the entries and searches of an index directory into memory.
 
@@ -176,7 +186,16 @@ def _map_contents(
         name: SparseSearch.load(directory / name, entries) for name in plan.sparse_settings
     }
     if plan.encoder is not None:
-        searches[DENSE] = DenseSearch.load(directory / DENSE, entries, plan.encoder, kind=plan.dense)
+        address, server = store or plan.store, None
+        if address is not None:
+            server = open_store(
+                address,
+                member(settings, "store", dict),
+                kind=plan.dense,
+                count=len(entries),
+                width=plan.encoder.width,
+            )
+        searches[DENSE] = DenseSearch.load(directory / DENSE, entries, plan.encoder, kind=plan.dense, store=server)
     require_files(manifest, [f"{name}/{file}" for name, search in searches.items() for file in search.files])
     learned = {}
     for name in ("calibration", "ranker"):

@@ -12,7 +12,14 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from nymlink.core.errors import InputError, MissingExtraError, NymlinkError, StoreError, UnknownNameError
+from nymlink.core.errors import (
+    InputError,
+    MissingExtraError,
+    NymlinkError,
+    StoreError,
+    StoreUnavailableError,
+    UnknownNameError,
+)
 from nymlink.project.errors import (
     ConflictError,
     LockedError,
@@ -102,6 +109,10 @@ def problem_of(error: NymlinkError) -> Problem:
         return Problem(503, "overloaded", error.message, "send it again in a second, or less at a time", retry)
     if isinstance(error, LinkTimeoutError):
         return Problem(503, "timed_out", error.message, "send fewer mentions at a time", retry)
+    if isinstance(error, StoreUnavailableError):
+        return Problem(
+            503, "store_unavailable", "the store of the index does not answer", "send it again later", retry
+        )
     if isinstance(error, StoreError):
         return Problem(500, "damaged_index", "the index is damaged", "tell who runs the server: build it again")
     return unexpected()

@@ -49,7 +49,7 @@ _SEED: Final = 0
 
 
 class FaissIndex:
-    """A faiss index over the vectors of entries.
+    """A faiss index over the vectors of entries: a :class:`~nymlink.index.dense.stores.store.Store`.
 
     faiss is imported when it is first needed. A graph that several threads build differs a little each time; once
     built, it gives the same hits for the same query.
@@ -60,7 +60,9 @@ class FaissIndex:
         count: how many entries it holds.
     """
 
-    FILES: ClassVar = ("neighbours.faiss",)
+    FILES: ClassVar[tuple[str, ...]] = ("neighbours.faiss",)
+    is_exact: Final = False
+    most: Final = int(np.iinfo(np.int32).max)
 
     def __init__(self, kind: str, index: Any, count: int) -> None:
         if kind not in KINDS:

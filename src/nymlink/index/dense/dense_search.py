@@ -15,6 +15,10 @@ from nymlink.encode.truncation import TruncationCounts
 from nymlink.index.dense.approximate import EXACT_NEIGHBOURS, FaissIndex
 from nymlink.index.dense.int8_codes import QUERIES, Int8Codes, QueryNumbers
 from nymlink.index.dense.nearest import nearest
+from nymlink.index.dense.stores.address import StoreAddress
+from nymlink.index.dense.stores.server import ServerStore
+from nymlink.index.dense.stores.servers import upload
+from nymlink.index.dense.stores.store import Store
 from nymlink.index.entries.entries import Entries
 from nymlink.index.fusion.hits import NONE, Hits, Rows, Scores, best_of
 
@@ -50,14 +54,14 @@ class NameEncoder(Protocol):
 
 
 class DenseSearch:
-    """Search by the cosine of vectors, exactly or with a faiss index.
+    """Search by the cosine of vectors, exactly or with a store.
 
     Args:
         entries: E entries.
         encoder: encodes queries; it has encoded the entries.
         vectors: float16 (E, D): the unit vectors of the entries.
-        faiss_index: finds entries near a vector; if ``None``, the search is exact.
-        int8_codes: of the vectors; they make an exact search faster.
+        store: finds entries near a vector; if ``None``, all vectors here are searched.
+        int8_codes: of the vectors; they make that faster.
     """
 
     def __init__(
@@ -65,14 +69,14 @@ class DenseSearch:
         entries: Entries,
         encoder: NameEncoder,
         vectors: HalfVectors,
-        faiss_index: FaissIndex | None = None,
+        store: Store | None = None,
         *,
         int8_codes: Int8Codes | None = None,
     ) -> None:
         self._entries = entries
         self.encoder = encoder
         self.vectors = vectors
-        self.faiss_index = faiss_index
+        self.store = store
         self._int8_codes = int8_codes
         self._last: dict[str, Vectors] = {}
 
@@ -84,6 +88,7 @@ class DenseSearch:
         *,
         directory: Path | None = None,
         kind: str = EXACT_NEIGHBOURS,
+        store: StoreAddress | None = None,
         cache: EmbeddingCache | None = None,
         progress: bool = False,
     ) -> DenseSearch:
@@ -95,11 +100,13 @@ class DenseSearch:
             directory: a new directory, to which the search is written as by :meth:`save`, but with one block of
                 vectors in memory at a time. If ``None``, all is in memory.
             kind: ``"exact"``, or one of :data:`~nymlink.index.dense.approximate.KINDS`.
+            store: server that is to search the vectors, too.
             cache: from which vectors encoded before are read, and to which new ones are written.
             progress: show progress when standard error is a terminal.
 
         Raises:
-            MissingExtraError: the kind needs faiss, which is not installed.
+            MissingExtraError: the kind or the store needs a package that is not installed.
+            StoreError: the vectors cannot be copied to the store.
             ValueError: the encoder's vectors have another width.
         """
         blocks = _encode_blocks(entries, encoder, cache, progress=progress)
@@ -109,6 +116,8 @@ class DenseSearch:
             directory.mkdir()
             save_blocks(directory, _FILE, blocks, dtype=np.float16, shape=(len(entries), encoder.width))
             vectors = map_array(directory, _FILE)
+        if store is not None:
+            return cls(entries, encoder, vectors, upload(store, vectors, kind, progress=progress))
         if kind == EXACT_NEIGHBOURS:
             int8_codes = Int8Codes.of(vectors) if directory is None else Int8Codes.write(directory, vectors)
             return cls(entries, encoder, vectors, int8_codes=int8_codes)
@@ -154,8 +163,8 @@ class DenseSearch:
         candidates = None if self._int8_codes is None else self._int8_codes.candidates(vectors, k)
         if candidates is not None:
             return candidates
-        if self.faiss_index is not None:
-            rows = self.faiss_index.search(vectors, k + _MARGIN)
+        if self.store is not None and len(vectors) and k + _MARGIN <= self.store.most:
+            rows = self.store.search(vectors, k + _MARGIN)
         else:
             rows = nearest(vectors, self.vectors, k + _MARGIN).rows
         query_numbers, places = np.nonzero(rows != NONE)
@@ -223,21 +232,34 @@ class DenseSearch:
         """Write the search into a new directory."""
         directory.mkdir()
         save_array(directory, _FILE, self.vectors)
-        for part in (self.faiss_index, self._int8_codes):
+        for part in (self.store, self._int8_codes):
             if part is not None:
                 part.save(directory)
 
     @property
     def files(self) -> list[str]:
         """Names of the files that the search is saved as."""
-        parts = [part.FILES for part in (self.faiss_index, self._int8_codes) if part is not None]
+        parts = [part.FILES for part in (self.store, self._int8_codes) if part is not None]
         return [f"{_FILE}.npy", *chain(*parts)]
 
     @classmethod
     def load(
-        cls, directory: Path, entries: Entries, encoder: NameEncoder, *, kind: str = EXACT_NEIGHBOURS
+        cls,
+        directory: Path,
+        entries: Entries,
+        encoder: NameEncoder,
+        *,
+        kind: str = EXACT_NEIGHBOURS,
+        store: ServerStore | None = None,
     ) -> DenseSearch:
         """Map the search of a directory into memory.
+
+        Args:
+            directory: as :meth:`save` wrote it.
+            entries: E entries.
+            encoder: encodes queries.
+            kind: as :meth:`build` was told.
+            store: server that searches the vectors.
 
         Raises:
             OSError: its file is missing.
@@ -248,6 +270,8 @@ class DenseSearch:
             raise ValueError(
                 f"its vectors are {vectors.dtype} {vectors.shape}, not {len(entries)} of width {encoder.width}"
             )
+        if store is not None:
+            return cls(entries, encoder, vectors, store)
         if kind != EXACT_NEIGHBOURS:
             return cls(entries, encoder, vectors, FaissIndex.load(directory, kind, len(entries)))
         return cls(entries, encoder, vectors, int8_codes=Int8Codes.load(directory, vectors))

@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.index.stores.test_conformance import drawn
+
+
+def test_stores_are_measured(tmp_path: Path, script: Callable[[str], Any], request: pytest.FixtureRequest) -> None:
+    benchmark, folder = script("stores"), str(tmp_path)
+    np.save(tmp_path / "names.npy", drawn(300).astype(np.float16))
+    np.save(tmp_path / "queries.npy", drawn(8, seed=1))
+    assert benchmark.generate(folder, count=400) == {"count": 400}
+    generated = np.load(tmp_path / "large.npy").astype(np.float32)
+    np.testing.assert_allclose(np.linalg.norm(generated, axis=1), 1, atol=1e-3)
+    found = {}
+    for label, store, kind in benchmark.LINES:
+        url = None if store == "here" else request.getfixturevalue(store)
+        one = benchmark.measure_store(folder, "large", kind=kind, url=url, count=8, k=5, seconds=5)
+        assert one["recall"] > (0.6 if kind == "ivf-pq" else 0.95)
+        assert one["one"]["queries"] == one["many"]["queries"] == 8
+        assert one["disk_mb"] > 0
+        found[label] = one
+    printed = benchmark.text({"large": 400}, {"large": found}, 5)
+    assert "| PostgreSQL, exact |" in printed
