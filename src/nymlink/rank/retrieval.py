@@ -8,7 +8,6 @@ from typing import Final
 
 import numpy as np
 
-from nymlink.core.computing.prefetch import prefetch
 from nymlink.core.store.arrays import Ints
 from nymlink.index.fusion.hits import NONE, Rows, Scores
 from nymlink.index.fusion.hybrid import ScoredHits
@@ -69,9 +68,9 @@ def retrieve(
         without: for each question, rows of entries that are taken for absent, as if the vocabulary lacked these
             names; empty for none.
     """
-    blocks = [slice(start, start + _BLOCK) for start in range(0, len(questions), _BLOCK)]
-    # The next block is searched for while this one is described: the searches leave Python's lock to others.
-    yield from prefetch(lambda block: _retrieve(index, questions[block], without[block]), blocks)
+    for start in range(0, len(questions), _BLOCK):
+        block = questions[start : start + _BLOCK]
+        yield _retrieve(index, block, without[start : start + _BLOCK])
 
 
 def _retrieve(index: Index, questions: Sequence[Question], without: Sequence[Collection[int]]) -> Retrieved:
