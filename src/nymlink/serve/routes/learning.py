@@ -47,7 +47,7 @@ def post_learn(opened: OpenProject, wanted: Learning) -> Response:
 
 @router.get("/names", summary="Decided terms as a vocabulary table")
 def names(opened: OpenProject) -> Response:
-    """Answer with the table that `nymlink project learn --names` writes."""
+    """Answer with the table that `nymlink project learn --save-names` writes."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "names.tsv"
         write_names(opened.project, file)
