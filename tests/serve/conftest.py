@@ -47,3 +47,16 @@ def server(index: Path) -> Iterator[Server]:
     yield running
     running.process.kill()
     running.process.wait()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The folder of the projects of a server."""
+    return tmp_path / "projects"
+
+
+@pytest.fixture
+def api(folder: Path) -> Iterator[TestClient]:
+    """A client of a server with projects."""
+    with serving(projects=folder) as client:
+        yield client

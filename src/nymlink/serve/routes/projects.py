@@ -16,7 +16,8 @@ from nymlink.serve.errors import ProblemError
 from nymlink.serve.projects.served_projects import ServedProject, ServedProjects
 from nymlink.serve.routes.parts import json_answer
 
-_LARGEST: Final = 2**53
+LARGEST: Final = 2**53
+"""Largest number of a term or an entry of the log: what JavaScript counts exactly."""
 
 
 async def _same_site(request: Request) -> None:
@@ -71,7 +72,7 @@ FileBody = Annotated[bytes, Depends(_body)]
 FileName = Annotated[str, Depends(_file_name)]
 Column = Annotated[str | None, Query(max_length=1000, description="A header, or a number from 1.")]
 Setting = Annotated[str | None, Query(max_length=20)]
-Number = Annotated[int, Query(ge=0, le=_LARGEST)]
+Number = Annotated[int, Query(ge=0, le=LARGEST)]
 
 RAW: Final[dict[str, Any]] = {
     "requestBody": {

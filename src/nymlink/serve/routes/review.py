@@ -15,12 +15,10 @@ from nymlink.project.review.terms import Sort, Status, TermFilter, list_terms, t
 from nymlink.serve.errors import ProblemError
 from nymlink.serve.projects.candidates import describe_candidate
 from nymlink.serve.routes.parts import json_answer
-from nymlink.serve.routes.projects import SAME_SITE, Number, OpenProject
+from nymlink.serve.routes.projects import LARGEST, SAME_SITE, Number, OpenProject
 from nymlink.serve.served import ServedIndex
 
 router: Final = APIRouter(prefix="/projects/{name}", tags=["projects"], dependencies=[SAME_SITE])
-
-_LARGEST: Final = 2**53
 
 Share = Annotated[float | None, Query(ge=0, le=1)]
 Reviewer = Annotated[str, Query(max_length=200)]
@@ -43,9 +41,9 @@ class NewDecision(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     reviewer: str = Field(max_length=200)
-    term: int = Field(ge=0, le=_LARGEST)
+    term: int = Field(ge=0, le=LARGEST)
     expects: int | None = Field(
-        None, description="Number of the decision of this reviewer that was seen; null for none.", le=_LARGEST
+        None, description="Number of the decision of this reviewer that was seen; null for none.", le=LARGEST
     )
     verdict: Verdict
     targets: list[GivenTarget] = Field([], max_length=100)
@@ -73,6 +71,8 @@ class WhichTerms(BaseModel):
     text: Annotated[str, Field(max_length=2000)] = ""
     min_confidence: Annotated[float | None, Field(ge=0, le=1)] = None
     max_confidence: Annotated[float | None, Field(ge=0, le=1)] = None
+    max_margin: Annotated[float | None, Field(ge=0)] = None
+    min_frequency: Annotated[int | None, Field(ge=0, le=LARGEST)] = None
 
 
 class Assignment(BaseModel):
@@ -81,7 +81,7 @@ class Assignment(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     reviewer: str = Field(max_length=200)
-    terms: list[Annotated[int, Field(ge=0, le=_LARGEST)]] | None = Field(
+    terms: list[Annotated[int, Field(ge=0, le=LARGEST)]] | None = Field(
         None, description="Numbers of terms; null for those of the filter.", max_length=100_000
     )
     filter: WhichTerms = WhichTerms()
@@ -104,7 +104,7 @@ def terms(
     min_confidence: Share = None,
     max_confidence: Share = None,
     max_margin: Annotated[float | None, Query(ge=0)] = None,
-    min_frequency: Annotated[int | None, Query(ge=0, le=_LARGEST)] = None,
+    min_frequency: Annotated[int | None, Query(ge=0, le=LARGEST)] = None,
     reviewer: Reviewer = "",
     assigned: Reviewer = "",
     sort: Sort = "order",
@@ -129,7 +129,7 @@ def terms(
 
 
 @router.get("/terms/{term}", summary="Show a term")
-def term(opened: OpenProject, term: Annotated[int, Path(ge=0, le=_LARGEST)]) -> Response:
+def term(opened: OpenProject, term: Annotated[int, Path(ge=0, le=LARGEST)]) -> Response:
     """Answer with the candidates of a term, the history of its decisions, and rows where it occurs."""
     shown = term_details(opened.project, term)
     link = shown.pop("link") or {"query": None, "notes": [], "candidates": []}
