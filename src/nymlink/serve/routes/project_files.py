@@ -12,6 +12,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from nymlink.core.errors import NymlinkError
 from nymlink.linking.writers import LINK_FORMATS
 from nymlink.project.export.export import export_formats, export_project
 from nymlink.project.importing.apply import import_decisions
@@ -110,7 +111,11 @@ def post_rebase(request: Request, opened: OpenProject, new: NewRelease) -> Respo
     indexes = indexes_of(request)
     served = indexes.named(new.index or opened.project.index.name)
     opened.linking.end()
-    changed = rebase(opened.project, IndexReference.of(served.name, served.index), served.vocabulary)
+    try:
+        changed = rebase(opened.project, IndexReference.of(served.name, served.index), served.vocabulary)
+    except NymlinkError:
+        opened.resume()
+        raise
     opened.find_index(indexes)
     opened.linking.go_on(served)
     return json_answer({"changed": changed})
