@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from nymlink.core.store.arrays import Bools, Ints
 from nymlink.index.entries.entries import Entries
@@ -148,7 +149,7 @@ def features_of(retrieved: Retrieved, index: Index, table: ConceptTable) -> Scor
     values |= _of_words(retrieved, asked, index, table)
     values |= _of_names(retrieved, index.entries, table)
     values["writing"] = _writing(retrieved, index)
-    values |= {name: _behind(values[own], retrieved.valid) for name, own in _BEHIND_OF.items()}
+    values |= {name: behind_best(values[own], retrieved.valid) for name, own in _BEHIND_OF.items()}
     values |= {name: np.broadcast_to(own[:, None], shape) for name, own in _of_questions(retrieved, asked).items()}
     values["place"] = np.broadcast_to(np.arange(shape[1], dtype=np.float32), shape)
     described = np.stack([values[name] for name in NAMES], axis=2)
@@ -314,8 +315,12 @@ def _mean_of_pairs(retrieved: Retrieved, of_hits: Scores) -> Scores:
     return means.astype(np.float32).reshape(retrieved.valid.shape)
 
 
-def _behind(values: Scores, valid: np.ndarray[tuple[int, int], np.dtype[np.bool_]]) -> Scores:
-    """Subtract the largest value of the candidates of each question; NaN stays."""
-    best = np.where(valid & ~np.isnan(values), values, -np.inf).max(axis=1, keepdims=True)
-    behind: Scores = (values - best).astype(np.float32)
-    return behind
+def behind_best(values: npt.NDArray[Any], valid: Bools) -> npt.NDArray[Any]:
+    """Subtract the largest value of the candidates of each question; NaN stays.
+
+    Args:
+        values: float (Q, K).
+        valid: bool (Q, K): where there is a candidate.
+    """
+    known = np.where(valid & ~np.isnan(values), values, -np.inf)
+    return np.asarray(values - known.max(axis=1, keepdims=True, initial=-np.inf), values.dtype)

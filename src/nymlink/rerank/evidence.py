@@ -12,7 +12,7 @@ from nymlink.core.store.arrays import Bools
 from nymlink.index.fusion.fusion import DENSE, EXACT_MATCH
 from nymlink.index.fusion.hits import Scores
 from nymlink.linking.candidates import RANKED, WRITING
-from nymlink.rank.features import Feature
+from nymlink.rank.features import Feature, behind_best
 from nymlink.rerank.candidate_pool import CONTEXT, CandidatePool, Floats, document_support
 
 VERSION: Final = 1
@@ -85,7 +85,7 @@ def describe(pool: CandidatePool, types: TypeShares) -> Scores:
     for name in NAMES:
         kind, _, of = name.partition("_")
         if kind == "behind":
-            values[name] = _behind(values[of], valid)
+            values[name] = behind_best(values[of], valid)
         elif kind == "ahead":
             values[name] = _ahead(values[of], valid)
     table = np.stack([values[name] for name in NAMES], axis=2)
@@ -139,12 +139,6 @@ def _type_agreement(pool: CandidatePool, types: TypeShares) -> Floats:
         chosen = mention_types == type_
         agreement[chosen] = of_rows[places[chosen]]
     return agreement
-
-
-def _behind(values: Floats, valid: Bools) -> Floats:
-    """Subtract the best of all candidates of the mention."""
-    best = _known(values, valid).max(axis=1, keepdims=True, initial=-np.inf)
-    return np.asarray(values - np.where(np.isfinite(best), best, np.nan))
 
 
 def _ahead(values: Floats, valid: Bools) -> Floats:
