@@ -99,6 +99,23 @@ def language_option(command: Callable[..., None]) -> Callable[..., None]:
     )(command)
 
 
+def top_k_option(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the option ``--top-k NUMBER``."""
+    return click.option(
+        "--top-k", default=1, show_default=True, type=click.IntRange(min=1), help="Candidates per mention."
+    )(command)
+
+
+def target_precision_option(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the option ``--target-precision SHARE``."""
+    return click.option(
+        "--target-precision",
+        type=click.FloatRange(0, 1),
+        help="Link only mentions whose confidence is high enough that this share of the links is right, as "
+        "`nymlink calibrate` measured it; others are NIL.",
+    )(command)
+
+
 def guess_option(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options ``--guess`` and ``--no-guess``."""
     return click.option(

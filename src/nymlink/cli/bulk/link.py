@@ -9,19 +9,20 @@ import click
 from nymlink.bulk.tasks.link_task import LinkTask
 from nymlink.bulk.tasks.task import Task
 from nymlink.cli.bulk.options import absolute, job_options
-from nymlink.cli.common import encoder_option, guess_option, language_option
+from nymlink.cli.common import (
+    encoder_option,
+    guess_option,
+    language_option,
+    target_precision_option,
+    top_k_option,
+)
 
 
 @click.command()
 @click.option("--index", required=True, type=click.Path(path_type=Path), help="The index to link to.")
 @encoder_option
-@click.option("--top-k", default=1, show_default=True, type=click.IntRange(min=1), help="Candidates per mention.")
-@click.option(
-    "--target-precision",
-    type=click.FloatRange(0, 1),
-    help="Link only mentions whose confidence is high enough that this share of the links is right, as "
-    "`nymlink calibrate` measured it; others are NIL.",
-)
+@top_k_option
+@target_precision_option
 @guess_option
 @language_option
 @job_options

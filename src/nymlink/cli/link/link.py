@@ -25,6 +25,8 @@ from nymlink.cli.common import (
     offsets_option,
     reported_problems,
     require_files,
+    target_precision_option,
+    top_k_option,
 )
 from nymlink.cli.link.input_rows import Batch, InputTable, line_batches, open_cells, open_table
 from nymlink.cli.link.link_source import STANDARD_STREAM, LinkSource, link_source
@@ -90,13 +92,8 @@ _CANDIDATES: Final = 10_000
     "--index", type=click.Path(path_type=Path), help="The index to link to; without it the embedded default."
 )
 @encoder_option
-@click.option("--top-k", default=1, show_default=True, type=click.IntRange(min=1), help="Candidates per mention.")
-@click.option(
-    "--target-precision",
-    type=click.FloatRange(0, 1),
-    help="Link only mentions whose confidence is high enough that this share of the links is right, as "
-    "`nymlink calibrate` measured it; others are NIL.",
-)
+@top_k_option
+@target_precision_option
 @guess_option
 @language_option
 @click.option(
