@@ -9,34 +9,24 @@ from typing import Any
 from nymlink.annotation.annotator import Annotator
 from nymlink.annotation.settings import AnnotatorSettings
 from nymlink.bulk.rows.row import Row
+from nymlink.bulk.tasks.index_task import IndexTask
 from nymlink.bulk.tasks.link_columns import LinkColumns
-from nymlink.bulk.tasks.link_task import index_digest
 from nymlink.bulk.tasks.task import Answer, Work
 from nymlink.corpus.model import Document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnnotateTask:
+class AnnotateTask(IndexTask):
     """Finds mentions of the concepts of an index in texts.
 
     Attributes:
-        index: the folder of the index.
-        encoder: where the encoder of the index is, if it was moved.
         settings: how mentions are found.
     """
 
-    index: str
-    encoder: str | None = None
     settings: AnnotatorSettings = field(default_factory=AnnotatorSettings)
 
     command = "annotate"
     column = "text"
-    unit = "mentions"
-
-    @property
-    def folders(self) -> tuple[str, ...]:
-        """The index."""
-        return (self.index,)
 
     def open(self) -> Work:
         """Open the index, and the table of its names, from the cache of the machine or made anew.
@@ -55,7 +45,7 @@ class _Annotating:
         self._columns = LinkColumns(annotated=True)
         self.schema = self._columns.schema
         self.identity: Mapping[str, Any] = {
-            "index": index_digest(task.index),
+            "index": task.index_digest,
             "settings": asdict(task.settings),
         }
 

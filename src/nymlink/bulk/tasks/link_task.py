@@ -4,30 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from nymlink.bulk.rows.row import Row
+from nymlink.bulk.tasks.index_task import IndexTask
 from nymlink.bulk.tasks.link_columns import LinkColumns
 from nymlink.bulk.tasks.task import Answer, Work
-from nymlink.core.files import sha256
-from nymlink.core.store.ownership import MANIFEST
 from nymlink.corpus.model import Document, Mention
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LinkTask:
-    """Links mentions to the concepts of an index; arguments are those of :class:`~nymlink.linking.linker.Linker`.
+class LinkTask(IndexTask):
+    """Links mentions to concepts; arguments are those of :class:`~nymlink.linking.linker.Linker`."""
 
-    Attributes:
-        index: the folder of the index.
-        encoder: where the encoder of the index is, if it was moved.
-    """
-
-    index: str
-    encoder: str | None = None
     top_k: int = 1
     target_precision: float | None = None
     guesses: bool = True
@@ -35,12 +26,6 @@ class LinkTask:
 
     command = "link"
     column = "mention"
-    unit = "mentions"
-
-    @property
-    def folders(self) -> tuple[str, ...]:
-        """The index."""
-        return (self.index,)
 
     def open(self) -> Work:
         """Open the index and load its encoder.
@@ -68,18 +53,13 @@ class _Linking:
         self._columns = LinkColumns(annotated=False)
         self.schema = self._columns.schema
         self.identity: Mapping[str, Any] = {
-            "index": index_digest(task.index),
+            "index": task.index_digest,
             "settings": {**asdict(task), "index": None, "encoder": None},
         }
 
     def answers(self, rows: Sequence[Row]) -> Iterator[Answer]:
         for links in self._linker.link_documents(map(_document, rows)):
             yield self._columns.answer(links)
-
-
-def index_digest(index: str) -> str:
-    """Digest the manifest of an index, which has the digests of all its files."""
-    return sha256(Path(index) / MANIFEST)
 
 
 def _document(row: Row) -> Document:
