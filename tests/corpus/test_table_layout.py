@@ -52,3 +52,9 @@ def test_nothing_is_guessed_of_a_plain_table(tmp_path: Path) -> None:
     path = write(tmp_path / "terms.tsv", "mention\tid\na\tb\n")
     with warnings.catch_warnings(action="error"):
         assert table_layout(path) == TableLayout("UTF-8", "\t", ("mention", "id"))
+
+
+def test_a_single_column_has_no_delimiter_to_guess(tmp_path: Path) -> None:
+    path = tmp_path / "terms.csv"
+    path.write_text('mention\n"fever, high"\n', encoding="utf-8")
+    assert table_layout(path).guesses == ()

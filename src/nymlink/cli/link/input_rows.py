@@ -111,8 +111,8 @@ def open_table(
     first = next((line for line in lines if line[1].strip()), (1, ""))
     delimiter = guess_delimiter(first[1])
     table_rows = parse_records(chain([first], lines), delimiter, keep_blank=True)
-    say_delimiter(path, delimiter)
     header = next(table_rows)
+    say_delimiter(path, delimiter, header.fields)
     if not any(map(str.strip, header.fields)):
         raise InputError("the table is empty", path=path)
     places = _places(header.fields, column, further, path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -52,17 +53,20 @@ def table_layout(path: Path) -> TableLayout:
         guesses.append(describe_utf16(head))
     first = next((line for line in read_head(path).split("\n") if line.strip()), "").rstrip("\r")
     delimiter = guess_delimiter(first)
-    if (guess := delimiter_guess(path, delimiter)) is not None:
-        guesses.append(guess)
     record = next(parse_records([(1, first)], delimiter, keep_blank=True))
     columns = tuple(restore_cell(field).strip() for field in record.fields)
+    if (guess := delimiter_guess(path, delimiter, columns)) is not None:
+        guesses.append(guess)
     return TableLayout(encoding, delimiter, columns, tuple(guesses))
 
 
-def delimiter_guess(path: Path, delimiter: str) -> str | None:
-    """Say that fields are separated in another way than the ending of the file's name says, or ``None``."""
+def delimiter_guess(path: Path, delimiter: str, header: Sequence[str]) -> str | None:
+    """Say that fields are separated in another way than the ending of the file's name says, or ``None``.
+
+    A single column has nothing that separates it from others.
+    """
     usual = _USUAL_DELIMITERS.get(Path(path.name.lower().removesuffix(".gz")).suffix)
-    if usual in (None, delimiter):
+    if usual in (None, delimiter) or len(header) < 2:
         return None
     return (
         f"its first line tells that fields are separated by {DELIMITER_NAMES[delimiter]}, not by "
@@ -70,7 +74,7 @@ def delimiter_guess(path: Path, delimiter: str) -> str | None:
     )
 
 
-def say_delimiter(path: Path, delimiter: str) -> None:
+def say_delimiter(path: Path, delimiter: str, header: Sequence[str]) -> None:
     """Warn where fields are separated in another way than the ending of the file's name says."""
-    if (guess := delimiter_guess(path, delimiter)) is not None:
+    if (guess := delimiter_guess(path, delimiter, header)) is not None:
         warnings.warn(f"{path}: {guess}", stacklevel=2)

@@ -83,7 +83,7 @@ def _delimited_rows(path: Path, wanted: Mapping[str, str], problems: Problems) -
         width = max(len(header), *map(int, wanted.values()))
         header = [str(column) for column in range(1, width + 1)]
     columns = header_columns(header, wanted, path, first.line)
-    say_delimiter(path, delimiter)
+    say_delimiter(path, delimiter, header)
     for row in rows:
         if len(row.fields) != len(header):
             problems.reject(path, row.line, f"{len(row.fields)} columns instead of {len(header)}")
