@@ -57,7 +57,7 @@ _HYBRID: Final = "hybrid"
 _UNRANKED: Final = "hybrid, no ranker"
 
 Linker = tuple[str | None, str | None]
-"""An encoder, ``None`` for sparse search alone; and a file of a ranker, ``None`` for the one that it comes with."""
+"""An encoder (``None``: sparse search alone), and a file of a ranker (``None``: the one that it comes with)."""
 
 
 def measure(
