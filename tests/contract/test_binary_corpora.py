@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import random
+import zipfile
 from pathlib import Path
 
 import openpyxl
@@ -109,3 +110,17 @@ def test_a_workbook_whose_list_of_parts_is_damaged_is_an_error(tmp_path: Path) -
     path.write_bytes(content)
     with pytest.raises(InputError, match="the workbook is damaged"):
         read_corpus(path)
+
+
+def test_a_row_number_beyond_every_workbook_does_not_make_reading_endless(tmp_path: Path) -> None:
+    out, number = io.BytesIO(), 10**12
+    with zipfile.ZipFile(io.BytesIO(xlsx())) as sound, zipfile.ZipFile(out, "w") as damaged:
+        for info in sound.infolist():
+            content = sound.read(info)
+            if info.filename.endswith("sheet1.xml"):
+                content = content.replace(b'<row r="4"', b'<row r="%d"' % number).replace(b'r="A4"', b'r="A%d"' % number)
+            damaged.writestr(info, content)
+    problems = Problems()
+    corpus = read_corpus(write(tmp_path, out.getvalue()), problems=problems)
+    assert [mention.text for _, mention in corpus.mentions()] == ["MI", "The"]
+    assert "a row has a number above 1,048,576" in problems.first[0].message
