@@ -69,7 +69,9 @@ def _documents(
         yield line, assemble(id_, passages, unit, path=path, line=line, problems=problems)
 
 
-def _id(row: Mapping[str, Any]) -> str:
+def _id(row: Any) -> str:
+    if not isinstance(row, Mapping):
+        raise TypeError("not an object")
     found = next((row[key] for key in ("document_id", "id") if row.get(key) not in (None, "")), "")
     return str(found)
 

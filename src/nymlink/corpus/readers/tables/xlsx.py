@@ -35,7 +35,7 @@ _LONGEST_TAG: Final = 200
 _MOST_COLUMNS: Final = 1000
 """The most columns to which a merged cell widens a row."""
 _MOST_ROWS: Final = 1 << 20
-"""The most rows of a sheet, in every program that makes workbooks; the library fills gaps before a larger number."""
+"""The most rows of a sheet in programs that make workbooks; the library fills the gap before a larger number."""
 _MERGED: Final = re.compile(rb'<mergeCell\s[^>]*?ref="([A-Z]{1,3})([0-9]{1,7}):([A-Z]{1,3})([0-9]{1,7})"')
 
 
