@@ -118,7 +118,9 @@ def test_a_row_number_beyond_every_workbook_does_not_make_reading_endless(tmp_pa
         for info in sound.infolist():
             content = sound.read(info)
             if info.filename.endswith("sheet1.xml"):
-                content = content.replace(b'<row r="4"', b'<row r="%d"' % number).replace(b'r="A4"', b'r="A%d"' % number)
+                content = content.replace(b'<row r="4"', b'<row r="%d"' % number).replace(
+                    b'r="A4"', b'r="A%d"' % number
+                )
             damaged.writestr(info, content)
     problems = Problems()
     corpus = read_corpus(write(tmp_path, out.getvalue()), problems=problems)

@@ -20,7 +20,7 @@ def test_any_flipped_bit_is_noticed_or_changes_nothing(prepared: Path, path: Pat
         flipped[at] ^= 1 << at % 8
         path.write_bytes(flipped)
         if flipped[24:28] == content[24:28]:
-            with pytest.raises(ProjectError, match="damaged|no project"), Project(path, writes=False):
+            with pytest.raises(ProjectError, match=r"damaged|no project"), Project(path, writes=False):
                 pass
 
 

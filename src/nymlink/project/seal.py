@@ -1,9 +1,9 @@
 """Seal the file of a project while nobody has it open, so that damage is noticed before anything is believed.
 
-SQLite checks how a file is built, not what is written in it: a flipped bit of a term or a comment is another term
-or comment to it. The seal is a digest of all bytes. It stands in the file, in a property whose value is replaced in
-its place, and counts as zeros for the digest. Beside it stands SQLite's count of changes: when that is another one,
-some program has changed the file since, and the seal says nothing.
+SQLite checks how a file is built, not what is written in it: a term with a flipped bit is another term to it. The
+seal is a digest of all bytes. It stands in the file, in a property whose value is replaced in place, and counts as
+zeros for the digest. Beside it stands SQLite's count of changes: when that is another one, some program has
+changed the file since, and the seal says nothing.
 """
 
 from __future__ import annotations
@@ -30,9 +30,7 @@ def make_room(connection: sqlite3.Connection) -> None:
     Raises:
         sqlite3.Error: it cannot be written.
     """
-    connection.execute(
-        "INSERT OR IGNORE INTO property VALUES ('seal', ?)", ((_MARK + _ZEROS).decode(),)
-    )
+    connection.execute("INSERT OR IGNORE INTO property VALUES ('seal', ?)", ((_MARK + _ZEROS).decode(),))
 
 
 def seal(path: Path) -> None:
