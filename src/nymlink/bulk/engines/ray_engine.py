@@ -33,9 +33,9 @@ _REACHED: Final = 10
 """Seconds in which the head of a cluster must answer."""
 
 _TOKEN: Final = (
-    "it probably asks for a token, which Ray looks for by itself only with --address auto. Set RAY_AUTH_MODE=token "
-    "here, with the head's file ~/.ray/auth_token (or its content in RAY_AUTH_TOKEN); if that is set, see that the "
-    "token is the head's, and that what answers there is Ray"
+    "it probably asks for a token, which Ray looks for by itself only with --address auto. Set "
+    "RAY_AUTH_MODE=token here, with the head's file ~/.ray/auth_token (or its content in RAY_AUTH_TOKEN); if that "
+    "is set, see that the token is the head's, and that what answers there is Ray"
 )
 
 
