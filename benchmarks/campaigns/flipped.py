@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from campaigns.commands import Result, prepare, run
-from campaigns.small_project import make_project, small_index
+from campaigns.small_project import make_project
 from inputs import data_root
 from nymlink.bulk.job import run_job
 from nymlink.bulk.tasks.link_task import LinkTask
@@ -74,8 +74,7 @@ def commands(part: str, folder: Path, out: Path) -> list[list[str]]:
         return [["link", "--index", index, "--rerank", damaged, "--corpus", corpus, "--format", "jsonl"]]
     if part == "project":
         project = str(folder / part / "visits.nymlink")
-        index = str(folder / "small-index")
-        return [["project", "export", project, "-o", str(out / "x.jsonl"), "--index", index], ["verify", damaged]]
+        return [["project", "export", project, "-o", str(out / "x.jsonl")], ["verify", damaged]]
     if part in ("bulk job", "training"):
         return [["verify", damaged]]
     vectors = str(out / "vectors.npy")
@@ -104,8 +103,7 @@ def make(folder: Path, data: Path) -> None:
     shutil.copytree(str(installed(MINI)), folder / "encoder")
     _make_reranker(folder / "reranker", folder / "base")
     (folder / "project").mkdir()
-    make_project(folder / "project" / "visits.nymlink")
-    small_index(folder / "small-index")
+    make_project(folder / "project" / "visits.nymlink", directory=folder / "small-index")
     task = LinkTask(index=str(folder / "index"))
     run_job([folder / "names.csv"], folder / "bulk job", task, workers=0, shard_rows=20)
     _train(folder)
@@ -189,7 +187,7 @@ def trials(part: str, made: str, seed: int, count: int) -> list[dict[str, str | 
         again = [run(command, out) for command in commands(part, folder, out)]
         if any(result.status for result in sound) or sound != again:
             raise ValueError(f"{part}: the undamaged one fails, or says another thing each time: {sound} {again}")
-        files = sorted(file for file in (folder / part).rglob("*") if file.is_file())
+        files = sorted(file for file in (folder / part).rglob("*") if file.is_file() and file.stat().st_size)
         whole = {file: file.read_bytes() for file in files}
         drawn = random.Random(f"{part} {seed}")
         found = []

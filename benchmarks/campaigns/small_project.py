@@ -31,10 +31,11 @@ def small_index(directory: Path | None = None) -> Index:
     return Index.build(vocabulary, directory=directory, encoder=None)
 
 
-def make_project(path: Path) -> None:
-    """Make the project in a file."""
-    index = small_index()
-    with Project.create(path, index=IndexReference.of("toy", index), title="Visits") as project:
+def make_project(path: Path, *, directory: Path | None = None) -> None:
+    """Make the project in a file, and its index in memory or in a folder."""
+    index = small_index(directory)
+    name = "toy" if directory is None else str(directory)
+    with Project.create(path, index=IndexReference.of(name, index), title="Visits") as project:
         add_table(project, TABLE.encode(), "visits.csv")
         link_waiting(project, Linker(index, top_k=10).link)
         for term in (1, 2, 3):
