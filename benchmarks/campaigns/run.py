@@ -5,8 +5,8 @@
     python benchmarks/campaigns/run.py --make "corpus xlsx" 145 FOLDER
 
 The campaigns are ``mutated`` inputs, ``killed`` commands, ``flipped`` bits, a ``full_disk``, commands ``at_once``,
-and a training in two network ``namespaces``. They take half an hour, with ``--long`` hours; ``--state`` lets a run
-of mutated inputs end, and the next go on. The exit status is 1 where something failed; what did is in FILE.
+a training in two network ``namespaces``, and what checks on loading cost (``load_cost``). They take half an hour,
+with ``--long`` hours; ``--state`` lets a run of mutated inputs end, and the next go on. The exit status is 1 where something failed; what did is in FILE.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ COUNTS: Final = {
     "full_disk": (5, 20),
     "at_once": (4, 20),
     "namespaces": (1, 3),
+    "load_cost": (7, 25),
 }
 """Trials of each campaign, of every reader or command; the second with ``--long``."""
 DATA: Final = {
@@ -40,6 +41,7 @@ DATA: Final = {
     "full_disk": "commands that write, on a disk with room for a share of what they write",
     "at_once": "commands that write, started twice with one output",
     "namespaces": "a training in two network namespaces",
+    "load_cost": "an index of MONDO with vectors, files in the page cache; runs with and without checks in turns",
 }
 
 

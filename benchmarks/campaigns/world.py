@@ -74,6 +74,12 @@ WRITERS: Final = (
         "job",
         goes_on=True,
     ),
+    Writer(
+        "bulk link on Ray",
+        "bulk link {in}/mentions.csv --index {in}/index -o {out}/job --workers 1 --shard-rows 40",
+        "job",
+        goes_on=True,
+    ),
     Writer("project add", "project add {out}/p.nymlink {in}/mentions.csv", "p.nymlink", goes_on=True, before=_NEW),
     Writer(
         "project export",
