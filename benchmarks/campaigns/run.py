@@ -6,7 +6,8 @@
 
 The campaigns are ``mutated`` inputs, ``killed`` commands, ``flipped`` bits, a ``full_disk``, commands ``at_once``,
 a training in two network ``namespaces``, and what checks on loading cost (``load_cost``). They take half an hour,
-with ``--long`` hours; ``--state`` lets a run of mutated inputs end, and the next go on. The exit status is 1 where something failed; what did is in FILE.
+with ``--long`` hours; ``--state`` lets a run of mutated inputs end, and the next go on.
+The exit status is 1 where something failed; what did is in FILE.
 """
 
 from __future__ import annotations
