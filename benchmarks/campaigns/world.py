@@ -26,6 +26,7 @@ class Writer:
         output: the file or folder that it writes, within ``{out}``.
         goes_on: whether a run that ended leaves what the next goes on from, and not nothing.
         before: the commands that make what it changes.
+        is_slow: whether it takes long to start, so that it is only killed.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Writer:
     output: str
     goes_on: bool = False
     before: tuple[str, ...] = ()
+    is_slow: bool = False
 
     def command(self, place: Path, out: Path) -> list[str]:
         """Return the arguments of the command."""
@@ -79,6 +81,7 @@ WRITERS: Final = (
         "bulk link {in}/mentions.csv --index {in}/index -o {out}/job --workers 1 --shard-rows 40",
         "job",
         goes_on=True,
+        is_slow=True,
     ),
     Writer("project add", "project add {out}/p.nymlink {in}/mentions.csv", "p.nymlink", goes_on=True, before=_NEW),
     Writer(
