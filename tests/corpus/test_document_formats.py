@@ -253,7 +253,10 @@ def test_conll_in_another_order_and_broken(tmp_path: Path) -> None:
     assert [each.line for each in problems.first] == [6, 7]
 
 
-@pytest.mark.parametrize("content", ["9" * 30, "[1, null, []]", '"text"'])
+_NORMALISED = {"passages": [], "entities": [{"text": ["x"], "offsets": [[0, 1]], "normalized": ["D1"]}]}
+
+
+@pytest.mark.parametrize("content", ["9" * 30, "[1, null, []]", '"text"', json.dumps(_NORMALISED)])
 def test_bigbio_without_objects_is_an_error(content: str, tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(content)
     with pytest.raises(InputError, match="not of BigBIO's schema"):

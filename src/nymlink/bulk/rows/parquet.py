@@ -33,7 +33,7 @@ def _open(path: Path) -> pq.ParquetFile:
         return pq.ParquetFile(path)
     except FileNotFoundError as error:
         raise InputError("no such file", path=path) from error
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise InputError("the Parquet file is damaged or none: write or download it again", path=path) from error
 
 
