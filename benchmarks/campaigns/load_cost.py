@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import resource
 import statistics
 import subprocess
@@ -55,7 +54,6 @@ def measure(count: int, *, only: str = "") -> dict[str, Any]:
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        os.environ["NYMLINK_CACHE"] = str(folder / "own-cache")
         process = get_context("spawn").Process(target=_make, args=(folder,))
         process.start()
         process.join()

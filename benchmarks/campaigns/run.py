@@ -52,7 +52,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--of", default="", help="of it what begins so: a reader, a command, a part")
     parser.add_argument("--count", type=int, help="trials, instead of the usual number")
     parser.add_argument("--long", action="store_true", help="as many as in the documentation; hours")
-    parser.add_argument("--json", type=Path, help="file to write; results of other campaigns in it are kept")
+    parser.add_argument(
+        "--json", type=Path, help="file to write; what is in it of other campaigns, readers and commands is kept"
+    )
     parser.add_argument("--state", type=Path, help="file in which mutated inputs remember what is done")
     parser.add_argument("--minutes", type=float, default=1e9, help="after which no more mutated inputs are begun")
     parser.add_argument("--make", nargs=3, metavar=("READER", "N", "FOLDER"), help="write a mutated input again")
@@ -92,10 +94,9 @@ def _save(path: Path | None, name: str, found: dict[str, Any]) -> None:
     result = report.load(path)
     about = report.about(data=DATA[name], split=None, dictionary=None, seed=0)
     result.setdefault("about", {"parts": {}})["parts"][name] = about
-    result[name] = found["rows"]
+    rows = {next(iter(row.values())): row for row in (*result.get(name, ()), *found["rows"])}
+    result[name] = list(rows.values())
     result.setdefault("failures", {})[name] = found["failures"]
-    if "messages" in found:
-        result.setdefault("messages", {})[name] = found["messages"]
     report.save(path, result)
 
 
