@@ -96,7 +96,7 @@ def _save(path: Path | None, name: str, found: dict[str, Any]) -> None:
     result.setdefault("about", {"parts": {}})["parts"][name] = about
     rows = {next(iter(row.values())): row for row in (*result.get(name, ()), *found["rows"])}
     result[name] = list(rows.values())
-    result.setdefault("failures", {})[name] = found["failures"]
+    result.setdefault("figures", {})[name] = {"failures": found["failures"]}
     report.save(path, result)
 
 
