@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from peers.dictionary import BLOCK, Dictionary
+from peers.dictionary import Dictionary
 
 _PASSES: Final = 5
 _ENOUGH: Final = 3.0
@@ -33,7 +33,9 @@ def build(module: str, folder: str, index: str, settings: dict[str, Any], began:
     return {"build_seconds": time.monotonic() - began, "disk_mb": size / 2**20}
 
 
-def search(module: str, folder: str, index: str, settings: dict[str, Any], began: float) -> dict[str, Any]:
+def search(
+    module: str, folder: str, index: str, settings: dict[str, Any], began: float, block: int
+) -> dict[str, Any]:
     """Ask a linker for the mentions of a dictionary.
 
     Returns:
@@ -44,15 +46,17 @@ def search(module: str, folder: str, index: str, settings: dict[str, Any], began
     ask = import_module(module).load(dictionary, Path(index), **settings)
     queries = dictionary.queries
     ask(queries[:1])
-    return _measured(ask, queries, began, block=settings.get("block", BLOCK))
+    return _measured(ask, queries, began, block=block)
 
 
-def annotate(module: str, folder: str, index: str, settings: dict[str, Any], began: float) -> dict[str, Any]:
+def annotate(
+    module: str, folder: str, index: str, settings: dict[str, Any], began: float, block: int
+) -> dict[str, Any]:
     """Annotate the texts of a dictionary; the same figures as :func:`search`, of texts."""
     dictionary = Dictionary(folder)
     find = import_module(module).load(dictionary, Path(index), **settings)
     find(dictionary.texts[:1])
-    return _measured(find, dictionary.texts, began, block=BLOCK)
+    return _measured(find, dictionary.texts, began, block=block)
 
 
 def _measured(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from nymlink.encode.model.embedded import FOLDER, MINI
+from peers.dictionary import BLOCK
 from peers.vectors import BASE
 from train_step import base
 
@@ -31,6 +32,7 @@ class Peer:
         settings: further arguments of its functions.
         grows: whether it is measured with more and more names.
         lends: whether its vectors are those that all search then.
+        block: mentions or texts that it is given at once.
         short: name in the picture.
     """
 
@@ -44,6 +46,7 @@ class Peer:
     settings: Mapping[str, Any] = field(default_factory=dict)
     grows: bool = True
     lends: bool = False
+    block: int = BLOCK
     short: str = ""
 
 
@@ -90,7 +93,7 @@ LINKERS: Final = (
         label="text2term 4.6.0, TF-IDF mapper",
         module="text2term_mapper",
         packages=("text2term==4.6.0",),
-        settings={"block": 4096},
+        block=4096,
         short="text2term",
     ),
     Peer(
@@ -138,7 +141,8 @@ LINKERS: Final = (
         label="nymlink, no encoder",
         module="nymlink_linker",
         builds=True,
-        settings={"encoder": None, "block": 1024},
+        settings={"encoder": None},
+        block=1024,
         short="nymlink, no encoder",
     ),
     Peer(
@@ -146,7 +150,8 @@ LINKERS: Final = (
         label="**nymlink**",
         module="nymlink_linker",
         builds=True,
-        settings={"encoder": MINI, "block": 1024},
+        settings={"encoder": MINI},
+        block=1024,
         lends=True,
         short="nymlink",
     ),

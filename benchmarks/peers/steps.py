@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import apart
 import report
 from peers.roster import Peer, weights
 from peers.scoring import linked
+
+LONG: Final = 60.0
+"""Seconds of a build whose index is kept, so that its peer can be measured again without it."""
 
 
 @dataclass(slots=True)
@@ -34,12 +38,10 @@ class Steps:
     done: dict[str, Any] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.done = json.loads(self.file.read_text("utf-8")) if self.file.exists() else {}
-
-    @property
-    def file(self) -> Path:
-        """Where the figures are kept."""
-        return self.room / "figures" / f"{self.peer.key}.json"
+        files = (self._file(name) for name in ("dictionary", "0"))
+        self.done = {}
+        for file in files:
+            self.done |= json.loads(file.read_text("utf-8")) if file.exists() else {}
 
     def missing(self, names: list[str]) -> list[str]:
         """List those of some steps that are not done; what has failed is tried again."""
@@ -48,13 +50,13 @@ class Steps:
     def keep(self, name: str, figures: dict[str, Any]) -> None:
         """Keep the figures of a step."""
         self.done[name] = figures
-        self.file.parent.mkdir(exist_ok=True)
-        report.save(self.file, self.done)
+        file = self._file(name)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        report.save(file, {one: own for one, own in self.done.items() if one.isdigit() == name.isdigit()})
 
     def measure(self, name: str, folder: Path, python: str, *, patience: float | None = None) -> None:
         """Measure the peer on the dictionary of a folder, and keep the figures; what fails is told and kept."""
         index = self.room / "indexes" / f"{self.peer.key}-{name}"
-        shutil.rmtree(index, ignore_errors=True)
         try:
             figures = self._measured(folder, index, python, patience)
             if self.peer.lends and name.isdigit():
@@ -64,8 +66,13 @@ class Steps:
         except subprocess.CalledProcessError as error:
             figures = {"failed": f"exit status {error.returncode}"}
             print(f"{self.peer.label}, {name}: {figures['failed']}", file=sys.stderr)
-        shutil.rmtree(index, ignore_errors=True)
-        self.keep(name, figures)
+        if name.isdigit() or figures.get("build_seconds", 0.0) < LONG:
+            shutil.rmtree(index, ignore_errors=True)
+        self.keep(name, {**figures, "cores": len(os.sched_getaffinity(0))})
+
+    def _file(self, name: str) -> Path:
+        """Return where the figures of a step are kept: those of growing dictionaries apart."""
+        return self.room / "figures" / ("growth" if name.isdigit() else "dictionaries") / f"{self.peer.key}.json"
 
     def _measured(self, folder: Path, index: Path, python: str, patience: float | None) -> dict[str, Any]:
         settings = dict(self.peer.settings)
@@ -79,14 +86,26 @@ class Steps:
             "settings": settings,
         }
         figures: dict[str, Any] = {}
-        if self.peer.builds:
+        kept = index / "built.json"
+        if kept.exists():
+            figures = json.loads(kept.read_text(encoding="utf-8"))
+        elif self.peer.builds:
+            shutil.rmtree(index, ignore_errors=True)
             built = apart.run(
                 "peers.measuring:build", interpreter=python, patience=patience, **asked, began=time.monotonic()
             )
-            figures |= {**built, "build_peak_mb": built.pop("peak_mb")}
+            figures = {**built, "build_peak_mb": built.pop("peak_mb"), "build_cores": len(os.sched_getaffinity(0))}
+            report.save(kept, figures)
+        else:
+            index.mkdir(parents=True, exist_ok=True)
         function = "search" if self.kind == "linkers" else "annotate"
         figures |= apart.run(
-            f"peers.measuring:{function}", interpreter=python, patience=patience, **asked, began=time.monotonic()
+            f"peers.measuring:{function}",
+            interpreter=python,
+            patience=patience,
+            **asked,
+            block=self.peer.block,
+            began=time.monotonic(),
         )
         return figures | self._scores(folder, figures.pop("found"))
 

@@ -81,18 +81,17 @@ def _complete(steps: Steps, figures: Mapping[str, Any], names: int, rates: Mappi
 
 def _failure(steps: Steps, names: Iterable[str]) -> str | None:
     """Say why a peer has no figures; ``None`` where it has."""
-    if not steps.done:
-        return "not measured"
-    if failure := steps.done["environment"].get("failed"):
+    failure = steps.done.get("environment", {}).get("failed")
+    if failure:
         return f"not installed: {failure}"
-    return next((one["failed"] for one in map(steps.done.get, names) if one and "failed" in one), None)
+    found = (steps.done.get(name, {"failed": "not measured"}) for name in names)
+    return next((one["failed"] for one in found if "failed" in one), None)
 
 
 def _accuracy(steps: Steps, names: Sequence[str]) -> Row:
     row: Row = {"linker": steps.peer.label}
-    failure = _failure(steps, names if steps.peer.module else ())
-    if failure or steps.peer.module is None:
-        return {"linker": f"{steps.peer.label}: {failure or 'installed, not measured'}"}
+    if failure := _failure(steps, names):
+        return {"linker": f"{steps.peer.label}: {failure}"}
     scores = {task: one for name in names for task, one in steps.done[name]["scores"].items()}
     for task in sorted(scores, key=lambda task: ("NCBI" not in task, "bare" not in task)):
         for which, label in (("all", ""), ("unseen", ", unseen")):

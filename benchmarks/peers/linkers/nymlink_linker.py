@@ -10,7 +10,7 @@ from shutil import rmtree
 from peers.dictionary import CONCEPTS, Dictionary, Search
 
 
-def build(dictionary: Dictionary, index: Path, *, encoder: str | None, block: int) -> None:
+def build(dictionary: Dictionary, index: Path, *, encoder: str | None) -> None:
     """Build the index, with vectors of its own."""
     from nymlink.encode.cache.embedding_cache import EmbeddingCache
     from nymlink.index.index import Index
@@ -27,7 +27,7 @@ def build(dictionary: Dictionary, index: Path, *, encoder: str | None, block: in
     )
 
 
-def load(dictionary: Dictionary, index: Path, *, encoder: str | None, block: int) -> Search:
+def load(dictionary: Dictionary, index: Path, *, encoder: str | None) -> Search:
     """Load the index."""
     from nymlink.linking.linker import Linker
 

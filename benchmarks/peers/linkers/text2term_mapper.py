@@ -12,6 +12,9 @@ from peers.dictionary import CONCEPTS, Dictionary, Search
 _LEAST: Final = 0.3
 """Least similarity, by default."""
 
+_IRI: Final = "http://purl.obolibrary.org/obo/HP_"
+"""Before the number of a concept: it complains of each IRI of no known ontology."""
+
 
 def load(dictionary: Dictionary, index: Path) -> Search:
     """Make terms of all concepts."""
@@ -23,7 +26,7 @@ def load(dictionary: Dictionary, index: Path) -> Search:
         for concept in concepts:
             names.setdefault(concept, []).append(name)
     mapper = TFIDFMapper(
-        {concept: OntologyTerm(str(concept), own[:1], synonyms=own[1:]) for concept, own in names.items()}
+        {concept: OntologyTerm(f"{_IRI}{concept:07}", own[:1], synonyms=own[1:]) for concept, own in names.items()}
     )
     logging.disable(logging.WARNING)
 
@@ -34,7 +37,7 @@ def load(dictionary: Dictionary, index: Path) -> Search:
         found: dict[str, list[int]] = {one: [] for one in ids}
         if len(made):
             for source, concept in zip(made["Source Term ID"], made["Mapped Term IRI"], strict=True):
-                found[source].append(int(concept))
+                found[source].append(int(concept.removeprefix(_IRI)))
         return [found[one] for one in ids]
 
     return search
