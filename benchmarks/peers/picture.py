@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import log10
 from typing import TYPE_CHECKING, Any, Final
 
 from nymlink.plot.figure import COLOURS, MARKERS, new_figure
@@ -45,8 +46,14 @@ def draw(figures: Mapping[str, Mapping[str, Any]]) -> Figure:
 
 def _panel(axes: Axes, label: str, value: Any, peers: list[Mapping[str, Any]]) -> None:
     """Draw one figure of all peers, each named beside its last point."""
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
     axes.set_facecolor("none")
     axes.set(xscale="log", yscale="log")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+        axis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+        axis.set_minor_formatter(NullFormatter())
     axes.set_ylabel(label, color=_OTHERS)
     axes.tick_params(which="both", colors=_OTHERS)
     axes.grid(alpha=0.25, color=_OTHERS)
@@ -58,7 +65,7 @@ def _panel(axes: Axes, label: str, value: Any, peers: list[Mapping[str, Any]]) -
         if not points:
             continue
         own = one["short"].startswith("nymlink")
-        colour = _OTHERS if not own else COLOURS[1] if one["short"] == "nymlink" else COLOURS[0]
+        colour = _OTHERS if not own else COLOURS[1] if one["short"] == "nymlink" else COLOURS[2]
         axes.plot(
             *zip(*points, strict=True),
             color=colour,
@@ -74,8 +81,6 @@ def _panel(axes: Axes, label: str, value: Any, peers: list[Mapping[str, Any]]) -
 
 def _name(axes: Axes, ends: list[tuple[tuple[int, float], str, str]]) -> None:
     """Write the names to the right, in the order of the last points, moved apart where they would overlap."""
-    from math import log10
-
     low, high = (log10(value) for value in axes.get_ylim())
     left, right = (log10(value) for value in axes.get_xlim())
     step, place = 0.045, float("-inf")

@@ -161,6 +161,7 @@ def main() -> None:
         counting="by concept",
         encoder=f"all-MiniLM-L6-v2 of all peers that need one, {MINI} of nymlink",
         seed=SEED,
+        note=tables.conditions(measured),
     )
     about["command"] = "python benchmarks/peers FOLDER"
     report.save(arguments.json, {"about": about, **made})

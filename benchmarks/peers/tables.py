@@ -55,6 +55,18 @@ def text(made: Mapping[str, Any]) -> str:
     return "\n\n".join(written)
 
 
+def conditions(measured: Mapping[str, Sequence[Steps]]) -> str:
+    """Say on how many cores was measured; an index may have been built on others."""
+    found: dict[str, set[int]] = {}
+    for steps in (one for all_ in measured.values() for one in all_):
+        for name, figures in steps.done.items():
+            if "cores" in figures:
+                found.setdefault("growth" if name.isdigit() else "mentions and texts", set()).add(figures["cores"])
+                if figures.get("build_cores", figures["cores"]) != figures["cores"]:
+                    found.setdefault(f"index of {steps.peer.label}", set()).add(figures["build_cores"])
+    return "; ".join(f"{what}: {' or '.join(map(str, sorted(of)))} core(s)" for what, of in found.items())
+
+
 def seconds(figures: Mapping[str, Any]) -> float:
     """Add up the seconds from names to a first answer; infinite where there is none."""
     if "start_seconds" not in figures:
