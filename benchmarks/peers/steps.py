@@ -57,6 +57,7 @@ class Steps:
     def measure(self, name: str, folder: Path, python: str, *, patience: float | None = None) -> None:
         """Measure the peer on the dictionary of a folder, and keep the figures; what fails is told and kept."""
         index = self.room / "indexes" / f"{self.peer.key}-{name}"
+        start = time.monotonic()
         try:
             figures = self._measured(folder, index, python, patience)
             if self.peer.lends and name.isdigit():
@@ -68,7 +69,7 @@ class Steps:
             print(f"{self.peer.label}, {name}: {figures['failed']}", file=sys.stderr)
         if name.isdigit() or figures.get("build_seconds", 0.0) < LONG:
             shutil.rmtree(index, ignore_errors=True)
-        self.keep(name, {**figures, "cores": len(os.sched_getaffinity(0))})
+        self.keep(name, {**figures, "seconds": time.monotonic() - start, "cores": len(os.sched_getaffinity(0))})
 
     def _file(self, name: str) -> Path:
         """Return where the figures of a step are kept: those of growing dictionaries apart."""

@@ -148,7 +148,7 @@ def test_growth_stops_where_it_would_take_too_long(
 
     def measure(self: Any, name: str, *_: Any, **__: Any) -> None:
         measured.append(name)
-        self.keep(name, {"start_seconds": int(name) / 10})
+        self.keep(name, {"start_seconds": 1, "seconds": int(name) / 10})
 
     monkeypatch.setattr(steps_of, "measure", measure)
     run._grow(steps, ["100", "300", "1000", "3000"], sys.executable, minutes=1)
