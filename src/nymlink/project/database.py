@@ -167,6 +167,9 @@ class Database:
     def _errors_in_words(self) -> Iterator[None]:
         try:
             yield
+        except UnicodeDecodeError as error:
+            # The message of an error quotes a name in the file that is no text.
+            raise ProjectError(_damaged("a name in it is no text"), path=self.path) from error
         except sqlite3.DatabaseError as error:
             name = getattr(error, "sqlite_errorname", "")
             if name == "SQLITE_FULL":
@@ -240,7 +243,7 @@ def _connected(path: Path, *, writes: bool) -> sqlite3.Connection:
             connection.execute("PRAGMA journal_mode = WAL")
             # A decision is on the disk before it is answered.
             connection.execute("PRAGMA synchronous = FULL")
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise ProjectError(_damaged(str(error)), path=path) from error
     return connection
 
