@@ -139,9 +139,9 @@ def test_a_project_is_verified_with_its_log(run: Run, built: Path, tmp_path: Pat
     connection.execute("UPDATE current SET decision = 1 WHERE term = 2")
     connection.commit()
     connection.close()
-    result = run("verify", "--json", path)
+    result = run("verify", path, "-o", tmp_path / "verified.json")
     assert result.exit_code == 1
-    [found] = json.loads(result.stdout)
+    [found] = json.loads((tmp_path / "verified.json").read_text(encoding="utf-8"))
     assert (found["kind"], found["whole"], len(found["damaged"])) == ("project", False, 2)
     assert "decision 1 contradicts itself" in result.stderr
     assert "of ann on term 2 another decision counts than the last in the log" in result.stderr

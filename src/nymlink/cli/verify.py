@@ -12,6 +12,7 @@ from typing import Final
 import click
 
 from nymlink.core.errors import NymlinkError, StoreError
+from nymlink.core.store.atomic import atomic_file
 from nymlink.core.store.manifest import find_damage
 from nymlink.core.store.ownership import MANIFEST, foreign_files, is_training
 from nymlink.encode.cache.blocks import check_block
@@ -62,10 +63,13 @@ class _Verified:
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
 @click.option(
-    "--json", "as_json", is_flag=True, help="Write what was found as JSON, an object for each PATH in it."
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="JSON file to write: an object for each thing verified.",
 )
-def verify(paths: tuple[Path, ...], *, as_json: bool) -> None:
-    """Find damage in vocabularies, indexes, projects and what else nymlink writes: compare all files with digests.
+def verify(paths: tuple[Path, ...], *, output: Path | None) -> None:
+    """Find damage in vocabularies, indexes, projects and more: compare all files with their digests.
 
     PATH is a vocabulary, an index, an encoder, a re-ranker, a training, a bulk job, a report of a merge, a cache
     of vectors, a project file, or a folder of such. Of a project its seal is compared, SQLite checks its pages and
@@ -74,7 +78,7 @@ def verify(paths: tuple[Path, ...], *, as_json: bool) -> None:
 
     \b
     nymlink verify mondo-index
-    nymlink verify ~/.cache/nymlink --json
+    nymlink verify ~/.cache/nymlink -o verified.json
     """
     found = []
     for path in paths:
@@ -83,14 +87,14 @@ def verify(paths: tuple[Path, ...], *, as_json: bool) -> None:
             reason = "nothing that nymlink wrote is in it" if path.is_dir() else "no such folder or project"
             found.append(_Verified(path, "unknown", damaged=(reason,), usable=False))
         found += map(_verified, parts)
-    if as_json:
+    if output is not None:
         objects = [{**asdict(one), "path": str(one.path), "whole": one.status == _WHOLE} for one in found]
-        click.echo(json.dumps(objects, indent=1, ensure_ascii=False))
+        with atomic_file(output) as partial:
+            partial.write_text(json.dumps(objects, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     for one in found:
         for message in one.damaged:
             click.echo(f"Error: {one.path}: {message}", err=True)
-        if not as_json:
-            _echo(one)
+        _echo(one)
     click.get_current_context().exit(max(one.status for one in found))
 
 
