@@ -18,6 +18,7 @@ import numpy as np
 from nymlink.core.errors import InputError, MissingExtraError, StoreError, UnknownNameError
 from nymlink.core.store.arrays import HalfVectors, Vectors
 from nymlink.core.terminal.progress import track
+from nymlink.index.dense.probing import NEIGHBOURS, PROBED, fewest_probes
 from nymlink.index.fusion.hits import Rows
 
 EXACT_NEIGHBOURS: Final = "exact"
@@ -28,9 +29,6 @@ _LINKS: Final = 32
 
 _EF: Final = 128
 """HNSW: size of the candidate list in building (efConstruction) and in searching (efSearch)."""
-
-_PROBED: Final = 64
-"""IVF: how many cells are searched (nprobe)."""
 
 _REFINED: Final = 4
 """IVF-PQ: entries fetched for each that is wanted, because their distances are approximate: their exact vectors
@@ -86,7 +84,11 @@ class FaissIndex:
         index = KINDS[kind](_faiss(), vectors)
         for start in track(range(0, len(vectors), _ADDED), f"building {kind}", shown=progress):
             index.add(vectors[start : start + _ADDED].astype(np.float32))
-        return cls(kind, index, len(vectors))
+        built = cls(kind, index, len(vectors))
+        if kind == "ivf-pq":
+            # faiss keeps it in its file.
+            index.nprobe = fewest_probes(built._search_cells, vectors, cells=index.nlist)
+        return built
 
     def search(self, queries: Vectors, k: int) -> Rows:
         """Find approximately the nearest entries of each query, in no defined order.
@@ -102,13 +104,17 @@ class FaissIndex:
             MissingExtraError: faiss is not installed.
             StoreError: the file is damaged.
         """
-        faiss = _faiss()
-        if self.kind == "hnsw":
-            settings = faiss.SearchParametersHNSW(efSearch=max(_EF, k))
-        else:
-            k = min(k * _REFINED, max(self._count, k))
-            settings = faiss.SearchParametersIVF(nprobe=_PROBED)
+        if self.kind == "ivf-pq":
+            return self._search_cells(queries, self._index.nprobe, k=k)
+        settings = _faiss().SearchParametersHNSW(efSearch=max(_EF, k))
         _, rows = self._index.search(np.ascontiguousarray(queries), k, params=settings)
+        return np.asarray(rows, np.int32)
+
+    def _search_cells(self, queries: Vectors, probes: int, *, k: int = NEIGHBOURS) -> Rows:
+        """Find entries in a number of cells, some for each that is wanted."""
+        settings = _faiss().SearchParametersIVF(nprobe=probes)
+        fetched = min(k * _REFINED, max(self._count, k))
+        _, rows = self._index.search(np.ascontiguousarray(queries), fetched, params=settings)
         return np.asarray(rows, np.int32)
 
     def save(self, directory: Path) -> None:
@@ -145,6 +151,9 @@ class FaissIndex:
             raise StoreError(
                 f"holds {index.ntotal} vectors, not {self._count}: build the index again", path=self._source
             )
+        if self.kind == "ivf-pq" and index.nprobe < min(PROBED, index.nlist):
+            # It would be searched with hardly any recall.
+            raise StoreError("does not say how many cells to probe: build the index again", path=self._source)
         return index
 
 
