@@ -14,9 +14,9 @@ from nymlink.index.fusion.hits import Rows
 PROBED: Final = 8
 """Cells probed at least, where there are so many."""
 
-_TARGET: Final = 0.98
-"""Recall that is looked for: a little more than the .97 that is wanted, since a sample decides and queries are
-farther from their neighbours than names of the index."""
+_TARGET: Final = 0.985
+"""Recall that is looked for. Queries are farther from their neighbours than names of the index are: where 98.0 %
+of the neighbours of names of MEDIC are found, 96.5 % of those of mentions are."""
 
 _GAIN: Final = 0.002
 """Where twice the cells find less than this share more, the codes lose neighbours, not the cells."""
