@@ -85,7 +85,7 @@ def accuracy(data: str, folder: str, task: str, contender: str) -> dict[str, Any
     from nymlink.annotation.settings import AnnotatorSettings
     from nymlink.evaluation.annotation import evaluate_annotation
     from nymlink.index.index import Index
-    from plain_matcher import PlainMatcher
+    from peers.annotators.plain_matcher import PlainMatcher
 
     index, corpus, type_ = TASKS[task]
     opened = Index.load(Path(folder) / index)

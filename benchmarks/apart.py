@@ -17,17 +17,21 @@ from importlib import import_module
 from typing import Any
 
 
-def run(function: str, *, interpreter: str = sys.executable, **arguments: Any) -> dict[str, Any]:
+def run(
+    function: str, *, interpreter: str = sys.executable, patience: float | None = None, **arguments: Any
+) -> dict[str, Any]:
     """Return the function's result, with the peak resident memory of its process under ``peak_mb`` (Linux).
 
     Args:
         function: module and name.
         interpreter: the Python that runs it, where it needs packages that this one lacks.
+        patience: seconds after which it is ended (``subprocess.TimeoutExpired``); ``None`` for no end.
         arguments: arguments of the function.
     """
     command = [interpreter, __file__, function, json.dumps(arguments)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
-    result: dict[str, Any] = json.loads(done.stdout)
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=patience)
+    # Libraries may print as well, before the function is done.
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return result
 
 

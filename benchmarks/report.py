@@ -42,7 +42,7 @@ def about(
         machine.
     """
     return {
-        "command": f"python benchmarks/{Path(sys.argv[0]).name} {' '.join(sys.argv[1:])}".strip(),
+        "command": f"python {_script()} {' '.join(sys.argv[1:])}".strip(),
         "data": data,
         "split": split,
         "dictionary": dictionary,
@@ -53,6 +53,12 @@ def about(
         "date": datetime.now(UTC).date().isoformat(),
         "machine": f"{os.cpu_count()} cores, {_processor()}; Python {platform.python_version()}",
     }
+
+
+def _script() -> str:
+    """Name the script that runs, as it is called from the folder of the repository."""
+    path, root = Path(sys.argv[0]).resolve(), Path(__file__).resolve().parents[1]
+    return str(path.relative_to(root)) if path.is_relative_to(root) else f"benchmarks/{path.name}"
 
 
 def _commit() -> str | None:
@@ -97,6 +103,12 @@ def publish(path: Path | None, text: str, parts: Sequence[str], **measured: Any)
     figures = measured.pop("figures", None)
     tables = dict(zip(parts, rows(text), strict=True))
     save(path, {"about": about(**measured), **tables, **({} if figures is None else {"figures": figures})})
+
+
+def load(path: Path) -> dict[str, Any]:
+    """Read a result; an empty one where there is no file yet."""
+    result: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return result
 
 
 def save(path: Path | None, result: dict[str, Any]) -> None:

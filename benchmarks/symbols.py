@@ -29,7 +29,8 @@ import apart
 import report
 from inputs import data_root
 from nymlink.encode.model.embedded import MINI
-from peers import GILDA, gilda_python
+from peers.environments import NotInstalledError, install
+from peers.roster import GILDA
 from symbol_variants import FAMILIES, GENE_FAMILIES
 
 VOCABULARIES: Final = {
@@ -210,6 +211,15 @@ def _written(rows: Sequence[Mapping[str, str]]) -> str:
     return report.table(list(rows[0]), [list(row.values()) for row in rows])
 
 
+def _gilda(folder: Path) -> str | None:
+    """Install gilda, and return the Python that has it; ``None``, with a message, where that fails."""
+    try:
+        return install(folder, [GILDA])
+    except NotInstalledError as error:
+        print(f"{GILDA} could not be installed and is left out: {error}", file=sys.stderr)
+        return None
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -221,7 +231,7 @@ def main() -> None:
     encoder = None if arguments.encoder == "none" else arguments.encoder
     result = {}
     with tempfile.TemporaryDirectory() as room:
-        gilda = gilda_python(room)
+        gilda = _gilda(Path(room) / "gilda")
         for vocabulary in arguments.vocabularies:
             folder = Path(room) / vocabulary
             folder.mkdir()

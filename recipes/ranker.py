@@ -76,7 +76,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="corpora/ and vocabularies/")
     parser.add_argument("--encoder", default=MINI, help="name of the installed encoder")
     arguments = parser.parse_args()
-    made = _Made(arguments.folder, arguments.data, arguments.encoder)
+    made = Made(arguments.folder, arguments.data, arguments.encoder)
     merged = Vocabulary.load(arguments.folder / "merged")
     corpora = {"ncbi": ncbi(arguments.data), "mondo": mondo(arguments.data)}
     parts = [
@@ -113,7 +113,7 @@ def main() -> None:
     print(f"{learned_from} → {ranker_file(arguments.encoder)}")
 
 
-class _Made:
+class Made:
     """Indexes and questions that are made once, and kept."""
 
     def __init__(self, folder: Path, data: Path, encoder: str) -> None:

@@ -13,7 +13,8 @@ from tests.annotation.toy import ANNOTATOR, VOCABULARY
 
 
 def test_a_plain_matcher_is_compared(script: Callable[[str], ModuleType]) -> None:
-    benchmark, plain = script("annotate"), script("plain_matcher").PlainMatcher(VOCABULARY)
+    benchmark = script("annotate")
+    plain = script("peers.annotators.plain_matcher").PlainMatcher(VOCABULARY)
     text = "Seizures: a RENAL-anomaly, an epileptic seizure; kidney cysts."
     gold = Corpus("toy", (Document("1", text, (Mention("Seizures", 0, 8, "", ("P:5",)),)),))
     [(_, links)] = plain.annotate_documents(gold.documents)

@@ -186,6 +186,17 @@ def test_another_run_is_not_gone_on_with(tmp_path: Path) -> None:
     assert len(run(path, 900, resume=False, made_of={"settings": 1})) == 900
 
 
+def test_two_runs_do_not_write_one_output(tmp_path: Path) -> None:
+    path = tmp_path / "out.tsv"
+    with resumable_links(path, "tsv", LinksInfo(located=True), {}, resume=False) as links:
+        with pytest.raises(OutputError, match="another annotation is writing this: wait until it ends"):
+            run(path, 10, resume=False, made_of={})
+        links.writer.write(Link(Mention("7"), "7"))
+        links.document_written()
+    assert len(path.read_text().splitlines()) == 2
+    assert len(run(path, 10, resume=False, made_of={})) == 10
+
+
 def test_a_run_that_was_not_killed_begins_anew(tmp_path: Path) -> None:
     path = tmp_path / "out.tsv"
     assert len(run(path, 10, resume=True, made_of={})) == 10

@@ -29,10 +29,10 @@ def pubtator(texts: Texts) -> bytes:
     return "".join(f"{id}|t|{text}\n{id}|a|\n\n" for id, text in texts).encode()
 
 
-def parquet(texts: Texts, *, group: int = 7) -> bytes:
+def parquet(texts: Texts, *, group: int = 7, compression: str = "snappy") -> bytes:
     out = io.BytesIO()
     table = pa.table({"id": [id for id, _ in texts], "text": [text for _, text in texts]})
-    pq.write_table(table, out, row_group_size=group)
+    pq.write_table(table, out, row_group_size=group, compression=compression)
     return out.getvalue()
 
 

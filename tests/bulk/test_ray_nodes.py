@@ -53,6 +53,21 @@ def test_a_cluster_that_is_not_there_is_said_at_once(tmp_path: Path, monkeypatch
         run_job([tmp_path / "texts.jsonl"], tmp_path / "out", Reversing(), address=address)
 
 
+def test_a_cluster_that_refuses_may_ask_for_a_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ray = pytest.importorskip("ray")
+
+    def refused(*_: object, **__: object) -> None:
+        # What Ray says of a token that is missing, half a minute later.
+        raise ConnectionError("Failed to connect to Ray cluster at 192.0.2.2:6379")
+
+    monkeypatch.setattr(ray, "init", refused)
+    (tmp_path / "texts.jsonl").write_bytes(files.jsonl([("1", "text")]))
+    with socket.create_server(("127.0.0.1", 0)) as head:
+        address = f"127.0.0.1:{head.getsockname()[1]}"
+        with pytest.raises(InputError, match=f"{address} refuses this machine: .*Set RAY_AUTH_MODE=token"):
+            run_job([tmp_path / "texts.jsonl"], tmp_path / "out", Reversing(), address=address)
+
+
 def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray.data", None)
     monkeypatch.setitem(sys.modules, "ray", None)

@@ -107,6 +107,15 @@ def test_a_damaged_group_of_parquet_takes_no_other_with_it(tmp_path: Path) -> No
     assert [row.text for row in found[7:]] == [f"text {number}" for number in range(7, 21)]
 
 
+def test_text_of_parquet_that_is_not_utf8_is_damage(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    content = files.parquet([(str(number), f"text {number}") for number in range(9)], compression="none")
+    path.write_bytes(content.replace(b"text 8", b"te\xeet 8"))
+    found = rows(path, 100)
+    assert [row.text for row in found[:7]] == [f"text {number}" for number in range(7)]
+    assert all("damaged" in (row.error or "") for row in found[7:])
+
+
 def test_mentions_of_documents_come_with_them(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("7|t|A cyst.\n7|a|Of it.\n7\t2\t6\tcyst\tDisease\tX:1\nnonsense\n\n8|t|No\n8|a|\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,12 @@ from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.embedded import MINI
 from nymlink.encode.model.installed import installed
+from nymlink.index.index import Index
+from nymlink.project.add_file import add_table
+from nymlink.project.index_reference import IndexReference
+from nymlink.project.model import Target
+from nymlink.project.project import Project
+from nymlink.project.review.decisions import decide
 from nymlink.rerank.dual.dual_encoder import DualEncoder, DualEncoderConfig
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.cli.conftest import Run
@@ -116,3 +123,27 @@ def test_commands_refuse_what_is_damaged_and_print_nothing(run: Run, folder: Pat
         result = run(*arguments)
         assert (result.exit_code, result.stdout, "is damaged" in result.stderr) == (2, "", True), result.output
     assert len(Vocabulary.load(folder / "index" / "vocabulary")) == 3
+
+
+def test_a_project_is_verified_with_its_log(run: Run, built: Path, tmp_path: Path) -> None:
+    path = tmp_path / "visits.nymlink"
+    with Project.create(path, index=IndexReference.of("toy", Index.load(built / "index"))) as project:
+        add_table(project, b"term\ngout\nfever\n", "visits.csv")
+        for term in (1, 2):
+            decide(project, reviewer="ann", term=term, verdict="concept", targets=[Target("X:1", "gout")])
+    result = run("verify", tmp_path)
+    assert result.exit_code == 0
+    assert "visits.nymlink: project, 1 file, whole" in result.stdout
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE decision SET essence = 'exact:X:2' WHERE id = 1")
+    connection.execute("UPDATE current SET decision = 1 WHERE term = 2")
+    connection.commit()
+    connection.close()
+    result = run("verify", "--json", path)
+    assert result.exit_code == 1
+    [found] = json.loads(result.stdout)
+    assert (found["kind"], found["whole"], len(found["damaged"])) == ("project", False, 2)
+    assert "decision 1 contradicts itself" in result.stderr
+    assert "of ann on term 2 another decision counts than the last in the log" in result.stderr
+    path.write_bytes(path.read_bytes()[:5000])
+    assert run("verify", path).exit_code == 1

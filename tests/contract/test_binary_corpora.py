@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import random
+import zipfile
 from pathlib import Path
 
 import openpyxl
@@ -13,11 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nymlink.bulk.rows.row import Source
+from nymlink.bulk.rows.sources import open_sources
 from nymlink.core.errors import InputError
 from nymlink.core.formats import find_format
 from nymlink.core.problems import Problems
 from nymlink.corpus import read_corpus
 from nymlink.corpus.readers import CORPUS_FORMATS
+from nymlink.pairs.read_pairs import read_pairs
 
 ROWS = [
     {"document": "7", "mention": "MI", "start": 4, "end": 6, "concept_id": "D1|D2", "sentence": "The MI"},
@@ -109,3 +113,30 @@ def test_a_workbook_whose_list_of_parts_is_damaged_is_an_error(tmp_path: Path) -
     path.write_bytes(content)
     with pytest.raises(InputError, match="the workbook is damaged"):
         read_corpus(path)
+
+
+def test_columns_of_parquet_whose_names_are_not_utf8_are_damage(tmp_path: Path) -> None:
+    path = write(tmp_path, parquet().replace(b"document", b"docum\xeent"))
+    for read in (lambda: read_corpus(path), lambda: list(read_pairs(path)), lambda: _bulk_sources(path)):
+        with pytest.raises(InputError, match="Parquet file"):
+            read()
+
+
+def _bulk_sources(path: Path) -> list[Source]:
+    return open_sources([path], column="text", given=False, further={})
+
+
+def test_a_row_number_beyond_every_workbook_does_not_make_reading_endless(tmp_path: Path) -> None:
+    out, number = io.BytesIO(), 10**12
+    with zipfile.ZipFile(io.BytesIO(xlsx())) as sound, zipfile.ZipFile(out, "w") as damaged:
+        for info in sound.infolist():
+            content = sound.read(info)
+            if info.filename.endswith("sheet1.xml"):
+                content = content.replace(b'<row r="4"', b'<row r="%d"' % number).replace(
+                    b'r="A4"', b'r="A%d"' % number
+                )
+            damaged.writestr(info, content)
+    problems = Problems()
+    corpus = read_corpus(write(tmp_path, out.getvalue()), problems=problems)
+    assert [mention.text for _, mention in corpus.mentions()] == ["MI", "The"]
+    assert "a row has a number above 1,048,576" in problems.first[0].message

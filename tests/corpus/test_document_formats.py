@@ -253,6 +253,16 @@ def test_conll_in_another_order_and_broken(tmp_path: Path) -> None:
     assert [each.line for each in problems.first] == [6, 7]
 
 
+_NORMALISED = {"passages": [], "entities": [{"text": ["x"], "offsets": [[0, 1]], "normalized": ["D1"]}]}
+
+
+@pytest.mark.parametrize("content", ["9" * 30, "[1, null, []]", '"text"', json.dumps(_NORMALISED)])
+def test_bigbio_without_objects_is_an_error(content: str, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(content)
+    with pytest.raises(InputError, match="not of BigBIO's schema"):
+        read_corpus(tmp_path / "a.json", format="bigbio")
+
+
 def test_bigbio_in_columns_and_in_parquet(tmp_path: Path) -> None:
     row = {
         "id": "x",

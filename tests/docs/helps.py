@@ -40,7 +40,7 @@ def _helps(command: click.Command, path: str) -> Iterator[tuple[str, Help]]:
 
 COMMANDS: Final = dict(_helps(nymlink, "nymlink"))
 
-_SCRIPTS: Final = "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("benchmarks/*.py"))
+_SCRIPTS: Final = "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("benchmarks/**/*.py"))
 OPTIONS: Final = {option for command in COMMANDS.values() for option in command.options} | set(
     re.findall(r'"(--[a-z-]+)"', _SCRIPTS)
 )

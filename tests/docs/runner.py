@@ -198,8 +198,10 @@ def check_script(words: list[str], place: str) -> None:
     if words[0] == "-m":
         words = [f"{words[1].replace('.', '/')}/__main__.py", *words[2:]]
     script = ROOT / words[0]
-    assert script.is_file(), f"{place}: no script {words[0]}"
-    source = script.read_text(encoding="utf-8")
+    # A folder of scripts with a "__main__.py" is run as one.
+    files = sorted(script.glob("*.py")) if (script / "__main__.py").is_file() else [script]
+    assert all(file.is_file() for file in files), f"{place}: no script {words[0]}"
+    source = "".join(file.read_text(encoding="utf-8") for file in files)
     for option in (word for word in words if word.startswith("--")):
         assert f'"{option}"' in source, f"{place}: {words[0]} has no option {option}"
 

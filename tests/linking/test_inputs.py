@@ -75,7 +75,7 @@ def test_what_is_no_mention_is_said_with_its_position(wrong: Any, said: str) -> 
 
 @pytest.mark.parametrize(
     "wrong",
-    [3, b"heart attack", bytearray(b"x"), {"MI": 1}, Mention("MI"), np.array([["MI"]]), np.array("MI"), True],
+    [3, b"heart attack", bytearray(b"x"), {"MI": 1}, np.array([["MI"]]), np.array("MI"), True],
 )
 def test_what_cannot_be_linked_is_said(wrong: Any) -> None:
     with pytest.raises(InputError, match="cannot be linked: give a string, a list of strings, or a Document"):

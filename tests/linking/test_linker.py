@@ -32,6 +32,13 @@ def test_a_string_gives_a_link() -> None:
     assert (link.best.score, link.best.parts) == (1, {"exact": 1, "sparse": 1, "writing": 0.6})
 
 
+def test_a_mention_gives_a_link() -> None:
+    mention = Mention("ovarian cancer", type="Disease")
+    link = LINKER.link(mention)
+    assert link == LINKER.link([mention])[0]
+    assert link.mention is mention
+
+
 def test_a_list_gives_links_in_order() -> None:
     found = LINKER.link(["heart attack", Mention("ovarian cancer", type="Disease"), "heart attack", ""])
     assert [link.best.concept_id if link.best else None for link in found] == ["D:3", "D:2", "D:3", None]

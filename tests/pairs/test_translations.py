@@ -64,6 +64,13 @@ def test_rows_of_one_word_are_left_out_and_broken_ones_said(tmp_path: Path) -> N
     ]
 
 
+def test_first_lines_of_one_column_are_said_and_left_out(tmp_path: Path) -> None:
+    path = write(tmp_path, "words\n\nheart\tkalp\nliver\tkaraciğer\n")
+    problems = Problems()
+    assert read_translations(path, problems=problems).left == ["heart", "liver"]
+    assert [one.line for one in problems.first] == [1]
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

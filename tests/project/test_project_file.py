@@ -113,6 +113,16 @@ def test_tables_of_others_are_refused(project: Project, path: Path, statement: s
         Project(path)
 
 
+@pytest.mark.parametrize("writes", [True, False])
+def test_a_name_of_a_table_that_is_no_text_is_damage(linked: Project, path: Path, writes: bool) -> None:
+    linked.close()
+    whole = path.read_bytes()
+    # The first statement of the schema, which SQLite quotes in its message.
+    path.write_bytes(whole.replace(b"CREATE TABLE", b"CRE\xce\xffE TABLE", 1))
+    with pytest.raises(ProjectError, match="damaged"):
+        Project(path, writes=writes)
+
+
 @pytest.mark.parametrize("place", range(50, 90_000, 6000))
 def test_damage_is_said(linked: Project, path: Path, place: int) -> None:
     linked.close()

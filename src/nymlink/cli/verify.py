@@ -1,11 +1,13 @@
-"""`nymlink verify`: find damage in vocabularies, indexes, encoders and other folders of nymlink."""
+"""`nymlink verify`: find damage in vocabularies, indexes, projects and what else nymlink writes."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 
@@ -16,6 +18,9 @@ from nymlink.encode.cache.blocks import check_block
 from nymlink.encode.cache.encoder_cache import is_encoder_cache
 from nymlink.index.index import Index
 from nymlink.index.store import KIND as INDEX
+from nymlink.project.find_damage import find_damage as find_project_damage
+from nymlink.project.find_damage import is_project
+from nymlink.project.project import ENDING
 from nymlink.vocabulary.store import KIND as VOCABULARY
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -27,87 +32,128 @@ _SHOWN: Final = 3
 """Foreign files that are named."""
 
 
-@click.command()
-@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FOLDER...")
-def verify(folders: tuple[Path, ...]) -> None:
-    """Find damage in vocabularies, indexes and other folders of nymlink: compare every file with its digest.
+@dataclass(frozen=True, slots=True)
+class _Verified:
+    """What was found of a folder or project.
 
-    FOLDER is a vocabulary, an index, an encoder, a re-ranker, a training, a report of a merge, a cache of vectors,
-    or a folder of such. Damaged files are named, with what to do about them. The exit status is 0 where all is
-    whole, 1 where something is damaged, and 2 where something cannot be verified.
+    Attributes:
+        path: the folder or file.
+        kind: what it holds.
+        files: how many files were compared.
+        size: their bytes.
+        damaged: a message for each damage.
+        foreign: files that are not nymlink's.
+        usable: whether it could be verified at all.
+    """
+
+    path: Path
+    kind: str
+    files: int = 0
+    size: int = 0
+    damaged: tuple[str, ...] = ()
+    foreign: tuple[str, ...] = ()
+    usable: bool = True
+
+    @property
+    def status(self) -> int:
+        return (_DAMAGED if self.damaged else _WHOLE) if self.usable else _UNUSABLE
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Write what was found as JSON, an object for each PATH in it."
+)
+def verify(paths: tuple[Path, ...], *, as_json: bool) -> None:
+    """Find damage in vocabularies, indexes, projects and what else nymlink writes: compare all files with digests.
+
+    PATH is a vocabulary, an index, an encoder, a re-ranker, a training, a bulk job, a report of a merge, a cache
+    of vectors, a project file, or a folder of such. Of a project its seal is compared, SQLite checks its pages and
+    keys, and its decisions are compared with its log. What is damaged is named, with what to do about it. The exit
+    status is 0 where all is whole, 1 where something is damaged, and 2 where something cannot be verified.
 
     \b
     nymlink verify mondo-index
-    nymlink verify ~/.cache/nymlink
+    nymlink verify ~/.cache/nymlink --json
     """
-    status = _WHOLE
-    for folder in folders:
-        parts = list(_parts(folder))
+    found = []
+    for path in paths:
+        parts = list(_parts(path))
         if not parts:
-            reason = "nothing that nymlink wrote is in it" if folder.is_dir() else "no such folder"
-            click.echo(f"Error: {folder}: {reason}", err=True)
-            status = _UNUSABLE
-        for part in parts:
-            status = max(status, _encoder_cache(part) if is_encoder_cache(part) else _directory(part))
-    click.get_current_context().exit(status)
+            reason = "nothing that nymlink wrote is in it" if path.is_dir() else "no such folder or project"
+            found.append(_Verified(path, "unknown", damaged=(reason,), usable=False))
+        found += map(_verified, parts)
+    if as_json:
+        objects = [{**asdict(one), "path": str(one.path), "whole": one.status == _WHOLE} for one in found]
+        click.echo(json.dumps(objects, indent=1, ensure_ascii=False))
+    for one in found:
+        for message in one.damaged:
+            click.echo(f"Error: {one.path}: {message}", err=True)
+        if not as_json:
+            _echo(one)
+    click.get_current_context().exit(max(one.status for one in found))
 
 
 def _parts(folder: Path) -> Iterator[Path]:
-    """Yield the folders to verify in a folder, itself or those within it."""
+    """Yield the folders and projects to verify in a folder, itself or those within it."""
     try:
+        if is_project(folder):
+            yield folder
         is_part = (folder / MANIFEST).is_file() or is_encoder_cache(folder)
         if is_part:
             yield folder
         if folder.is_dir() and (not is_part or is_training(folder)):
             for inner in sorted(folder.iterdir()):
                 # An encoder's own folders are in its manifest.
-                if inner.is_dir() and not inner.is_symlink() and (not is_part or inner.name == "checkpoints"):
+                if inner.is_symlink() or (is_part and inner.name != "checkpoints"):
+                    continue
+                if inner.is_dir() or inner.suffix == ENDING:
                     yield from _parts(inner)
     except OSError as error:
         raise StoreError(f"cannot be read: {error.strerror}", path=folder) from error
 
 
-def _directory(folder: Path) -> int:
+def _verified(path: Path) -> _Verified:
+    if path.is_file():
+        return _Verified(path, "project", 1, path.stat().st_size, tuple(find_project_damage(path)))
+    return _encoder_cache(path) if is_encoder_cache(path) else _directory(path)
+
+
+def _directory(folder: Path) -> _Verified:
     try:
         manifest, damaged = find_damage(folder)
     except StoreError as error:
-        click.echo(f"Error: {error}", err=True)
         # An unreadable manifest was probably ours; a foreign one of the same name is not damage.
-        return _DAMAGED if error.path == str(folder / MANIFEST) else _UNUSABLE
+        is_ours = error.path == str(folder / MANIFEST)
+        return _Verified(folder, "unknown", damaged=(error.message,), usable=is_ours)
     opener = _OPENERS.get(manifest["kind"])
     if opener is not None and not damaged:
         try:
             opener(folder)
         except NymlinkError as error:
             damaged = [error.message]
-    size = sum(file["size"] for file in manifest["files"].values()) if not damaged else 0
-    _echo(folder, manifest["kind"], len(manifest["files"]), size, damaged)
-    _echo_foreign(folder, manifest)
-    return _DAMAGED if damaged else _WHOLE
+    files = manifest["files"]
+    size = sum(file["size"] for file in files.values()) if not damaged else 0
+    foreign = () if is_training(folder) else islice(foreign_files(folder, manifest), _SHOWN + 1)
+    return _Verified(folder, manifest["kind"], len(files), size, tuple(damaged), tuple(foreign))
 
 
-def _encoder_cache(folder: Path) -> int:
+def _encoder_cache(folder: Path) -> _Verified:
     blocks, damaged = sorted(folder.glob("*.npy")), []
     for block in blocks:
         try:
             check_block(block)
         except StoreError as error:
             damaged.append(f"{block.name}: {error.message}")
-    _echo(folder, "cache of vectors", len(blocks), sum(block.stat().st_size for block in blocks), damaged)
-    return _DAMAGED if damaged else _WHOLE
+    size = sum(block.stat().st_size for block in blocks)
+    return _Verified(folder, "cache of vectors", len(blocks), size, tuple(damaged))
 
 
-def _echo(folder: Path, kind: str, files: int, size: int, damaged: list[str]) -> None:
-    for message in damaged:
-        click.echo(f"Error: {folder}: {message}", err=True)
-    state = f"{len(damaged):,} damaged" if damaged else f"whole, {size / 1e6:,.1f} MB"
-    click.echo(f"{folder}: {kind}, {files:,} files, {state}")
-
-
-def _echo_foreign(folder: Path, manifest: dict[str, Any]) -> None:
-    if is_training(folder):
+def _echo(one: _Verified) -> None:
+    if not one.files and one.damaged:
         return
-    foreign = list(islice(foreign_files(folder, manifest), _SHOWN + 1))
-    if foreign:
-        more = ", …" if len(foreign) > _SHOWN else ""
-        click.echo(f"{folder}: not nymlink's, not verified: {', '.join(foreign[:_SHOWN])}{more}")
+    state = f"{len(one.damaged):,} damaged" if one.damaged else f"whole, {one.size / 1e6:,.1f} MB"
+    click.echo(f"{one.path}: {one.kind}, {one.files:,} file{'s' * (one.files != 1)}, {state}")
+    if one.foreign:
+        more = ", …" if len(one.foreign) > _SHOWN else ""
+        click.echo(f"{one.path}: not nymlink's, not verified: {', '.join(one.foreign[:_SHOWN])}{more}")

@@ -157,7 +157,7 @@ class Linker:
         return cls(Index.build(vocabulary, encoder=encoder, progress=progress), **settings)
 
     @overload
-    def link(self, what: str, *, language: str | None = None) -> Link: ...  # type: ignore[overload-overlap]  # a string is a sequence of strings
+    def link(self, what: str | Mention, *, language: str | None = None) -> Link: ...  # type: ignore[overload-overlap]  # a string is a sequence of strings
     @overload
     def link(self, what: Document | Sequence[str | Mention], *, language: str | None = None) -> Links: ...
     @overload
@@ -170,13 +170,13 @@ class Linker:
         (None, NaN, pandas.NA) has an empty link; a warning counts it.
 
         Args:
-            what: a string, strings or mentions, a document, or a data frame of pandas or polars.
+            what: a string or a mention, a list of them, a document, or a data frame of pandas or polars.
             column: of a data frame, the column of mentions.
             language: code of the language ("en") of those that state none; ``None`` for that of the linker.
 
         Returns:
-            A link for a string; for a data frame one of the same kind, with columns of the links added and a row
-            for each candidate; else a list of links, one for each mention, in order.
+            A link for a string or a mention; for a data frame one of the same kind, with columns of the links and
+            a row for each candidate; else a list of links, one for each mention, in order.
 
         Raises:
             InputError: this is nothing of that, or offsets are not those of a mention; the message says which.
@@ -187,7 +187,7 @@ class Linker:
             return with_links(what, links)
         if column is not None:
             raise InputError("column= names a column of a data frame: give one of pandas or polars")
-        if isinstance(what, str) or is_missing(what):
+        if isinstance(what, str | Mention) or is_missing(what):
             [[link]] = self._link_documents([as_document([what], stacklevel=2)], language, stacklevel=3)
             return link
         [links] = self._link_documents([as_document(what, stacklevel=2)], language, stacklevel=3)

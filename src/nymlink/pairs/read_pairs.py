@@ -85,7 +85,7 @@ def _parquet(stream: IO[bytes], path: Path, problems: Problems) -> Iterator[pa.R
                     problems.reject(path, rows_read + row + 1, "a row without a concept or a name")
                 rows_read += len(batch)
                 yield pa.RecordBatch.from_arrays([column.filter(kept) for column in columns], schema=PAIRS)
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         raise InputError(
             f"the Parquet file cannot be read as pairs ({error}): write it again", path=path
         ) from error

@@ -16,6 +16,7 @@ from urllib.parse import quote
 from filelock import FileLock, Timeout
 
 from nymlink.project.errors import LockedError, NotSavedError, ProjectError, ReadOnlyError
+from nymlink.project.seal import is_broken, make_room, seal
 
 _FORMAT: Final = 1
 """Version of the tables, SQLite's `user_version`."""
@@ -45,6 +46,7 @@ class Database:
 
     def __init__(self, path: Path, *, writes: bool) -> None:
         _require_project(path)
+        _require_sealed(path)
         self.path = path
         self.writes = writes
         self._turn = RLock()
@@ -123,11 +125,18 @@ class Database:
     def close(self) -> None:
         """Close the file, and let others write to it."""
         with self._turn:
+            at_rest = False
             if self.writes:
                 # At rest it is one file, which can be copied; not where somebody is reading it.
                 with suppress(sqlite3.Error):
-                    self._connection.execute("PRAGMA journal_mode = DELETE")
+                    make_room(self._connection)
+                    mode = self._connection.execute("PRAGMA journal_mode = DELETE").fetchone()[0]
+                    at_rest = mode == "delete"
             self._connection.close()
+            if at_rest:
+                # Without a seal nothing but damage in it is missed.
+                with suppress(OSError):
+                    seal(Path(os.path.realpath(self.path)))
             self._release()
 
     def _release(self) -> None:
@@ -158,6 +167,9 @@ class Database:
     def _errors_in_words(self) -> Iterator[None]:
         try:
             yield
+        except UnicodeDecodeError as error:
+            # The message of an error quotes a name in the file that is no text.
+            raise ProjectError(_damaged("a name in it is no text"), path=self.path) from error
         except sqlite3.DatabaseError as error:
             name = getattr(error, "sqlite_errorname", "")
             if name == "SQLITE_FULL":
@@ -189,6 +201,20 @@ def _require_project(path: Path) -> None:
         raise ProjectError("this is no project file of nymlink: make one with `nymlink project new`", path=path)
 
 
+def _require_sealed(path: Path) -> None:
+    """Check that a file is as it was when it was closed.
+
+    Raises:
+        ProjectError: it is damaged.
+    """
+    try:
+        broken = is_broken(Path(os.path.realpath(path)))
+    except OSError as error:
+        raise ProjectError(f"the project cannot be opened ({error.strerror})", path=path) from error
+    if broken:
+        raise ProjectError(_damaged("it is not as it was when it was closed"), path=path)
+
+
 def _locked(path: Path) -> FileLock:
     path = Path(os.path.realpath(path))
     lock = FileLock(path.with_name(f".{path.name}.lock"), thread_local=False)
@@ -212,10 +238,12 @@ def _connected(path: Path, *, writes: bool) -> sqlite3.Connection:
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA trusted_schema = OFF")
         if writes:
+            # What is deleted is gone, the seal of before too.
+            connection.execute("PRAGMA secure_delete = ON")
             connection.execute("PRAGMA journal_mode = WAL")
             # A decision is on the disk before it is answered.
             connection.execute("PRAGMA synchronous = FULL")
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise ProjectError(_damaged(str(error)), path=path) from error
     return connection
 

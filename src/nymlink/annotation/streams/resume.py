@@ -20,6 +20,7 @@ from typing import Any, Final, TextIO, cast
 from nymlink.annotation.streams.journal import Journal
 from nymlink.core.errors import OutputError
 from nymlink.core.store.atomic import output_errors
+from nymlink.core.store.folder_lock import locked_file
 from nymlink.linking.writers import LINK_FORMATS
 from nymlink.linking.writers.files import TEXT_ERRORS, open_target, open_writer
 from nymlink.linking.writers.flat_rows import RowWriter
@@ -68,12 +69,13 @@ def resumable_links(
 
     Raises:
         InputError: the earlier run was of other input or with other settings.
-        OutputError: the output cannot be written.
+        OutputError: the output cannot be written, or another run is writing it.
     """
     journal = Journal.beside(path, made_of)
-    done, size = journal.read() if resume else (0, 0)
     with output_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
+    with locked_file(path, "annotation"), output_errors(path):
+        done, size = journal.read() if resume else (0, 0)
         with _KEEPERS[LINK_FORMATS.get(format).target](path, format, info, journal, done, size) as links:
             yield links
         journal.path.unlink(missing_ok=True)

@@ -32,6 +32,12 @@ _STORE: Final = 100 << 20
 _REACHED: Final = 10
 """Seconds in which the head of a cluster must answer."""
 
+_TOKEN: Final = (
+    "it probably asks for a token, which Ray looks for by itself only with --address auto. Set "
+    "RAY_AUTH_MODE=token here, with the head's file ~/.ray/auth_token (or its content in RAY_AUTH_TOKEN); if that "
+    "is set, see that the token is the head's, and that what answers there is Ray"
+)
+
 
 class RayEngine:
     """Gives shards to actors of Ray.
@@ -175,9 +181,16 @@ def _start(address: str | None, cores: int) -> None:
                 f"the Ray cluster at {address} has another version of Ray or Python than this machine: install "
                 f"the same on every node ({' '.join(text.split())[:300]})"
             ) from error
+        if address == "auto":
+            what = "this machine is of no Ray cluster"
+        elif type(error) is ConnectionError and ":" in address:
+            # Something answers there. Ray says of neither that a token is asked for nor that it is another.
+            raise InputError(f"the Ray cluster at {address} refuses this machine: {_TOKEN}") from error
+        else:
+            what = f"there is no Ray cluster at {address}"
         raise InputError(
-            f"there is no Ray cluster at {address} ({text.partition('. ')[0][:200]}): start one (ray start "
-            "--head), or leave --address out for this machine alone"
+            f"{what} ({text.partition('. ')[0][:200]}): start one (ray start --head), or leave --address out for "
+            "this machine alone"
         ) from error
 
 

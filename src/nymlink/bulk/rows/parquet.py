@@ -33,7 +33,7 @@ def _open(path: Path) -> pq.ParquetFile:
         return pq.ParquetFile(path)
     except FileNotFoundError as error:
         raise InputError("no such file", path=path) from error
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise InputError("the Parquet file is damaged or none: write or download it again", path=path) from error
 
 
@@ -66,7 +66,7 @@ def _read(shard: Shard) -> Iterator[Row]:
         try:
             batches = file.iter_batches(batch_size=max(shard.rows, 1), row_groups=[shard.group], columns=names)
             values = _slice(batches, shard.start, shard.stop)
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             # What cannot be decoded takes its shard with it, row by row, and nothing else.
             message = f"damaged ({str(error).partition(chr(10))[0][:100]})"
             yield from (Row(shard.line + place, error=message) for place in range(shard.rows))

@@ -1,4 +1,4 @@
-"""Lock a folder that is written over a long time against a second writer."""
+"""Lock a folder or a file that is written over a long time against a second writer."""
 
 from __future__ import annotations
 
@@ -27,16 +27,34 @@ def locked_folder(folder: Path, writer: str) -> Iterator[None]:
     Raises:
         OutputError: another one has the lock, or the folder cannot be made.
     """
-    lock = FileLock(folder / LOCK)
     with output_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
+    with _locked(folder / LOCK, folder, f"another {writer} is writing to this folder"):
+        yield
+
+
+@contextmanager
+def locked_file(file: Path, writer: str) -> Iterator[None]:
+    """Lock a file that is written over a long time, in a folder that there is, until the block ends.
+
+    Args:
+        file: the file, which need not be there.
+        writer: what writes it, for the message.
+
+    Raises:
+        OutputError: another one has the lock.
+    """
+    with _locked(file.with_name(f".{file.name}{LOCK}"), file, f"another {writer} is writing this"):
+        yield
+
+
+@contextmanager
+def _locked(path: Path, target: Path, taken: str) -> Iterator[None]:
+    lock = FileLock(path)
     try:
         lock.acquire(blocking=False)
     except Timeout as error:
-        raise OutputError(
-            f"another {writer} is writing to this folder: wait until it ends, or choose another output",
-            path=folder,
-        ) from error
+        raise OutputError(f"{taken}: wait until it ends, or choose another output", path=target) from error
     except OSError:
         pass  # The file system has no locks: go on without one.
     try:
@@ -44,5 +62,5 @@ def locked_folder(folder: Path, writer: str) -> Iterator[None]:
     finally:
         with suppress(OSError):
             # On Windows a locked file cannot be removed; filelock removes it there when it is released.
-            (folder / LOCK).unlink()
+            path.unlink()
         lock.release()

@@ -69,7 +69,9 @@ def _documents(
         yield line, assemble(id_, passages, unit, path=path, line=line, problems=problems)
 
 
-def _id(row: Mapping[str, Any]) -> str:
+def _id(row: Any) -> str:
+    if not isinstance(row, Mapping):
+        raise TypeError("not an object")
     found = next((row[key] for key in ("document_id", "id") if row.get(key) not in (None, "")), "")
     return str(found)
 
@@ -77,6 +79,8 @@ def _id(row: Mapping[str, Any]) -> str:
 def _items(value: Any) -> list[Mapping[str, Any]]:
     """Return a list of objects, of which the columns may be given."""
     if not isinstance(value, Mapping):
+        if not all(isinstance(each, Mapping) for each in value):
+            raise TypeError("not a list of objects")
         return list(value)
     columns = {key: list(column) for key, column in value.items()}
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

@@ -130,6 +130,9 @@ def _rows(
 ) -> Iterator[tuple[int, str, str]]:
     """Yield line number, left and right word of each row, in lower case."""
     first = next(records, None)
+    while first is not None and len(first.fields) == 1:
+        problems.reject(path, first.line, "one column: there is no translation behind it")
+        first = next(records, None)
     if first is None:
         return
     columns = _columns_of_header(first.fields, languages)

@@ -63,7 +63,7 @@ def _open(path: Path) -> pq.ParquetFile:
         return pq.ParquetFile(path)
     except FileNotFoundError as error:
         raise InputError("no such file", path=path) from error
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise InputError(f"the Parquet file is damaged or none ({_first_line(error)})", path=path) from error
 
 

@@ -34,6 +34,8 @@ _PIECE_BYTES: Final = 1 << 20
 _LONGEST_TAG: Final = 200
 _MOST_COLUMNS: Final = 1000
 """The most columns to which a merged cell widens a row."""
+_MOST_ROWS: Final = 1 << 20
+"""The most rows of a sheet in programs that make workbooks; the library fills the gap before a larger number."""
 _MERGED: Final = re.compile(rb'<mergeCell\s[^>]*?ref="([A-Z]{1,3})([0-9]{1,7}):([A-Z]{1,3})([0-9]{1,7})"')
 
 
@@ -126,6 +128,10 @@ def _cells(sheet: Any, written: Any, path: Path, problems: Problems) -> Iterator
         merged = _Merged(_merged_areas(path, sheet))
         pairs = zip(sheet.iter_rows(values_only=True), written.iter_rows(values_only=True), strict=False)
         for number, (row, source) in enumerate(pairs, start=1):
+            if number > _MOST_ROWS:
+                what = f"sheet {sheet.title!r} is damaged (a row has a number above {_MOST_ROWS:,})"
+                problems.reject(path, None, f"{what}: nothing after this can be read")
+                return
             cells = [_value(value) for value in row]
             for value, formula in zip(row, source, strict=False):
                 if value is None and isinstance(formula, str) and formula.startswith("="):

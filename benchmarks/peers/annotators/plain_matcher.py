@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Final
 
 from nymlink.corpus.model import Document, Mention
 from nymlink.linking.model import Candidate, Link
 from nymlink.vocabulary.vocabulary import Vocabulary
+from peers.annotators.nymlink_annotator import found_by
+from peers.dictionary import Annotate, Dictionary
 
 _WORD: Final = re.compile(r"[^\W_]+")
 
@@ -56,3 +59,8 @@ class PlainMatcher:
                     place += size - 1
                     break
             place += 1
+
+
+def load(dictionary: Dictionary, index: Path) -> Annotate:
+    """Make the matcher of the names."""
+    return found_by(PlainMatcher(Vocabulary.load(dictionary.folder / "vocabulary")))

@@ -1,6 +1,4 @@
-"""Flip bits in the files of a vocabulary, an index, a re-ranker and a cache, and count what becomes of them.
-
-    python benchmarks/damage.py --json benchmarks/results/damage.json
+"""Flip bits in the files of what nymlink writes, and count what becomes of them.
 
 Each trial flips a bit of a copy, runs the commands that read it as a user would, each in a process of its own, and
 puts the bit back. Files are drawn with equal probability, so that small ones are hit too. A trial counts as
@@ -10,41 +8,28 @@ puts the bit back. Files are drawn with equal probability, so that small ones ar
 - silent: it succeeded with another output than that of the undamaged files;
 - noticed: it was refused, or succeeded with a warning and the right output;
 - harmless: it succeeded with the right output and no message (blanks of a manifest, bytes that are not read).
-
-    python benchmarks/damage.py --start INDEX
-
-measures the cost of the checks instead: fresh processes link a mention, with and without checks in turns.
 """
 
 from __future__ import annotations
 
-import argparse
-import hashlib
-import io
-import json
 import os
 import random
-import resource
 import shutil
-import statistics
-import subprocess
-import sys
 import tempfile
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
-from importlib import import_module
 from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final
 
-import report
+from campaigns.commands import Result, prepare, run
+from campaigns.small_project import make_project
 from inputs import data_root
-from nymlink.cli import main as command_line
+from nymlink.bulk.job import run_job
+from nymlink.bulk.tasks.link_task import LinkTask
 from nymlink.encode.cache.embedding_cache import EmbeddingCache
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.embedded import MINI
@@ -52,42 +37,24 @@ from nymlink.encode.model.installed import installed
 from nymlink.index.index import Index
 from nymlink.vocabulary.read import open_vocabulary
 
-SHARES: Final = {"vocabulary": 350, "index": 350, "reranker": 150, "cache": 150}
-"""Number of the 1,000 flips for each part."""
-
-_LINKING: Final = ("nymlink.cli.link.link", "nymlink.encode.backends.onnx", "onnxruntime", "scipy.sparse")
-_NEEDED: Final = {
-    "vocabulary": ("nymlink.cli.pairs", "nymlink.cli.vocab.subset", "nymlink.cli.vocab.search"),
-    "index": _LINKING,
-    "reranker": (
-        *_LINKING,
-        "torch",
-        "transformers",
-        "nymlink.rerank.cross.cross_encoder",
-        "nymlink.rerank.dual.dual_encoder",
-    ),
-    "cache": ("nymlink.cli.encoder", *_LINKING),
+SHARES: Final = {
+    "vocabulary": 20,
+    "index": 25,
+    "encoder": 10,
+    "reranker": 10,
+    "cache": 10,
+    "project": 15,
+    "training": 5,
+    "bulk job": 5,
 }
-
+"""Of 100 flips, how many for each part."""
 OUTCOMES: Final = ("crash", "traceback", "silent", "noticed", "harmless")
 SHOWN: Final = {"silent": "another output, nothing said", "harmless": "no difference"}
 """Names of some outcomes in tables."""
 
-_STARTS: Final = 15
-"""Processes started with files checked, and as many without."""
-
 _TABLE: Final = "vocabularies/symp.tsv.gz"
 _NAMES: Final = 60
 """Names that are linked, encoded and re-ranked in each trial."""
-
-
-@dataclass(frozen=True)
-class Result:
-    """Result of a command: its exit status (negative for a signal), and digests of its output and messages."""
-
-    status: int
-    written: str
-    said: str
 
 
 def commands(part: str, folder: Path, out: Path) -> list[list[str]]:
@@ -105,7 +72,14 @@ def commands(part: str, folder: Path, out: Path) -> list[list[str]]:
         corpus = str(folder / "corpus.PubTator.txt")
         index = str(folder / "index")
         return [["link", "--index", index, "--rerank", damaged, "--corpus", corpus, "--format", "jsonl"]]
+    if part == "project":
+        project = str(folder / part / "visits.nymlink")
+        return [["project", "export", project, "-o", str(out / "x.jsonl")], ["verify", damaged]]
+    if part in ("bulk job", "training"):
+        return [["verify", damaged]]
     vectors = str(out / "vectors.npy")
+    if part == "encoder":
+        return [["encoder", "encode", damaged, "--file", names, "-o", vectors]]
     return [["encoder", "encode", MINI, "--file", names, "-o", vectors, "--cache", damaged]]
 
 
@@ -122,10 +96,17 @@ def make(folder: Path, data: Path) -> None:
         for at, name in enumerate(names)
     ]
     (folder / "names.txt").write_text("\n".join(asked) + "\n", encoding="utf-8")
+    (folder / "names.csv").write_text("mention\n" + "\n".join(f'"{one}"' for one in asked), encoding="utf-8")
     encoder = Encoder.load(MINI)
     encoder.encode(asked, cache=EmbeddingCache(folder / "cache"))
     Index.build(vocabulary, directory=folder / "index", encoder=MINI)
+    shutil.copytree(str(installed(MINI)), folder / "encoder")
     _make_reranker(folder / "reranker", folder / "base")
+    (folder / "project").mkdir()
+    make_project(folder / "project" / "visits.nymlink", directory=folder / "small-index")
+    task = LinkTask(index=str(folder / "index"))
+    run_job([folder / "names.csv"], folder / "bulk job", task, workers=0, shard_rows=20)
+    _train(folder)
     lines = []
     for number, name in enumerate(names[:10]):
         title = f"A patient with {name} was seen."
@@ -137,6 +118,16 @@ def make(folder: Path, data: Path) -> None:
             "",
         ]
     (folder / "corpus.PubTator.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _train(folder: Path) -> None:
+    """Make a training, with its checkpoints."""
+    from tests.train.runs import sap_settings, workplace
+
+    from nymlink.train.names.train_sap import train_sap
+
+    (folder / "workplace").mkdir()
+    train_sap(sap_settings(workplace(folder / "workplace"), folder / "training", checkpoint_minutes=0))
 
 
 def _make_reranker(folder: Path, base: Path) -> None:
@@ -157,47 +148,11 @@ def _make_reranker(folder: Path, base: Path) -> None:
     CrossEncoder.from_encoder(base, CrossEncoderConfig()).save(folder)
 
 
-def run(arguments: list[str], out: Path) -> Result:
-    """Run a command in a child of this process."""
-    shutil.rmtree(out, ignore_errors=True)
-    out.mkdir()
-    streams = [out.with_suffix(".stdout"), out.with_suffix(".stderr")]
-    child = os.fork()
-    if child == 0:
-        for stream, path in enumerate(streams, 1):
-            file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-            os.dup2(file, stream)
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        sys.stdout, sys.stderr = (io.TextIOWrapper(io.FileIO(at, "wb", closefd=False)) for at in (1, 2))
-        sys.argv = ["nymlink", *arguments]
-        status = 70
-        try:
-            command_line()
-            status = 0
-        except SystemExit as end:
-            status = end.code if isinstance(end.code, int) else 1
-        except BaseException:
-            import traceback
-
-            traceback.print_exc()
-        finally:
-            for stream in (sys.stdout, sys.stderr):
-                stream.flush()
-            os._exit(status)
-    ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    written = hashlib.sha256(streams[0].read_bytes())
-    for file in sorted(out.rglob("*")):
-        # A manifest repeats what it was made of, word for word; what that changes in a table is in the table.
-        if file.is_file() and file.name != "manifest.json":
-            written.update(file.name.encode() + file.read_bytes())
-    return Result(ended, written.hexdigest(), streams[1].read_text(encoding="utf-8", errors="replace"))
-
-
 def outcome(found: Result, sound: Result) -> str:
     """Classify a result as one of :data:`OUTCOMES`."""
     if found.status < 0:
         return "crash"
-    if "Traceback" in found.said or found.status not in (0, 1, 2):
+    if found.is_traceback:
         return "traceback"
     if found.status == 0 and found.written != sound.written:
         return "silent"
@@ -224,9 +179,7 @@ def flipped(file: Path, bit: int) -> Iterator[None]:
 def trials(part: str, made: str, seed: int, count: int) -> list[dict[str, str | int]]:
     """Flip bits of a copy of a part, in a process of its own."""
     with tempfile.TemporaryDirectory() as place:
-        for module in _NEEDED[part]:
-            # Before the children, each of which would need a second for it.
-            import_module(module)
+        prepare(torch=part == "reranker")
         folder = Path(place) / "copy"
         shutil.copytree(made, folder)
         out = Path(place) / "out"
@@ -234,7 +187,7 @@ def trials(part: str, made: str, seed: int, count: int) -> list[dict[str, str | 
         again = [run(command, out) for command in commands(part, folder, out)]
         if any(result.status for result in sound) or sound != again:
             raise ValueError(f"{part}: the undamaged one fails, or says another thing each time: {sound} {again}")
-        files = sorted(file for file in (folder / part).rglob("*") if file.is_file())
+        files = sorted(file for file in (folder / part).rglob("*") if file.is_file() and file.stat().st_size)
         whole = {file: file.read_bytes() for file in files}
         drawn = random.Random(f"{part} {seed}")
         found = []
@@ -258,96 +211,47 @@ def trials(part: str, made: str, seed: int, count: int) -> list[dict[str, str | 
         return found
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--flips", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--start", type=Path, metavar="INDEX")
-    options = parser.parse_args()
-    if options.start is not None:
-        print(json.dumps(starts(options.start), indent=1))
-        return
-    with tempfile.TemporaryDirectory() as place:
-        os.environ["NYMLINK_CACHE"] = str(Path(place) / "own-cache")
-        make_apart(Path(place) / "made", data_root())
-        measured = measure(Path(place) / "made", options)
-    rows = [
-        {"read": part, "flips": sum(counts.values())}
-        | {SHOWN.get(outcome, outcome): counts[outcome] for outcome in OUTCOMES}
-        for part, counts in measured["outcomes"].items()
-    ]
-    about = report.about(
-        data="files of a vocabulary, an index, a re-ranker and a cache of vectors, one flipped bit a run",
-        split=None,
-        dictionary=None,
-        seed=options.seed,
-    )
-    report.save(options.json, {"about": about, "rows": rows, "bad": measured["bad"]})
-    print(f"{'':12}" + "".join(f"{outcome:>11}" for outcome in OUTCOMES))
-    for part, counts in measured["outcomes"].items():
-        print(f"{part:12}" + "".join(f"{counts[outcome]:11,}" for outcome in OUTCOMES))
-
-
-def starts(index: Path) -> dict[str, float]:
-    """Measure the milliseconds of ``nymlink link``, with and without checks of the files."""
-    link = f"sys.argv = ['nymlink', 'link', '--index', {str(index)!r}, 'a short foot']; nymlink.cli.main()"
-    unchecked = "manifest.check_files = verification.check_files = lambda *_: None; "
-    found: dict[str, list[tuple[float, float]]] = {"checked": [], "unchecked": []}
-    for _ in range(_STARTS):
-        for way, before in (("checked", ""), ("unchecked", unchecked)):
-            code = f"import sys, nymlink.cli; from nymlink import manifest, verification; {before}{link}"
-            used, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-            subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
-            took, now = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
-            found[way].append((took, now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime))
-    return {
-        f"{way} {what}": round(1000 * value, 1)
-        for way, each in found.items()
-        for what, value in (
-            ("median", statistics.median(took for took, _ in each)),
-            ("least", min(took for took, _ in each)),
-            ("processor", min(busy for _, busy in each)),
-        )
-    }
-
-
-def make_apart(folder: Path, data: Path) -> None:
+def _make_apart(folder: Path) -> None:
     """Run :func:`make` in a process of its own, since processes with threads must not be forked."""
     folder.mkdir()
-    _apart(make, folder, data)
-
-
-def _apart(work: Callable[..., None], *given: Path) -> None:
-    process = get_context("spawn").Process(target=work, args=given)
+    process = get_context("spawn").Process(target=make, args=(folder, data_root()))
     process.start()
     process.join()
     if process.exitcode:
         raise SystemExit("the parts could not be made")
 
 
-def measure(made: Path, options: argparse.Namespace) -> dict[str, Any]:
-    """Flip the bits and count the outcomes."""
-    parts = {part: round(options.flips * share / sum(SHARES.values())) for part, share in SHARES.items()}
-    pieces = [(part, piece) for part, piece in product(parts, range(options.workers))]
-    counts = [parts[part] // options.workers + (piece < parts[part] % options.workers) for part, piece in pieces]
-    seeds = [options.seed * options.workers + piece for _, piece in pieces]
-    with ProcessPoolExecutor(options.workers, mp_context=get_context("spawn")) as pool:
-        found = list(pool.map(trials, [part for part, _ in pieces], [str(made)] * len(pieces), seeds, counts))
+def measure(count: int, *, only: str = "", seed: int = 0, workers: int = 2) -> dict[str, Any]:
+    """Flip bits and count the outcomes.
+
+    Args:
+        count: flips.
+        only: of parts whose name begins so.
+        seed: of what is flipped.
+        workers: processes that flip.
+    """
+    shares = {part: share for part, share in SHARES.items() if part.startswith(only)}
+    parts = {part: round(count * share / sum(shares.values())) for part, share in shares.items()}
+    pieces = list(product(parts, range(workers)))
+    counts = [parts[part] // workers + (piece < parts[part] % workers) for part, piece in pieces]
+    seeds = [seed * workers + piece for _, piece in pieces]
+    with tempfile.TemporaryDirectory() as place:
+        os.environ["NYMLINK_CACHE"] = str(Path(place) / "own-cache")
+        made = Path(place) / "made"
+        _make_apart(made)
+        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+            found = list(pool.map(trials, [part for part, _ in pieces], [str(made)] * len(pieces), seeds, counts))
     outcomes = {part: Counter(dict.fromkeys(OUTCOMES, 0)) for part in (*parts, "all")}
-    bad = []
+    failures = []
     for (part, _), each in zip(pieces, found, strict=True):
         for one in each:
             for row in (part, "all"):
                 outcomes[row][str(one["outcome"])] += 1
             if one["outcome"] in ("crash", "traceback", "silent"):
-                bad.append({"part": part, **one})
-    return {
-        "outcomes": {part: dict(found) for part, found in outcomes.items()},
-        "bad": bad,
-    }
-
-
-if __name__ == "__main__":
-    main()
+                failures.append({"part": part, **one})
+    rows = [
+        {"read": part, "flips": sum(counts.values())}
+        | {SHOWN.get(outcome, outcome): counts[outcome] for outcome in OUTCOMES}
+        for part, counts in outcomes.items()
+    ]
+    return {"rows": rows, "failures": failures}

@@ -1,0 +1,91 @@
+"""Start each command that writes twice at nearly one time, with one output, and see that nothing is spoilt.
+
+A trial counts as
+
+- both: both succeeded, and the output is that of one of them alone, or of one after the other;
+- one: one was refused with status 2 and a message, and the output is that of the other;
+- traceback, another status: one ended otherwise;
+- damaged: the output is another, or temporary files are left.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+from campaigns.commands import Child, Result, prepare
+from campaigns.killed import content, leftovers
+from campaigns.world import WRITERS, Writer, emptied, make_world
+
+OUTCOMES: Final = ("both", "one")
+FAILURES: Final = ("traceback", "another status", "damaged")
+
+
+def _prepared(writer: Writer, place: Path, scratch: Path) -> Path:
+    out = emptied(scratch / "out")
+    for command in writer.preparation(place, out):
+        Child(command, scratch / "before").wait(scratch / "nothing")
+    return out
+
+
+def _start(writer: Writer, place: Path, out: Path, streams: Path) -> Child:
+    return Child(writer.command(place, out), streams)
+
+
+def _outcome(results: list[Result], output: Path, expected: list[Any]) -> tuple[str, str]:
+    said = " | ".join(result.said.strip()[-400:] for result in results if result.said.strip())
+    if any(result.is_traceback for result in results):
+        return "traceback", said
+    statuses = sorted(result.status for result in results)
+    if statuses not in ([0, 0], [0, 2]):
+        return "another status", f"{statuses}: {said}"
+    if content(output) not in expected or leftovers(output.parent):
+        return "damaged", said
+    return ("both" if statuses == [0, 0] else "one"), said
+
+
+def measure(count: int, *, only: str = "", seed: int = 0) -> dict[str, Any]:
+    """Start each command twice, so many times.
+
+    Args:
+        count: trials of each.
+        only: of commands whose name begins so.
+        seed: of the time between both.
+    """
+    rows, failures, said = [], [], set()
+    with tempfile.TemporaryDirectory() as name:
+        scratch, place = Path(name), Path(name) / "world"
+        os.environ["NYMLINK_CACHE"] = str(scratch / "own-cache")
+        make_world(place)
+        prepare(torch=True)
+        for writer in (each for each in WRITERS if each.name.startswith(only) and not each.is_slow):
+            random, out = Random(f"{writer.name} {seed}"), _prepared(writer, place, scratch)
+            expected = []
+            began = time.perf_counter()
+            for _ in range(2):
+                _start(writer, place, out, scratch / "sound").wait(scratch / "nothing")
+                expected.append(content(out / writer.output))
+            took, counts = (time.perf_counter() - began) / 2, Counter[str]()
+            for number in range(count):
+                out = _prepared(writer, place, scratch)
+                first = _start(writer, place, out, scratch / "first")
+                # Half of the trials at the same time, the others while the first is at work.
+                time.sleep(0 if number % 2 else random.uniform(0, took))
+                second = _start(writer, place, out, scratch / "second")
+                results = [first.wait(scratch / "nothing"), second.wait(scratch / "nothing")]
+                became, text = _outcome(results, out / writer.output, expected)
+                counts[became] += 1
+                if became in FAILURES:
+                    failures.append({"command": writer.name, "trial": number, "outcome": became, "said": text})
+                elif became == "one":
+                    said.add(text.replace(name, ""))
+            rows.append(
+                {"twice at once": writer.name, "trials": count}
+                | {outcome: counts[outcome] for outcome in (*OUTCOMES, *FAILURES)}
+            )
+    return {"rows": rows, "failures": failures, "messages": sorted(said)}

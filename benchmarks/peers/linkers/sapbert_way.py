@@ -1,0 +1,29 @@
+"""SapBERT's way of evaluation: all names encoded, the inner product with each of them, the largest sorted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from peers import vectors
+from peers.dictionary import Dictionary, Search, largest
+
+
+def build(dictionary: Dictionary, index: Path, *, store: str, encoder: str, weights: str) -> None:
+    """Write the vectors of all names."""
+    import numpy as np
+
+    np.save(index / "vectors.npy", vectors.read(dictionary, store, encoder))
+
+
+def load(dictionary: Dictionary, index: Path, *, store: str, encoder: str, weights: str) -> Search:
+    """Read the vectors, and load the encoder."""
+    import numpy as np
+
+    names = np.load(index / "vectors.npy")
+    encode = vectors.encoder(encoder, weights)
+
+    def search(block: Sequence[str]) -> list[list[int]]:
+        return list(map(dictionary.distinct, largest(np.asarray(encode(block)) @ names.T)))
+
+    return search

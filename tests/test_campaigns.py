@@ -1,0 +1,55 @@
+"""The campaigns of benchmarks run, on a few trials, where no figure means anything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nymlink.core.errors import InputError
+from nymlink.core.problems import Problems
+
+
+@pytest.fixture(autouse=True)
+def campaigns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "benchmarks"))
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.filterwarnings("ignore")
+def test_every_reader_has_seeds_and_survives_a_few_mutated_inputs(tmp_path: Path) -> None:
+    from campaigns.mutated import FAILURES, make_input, outcome, write_input
+    from campaigns.readers import readers
+    from campaigns.seeds import seeds
+
+    read, samples = readers(), seeds()
+    assert read.keys() == samples.keys()
+    for at, name in enumerate(read):
+        for number in range(3):
+            folder = tmp_path / f"{at}-{number}" / "input"
+            folder.mkdir(parents=True)
+            made = make_input(name, number, samples[name])
+            assert made == make_input(name, number, samples[name])
+            became, said = outcome(read[name], write_input(made, folder))
+            assert became not in FAILURES, (name, number, said)
+
+
+def test_what_becomes_of_an_input_is_told_apart(tmp_path: Path) -> None:
+    from campaigns.mutated import outcome
+
+    def reader(error: BaseException | None, *, problem: bool = False):  # type: ignore[no-untyped-def]
+        def read(path: Path, problems: Problems) -> None:
+            if problem:
+                problems.reject(path, 1, "bad")
+            if error is not None:
+                raise error
+
+        return read
+
+    path = tmp_path / "a.txt"
+    assert outcome(reader(None), path)[0] == "read"
+    assert outcome(reader(None, problem=True), path)[0] == "partly"
+    assert outcome(reader(InputError("bad", path=path)), path)[0] == "rejected"
+    assert outcome(reader(InputError("bad")), path)[0] == "unnamed"
+    assert outcome(reader(KeyError("x")), path)[0] == "traceback"
+    assert outcome(reader(MemoryError()), path)[0] == "memory"
