@@ -1,22 +1,26 @@
 """Compare the stores in which the vectors of an index are searched: building, disk, recall, latency.
 
-    python benchmarks/stores.py [--queries 400] [--k 20] [--seconds 8] [--folder FOLDER] [--large N] [--json FILE]
+    python benchmarks/stores.py [--queries 400] [--k 20] [--seconds 8] [--folder FOLDER] [--large N …]
+        [--only-large] [--json FILE]
 
 Vectors: the names of MEDIC, encoded with nymlink-mini (the user's cache of vectors is used), and with --large N a
-number of generated ones, each a vector of MEDIC moved a little. Reads the corpora from $NYMLINK_DATA or
-../shared/data; needs ``nymlink[faiss,postgres,milvus]``, pgserver and milvus-lite. PostgreSQL is started for the
-run, with its default settings. Every line is measured in a process of its own: first one client that asks one
-query after the other, then 32 threads that do, each phase for at most --seconds.
+number of generated ones, each a vector of MEDIC moved a little: by lengths drawn such that the neighbours of a
+name are as unequally far as real ones, since no search could tell equally far ones apart. Reads the corpora from
+$NYMLINK_DATA or ../shared/data; needs ``nymlink[faiss,postgres,milvus]``, pgserver and milvus-lite. PostgreSQL is
+started for the run, with its default settings. Every line is measured in a process of its own: built, which says
+its peak memory with the pages of the vectors that it read, then one client that asks one query after the other,
+then 32 threads that do, each phase for at most --seconds.
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
 import statistics
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from nymlink.index.dense.dense_search import DenseSearch
+    from nymlink.index.dense.stores.store import Store
 
 CLIENTS: Final = 32
 
@@ -43,12 +48,22 @@ LINES: Final[tuple[tuple[str, str, str], ...]] = (
     ("Milvus Lite, exact", "milvus", "exact"),
     ("Milvus Lite, hnsw", "milvus", "hnsw"),
 )
-LARGE: Final = ("mapped files, exact (default)", "faiss, ivf-pq", "PostgreSQL, exact")
-"""Lines for the generated vectors: those that two cores build in minutes."""
+LARGEST: Final[Mapping[str, int]] = {
+    "mapped files, exact (default)": 1 << 30,
+    "faiss, ivf-pq": 1 << 30,
+    "faiss, hnsw": 2_000_000,
+    "PostgreSQL, exact": 2_000_000,
+}
+"""Lines for the generated vectors → most of them: what two cores build in minutes."""
 
 _BLOCK: Final = 1 << 15
-_MOVED: Final = 0.5
-"""Length of what is added to a unit vector of MEDIC to generate another: about the distance of synonyms."""
+_MOVED: Final = 0.8
+"""Largest length of what is added to a unit vector of MEDIC to generate another: about the distance of the 20th
+neighbour of a name in MEDIC."""
+
+_DIMENSION: Final = 4
+"""The distance of the k-th neighbour grows as k to the power of one over this: among the names of MEDIC from 0.39
+for the first to 0.83 for the 20th, 2.15 times, and 20 to the power of 1/4 is 2.11."""
 
 
 def encode(source: str, queries: str, folder: str) -> dict[str, Any]:
@@ -71,8 +86,8 @@ def encode(source: str, queries: str, folder: str) -> dict[str, Any]:
     return {"count": len(map_array(target, "names"))}
 
 
-def generate(folder: str, *, count: int) -> dict[str, Any]:
-    """Write ``large.npy``, vectors of ``names.npy`` moved a little."""
+def generate(folder: str, file: str, *, count: int) -> dict[str, Any]:
+    """Write a file of vectors of ``names.npy`` moved a little, unless it is there."""
     import numpy as np
 
     from nymlink.core.store.arrays import map_array, save_blocks
@@ -84,45 +99,105 @@ def generate(folder: str, *, count: int) -> dict[str, Any]:
         for start in range(0, count, _BLOCK):
             size = min(_BLOCK, count - start)
             moves = draw.standard_normal((size, names.shape[1]), np.float32)
-            moves *= _MOVED / np.linalg.norm(moves, axis=1, keepdims=True)
+            lengths = _MOVED * draw.random((size, 1), np.float32) ** (1 / _DIMENSION)
+            moves *= lengths / np.linalg.norm(moves, axis=1, keepdims=True)
             moved = names[draw.integers(0, len(names), size)].astype(np.float32) + moves
             yield (moved / np.linalg.norm(moved, axis=1, keepdims=True)).astype(np.float16)
 
-    save_blocks(Path(folder), "large", blocks(), dtype=np.float16, shape=(count, names.shape[1]))
+    if not (Path(folder) / f"{file}.npy").exists():
+        save_blocks(Path(folder), file, blocks(), dtype=np.float16, shape=(count, names.shape[1]))
     return {"count": count}
 
 
-def measure_store(
-    folder: str, file: str, *, kind: str, url: str | None, count: int, k: int, seconds: float
-) -> dict[str, Any]:
-    """Build one store over the vectors of a file, and search it."""
+def find_nearest(folder: str, file: str, *, count: int, k: int) -> dict[str, Any]:
+    """Write the rows of the vectors that are truly nearest to each query, unless they are there."""
+    import numpy as np
+
+    from nymlink.core.store.arrays import map_array, save_array
+    from nymlink.index.dense.nearest import nearest
+
+    target = Path(folder)
+    if not (target / f"{file}-{count}-{k}.npy").exists():
+        queries = np.array(map_array(target, "queries")[:count])
+        save_array(target, f"{file}-{count}-{k}", nearest(queries, map_array(target, file), k).rows)
+    return {}
+
+
+def build_here(folder: str, file: str, room: str, *, kind: str) -> dict[str, Any]:
+    """Build a search of files over the vectors of a file."""
+    from nymlink.core.store.arrays import map_array
+    from nymlink.index.dense.approximate import FaissIndex
+    from nymlink.index.dense.int8_codes import Int8Codes
+
+    vectors = map_array(Path(folder), file)
+    start = time.perf_counter()
+    if kind == "exact":
+        Int8Codes.write(Path(room), vectors)
+    else:
+        FaissIndex.build(vectors, kind).save(Path(room))
+    seconds = time.perf_counter() - start
+    return {"build_seconds": seconds, "disk_mb": _size(Path(room)) / 1e6}
+
+
+def search_here(folder: str, file: str, room: str, *, kind: str, **settings: Any) -> dict[str, Any]:
+    """Open a search of files, and search it."""
+    from nymlink.core.store.arrays import map_array
+    from nymlink.index.dense.approximate import FaissIndex
+    from nymlink.index.dense.int8_codes import Int8Codes
+
+    vectors = map_array(Path(folder), file)
+    if kind == "exact":
+        search = _search(vectors, int8_codes=Int8Codes.load(Path(room), vectors))
+    else:
+        search = _search(vectors, FaissIndex.load(Path(room), kind, len(vectors)))
+    return _asked(search, Path(folder), file, **settings)
+
+
+def measure_server(folder: str, file: str, *, kind: str, url: str, **settings: Any) -> dict[str, Any]:
+    """Copy the vectors of a file to a server, and search it."""
+    from nymlink.core.store.arrays import map_array
+    from nymlink.index.dense.stores.address import StoreAddress
+    from nymlink.index.dense.stores.servers import upload
+
+    vectors = map_array(Path(folder), file)
+    start = time.perf_counter()
+    store = upload(StoreAddress.of(url), vectors, kind, progress=True)
+    built = {
+        "build_seconds": time.perf_counter() - start,
+        "build_peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6,
+        "disk_mb": (_size_in_postgres(store.content.name, url) if "://" in url else _size(Path(url))) / 1e6,
+    }
+    return built | _asked(_search(vectors, store), Path(folder), file, **settings)
+
+
+def _asked(search: DenseSearch, folder: Path, file: str, *, count: int, k: int, seconds: float) -> dict[str, Any]:
+    """Search for some queries together, then by one client, and by many."""
     import numpy as np
 
     from nymlink.core.store.arrays import map_array
-    from nymlink.index.dense.nearest import nearest
 
-    vectors = map_array(Path(folder), file)
-    queries = np.array(map_array(Path(folder), "queries")[:count])
-    with tempfile.TemporaryDirectory(dir=folder) as room:
+    queries = np.array(map_array(folder, "queries")[:count])
+    exact = map_array(folder, f"{file}-{count}-{k}")
+    start = time.perf_counter()
+    found = search.search_vectors(queries[: count // 4], k).rows
+    together = time.perf_counter() - start
+    shared = (exact[: len(found), :, None] == found[:, None, :]).any(axis=2)
+
+    def ask(place: int) -> float:
+        asked = time.perf_counter()
+        search.search_vectors(queries[place % count : place % count + 1], k)
+        return 1000 * (time.perf_counter() - asked)
+
+    # What is mapped or cached on demand is there once all have been asked for.
+    one = _phase(ask, 1, count, seconds)
+    many = _phase(ask, CLIENTS, count, seconds)
+    if together < seconds:
         start = time.perf_counter()
-        search = _built(vectors, kind, url, Path(room))
-        build_seconds = time.perf_counter() - start
-        disk = _disk(search, Path(room), url)
-        exact, found = nearest(queries, vectors, k).rows, search.search_vectors(queries[: count // 4], k).rows
-        shared = (exact[: len(found), :, None] == found[:, None, :]).any(axis=2)
-
-        def ask(place: int) -> float:
-            asked = time.perf_counter()
-            search.search_vectors(queries[place % count : place % count + 1], k)
-            return 1000 * (time.perf_counter() - asked)
-
-        # What is mapped or cached on demand is there once all have been asked for.
-        one = _phase(ask, 1, count, seconds)
-        many = _phase(ask, CLIENTS, count, seconds)
+        search.search_vectors(queries, k)
+        together = (time.perf_counter() - start) / 4
     return {
-        "build_seconds": build_seconds,
-        "disk_mb": disk / 1e6,
         "recall": float(shared.mean()),
+        "together_per_second": (count // 4) / together,
         "one": one,
         "many": many,
     }
@@ -152,16 +227,12 @@ def _phase(ask: Any, clients: int, count: int, seconds: float) -> dict[str, floa
     }
 
 
-def _built(vectors: np.ndarray, kind: str, url: str | None, room: Path) -> DenseSearch:
-    """Build a search as :meth:`DenseSearch.build` does, of vectors that are there already."""
+def _search(vectors: np.ndarray, store: Store | None = None, **codes: Any) -> DenseSearch:
+    """Make a search of vectors that are there already."""
     import numpy as np
     import pyarrow as pa
 
-    from nymlink.index.dense.approximate import FaissIndex
     from nymlink.index.dense.dense_search import DenseSearch
-    from nymlink.index.dense.int8_codes import Int8Codes
-    from nymlink.index.dense.stores.address import StoreAddress
-    from nymlink.index.dense.stores.servers import upload
     from nymlink.index.entries.entries import Entries
 
     class Nothing:
@@ -174,26 +245,20 @@ def _built(vectors: np.ndarray, kind: str, url: str | None, room: Path) -> Dense
 
     # Entries only look up the texts of queries, which are vectors here.
     texts = Entries(pa.array([], pa.large_string()), np.zeros(1, np.int64), np.zeros(0, np.int32))
-    if url is not None:
-        return DenseSearch(texts, Nothing(), vectors, upload(StoreAddress.of(url), vectors, kind, progress=True))
-    if kind == "exact":
-        return DenseSearch(texts, Nothing(), vectors, int8_codes=Int8Codes.write(room, vectors))
-    FaissIndex.build(vectors, kind).save(room)
-    return DenseSearch(texts, Nothing(), vectors, FaissIndex.load(room, kind, len(vectors)))
+    return DenseSearch(texts, Nothing(), vectors, store, **codes)
 
 
-def _disk(search: DenseSearch, room: Path, url: str | None) -> int:
-    """Measure the bytes that a store takes beside the file of vectors, which every index has."""
-    from nymlink.index.dense.stores.server import ServerStore
+def _size(folder: Path) -> int:
+    """Add up the bytes of a file, or of the files in a folder."""
+    files = [folder] if folder.is_file() else folder.rglob("*")
+    return sum(path.stat().st_size for path in files if path.is_file())
 
-    if isinstance(search.store, ServerStore) and url is not None and "://" in url:
-        import psycopg
 
-        with psycopg.connect(url) as connection:
-            name = search.store.content.name
-            return int(connection.execute("SELECT pg_total_relation_size(%s)", [name]).fetchone()[0])
-    folder = room if url is None else Path(url)
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+def _size_in_postgres(table: str, url: str) -> int:
+    import psycopg
+
+    with psycopg.connect(url) as connection:
+        return int(connection.execute("SELECT pg_total_relation_size(%s)", [table]).fetchone()[0])
 
 
 @contextmanager
@@ -216,13 +281,25 @@ def measure(
 ) -> dict[str, Any]:
     """Measure lines, one after the other."""
     found = {}
+    vectors = {"folder": folder, "file": file}
+    apart.run("stores:find_nearest", **vectors, count=count, k=k)
+    settings = {"count": count, "k": k, "seconds": seconds}
     for label, store, kind in LINES:
-        if label in labels:
-            with tempfile.TemporaryDirectory() as room:
-                where = {"here": None, "postgres": url, "milvus": f"{room}/vectors.db"}[store]
-                settings = {"kind": kind, "url": where, "count": count, "k": k, "seconds": seconds}
-                found[label] = apart.run("stores:measure_store", folder=folder, file=file, **settings)
-                print(label, found[label], flush=True)
+        if label not in labels:
+            continue
+        with tempfile.TemporaryDirectory(dir=folder) as room:
+            if store == "here":
+                here = {**vectors, "room": room, "kind": kind}
+                built = apart.run("stores:build_here", **here)
+                found[label] = {
+                    "build_peak_mb": built["peak_mb"],
+                    **built,
+                    **apart.run("stores:search_here", **here, **settings),
+                }
+            else:
+                where = url if store == "postgres" else f"{room}/vectors.db"
+                found[label] = apart.run("stores:measure_server", **vectors, kind=kind, url=where, **settings)
+        print(label, found[label], flush=True)
     return found
 
 
@@ -233,8 +310,11 @@ def text(counts: dict[str, int], found: dict[str, dict[str, Any]], k: int) -> st
         header = (
             f"{counts[file]:,} vectors",
             "build s",
+            "build peak MB",
             "disk MB",
+            "search peak MB",
             f"recall@{k} %",
+            "together: queries/s",
             "1 client: ms",
             "p95 ms",
             f"{CLIENTS} clients: ms",
@@ -245,8 +325,11 @@ def text(counts: dict[str, int], found: dict[str, dict[str, Any]], k: int) -> st
             [
                 label,
                 f"{one['build_seconds']:,.1f}",
+                f"{one['build_peak_mb']:,.0f}",
                 f"{one['disk_mb']:,.0f}",
+                f"{one['peak_mb']:,.0f}",
                 f"{100 * one['recall']:.1f}",
+                f"{one['together_per_second']:,.0f}",
                 f"{one['one']['median_ms']:,.1f}",
                 f"{one['one']['p95_ms']:,.1f}",
                 f"{one['many']['median_ms']:,.1f}",
@@ -265,7 +348,8 @@ def main() -> None:
     parser.add_argument("--k", type=int, default=20, help="names wanted for each")
     parser.add_argument("--seconds", type=float, default=8, help="most seconds of a phase")
     parser.add_argument("--folder", type=Path, help="folder that keeps vectors for the next run")
-    parser.add_argument("--large", type=int, default=0, metavar="N", help="measure N generated vectors, too")
+    parser.add_argument("--large", type=int, nargs="*", default=[], metavar="N", help="N generated vectors, too")
+    parser.add_argument("--only-large", action="store_true", help="leave out the vectors of MEDIC")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     arguments = parser.parse_args()
     data = inputs.data_root()
@@ -279,10 +363,13 @@ def main() -> None:
         source = str(data / inputs.MEDIC)
         counts["names"] = apart.run("stores:encode", source=source, queries=queries, folder=str(folder))["count"]
         with postgres() as url:
-            found["names"] = measure(str(folder), "names", url, [label for label, *_ in LINES], **settings)
-            if arguments.large:
-                counts["large"] = apart.run("stores:generate", folder=str(folder), count=arguments.large)["count"]
-                found["large"] = measure(str(folder), "large", url, LARGE, **settings)
+            if not arguments.only_large:
+                found["names"] = measure(str(folder), "names", url, [label for label, *_ in LINES], **settings)
+            for count in arguments.large:
+                file = f"generated-{count}"
+                counts[file] = apart.run("stores:generate", folder=str(folder), file=file, count=count)["count"]
+                labels = [label for label, most in LARGEST.items() if count <= most]
+                found[file] = measure(str(folder), file, url, labels, **settings)
     print(text(counts, found, arguments.k))
     report.publish(
         arguments.json,
@@ -291,7 +378,7 @@ def main() -> None:
         data="prepared queries of NCBI disease and BC5CDR disease",
         split="train and dev",
         dictionary="MEDIC 2012, bare, each name as it stands"
-        + (f"; {arguments.large:,} generated from it" if arguments.large else ""),
+        + "".join(f"; {count:,} generated from it" for count in arguments.large),
         encoder="nymlink-mini",
         note="PostgreSQL 16 with pgvector 0.6.2, default settings, and the clients on the same two cores",
         seed=0,

@@ -12,7 +12,7 @@ from nymlink.cli.annotated_corpus import AnnotatedCorpus, annotated_corpus
 from nymlink.cli.common import encoder_option, finish, mapping, reported_problems
 from nymlink.core.store.output_checks import require_changeable, require_directory
 from nymlink.encode.model.embedded import MINI
-from nymlink.index.dense.approximate import EXACT_NEIGHBOURS, KINDS
+from nymlink.index.dense.approximate import EXACT_NEIGHBOURS, KINDS, MOST_EXACT
 from nymlink.index.fusion.fusion import METHODS, WEIGHTED, Fusion
 from nymlink.index.index import Index
 from nymlink.index.plan import Plan
@@ -129,6 +129,8 @@ def build(
         progress=True,
     )
     click.echo(f"{built.entries.distinct_names:,} distinct names of {len(built.vocabulary):,} concepts → {output}")
+    if encoder != "none" and dense == EXACT_NEIGHBOURS and store is None and len(built.entries) > MOST_EXACT:
+        click.echo("So many names are searched faster with --dense ivf-pq (pip install 'nymlink[faiss]').", err=True)
     finish(problems)
 
 
