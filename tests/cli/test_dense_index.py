@@ -37,6 +37,16 @@ def test_names_that_are_cut_are_counted_once_for_all_input(run: Run, dense: Path
     assert "49 of 59 names are longer than 25 tokens and were cut" in result.stderr
 
 
+def test_many_names_are_said_to_be_searched_faster_otherwise(
+    run: Run, built: Path, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = ("index", "build", built / "vocab", "-o", tmp_path / "index", "--encoder", model)
+    assert "ivf-pq" not in run(*options).stderr
+    monkeypatch.setattr("nymlink.cli.index.MOST_EXACT", 2)
+    assert "searched faster with --dense ivf-pq" in run(*options).stderr
+    assert "ivf-pq" not in run(*options[:5], "--encoder", "none").stderr
+
+
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
     folder = tmp_path / "processed_dev"
