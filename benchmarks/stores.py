@@ -1,7 +1,7 @@
 """Compare the stores in which the vectors of an index are searched: building, disk, recall, latency.
 
     python benchmarks/stores.py [--queries 400] [--k 20] [--seconds 8] [--folder FOLDER] [--large N …]
-        [--only-large] [--json FILE]
+        [--only-large] [--only TEXT …] [--json FILE]
 
 Vectors: the names of MEDIC, encoded with nymlink-mini (the user's cache of vectors is used), and with --large N a
 number of generated ones, each a vector of MEDIC moved a little: by lengths drawn such that the neighbours of a
@@ -196,6 +196,7 @@ def _asked(search: DenseSearch, folder: Path, file: str, *, count: int, k: int, 
         search.search_vectors(queries, k)
         together = (time.perf_counter() - start) / 4
     return {
+        "private_mb": _private_mb(),
         "recall": float(shared.mean()),
         "together_per_second": (count // 4) / together,
         "one": one,
@@ -246,6 +247,12 @@ def _search(vectors: np.ndarray, store: Store | None = None, **codes: Any) -> De
     # Entries only look up the texts of queries, which are vectors here.
     texts = Entries(pa.array([], pa.large_string()), np.zeros(1, np.int64), np.zeros(0, np.int32))
     return DenseSearch(texts, Nothing(), vectors, store, **codes)
+
+
+def _private_mb() -> float:
+    """Measure the memory of this process that is no page of a mapped file, which can be given up at any time."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(status.split("RssAnon:")[1].split()[0]) / 1024
 
 
 def _size(folder: Path) -> int:
@@ -313,6 +320,7 @@ def text(counts: dict[str, int], found: dict[str, dict[str, Any]], k: int) -> st
             "build peak MB",
             "disk MB",
             "search peak MB",
+            "of it private",
             f"recall@{k} %",
             "together: queries/s",
             "1 client: ms",
@@ -328,6 +336,7 @@ def text(counts: dict[str, int], found: dict[str, dict[str, Any]], k: int) -> st
                 f"{one['build_peak_mb']:,.0f}",
                 f"{one['disk_mb']:,.0f}",
                 f"{one['peak_mb']:,.0f}",
+                f"{one['private_mb']:,.0f}" if "private_mb" in one else "",
                 f"{100 * one['recall']:.1f}",
                 f"{one['together_per_second']:,.0f}",
                 f"{one['one']['median_ms']:,.1f}",
@@ -349,6 +358,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=8, help="most seconds of a phase")
     parser.add_argument("--folder", type=Path, help="folder that keeps vectors for the next run")
     parser.add_argument("--large", type=int, nargs="*", default=[], metavar="N", help="N generated vectors, too")
+    parser.add_argument(
+        "--only", nargs="*", default=[""], metavar="TEXT", help="stores whose label has one of these"
+    )
     parser.add_argument("--only-large", action="store_true", help="leave out the vectors of MEDIC")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     arguments = parser.parse_args()
@@ -357,6 +369,7 @@ def main() -> None:
         arguments.folder.mkdir(parents=True, exist_ok=True)
     settings = {"count": arguments.queries, "k": arguments.k, "seconds": arguments.seconds}
     counts, found = {}, {}
+    wanted = [label for label, *_ in LINES if any(text in label for text in arguments.only)]
     with tempfile.TemporaryDirectory() if arguments.folder is None else nullcontext(arguments.folder) as folder:
         queries = str(Path(folder) / "queries.json")
         apart.run("inputs:write_queries", data=str(data), output=queries, seed=0)
@@ -364,11 +377,11 @@ def main() -> None:
         counts["names"] = apart.run("stores:encode", source=source, queries=queries, folder=str(folder))["count"]
         with postgres() as url:
             if not arguments.only_large:
-                found["names"] = measure(str(folder), "names", url, [label for label, *_ in LINES], **settings)
+                found["names"] = measure(str(folder), "names", url, wanted, **settings)
             for count in arguments.large:
                 file = f"generated-{count}"
                 counts[file] = apart.run("stores:generate", folder=str(folder), file=file, count=count)["count"]
-                labels = [label for label, most in LARGEST.items() if count <= most]
+                labels = [label for label, most in LARGEST.items() if count <= most and label in wanted]
                 found[file] = measure(str(folder), file, url, labels, **settings)
     print(text(counts, found, arguments.k))
     report.publish(
