@@ -130,9 +130,7 @@ def build(
     )
     click.echo(f"{built.entries.distinct_names:,} distinct names of {len(built.vocabulary):,} concepts → {output}")
     if encoder != "none" and dense == EXACT_NEIGHBOURS and store is None and len(built.entries) > MOST_EXACT:
-        click.echo(
-            "So many names are searched faster with --dense ivf-pq (pip install 'nymlink[faiss]').", err=True
-        )
+        click.echo("So many names are searched faster with --dense ivf-pq (needs nymlink[faiss]).", err=True)
     finish(problems)
 
 

@@ -19,8 +19,8 @@ def vectors_of(count: int) -> np.ndarray:
 @pytest.mark.parametrize(
     ("shares", "expected"),
     [
-        ({8: 0.5, 16: 0.9, 32: 0.99, 64: 1.0}, 32),
-        ({8: 0.99}, 8),
+        ({8: 0.5, 16: 0.9, 32: 0.995, 64: 1.0}, 32),
+        ({8: 1.0}, 8),
         # The codes lose the rest: more cells find no more.
         ({8: 0.5, 16: 0.8, 32: 0.801, 64: 0.802}, 16),
         # All cells are not enough.
