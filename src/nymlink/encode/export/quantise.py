@@ -22,6 +22,10 @@ PRODUCT: Final = "MatMulIntegerToFloat"
 """The operator that multiplies activations and weights, both int8, and scales the product."""
 
 _STEPS: Final = 127
+_WEIGHT_STEPS: Final = 125.5
+"""Steps of the largest weight of an output, fewer than there are. The weights of a model that was read from int8
+are on steps of 127, and what training adds to them, mostly less than half a step, would be rounded away."""
+
 _ZERO: Final = 128
 _SMALLEST: Final = 1e-30
 """Smallest scale, so that the scale of a token of zeros is not zero."""
@@ -109,7 +113,7 @@ class _Writer:
         from onnx import TensorProto
 
         if f"{table}_rows" not in self.constants:
-            scales = np.maximum(np.abs(self._weights[table]).max(1, keepdims=True) / _STEPS, _SMALLEST)
+            scales = np.maximum(np.abs(self._weights[table]).max(1, keepdims=True) / _WEIGHT_STEPS, _SMALLEST)
             self.constants[f"{table}_rows"] = np.round(self._weights[table] / scales).astype(np.int8)
             self.constants[f"{table}_row_scales"] = scales.astype(np.float32)
         self._node("Gather", [f"{table}_rows", ids], f"{result}_stored")
@@ -119,7 +123,7 @@ class _Writer:
 
     def _quantise_columns(self, weights: str) -> None:
         if f"{weights}_int8" not in self.constants:
-            scales = np.maximum(np.abs(self._weights[weights]).max(0) / _STEPS, _SMALLEST)
+            scales = np.maximum(np.abs(self._weights[weights]).max(0) / _WEIGHT_STEPS, _SMALLEST)
             self.constants[f"{weights}_int8"] = np.round(self._weights[weights] / scales).astype(np.int8)
             self.constants[f"{weights}_scales"] = scales.astype(np.float32)
 
