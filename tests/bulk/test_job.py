@@ -7,7 +7,10 @@ import json
 import multiprocessing
 import os
 import random
+import re
+import shutil
 import signal
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -16,6 +19,7 @@ import numpy as np
 import pytest
 
 from nymlink.annotation.annotator import Annotator
+from nymlink.bulk import job_folder
 from nymlink.bulk.job import run_job
 from nymlink.bulk.report import Counts
 from nymlink.bulk.rows.row import Shard
@@ -165,6 +169,60 @@ def test_a_job_that_is_killed_again_and_again_ends_with_the_same_bytes(texts: Pa
     assert files.content(tmp_path / "out") == files.content(tmp_path / "whole")
     _, damage = find_damage(tmp_path / "out")
     assert damage == []
+
+
+class EndedError(BaseException):
+    """In place of a kill."""
+
+
+@pytest.mark.parametrize("restart", [False, True])
+def test_a_job_that_ends_before_any_change_of_its_folder_goes_on(
+    texts: Path, tmp_path: Path, restart: bool
+) -> None:
+    output, left = tmp_path / "out", [0]
+
+    def watch(event: str, arguments: tuple[object, ...]) -> None:
+        changed = event in ("open", "os.rename", "os.remove", "os.mkdir")
+        if left[0] and changed and re.match(f"{re.escape(str(output))}(?!.*[.]lock$)", str(arguments[0])):
+            left[0] -= 1
+            if not left[0]:
+                raise EndedError
+
+    run(texts, tmp_path / "whole", shard_rows=10)
+    run(texts, tmp_path / "other", shard_rows=15)
+    sys.addaudithook(watch)
+    ended, number = True, 0
+    while ended:
+        shutil.rmtree(output, ignore_errors=True)
+        if restart:
+            shutil.copytree(tmp_path / "other", output)
+        number += 1
+        left[0] = number
+        try:
+            run(texts, output, shard_rows=10, restart=restart)
+            ended = False
+        except EndedError:
+            run(texts, output, shard_rows=10, restart=restart)
+        left[0] = 0
+        assert files.content(output) == files.content(tmp_path / "whole")
+    assert number > 20
+
+
+def test_a_job_that_another_process_finished_meanwhile_is_kept(
+    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = tmp_path / "out"
+    require_place = job_folder.require_place
+
+    def meanwhile(path: Path) -> None:
+        monkeypatch.undo()
+        run(texts, output, shard_rows=15)
+        require_place(path)
+
+    monkeypatch.setattr(job_folder, "require_place", meanwhile)
+    with pytest.raises(InputError, match="differs in its rows of a part"):
+        run(texts, output, shard_rows=10)
+    assert len(list((output / "parts").iterdir())) == 2
 
 
 def test_only_what_is_not_done_is_done(texts: Path, tmp_path: Path) -> None:

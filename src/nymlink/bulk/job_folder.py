@@ -65,17 +65,12 @@ class JobFolder:
             InputError: a job with other settings or input is there.
             OutputError: something else is there, another job is at work, or the folder cannot be written.
         """
-        before = _job_in(self.path)
+        _job_in(self.path)
         require_place(self.path)
         with locked_folder(self.path, KIND), output_errors(self.path):
-            if before is not None and not restart:
-                self._require_same(before)
-            else:
-                self._clear()
+            # Again: another process may have begun or ended one meanwhile.
+            self._begin(_job_in(self.path), restart=restart)
             self.parts.mkdir(exist_ok=True)
-            if manifest_of(self.path) is None:
-                with atomic_file(self.path / _JOB, sweep=True) as partial:
-                    partial.write_text(json.dumps({"kind": KIND, **self._described}, indent=1), encoding="utf-8")
             yield self._done()
 
     def finish(self, counts: Counts) -> None:
@@ -115,13 +110,20 @@ class JobFolder:
                 path=self.path,
             )
 
-    def _clear(self) -> None:
-        for path in (
-            self.path / MANIFEST,
-            self.path / _JOB,
-            *(self.parts.iterdir() if self.parts.is_dir() else ()),
-        ):
-            path.unlink(missing_ok=True)
+    def _begin(self, before: Mapping[str, Any] | None, *, restart: bool) -> None:
+        """Make the folder that of this job, so that it is that of one job wherever this process is killed."""
+        if before is not None and not restart:
+            self._require_same(before)
+            if self.is_finished:
+                # Of a process that was killed at its very end.
+                (self.path / _JOB).unlink(missing_ok=True)
+                return
+        elif self.parts.is_dir():
+            for path in self.parts.iterdir():
+                path.unlink(missing_ok=True)
+        with atomic_file(self.path / _JOB, sweep=True) as partial:
+            partial.write_text(json.dumps({"kind": KIND, **self._described}, indent=1), encoding="utf-8")
+        (self.path / MANIFEST).unlink(missing_ok=True)
 
 
 def _job_in(folder: Path) -> dict[str, Any] | None:
