@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import platform
 import signal
@@ -104,6 +105,22 @@ def test_a_full_disk_is_said_and_changes_nothing(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="no space left"), atomic_file(FULL) as device:
         device.write_text("x")
     assert stat.S_ISCHR(FULL.stat().st_mode)
+
+
+def test_a_directory_within_one_that_cannot_be_written_is_not_named_by_its_temporary_path(tmp_path: Path) -> None:
+    target = tmp_path / "index"
+
+    def write(inner: Path) -> None:
+        with atomic_directory(inner):
+            raise OSError(errno.ENOSPC, "full")
+
+    with pytest.raises(OutputError, match="no space left") as caught, atomic_directory(target) as partial:
+        write(partial / "vocabulary")
+    assert caught.value.path == str(target)
+    assert ".partial" not in str(caught.value)
+    with pytest.raises(OutputError, match="no space left") as caught, atomic_directory(target):
+        write(tmp_path / "elsewhere")
+    assert caught.value.path == str(tmp_path / "elsewhere")
 
 
 def test_an_error_that_names_no_reason_is_passed_on(tmp_path: Path) -> None:

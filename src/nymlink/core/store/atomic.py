@@ -48,6 +48,11 @@ def atomic_directory(target: Path) -> Iterator[Path]:
         try:
             yield partial
             _replace_directory(partial, target)
+        except OutputError as error:
+            if error.path is not None and Path(error.path).is_relative_to(partial):
+                # Of a directory within it: its user knows no temporary one.
+                raise OutputError(error.message, path=target) from error
+            raise
         finally:
             _remove(partial)
 
