@@ -53,7 +53,7 @@ def test_vectors_of_another_index_are_refused(server: str, encoder: Encoder, tmp
     other = uploaded(server, seed=11)
     change_store(tmp_path / "i", name=other.content.name)
     opened = Index.load(tmp_path / "i", encoder=encoder)
-    with pytest.raises(StoreError, match=r"holds the vectors of another index in nymlink_.*build the index again"):
+    with pytest.raises(StoreError, match=r"another index in nymlink_\w+: build the index again"):
         opened.match(QUERIES, 3)
     change_store(tmp_path / "i", name="nymlink_gone")
     with pytest.raises(StoreError, match=r"has no nymlink_gone, the vectors of this index: build"):
@@ -64,6 +64,21 @@ def test_vectors_of_another_index_are_refused(server: str, encoder: Encoder, tmp
         with pytest.raises(StoreError, match="the index is damaged"):
             Index.load(tmp_path / "i", encoder=encoder)
         (tmp_path / "i/manifest.json").write_text(manifest)
+
+
+def test_vectors_that_were_changed_where_they_are_must_be_removed_there(postgres: str) -> None:
+    store = uploaded(postgres, seed=21)
+    name = store.content.name
+    with connected(postgres) as other:
+        described = json.dumps({"fingerprint": "0" * 32, "count": 300, "width": store.content.width})
+        other.execute(f"COMMENT ON TABLE {name} IS '{described}'")
+        remove = f"in {name}: remove that there, and build the index again"
+        with pytest.raises(StoreError, match=remove):
+            uploaded(postgres, seed=21)
+        with pytest.raises(StoreError, match=remove):
+            store.search(drawn(1), 3)
+        other.execute(f"DROP TABLE {name}")
+    assert (uploaded(postgres, seed=21).search(drawn(1), 300) >= 0).all()
 
 
 KILLED = """

@@ -19,6 +19,10 @@ _HASHED: Final = 1 << 14
 """Vectors whose bytes are hashed at a time."""
 
 
+def _name(fingerprint: str, kind: str) -> str:
+    return f"nymlink_{fingerprint[:16]}_{kind}"
+
+
 @dataclass(frozen=True, slots=True)
 class StoredContent:
     """Vectors of an index, as a store holds them.
@@ -49,7 +53,12 @@ class StoredContent:
         for start in range(0, count, _HASHED):
             digest.update(vectors[start : start + _HASHED].astype("<f2").tobytes())
         fingerprint = digest.hexdigest()
-        return cls(f"nymlink_{fingerprint[:16]}_{kind}", fingerprint, kind, count, width)
+        return cls(_name(fingerprint, kind), fingerprint, kind, count, width)
+
+    @property
+    def is_named_as_built(self) -> bool:
+        """Whether building the index again would look for the vectors under the same name."""
+        return self.name == _name(self.fingerprint, self.kind)
 
     def to_dict(self) -> dict[str, Any]:
         return {"name": self.name, "fingerprint": self.fingerprint}

@@ -119,7 +119,10 @@ class ServerStore(ABC):
             )
         expected = {part: getattr(self.content, part) for part in ("fingerprint", "count", "width")}
         if found != expected:
-            raise failure(self.address, f"holds the vectors of another index in {name}", "build the index again")
+            # Under the name that a build gives there can only be what was changed since.
+            remove = "remove that there, and " if self.content.is_named_as_built else ""
+            advice = f"{remove}build the index again"
+            raise failure(self.address, f"holds the vectors of another index in {name}", advice)
 
 
 def failure(
