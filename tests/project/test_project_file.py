@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import shutil
 import sqlite3
 import subprocess
 import sys
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -60,6 +62,46 @@ def test_a_killed_process_loses_nothing(linked: Project, path: Path) -> None:
 def test_a_file_is_not_replaced(project: Project, path: Path) -> None:
     with pytest.raises(NotSavedError, match="there is such a file already"):
         Project.create(path, index=project.index)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
+def test_a_project_is_made_whole_or_not_at_all(project: Project, tmp_path: Path) -> None:
+    index, folder = project.index, tmp_path / "made"
+    path, statuses = folder / "x.nymlink", [-9]
+
+    def create(before_change: int) -> None:
+        """Make a project in this process, which is killed before a change of files."""
+        changes = iter(range(before_change))
+
+        def watch(event: str, arguments: tuple[object, ...]) -> None:
+            changed = event in ("open", "os.rename", "os.remove", "sqlite3.connect")
+            if changed and str(folder) in str(arguments[0]) and next(changes, None) is None:
+                os.kill(os.getpid(), 9)
+
+        sys.addaudithook(watch)
+        Project.create(path, index=index, title="x").close()
+
+    folder.mkdir()
+    while statuses[-1] == -9:
+        path.unlink(missing_ok=True)
+        process = get_context("fork").Process(target=create, args=(len(statuses) - 1,))
+        process.start()
+        process.join()
+        statuses.append(process.exitcode or 0)
+        if path.exists():
+            with Project(path) as made:
+                assert (made.title, made.index) == ("x", index)
+    assert statuses[-1] == 0
+    assert len(statuses) > 5
+    # What those that were killed began is removed by the next.
+    assert sorted(each.name for each in folder.iterdir()) == [".x.nymlink.lock", "x.nymlink"]
+
+
+def test_of_two_that_make_a_project_one_is_refused(project: Project, path: Path) -> None:
+    path.unlink()
+    with pytest.raises(LockedError, match="another nymlink"):
+        Project.create(path, index=project.index)
+    assert not path.exists()
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.resources import files
@@ -15,6 +15,8 @@ from urllib.parse import quote
 
 from filelock import FileLock, Timeout
 
+from nymlink.core.errors import OutputError
+from nymlink.core.store.atomic import atomic_file
 from nymlink.project.errors import LockedError, NotSavedError, ProjectError, ReadOnlyError
 from nymlink.project.seal import is_broken, make_room, seal
 
@@ -63,32 +65,32 @@ class Database:
             raise
 
     @staticmethod
-    def create(path: Path) -> Database:
+    def create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
         """Make a file with empty tables; it is there only when it is whole.
+
+        Args:
+            path: the file.
+            fill: writes what is in it from the beginning.
 
         Raises:
             NotSavedError: there is such a file already, or it cannot be written.
+            LockedError: another process makes it.
         """
-        if path.exists():
-            raise NotSavedError("there is such a file already: choose another name", path=path)
-        partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+        _require_free(path)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            partial.unlink(missing_ok=True)
-            connection = sqlite3.connect(partial)
+            lock = _locked(path)
             try:
-                connection.executescript(_SCHEMA.read_text(encoding="utf-8"))
-                connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-                connection.execute(f"PRAGMA user_version = {_FORMAT}")
-                connection.commit()
+                # Another process may have made one meanwhile; from now on none can.
+                _require_free(path)
+                with atomic_file(path) as partial:
+                    _write_new(partial, fill)
             finally:
-                connection.close()
-            partial.rename(path)
+                lock.release()
+        except OutputError as error:
+            raise NotSavedError(error.message, path=path) from error
         except (OSError, sqlite3.Error) as error:
             raise NotSavedError(f"the project cannot be made ({error})", path=path) from error
-        finally:
-            partial.unlink(missing_ok=True)
-        return Database(path, writes=True)
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -184,6 +186,25 @@ class Database:
             if name.startswith(_DAMAGED) or type(error) is sqlite3.OperationalError:
                 raise ProjectError(_damaged(str(error)), path=self.path) from error
             raise
+
+
+def _require_free(path: Path) -> None:
+    if path.exists():
+        raise NotSavedError("there is such a file already: choose another name", path=path)
+
+
+def _write_new(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
+    connection = sqlite3.connect(path)
+    try:
+        # A journal beside it would be left where this process is killed.
+        connection.execute("PRAGMA journal_mode = MEMORY")
+        connection.executescript(_SCHEMA.read_text(encoding="utf-8"))
+        connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+        connection.execute(f"PRAGMA user_version = {_FORMAT}")
+        fill(connection)
+        connection.commit()
+    finally:
+        connection.close()
 
 
 def _require_project(path: Path) -> None:

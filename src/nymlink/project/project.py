@@ -48,17 +48,19 @@ class Project:
         Raises:
             InputError: the title is too long.
             NotSavedError: there is such a file already, or it cannot be written.
+            LockedError: another process makes it.
         """
         title = " ".join(title.split()) or Path(path).name.removesuffix(ENDING)
         if len(title) > _LONGEST_TITLE:
             raise InputError(f"a title has {_LONGEST_TITLE} characters at most")
-        Database.create(Path(path)).close()
-        project = cls(path)
-        with project.writing() as connection:
+
+        def fill(connection: sqlite3.Connection) -> None:
             store_property(connection, "title", title)
             store_property(connection, "created", now())
             store_property(connection, "index", index.to_dict())
-        return project
+
+        Database.create(Path(path), fill)
+        return cls(path)
 
     def __enter__(self) -> Project:
         return self
