@@ -56,7 +56,7 @@ Figures = Mapping[str, Any]
 _HYBRID: Final = "hybrid"
 _UNRANKED: Final = "hybrid, no ranker"
 
-Linker = tuple[str | None, str | None]
+Contender = tuple[str | None, str | None]
 """An encoder (``None``: sparse search alone), and a file of a ranker (``None``: the one that it comes with)."""
 
 
@@ -262,7 +262,7 @@ def main() -> None:
         name: None if path is None else str(Path(path).resolve()) for name, path in paths.items()
     }
     weights = {name: float(weight) for name, weight in (one.split("=") for one in arguments.weight)}
-    contenders: dict[str, Sequence[Linker]] = {"TF-IDF": [(None, None)]}
+    contenders: dict[str, Sequence[Contender]] = {"TF-IDF": [(None, None)]}
     if arguments.untrained:
         encoder = str(arguments.untrained / UNTRAINED)
         contenders[UNTRAINED] = [(encoder, str(ranker_of(arguments.untrained, encoder)))]
@@ -280,9 +280,9 @@ def main() -> None:
         result[name] = {
             label: [
                 apart.run("bars:measure", encoder=encoder, ranker=ranker, **common, **joined)
-                for encoder, ranker in linkers
+                for encoder, ranker in tried
             ]
-            for label, linkers in contenders.items()
+            for label, tried in contenders.items()
         }
         lines += rows(name, task.bar, result[name])
     print(text(lines))

@@ -39,9 +39,12 @@ from tasks import DEVELOPMENT, MEDIC, Task, askapatient, bc5cdr, load, ncbi
 sys.path.insert(0, str(Path(__file__).parents[1] / "recipes"))
 from ranker import ANNOTATED, ELSEWHERE, NAMES_WEIGHT, SETTINGS
 
+NOT_IN_MEAN: Final = "NCBI dev, augmented"
+"""Development set that has no part in a mean: the names of its training mentions are in the dictionary."""
+
 SHIPPED: Final = "both, mean of three seeds: shipped"
 
-LEFT_OUT: Final = ("mesh", "mondo", "hpo")
+NAMES_LEFT_OUT: Final = ("mesh", "mondo", "hpo")
 """Indexes of which names are left out or changed, 4,000 questions each."""
 
 
@@ -160,7 +163,7 @@ def learned(kept: Kept, data: Path) -> Mapping[str, Ranker | None]:
         kept.questions(
             f"left out@{name}", lambda n=name: _alone(left_out_questions(Index.load(kept.folder / n), 4000))
         )[0].weighted(NAMES_WEIGHT)
-        for name in LEFT_OUT
+        for name in NAMES_LEFT_OUT
     ]
     train = replace(bc5cdr("bare", MEDIC), parts=("bc5cdr-disease/processed_train",))
     bc5 = kept.questions("bc5cdr@medic", lambda: _alone(_annotated(train, data)))[0]

@@ -48,8 +48,8 @@ _ROUNDS: Final = 10
 """IVF-PQ: rounds of k-means."""
 
 _PART: Final = 2
-"""IVF-PQ: coordinates of a part, which has a code of 4 bits. As many bits as 8 for four coordinates lose no more
-neighbours, and are compared 17 times as fast, in registers (André, Kermarrec & Le Scouarnec 2017)."""
+"""IVF-PQ: coordinates of a part, which has a code of 4 bits. A code of 8 bits for four coordinates takes as
+much room and is slower to compare: these are looked up in registers (André, Kermarrec & Le Scouarnec 2017)."""
 
 _ADDED: Final = 1 << 14
 """Vectors converted to float32 and added at a time."""
