@@ -87,14 +87,14 @@ def verify(paths: tuple[Path, ...], *, output: Path | None) -> None:
             reason = "nothing that nymlink wrote is in it" if path.is_dir() else "no such folder or project"
             found.append(_Verified(path, "unknown", damaged=(reason,), usable=False))
         found += map(_verified, parts)
-    if output is not None:
-        objects = [{**asdict(one), "path": str(one.path), "whole": one.status == _WHOLE} for one in found]
-        with atomic_file(output) as partial:
-            partial.write_text(json.dumps(objects, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     for one in found:
         for message in one.damaged:
             click.echo(f"Error: {one.path}: {message}", err=True)
         _echo(one)
+    if output is not None:
+        objects = [{**asdict(one), "path": str(one.path), "whole": one.status == _WHOLE} for one in found]
+        with atomic_file(output) as partial:
+            partial.write_text(json.dumps(objects, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     click.get_current_context().exit(max(one.status for one in found))
 
 
