@@ -84,3 +84,12 @@ def test_small_changes_of_weights_that_were_read_from_int8_are_kept() -> None:
     quantise(changed)
     found = run(changed, np.arange(1, 40)[None])[0] - weights[1:40]
     assert found.mean() == pytest.approx(0.3, abs=0.05)
+
+
+def test_weights_that_were_read_from_int8_stay_as_they_are() -> None:
+    draw = np.random.default_rng(3)
+    weights = (draw.integers(-127, 128, (512, 64)) * np.float32(0.0123)).astype(np.float32)
+    weights[0] = 127 * np.float32(0.0123)
+    graph = lookup_and_product(np.eye(512, dtype=np.float32)[:40], weights)
+    quantise(graph)
+    np.testing.assert_allclose(run(graph, np.arange(1, 40)[None])[0], weights[1:40], rtol=1e-5, atol=1e-5)

@@ -22,9 +22,12 @@ PRODUCT: Final = "MatMulIntegerToFloat"
 """The operator that multiplies activations and weights, both int8, and scales the product."""
 
 _STEPS: Final = 127
-_WEIGHT_STEPS: Final = 125.5
-"""Steps of the largest weight of an output, fewer than there are. The weights of a model that was read from int8
-are on steps of 127, and what training adds to them, mostly less than half a step, would be rounded away."""
+_OTHER_STEPS: Final = 125.5
+"""Steps of the largest weight for a model that was read from int8 and trained on: what training adds to its
+weights, mostly less than half a step, would be rounded away if they stayed on the same steps."""
+
+_ON_STEPS: Final = 1e-3
+"""Share of a step by which weights that were read from int8 differ from its steps, at most."""
 
 _ZERO: Final = 128
 _SMALLEST: Final = 1e-30
@@ -113,9 +116,9 @@ class _Writer:
         from onnx import TensorProto
 
         if f"{table}_rows" not in self.constants:
-            scales = np.maximum(np.abs(self._weights[table]).max(1, keepdims=True) / _WEIGHT_STEPS, _SMALLEST)
+            scales = _scales(self._weights[table], axis=1)
             self.constants[f"{table}_rows"] = np.round(self._weights[table] / scales).astype(np.int8)
-            self.constants[f"{table}_row_scales"] = scales.astype(np.float32)
+            self.constants[f"{table}_row_scales"] = scales
         self._node("Gather", [f"{table}_rows", ids], f"{result}_stored")
         self._node("Cast", [f"{result}_stored"], f"{result}_unscaled", to=TensorProto.FLOAT)
         self._node("Gather", [f"{table}_row_scales", ids], f"{result}_row_scales")
@@ -123,9 +126,9 @@ class _Writer:
 
     def _quantise_columns(self, weights: str) -> None:
         if f"{weights}_int8" not in self.constants:
-            scales = np.maximum(np.abs(self._weights[weights]).max(0) / _WEIGHT_STEPS, _SMALLEST)
+            scales = _scales(self._weights[weights], axis=0)
             self.constants[f"{weights}_int8"] = np.round(self._weights[weights] / scales).astype(np.int8)
-            self.constants[f"{weights}_scales"] = scales.astype(np.float32)
+            self.constants[f"{weights}_scales"] = scales[0]
 
     def _quantise_tokens(self, name: str, *, size: int) -> None:
         """Quantise float32 (B, T, K) to uint8 and scales (B, T, 1); once, however many products use it."""
@@ -154,3 +157,11 @@ class _Writer:
         from onnx import helper
 
         self.nodes.append(helper.make_node(kind, inputs, [output], **attributes))
+
+
+def _scales(weights: npt.NDArray[np.float32], *, axis: int) -> npt.NDArray[np.float32]:
+    """Choose the step of each row or column: float32 (R, 1) or (1, C)."""
+    largest = np.maximum(np.abs(weights).max(axis, keepdims=True), _SMALLEST)
+    in_steps = weights / largest * _STEPS
+    on_steps = (np.abs(in_steps - np.round(in_steps)) < _ON_STEPS).all(axis, keepdims=True)
+    return (largest / np.where(on_steps, _STEPS, _OTHER_STEPS)).astype(np.float32)
