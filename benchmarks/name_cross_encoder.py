@@ -30,7 +30,7 @@ import torch
 
 import report
 from inputs import data_root
-from name_pairs import Pair, Part, halves_of, kept
+from name_pairs import Pair, Part, halves_of
 from name_questions import development, training
 from name_reader import Examples, NameReader, train
 from name_reader_cost import REPEATS, TIMED, costed
@@ -44,6 +44,7 @@ from nymlink.train.ranking.labelled import LabelledQuestions, learn_trees
 from ranking import NOT_IN_MEAN, ranks_by, shipped, tasks
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "recipes"))
+from asked import kept
 from ranker import SEEDS, SETTINGS
 
 SIZES: Final = (6, 3)

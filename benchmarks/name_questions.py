@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from name_pairs import Asked, Questions, kept
 from nymlink.corpus.model import Corpus, Document, Mention
 from nymlink.encode.model.embedded import MINI
 from nymlink.evaluation.gold import GoldResolver
@@ -18,6 +17,7 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 from tasks import Task, load
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "recipes"))
+from asked import Asked, Questions, kept
 from calibration import foreign_names
 from ranker import ANNOTATED, ELSEWHERE, NAMES_WEIGHT, Made, mondo, ncbi
 

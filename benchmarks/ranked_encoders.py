@@ -25,7 +25,6 @@ import numpy as np
 
 import report
 from inputs import data_root
-from name_pairs import Asked, kept
 from name_questions import development, training
 from nymlink.core.store.arrays import Ints
 from nymlink.encode.encoder import Encoder
@@ -40,6 +39,7 @@ from ranking import NOT_IN_MEAN, ranks_by, tasks
 from train_step import base
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "recipes"))
+from asked import Asked, kept
 from ranker import SEEDS, SETTINGS
 
 UNTRAINED: Final = "all-MiniLM-L6-v2"

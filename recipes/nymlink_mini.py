@@ -4,13 +4,14 @@
 
 Everything is kept in FOLDER: the pairs, the training, which goes on where it was interrupted, and the encoder with
 its float weights, ``FOLDER/nymlink-mini``. Another seed draws other pairs, in another order, and wants a FOLDER of
-its own. With --ship, its int8 form is written into the package; then run ``recipes/calibration.py``. Needs
-``nymlink[train]``; about half an hour on two cores.
+its own. With --ship, its int8 form is written into the package; then run ``recipes/ranker.py`` and
+``recipes/teach.py``, its second stage. Needs ``nymlink[train]``; about half an hour on two cores.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Final
 
@@ -67,17 +68,24 @@ def main() -> None:
     settings = SapSettings(pairs=str(pairs), base=arguments.base, output=str(trained), seed=seed, **SETTINGS)
     train_sap(settings, progress=True)
     average([trained, arguments.base], weights=[SHARE, 1 - SHARE]).save(folder / MINI)
+    if arguments.ship:
+        ship(folder / MINI, arguments.data)
+
+
+def ship(weights: Path, data: Path) -> None:
+    """Write the int8 form of float weights into the package, and print what int8 costs."""
     target = installed(MINI)
-    if arguments.ship and target is not None:
-        checked_with = read_vocabulary(arguments.data / "vocabularies" / "doid.tsv.gz")
-        card = target / "README.md"
-        text = card.read_text(encoding="utf-8")
-        # An export replaces only folders without other files, and the model card is one.
-        card.unlink()
-        try:
-            print(export(folder / MINI, target, precision="int8", vocabulary=checked_with))
-        finally:
-            card.write_text(text, encoding="utf-8")
+    if target is None:
+        sys.exit(f"{MINI} is not installed: there is no folder to write to")
+    checked_with = read_vocabulary(data / "vocabularies" / "doid.tsv.gz")
+    card = target / "README.md"
+    text = card.read_text(encoding="utf-8")
+    # An export replaces only folders without other files, and the model card is one.
+    card.unlink()
+    try:
+        print(export(weights, target, precision="int8", vocabulary=checked_with))
+    finally:
+        card.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

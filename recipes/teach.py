@@ -1,9 +1,10 @@
-"""Teach an encoder what the rules for words and the ranker know, to be measured by ``ranked_encoders.py``.
+"""Teach nymlink-mini what the rules for words and its ranker know.
 
-    python benchmarks/taught_encoder.py FOLDER OUTPUT
+    python recipes/teach.py FOLDER OUTPUT [--data DATA] [--ship]
 
-From nymlink-mini, on what other open vocabularies call the concepts of MeSH, MONDO and HPO (no annotated mention,
-and no name that the ranker learns from):
+The second stage of nymlink-mini, after ``recipes/nymlink_mini.py --ship`` and ``recipes/ranker.py FOLDER``. It
+learns from what other open vocabularies call the concepts of MeSH, MONDO and HPO: no annotated mention, and no
+name that the ranker learns from:
 
 - the order of the ranker: cosines of a name and the candidates found for it become probabilities near those of
   the ranker, half and half with the right ones (distillation, Hinton et al. 2015);
@@ -12,7 +13,9 @@ and no name that the ranker learns from):
 - other forms and words that the rules of English make of a name are near it (InfoNCE within the batch);
 - weights are drawn to those of the base (L2-SP, Li et al. 2018, decoupled from the gradient).
 
-FOLDER is that of ``recipes/ranker.py``; the encoder is OUTPUT/taught, in float32. Needs ``nymlink[train]``.
+The questions are kept in OUTPUT, and the encoder with its float weights is OUTPUT/nymlink-mini. With --ship, its
+int8 form is written into the package; then run ``recipes/ranker.py`` with another FOLDER, and
+``recipes/calibration.py``. Needs ``nymlink[train]``; about twenty minutes on one core.
 """
 
 from __future__ import annotations
@@ -32,16 +35,16 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from inputs import data_root
-from name_pairs import Asked, kept
+from asked import Asked, kept
 from nymlink.core.problems import Problems
 from nymlink.core.terminal.progress import track
-from nymlink.encode.export.onnx_export import export
+from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.embedded import MINI
+from nymlink.encode.model.installed import installed_ranker
 from nymlink.encode.model.tokens.token_batches import tokenise
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.index.index import Index
-from nymlink.rank.ranker import softmax
+from nymlink.rank.ranker import Ranker, softmax
 from nymlink.text.languages import rules_of
 from nymlink.text.normalisation.normalise import normalise
 from nymlink.train.engine.gradient_cache import EncodedBatch
@@ -50,9 +53,7 @@ from nymlink.train.engine.precision import Precision
 from nymlink.train.ranking.names_elsewhere import draw_names_elsewhere
 from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.vocabulary import Vocabulary
-from ranking import shipped
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "recipes"))
+from nymlink_mini import ship
 from ranker import ELSEWHERE
 from siblings import HIERARCHIES
 
@@ -106,19 +107,24 @@ class Example:
 
 
 def main() -> None:
-    """Make the examples, teach, and write."""
+    """Make the examples, teach, and write; steps that are done are skipped."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("output", type=Path)
+    parser.add_argument("folder", type=Path, help="that of recipes/ranker.py")
+    parser.add_argument("output", type=Path, help="folder of questions and encoder")
+    parser.add_argument(
+        "--data", type=Path, default=Path("../shared/data"), help="folder with vocabularies/ and native/"
+    )
+    parser.add_argument("--ship", action="store_true", help="write the int8 form into the package")
     arguments = parser.parse_args()
-    arguments.output.mkdir(parents=True, exist_ok=True)
-    examples = examples_of(arguments.folder, arguments.output, data_root())
-    print(f"{len(examples):,} examples, {sum(map(bool, (each.other for each in examples))):,} with other words")
-    weights = arguments.output / "weights"
-    if not weights.exists():
-        teach(examples).save(weights)
-    # In float32, so that the cost of int8 is no part of the comparison.
-    export(weights, arguments.output / "taught")
+    output: Path = arguments.output
+    output.mkdir(parents=True, exist_ok=True)
+    taught = output / MINI
+    if not taught.exists():
+        examples = examples_of(arguments.folder, output, arguments.data)
+        print(f"{len(examples):,} examples, {sum(bool(each.other) for each in examples):,} with other words")
+        teach(examples).save(taught)
+    if arguments.ship:
+        ship(taught, arguments.data)
 
 
 def examples_of(folder: Path, own: Path, data: Path) -> list[Example]:
@@ -140,7 +146,10 @@ def examples_of(folder: Path, own: Path, data: Path) -> list[Example]:
 
 
 def _examples(asked: Asked, related: Mapping[str, Collection[str]]) -> list[Example]:
-    ranker, rules = shipped(), rules_of("en")
+    content = installed_ranker(MINI, Encoder.load(MINI).fingerprint)
+    if content is None:
+        sys.exit(f"no ranker comes with {MINI}: run recipes/ranker.py first")
+    ranker, rules = Ranker.from_dict(content), rules_of("en")
     scores = ranker.scores(asked.described)
     by_ranker, order = softmax(scores), np.argsort(-scores, axis=1, kind="stable")
     examples = []

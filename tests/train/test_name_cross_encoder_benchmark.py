@@ -18,7 +18,7 @@ Script = Callable[[str], Any]
 
 
 def test_names_of_candidates_are_paired_with_what_is_asked(script: Script, tmp_path: Path) -> None:
-    pairs = script("name_pairs")
+    asking = script("name_questions")
     source = tmp_path / "names.txt"
     source.write_text(
         "D1||short stature\nD2||seizure\nD2||epileptic seizure\nD5||cleft palate\n", encoding="utf-8"
@@ -27,8 +27,8 @@ def test_names_of_candidates_are_paired_with_what_is_asked(script: Script, tmp_p
     row = index.vocabulary.row("D2")
     questions = [Question("epileptic seizures"), Question("cleft palate"), Question("epileptic seizures")]
     answers = [frozenset({row}), frozenset(), frozenset({row})]
-    made = pairs.Asked.of(index, (questions, answers, [0, 1, 2]))
-    asked = pairs.kept(tmp_path / "asked.npz", lambda: made)
+    made = asking.Asked.of(index, (questions, answers, [0, 1, 2]))
+    asked = asking.kept(tmp_path / "asked.npz", lambda: made)
     assert asked.texts == ["epileptic seizures", "cleft palate"]
     assert asked.distinct.tolist() == [0, 1, 0]
     place = int(asked.right[0].argmax())
