@@ -145,7 +145,8 @@ def search_here(folder: str, file: str, room: str, *, kind: str, **settings: Any
     from nymlink.index.dense.approximate import FaissIndex
     from nymlink.index.dense.int8_codes import Int8Codes
 
-    vectors = map_array(Path(folder), file)
+    # As DenseSearch.load maps them.
+    vectors = map_array(Path(folder), file, scattered=kind != "exact")
     if kind == "exact":
         search = _search(vectors, int8_codes=Int8Codes.load(Path(room), vectors))
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterable
 from pathlib import Path
 from tokenize import TokenError
@@ -61,8 +62,14 @@ def save_blocks(
             file.write(block.data)
 
 
-def map_array(directory: Path, name: str) -> npt.NDArray[Any]:
+def map_array(directory: Path, name: str, *, scattered: bool = False) -> npt.NDArray[Any]:
     """Map the array in ``name.npy`` into memory.
+
+    Args:
+        directory: the directory of the file.
+        name: the name of the file without its ending.
+        scattered: single rows are read, here and there, of more than memory may hold: the system is told not to
+            read what lies around them, where it can be told.
 
     Raises:
         OSError: there is no such file.
@@ -76,5 +83,7 @@ def map_array(directory: Path, name: str) -> npt.NDArray[Any]:
         raise ValueError(f"{name}.npy is not an array ({error})") from error
     if not mapped.ndim:
         raise ValueError(f"{name}.npy holds a single value")
+    if scattered and hasattr(mmap, "MADV_RANDOM") and isinstance(mapped.base, mmap.mmap):
+        mapped.base.madvise(mmap.MADV_RANDOM)
     # A plain array: reading single values from a memmap is several times slower.
     return mapped.view(np.ndarray)

@@ -265,7 +265,8 @@ class DenseSearch:
             OSError: its file is missing.
             ValueError: the vectors do not fit the entries or the encoder, or there is no such kind.
         """
-        vectors = map_array(directory, _FILE)
+        # Codes or a server find the rows whose vectors are read.
+        vectors = map_array(directory, _FILE, scattered=store is not None or kind != EXACT_NEIGHBOURS)
         if vectors.dtype != np.float16 or vectors.shape != (len(entries), encoder.width):
             raise ValueError(
                 f"its vectors are {vectors.dtype} {vectors.shape}, not {len(entries)} of width {encoder.width}"
