@@ -164,4 +164,5 @@ def _scales(weights: npt.NDArray[np.float32], *, axis: int) -> npt.NDArray[np.fl
     largest = np.maximum(np.abs(weights).max(axis, keepdims=True), _SMALLEST)
     in_steps = weights / largest * _STEPS
     on_steps = (np.abs(in_steps - np.round(in_steps)) < _ON_STEPS).all(axis, keepdims=True)
-    return (largest / np.where(on_steps, _STEPS, _OTHER_STEPS)).astype(np.float32)
+    scales: npt.NDArray[np.float32] = (largest / np.where(on_steps, _STEPS, _OTHER_STEPS)).astype(np.float32)
+    return scales
