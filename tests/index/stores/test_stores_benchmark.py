@@ -11,7 +11,7 @@ from tests.index.stores.test_conformance import drawn
 
 
 def test_stores_are_measured(tmp_path: Path, script: Callable[[str], Any], request: pytest.FixtureRequest) -> None:
-    benchmark, folder = script("stores"), str(tmp_path)
+    benchmark, folder = script("search.stores"), str(tmp_path)
     np.save(tmp_path / "names.npy", drawn(300).astype(np.float16))
     np.save(tmp_path / "queries.npy", drawn(8, seed=1))
     assert benchmark.generate(folder, "large", count=400) == {"count": 400}
