@@ -4,8 +4,8 @@
 
 Fits confidences to the training and development mentions of NCBI disease and BC5CDR disease, linked to MEDIC
 without their names, and to mentions that have no answer there: some of the same with their concepts left out, and
-names of other vocabularies. Writes the calibration to the folder of the encoder. ``benchmarks/trust.py`` measures
-it on other data.
+names of other vocabularies. Writes the calibration to the folder of the encoder.
+``benchmarks/confidence/trust.py`` measures it on other data.
 """
 
 from __future__ import annotations

@@ -24,9 +24,6 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-import mixture
-import siblings
-from calibration import MEDIC, unpacked
 from nymlink.core.files import sha256
 from nymlink.core.problems import Problems
 from nymlink.core.store.atomic import atomic_file
@@ -38,7 +35,9 @@ from nymlink.train.names.train_sap import train_sap
 from nymlink.train.settings.common import HeldOutCorpus
 from nymlink.train.settings.encoder_recipes import SapSettings
 from nymlink.vocabulary.vocabulary import Vocabulary
-from nymlink_mini import SETTINGS
+from recipes import mixture, siblings
+from recipes.calibration import MEDIC, unpacked
+from recipes.nymlink_mini import SETTINGS
 
 STEPS: Final = 150
 """Training steps of :data:`BATCH` pairs."""

@@ -26,7 +26,7 @@ from nymlink.text.english.recognition import without_accents
 from nymlink.text.english.stop_words import stop_words
 from nymlink.text.normalisation.normalise import normalise
 from nymlink.text.slips import is_slip, may_be_misspelt
-from words import GENERAL, write
+from recipes.words import GENERAL, write
 
 TABLES: Final = (
     *("vocabularies/hpo", "vocabularies/wikidata_medical"),

@@ -17,7 +17,6 @@ from typing import Final
 
 import pyarrow.parquet as pq
 
-import mixture
 from nymlink.core.files import sha256
 from nymlink.core.store.atomic import atomic_file
 from nymlink.encode.export.onnx_export import export
@@ -27,6 +26,7 @@ from nymlink.encode.model.installed import installed
 from nymlink.train.names.train_sap import train_sap
 from nymlink.train.settings.encoder_recipes import SapSettings
 from nymlink.vocabulary.read import read_vocabulary
+from recipes import mixture
 
 SETTINGS: Final = {
     "learning_rate": 4e-5,

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -44,10 +43,8 @@ from nymlink.train.ranking.labelled import LabelledQuestions, learn_trees
 from nymlink.train.ranking.names_elsewhere import names_elsewhere
 from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.vocabulary import Vocabulary
-
-sys.path.insert(0, str(Path(__file__).parent))
-from calibration import foreign_names, unpacked
-from ranker_vocabularies import diseases, with_one_name
+from recipes.calibration import foreign_names, unpacked
+from recipes.ranker_vocabularies import diseases, with_one_name
 
 SETTINGS: Final = BoostingSettings(trees=200, depth=5, ridge=5.0)
 

@@ -35,7 +35,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from asked import Asked, kept
 from nymlink.core.problems import Problems
 from nymlink.core.terminal.progress import track
 from nymlink.encode.encoder import Encoder
@@ -53,9 +52,10 @@ from nymlink.train.engine.precision import Precision
 from nymlink.train.ranking.names_elsewhere import draw_names_elsewhere
 from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.vocabulary import Vocabulary
-from nymlink_mini import ship
-from ranker import ELSEWHERE
-from siblings import HIERARCHIES
+from recipes.asked import Asked, kept
+from recipes.nymlink_mini import ship
+from recipes.ranker import ELSEWHERE
+from recipes.siblings import HIERARCHIES
 
 COUNTS: Final = {"mesh": 8000, "mondo": 6000, "hpo": 4000}
 """Names that are asked of each index, before those that the ranker learns from are left out."""

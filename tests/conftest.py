@@ -86,10 +86,9 @@ def export_once() -> Iterator[Callable[..., Any]]:
 
 
 @pytest.fixture
-def script(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ModuleType]:
+def script() -> Callable[[str], ModuleType]:
     """Imports a script of ``benchmarks/``: tests see that these run, on toys, where no figure means anything."""
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "benchmarks"))
-    return importlib.import_module
+    return lambda name: importlib.import_module(f"benchmarks.{name}")
 
 
 @pytest.fixture
@@ -107,8 +106,8 @@ def run_here(script: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatc
             arguments.pop(name, None)
         called.append(function)
         module, _, name = function.partition(":")
-        found = getattr(importlib.import_module(module), name)(**json.loads(json.dumps(arguments)))
+        found = getattr(script(module), name)(**json.loads(json.dumps(arguments)))
         return {**found, "peak_mb": 90.0}
 
-    monkeypatch.setattr(script("apart"), "run", run)
+    monkeypatch.setattr(script("common.apart"), "run", run)
     return called

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,6 +20,22 @@ NAMES = (
 QUERIES = ["short stature", "seizures", "brain tumor", "a cleft lip", "loss of hearing", "qqq"]
 PEERS = {"rapidfuzz": "rapidfuzz", "scikit_topn": "sparse_dot_topn"}
 Script = Callable[[str], Any]
+ROOT = Path(__file__).parents[1]
+
+
+def test_a_script_finds_the_others_when_it_is_called_by_its_path() -> None:
+    command = [sys.executable, "benchmarks/common/docs_tables.py", "--check"]
+    # Without what pytest and its caller put on the path.
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env={}, check=False)
+    assert done.returncode == 0, f"{done.stdout}{done.stderr}: pip install --editable ."
+
+
+def test_functions_that_run_apart_exist(script: Script) -> None:
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "benchmarks").rglob("*.py")]
+    called = {match for text in texts for match in re.findall(r'(?<!f)"([a-z_]+(?:\.\w+)+):(\w+)"', text)}
+    assert len(called) > 40
+    for module, function in called:
+        assert callable(getattr(script(module), function)), f"{module}:{function}"
 
 
 @pytest.fixture
@@ -35,7 +54,7 @@ def queries(tmp_path: Path) -> str:
 
 @pytest.fixture
 def index(source: Path, tmp_path: Path, script: Script) -> str:
-    built = script("inputs").build(str(source), str(tmp_path))
+    built = script("common.inputs").build(str(source), str(tmp_path))
     assert (built["concepts"], built["entries"]) == (6, 9)
     return str(tmp_path / "index")
 
@@ -43,7 +62,7 @@ def index(source: Path, tmp_path: Path, script: Script) -> str:
 def test_sparse_search_is_compared(
     source: Path, index: str, queries: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: Script
 ) -> None:
-    contenders, benchmark = script("contenders"), script("sparse_search")
+    contenders, benchmark = script("search.contenders"), script("search.sparse_search")
     for _, function, _, settings in benchmark.CONTENDERS:
         if any(function.startswith(peer) and not find_spec(module) for peer, module in PEERS.items()):
             continue
@@ -57,7 +76,7 @@ def test_sparse_search_is_compared(
 
 
 def test_latency_is_measured(index: str, queries: str, source: Path, tmp_path: Path, script: Script) -> None:
-    latency, inputs = script("latency"), script("inputs")
+    latency, inputs = script("commands.latency"), script("common.inputs")
     built = inputs.build_vocabulary(str(source), str(tmp_path))
     built |= inputs.build_index(str(tmp_path), "dense", encoder=str(tiny.folder(tmp_path / "encoder")))
     result = {
@@ -70,21 +89,21 @@ def test_latency_is_measured(index: str, queries: str, source: Path, tmp_path: P
 
 
 def test_streaming_is_measured(index: str, script: Script) -> None:
-    streaming = script("streaming")
+    streaming = script("commands.streaming")
     fed, slow = streaming.fed(index, QUERIES, 100), streaming.slow(index, QUERIES, pause=0)
     assert (fed["lines"], slow["lines"]) == (100, 6)
     assert "| 100 |" in streaming.text({"fed": [fed], "slow": slow})
 
 
 def test_queries_are_drawn_of_real_corpora(data: Path, tmp_path: Path, script: Script) -> None:
-    inputs, output = script("inputs"), str(tmp_path / "found.json")
+    inputs, output = script("common.inputs"), str(tmp_path / "found.json")
     count = inputs.write_queries(str(data), output, seed=0)["queries"]
     assert len(set(inputs.read_queries(output))) == count > 1000
 
 
 @pytest.mark.usefixtures("run_here")
 def test_a_large_vocabulary_is_made_built_and_searched(tmp_path: Path, script: Script) -> None:
-    large = script("large_sparse")
+    large = script("search.large_sparse")
     sizes = {"concepts": 400, "english": 1000, "other": 300}
     result = large.measure(tmp_path, sizes=sizes, queries=20, k=8, seed=1)
     assert result["search"]["recall"] == 1
@@ -109,20 +128,20 @@ BIOC = """<collection><document><id>1</id><passage><offset>0</offset><text>Wilso
 
 
 def test_abbreviations_are_scored(tmp_path: Path, script: Script) -> None:
-    benchmark, gold = script("abbreviations"), script("abbreviation_gold")
+    benchmark, gold = script("annotation.abbreviations"), script("annotation.abbreviation_gold")
     path = tmp_path / "labelled"
     path.write_text(LABELLED, encoding="utf-8")
     abstracts = gold.read_gold(path)
     assert [len(abstract.gold) for abstract in abstracts] == [3, 0]
     counts = benchmark.score(abstracts, benchmark.nymlink)
     assert (len(counts.right), counts.wrong, counts.missed) == (3, [], [])
-    counts = benchmark.score(abstracts, script("schwartz_hearst").definitions)
+    counts = benchmark.score(abstracts, script("annotation.schwartz_hearst").definitions)
     assert [short for _, short, _ in counts.missed] == ["SOD"]
     assert (counts.precision, counts.recall) == (1.0, 2 / 3)
 
 
 def test_other_and_doubtful_abbreviations_count_as_right_and_not_at_all(script: Script) -> None:
-    benchmark, gold = script("abbreviations"), script("abbreviation_gold")
+    benchmark, gold = script("annotation.abbreviations"), script("annotation.abbreviation_gold")
     abstract = gold.Abstract("1", "", {("A", "a gene")}, {("A", "a")}, {("B", "b")})
     counts = benchmark.score([abstract], lambda _: {("A", "a"), ("B", "b"), ("C", "c")})
     assert (counts.right, counts.wrong, counts.missed) == ([("1", "A", "a gene")], [("1", "C", "c")], [])
@@ -131,7 +150,7 @@ def test_other_and_doubtful_abbreviations_count_as_right_and_not_at_all(script: 
 def test_abbreviations_are_read_from_bioc(tmp_path: Path, script: Script) -> None:
     path = tmp_path / "gold.xml"
     path.write_text(BIOC, encoding="utf-8")
-    (abstract,) = script("abbreviation_gold").read_gold(path)
+    (abstract,) = script("annotation.abbreviation_gold").read_gold(path)
     assert (abstract.text, abstract.gold) == ("Wilson disease (WD)", {("WD", "Wilson disease")})
 
 
@@ -145,12 +164,12 @@ def test_abbreviations_are_read_from_bioc(tmp_path: Path, script: Script) -> Non
     ],
 )
 def test_the_baseline_is_that_of_schwartz_and_hearst(text: str, pair: Any, script: Script) -> None:
-    assert script("schwartz_hearst").definitions(text) == ({pair} if pair else set())
+    assert script("annotation.schwartz_hearst").definitions(text) == ({pair} if pair else set())
 
 
 def test_without_a_gold_nothing_is_measured(script: Script, monkeypatch: Any, capsys: Any) -> None:
     monkeypatch.setattr("sys.argv", ["abbreviations.py", "nowhere.xml"])
-    script("abbreviations").main()
+    script("annotation.abbreviations").main()
     assert capsys.readouterr().out == "nowhere.xml: no such file: nothing measured\n"
 
 
@@ -159,10 +178,10 @@ def test_serving_is_measured(
     index: str, queries: str, run_here: list[str], monkeypatch: pytest.MonkeyPatch, script: Script
 ) -> None:
     pytest.importorskip("fastapi", reason="nymlink[serve] is not installed")
-    benchmark = script("serve_load")
+    benchmark = script("commands.serve_load")
     monkeypatch.setattr(benchmark, "_ROUNDS", 1)
     monkeypatch.setattr(benchmark, "_HUGE", 50)
     result = benchmark.measure(index, queries, requests=40, count=4)
     assert [each["errors"] for rounds in result["rounds"].values() for each in rounds] == [0, 0, 0]
     assert "| 1 mention a request | 40 | 0 |" in benchmark.text(result)
-    assert set(run_here) == {"serve_load:batch", "serve_load:clients"}
+    assert set(run_here) == {"commands.serve_load:batch", "commands.serve_load:clients"}

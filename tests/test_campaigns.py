@@ -10,17 +10,12 @@ from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
 
 
-@pytest.fixture(autouse=True)
-def campaigns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "benchmarks"))
-
-
 @pytest.mark.usefixtures("data")
 @pytest.mark.filterwarnings("ignore")
 def test_every_reader_has_seeds_and_survives_a_few_mutated_inputs(tmp_path: Path) -> None:
-    from campaigns.mutated import FAILURES, make_input, outcome, write_input
-    from campaigns.readers import readers
-    from campaigns.seeds import seeds
+    from benchmarks.campaigns.mutated import FAILURES, make_input, outcome, write_input
+    from benchmarks.campaigns.readers import readers
+    from benchmarks.campaigns.seeds import seeds
 
     read, samples = readers(), seeds()
     assert read.keys() == samples.keys()
@@ -35,7 +30,7 @@ def test_every_reader_has_seeds_and_survives_a_few_mutated_inputs(tmp_path: Path
 
 
 def test_what_becomes_of_an_input_is_told_apart(tmp_path: Path) -> None:
-    from campaigns.mutated import outcome
+    from benchmarks.campaigns.mutated import outcome
 
     def reader(error: BaseException | None, *, problem: bool = False):  # type: ignore[no-untyped-def]
         def read(path: Path, problems: Problems) -> None:

@@ -56,13 +56,13 @@ def test_links_and_scripts_named_in_the_docs_exist(page: str) -> None:
 
 
 def test_tables_are_those_of_the_results(script: Callable[[str], ModuleType]) -> None:
-    docs_tables = script("docs_tables")
+    docs_tables = script("common.docs_tables")
     filled = docs_tables.filled
     texts = {page: page.read_text(encoding="utf-8") for page in docs_tables.pages()}
     assert any("models" in page.parts for page in texts)
     assert any("<!-- table: " in text for text in texts.values())
     for page, text in texts.items():
-        assert filled(text) == text, f"{page.name}: run benchmarks/docs_tables.py"
+        assert filled(text) == text, f"{page.name}: run benchmarks/common/docs_tables.py"
 
 
 def captions() -> dict[str, dict[str, Any]]:

@@ -18,9 +18,9 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-from campaigns.commands import Child, Result, prepare
-from campaigns.killed import content, leftovers
-from campaigns.world import WRITERS, Writer, emptied, make_world
+from benchmarks.campaigns.commands import Child, Result, prepare
+from benchmarks.campaigns.killed import content, leftovers
+from benchmarks.campaigns.world import WRITERS, Writer, emptied, make_world
 
 OUTCOMES: Final = ("both", "one")
 FAILURES: Final = ("traceback", "another status", "damaged")

@@ -25,9 +25,9 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final
 
-from campaigns.commands import Result, prepare, run
-from campaigns.small_project import make_project
-from inputs import data_root
+from benchmarks.campaigns.commands import Result, prepare, run
+from benchmarks.campaigns.small_project import make_project
+from benchmarks.common.inputs import data_root
 from nymlink.bulk.job import run_job
 from nymlink.bulk.tasks.link_task import LinkTask
 from nymlink.encode.cache.embedding_cache import EmbeddingCache

@@ -21,9 +21,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from campaigns.commands import Child, Result, prepare
-from campaigns.killed import again, content
-from campaigns.world import WRITERS, Writer, emptied, make_world
+from benchmarks.campaigns.commands import Child, Result, prepare
+from benchmarks.campaigns.killed import again, content
+from benchmarks.campaigns.world import WRITERS, Writer, emptied, make_world
 
 _LARGE: Final = 256 << 20
 _PAGE: Final = 4096

@@ -21,8 +21,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-from campaigns.commands import Child, Result, prepare
-from campaigns.world import WRITERS, Writer, emptied, make_world
+from benchmarks.campaigns.commands import Child, Result, prepare
+from benchmarks.campaigns.world import WRITERS, Writer, emptied, make_world
 
 LEFT: Final = ("absent", "partial", "whole")
 FAILURES: Final = ("damaged", "failed", "different", "leftovers")

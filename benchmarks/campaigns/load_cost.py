@@ -12,7 +12,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final
 
-from inputs import data_root
+from benchmarks.common.inputs import data_root
 
 _SOURCE: Final = "vocabularies/mondo.tsv.gz"
 _MANY: Final = 1000

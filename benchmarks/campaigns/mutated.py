@@ -25,9 +25,9 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-from campaigns.mutations import mutated
-from campaigns.readers import Read, readers
-from campaigns.seeds import Files, seeds
+from benchmarks.campaigns.mutations import mutated
+from benchmarks.campaigns.readers import Read, readers
+from benchmarks.campaigns.seeds import Files, seeds
 from nymlink.core.errors import NymlinkError
 from nymlink.core.problems import Problems
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from campaigns.small_project import make_project
+from benchmarks.campaigns.small_project import make_project
 from nymlink.bulk.rows.sources import ROW_FORMATS, cut_sources, open_sources
 from nymlink.cli.link.input_rows import line_batches, open_table
 from nymlink.core.files import open_buffered

@@ -20,10 +20,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-# What campaigns share with other benchmarks and with the tests.
-sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
-
-import report  # noqa: E402
+from benchmarks.common import report
 
 COUNTS: Final = {
     "mutated": (300, 100_000),
@@ -65,12 +62,12 @@ def main() -> None:
     options = _arguments()
     if options.make:
         reader, number, folder = options.make
-        print(import_module("campaigns.mutated").make(reader, int(number), Path(folder)))
+        print(import_module("benchmarks.campaigns.mutated").make(reader, int(number), Path(folder)))
         return
     failed = 0
     for name in [options.only] if options.only else COUNTS:
         count = options.count or COUNTS[name][options.long]
-        measure: Callable[..., dict[str, Any]] = import_module(f"campaigns.{name}").measure
+        measure: Callable[..., dict[str, Any]] = import_module(f"benchmarks.campaigns.{name}").measure
         if name == "mutated":
             measure = partial(measure, state=options.state, minutes=options.minutes)
         found = measure(count, only=options.of)

@@ -16,8 +16,8 @@ from tests.bulk import files as row_files
 from tests.contract import test_binary_corpora, test_corpus_readers
 from tests.contract.vocabulary_samples import SAMPLES as VOCABULARIES
 
-from campaigns.small_project import make_project
-from inputs import data_root
+from benchmarks.campaigns.small_project import make_project
+from benchmarks.common.inputs import data_root
 from nymlink.pairs.pairs import PAIRS
 from nymlink.project.export.export import export_project
 from nymlink.project.project import Project

@@ -9,7 +9,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
 
-from inputs import data_root
+from benchmarks.common.inputs import data_root
 
 _TABLE: Final = "vocabularies/symp.tsv.gz"
 _OTHER: Final = "vocabularies/doid.tsv.gz"

@@ -31,7 +31,7 @@ class Dictionary:
     """Names and their concepts, in the files of a folder, each read when it is asked for.
 
     Args:
-        folder: filled by :mod:`peers.prepare`.
+        folder: filled by :mod:`benchmarks.peers.prepare`.
     """
 
     def __init__(self, folder: str | Path) -> None:

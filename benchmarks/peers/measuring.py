@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from peers.dictionary import Dictionary
+from benchmarks.peers.dictionary import Dictionary
 
 _PASSES: Final = 5
 _ENOUGH: Final = 3.0

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from math import log10
 from typing import TYPE_CHECKING, Any, Final
 
+from benchmarks.peers.tables import seconds
 from nymlink.plot.figure import COLOURS, MARKERS, new_figure
-from peers.tables import seconds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +27,7 @@ def draw(figures: Mapping[str, Mapping[str, Any]]) -> Figure:
     """Draw the seconds to a first answer, mentions a second and memory, of linkers above and annotators below.
 
     Args:
-        figures: key of a peer → its labels and steps, see :func:`peers.tables.tables`.
+        figures: key of a peer → its labels and steps, see :func:`benchmarks.peers.tables.tables`.
 
     Raises:
         MissingExtraError: matplotlib is not installed.

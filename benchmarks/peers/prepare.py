@@ -12,8 +12,8 @@ from pathlib import Path
 from shutil import copyfile
 from typing import Any, Final
 
-from inputs import data_root, ontology, unpack
-from peers.dictionary import Dictionary
+from benchmarks.common.inputs import data_root, ontology, unpack
+from benchmarks.peers.dictionary import Dictionary
 
 SETS: Final = ("NCBI", "BC5CDR")
 SEED: Final = 0
@@ -28,7 +28,7 @@ def dictionaries(*, test: bool) -> dict[str, Any]:
     Returns:
         ``groups``: the names of the tasks of each.
     """
-    from tasks import DEVELOPMENT, TEST
+    from benchmarks.common.tasks import DEVELOPMENT, TEST
 
     groups: dict[str, list[str]] = {}
     for task in TEST if test else DEVELOPMENT:
@@ -46,10 +46,10 @@ def linking(tasks: list[str], folder: str, *, limit: int | None) -> dict[str, An
         folder: folder to write to.
         limit: most mentions of a task.
     """
+    from benchmarks.common.tasks import DEVELOPMENT, TEST, first, load
     from nymlink.evaluation.gold import GoldResolver
     from nymlink.index.entries.entries import Entries
     from nymlink.linking.queries import queries
-    from tasks import DEVELOPMENT, TEST, first, load
 
     mentions: dict[str, list[dict[str, Any]]] = {}
     for task in (one for one in (*DEVELOPMENT, *TEST) if one.name in tasks):

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from benchmarks.common.inputs import base
+from benchmarks.peers.dictionary import BLOCK
+from benchmarks.peers.vectors import BASE
 from nymlink.encode.model.embedded import FOLDER, MINI
-from peers.dictionary import BLOCK
-from peers.vectors import BASE
-from train_step import base
 
 GILDA: Final = "gilda==1.6.1"
 
@@ -51,7 +51,7 @@ class Peer:
 
 
 def _dense(key: str, label: str, module: str, short: str, *packages: str, **others: Any) -> Peer:
-    """Describe a peer that searches vectors of :data:`~peers.vectors.BASE`."""
+    """Describe a peer that searches vectors of :data:`~benchmarks.peers.vectors.BASE`."""
     return Peer(
         key=key,
         label=label,

@@ -25,14 +25,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-import apart
-import report
+from benchmarks.common import apart, report
+from benchmarks.peers import tables
+from benchmarks.peers.environments import NotInstalledError, environment
+from benchmarks.peers.prepare import SEED
+from benchmarks.peers.roster import ANNOTATORS, LINKERS, Peer, weights
+from benchmarks.peers.steps import Steps
 from nymlink.encode.model.embedded import MINI
-from peers import tables
-from peers.environments import NotInstalledError, environment
-from peers.prepare import SEED
-from peers.roster import ANNOTATORS, LINKERS, Peer, weights
-from peers.steps import Steps
 
 SIZES: Final = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 MINUTES: Final = 2.0
@@ -168,8 +167,8 @@ def main() -> None:
     about["command"] = "python benchmarks/peers FOLDER"
     report.save(arguments.json, {"about": about, **made})
     if arguments.picture is not None:
+        from benchmarks.peers.picture import draw
         from nymlink.plot.figure import save_figure
-        from peers.picture import draw
 
         save_figure(draw(made["figures"]), arguments.picture)
 

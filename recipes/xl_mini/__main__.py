@@ -8,10 +8,9 @@ import sys
 from pathlib import Path
 
 import recipes.xl_mini
-from benchmarks.report import about, save
-from recipes.xl_mini.stages import STAGES, Recipe, result
-
+from benchmarks.common.report import about, save
 from nymlink.encode.model.embedded import MINI
+from recipes.xl_mini.stages import STAGES, Recipe, result
 
 NAME = "python -m recipes.xl_mini"
 

@@ -15,8 +15,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
-from recipes import mixture
-from recipes.xl_mini.transplant import LONGEST
 
 from nymlink.core.store.atomic import atomic_file
 from nymlink.encode.model.average import average
@@ -25,6 +23,8 @@ from nymlink.pairs.permutation import permute, seeded_keys
 from nymlink.train.names.train_sap import train_sap
 from nymlink.train.settings.encoder_recipes import SapSettings
 from nymlink.vocabulary.vocabulary import Vocabulary
+from recipes import mixture
+from recipes.xl_mini.transplant import LONGEST
 
 BATCH: Final = 256
 

@@ -13,8 +13,6 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from recipes import mixture
-from recipes.xl_mini.held_out import Names, held_out_concepts, held_out_names, rows
 
 from nymlink.core.files import sha256
 from nymlink.core.store.atomic import atomic_file
@@ -25,6 +23,8 @@ from nymlink.vocabulary.merge.merge import merge
 from nymlink.vocabulary.model import SYNONYM_KINDS
 from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.vocabulary import Vocabulary
+from recipes import mixture
+from recipes.xl_mini.held_out import Names, held_out_concepts, held_out_names, rows
 
 GENERAL: Final = ("wordnet_bio_open", "yso_fi_sv_en", "agrovoc")
 """Tables of general language: their names serve as word translations."""

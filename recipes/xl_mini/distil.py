@@ -17,8 +17,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.parquet as pq
 import torch
-from recipes.xl_mini.data import is_general
-from recipes.xl_mini.transplant import LONGEST
 from torch.nn.functional import normalize
 from torch.optim import AdamW
 
@@ -38,6 +36,8 @@ from nymlink.train.losses.infonce import InfoNce
 from nymlink.train.names.encoder_training import TrainingData, TrainingSetup, train_encoder
 from nymlink.train.settings.common import EncoderTrainingSettings
 from nymlink.train.settings.fields import about
+from recipes.xl_mini.data import is_general
+from recipes.xl_mini.transplant import LONGEST
 
 TEMPERATURE: Final = 0.5
 """Exponent of a language's number of translations in its share of the steps."""

@@ -9,8 +9,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
-from recipes.xl_mini.held_out import HPO, ICD10, held_out_concepts, rows
-
 from nymlink.core.problems import Problems
 from nymlink.core.store.atomic import atomic_file
 from nymlink.encode.encoder import Encoder
@@ -20,6 +18,7 @@ from nymlink.text.normalisation.normalise import normalise
 from nymlink.train.names.encoder_evaluation import memoised, open_evaluations
 from nymlink.train.settings.common import HeldOutCorpus
 from nymlink.vocabulary.read import read_vocabulary
+from recipes.xl_mini.held_out import HPO, ICD10, held_out_concepts, rows
 
 NAMES: Final = 400
 """Names of a language that are asked."""

@@ -13,10 +13,10 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from recipes.xl_mini import data, distil
 
 from nymlink.pairs.translations.read_translations import read_translations
 from nymlink.text.normalisation.normalise import normalise
+from recipes.xl_mini import data, distil
 
 STEPS: Final = 600
 """Of distillation with each."""

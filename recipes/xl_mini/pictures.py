@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
-from recipes.xl_mini.held_out import HPO, held_out_concepts, rows
-
 from nymlink.encode.encoder import Encoder
 from nymlink.plot.chosen import sample_chosen
 from nymlink.plot.figure import save_figure
@@ -18,6 +16,7 @@ from nymlink.plot.translations import sample_translations
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
+from recipes.xl_mini.held_out import HPO, held_out_concepts, rows
 
 FOLDER: Final = Path(__file__).parents[2] / "docs" / "images"
 

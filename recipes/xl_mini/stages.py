@@ -10,6 +10,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
+from tokenizers import Tokenizer
+
+from nymlink.encode.encoder import Encoder
+from nymlink.encode.model.torch_model import TorchModel
+from nymlink.train.settings.common import HeldOutCorpus
 from recipes.xl_mini import (
     align,
     data,
@@ -24,11 +29,6 @@ from recipes.xl_mini import (
     transplant,
     xlbel,
 )
-from tokenizers import Tokenizer
-
-from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.torch_model import TorchModel
-from nymlink.train.settings.common import HeldOutCorpus
 
 MIXED: Final = "nymlink-xl-mini"
 """The folder of the encoder that is shipped: the mean of the distilled and the aligned one."""

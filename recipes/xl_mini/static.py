@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Final
 
 import torch
-from recipes.xl_mini import distil
-from recipes.xl_mini.tokenizer import SPECIAL
 from torch import nn
 
 from nymlink.encode.model.torch_model import TorchModel
+from recipes.xl_mini import distil
+from recipes.xl_mini.tokenizer import SPECIAL
 
 SETTINGS: Final = {
     **distil.SETTINGS,

@@ -16,13 +16,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import scipy.sparse as sp
 import torch
-from recipes.xl_mini.tokenizer import SPECIAL
 from tokenizers import Tokenizer
 from torch import nn
 
 from nymlink.encode.model.settings import EncoderSettings
 from nymlink.encode.model.tokens.token_batches import tokenise
 from nymlink.encode.model.torch_model import TorchModel
+from recipes.xl_mini.tokenizer import SPECIAL
 
 NEAREST: Final = 4
 """English pieces that an embedding is the mean of."""

@@ -16,7 +16,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from recipes import mixture
 
 from nymlink.core.store.atomic import atomic_file
 from nymlink.corpus.read import read_corpus
@@ -30,6 +29,7 @@ from nymlink.vocabulary.tables import Tables
 from nymlink.vocabulary.vocabulary import Vocabulary
 from nymlink.xlbel.evaluate import evaluate_languages
 from nymlink.xlbel.queries import find_queries
+from recipes import mixture
 
 LANGUAGES: Final = ("en", "es", "de", "fi", "ru", "tr", "ko", "zh", "ja", "th")
 """In the order of the paper."""

@@ -13,7 +13,7 @@ from tests.annotation.toy import ANNOTATOR, VOCABULARY
 
 
 def test_a_plain_matcher_is_compared(script: Callable[[str], ModuleType]) -> None:
-    benchmark = script("annotate")
+    benchmark = script("annotation.annotate")
     plain = script("peers.annotators.plain_matcher").PlainMatcher(VOCABULARY)
     text = "Seizures: a RENAL-anomaly, an epileptic seizure; kidney cysts."
     gold = Corpus("toy", (Document("1", text, (Mention("Seizures", 0, 8, "", ("P:5",)),)),))

@@ -12,7 +12,7 @@ from tests.index.small import many_names
 @pytest.mark.slow
 @pytest.mark.usefixtures("export_once")
 def test_encoding_is_measured(saved: Path, tmp_path: Path, script: Callable[[str], Any]) -> None:
-    benchmark = script("encode")
+    benchmark = script("encoding.encode")
     source = tmp_path / "names.txt"
     rows = (f"D{number}||{name} seizure\nD{number}||{name}\n" for number, name in enumerate(many_names(300)))
     source.write_text("".join(rows), encoding="utf-8")

@@ -24,7 +24,7 @@ def root(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 def test_every_task_is_read_and_none_of_development_is_of_a_test_split(
     root: Path, tmp_path: Path, script: Callable[[str], Any]
 ) -> None:
-    tasks, meta = script("tasks"), toy_data.write_metathesaurus(tmp_path / "meta")
+    tasks, meta = script("common.tasks"), toy_data.write_metathesaurus(tmp_path / "meta")
     for name, task in tasks.bars(test=False, enriched=meta, metathesaurus=meta).items():
         vocabulary, corpora = tasks.load(task, root)
         assert len(vocabulary)
@@ -34,7 +34,7 @@ def test_every_task_is_read_and_none_of_development_is_of_a_test_split(
 
 
 def test_a_row_is_measured_once_and_shown(tmp_path: Path, script: Callable[[str], Any]) -> None:
-    bars, folder = script("bars"), tmp_path / "work"
+    bars, folder = script("linking.bars"), tmp_path / "work"
     model, task = str(tiny.folder(tmp_path / "model")), "NCBI dev, bare"
     settings: dict[str, Any] = {"limit": None, "fusion": "weighted", "weights": {}}
     settings |= {"test": False, "enriched": None, "metathesaurus": None}

@@ -36,7 +36,7 @@ def prepared(
     monkeypatch.setenv("NYMLINK_DATA", str(tmp_path / "data"))
     work = tmp_path / "work"
     work.mkdir()
-    symbols = script("symbols")
+    symbols = script("linking.symbols")
     return symbols, work, symbols.prepare("hgnc", str(work), {"sparse": None}, count=9)
 
 
@@ -53,7 +53,7 @@ def test_queries_are_unambiguous(prepared: tuple[Any, Path, Any]) -> None:
 
 def test_linkers_are_asked_the_same(prepared: tuple[Any, Path, Any], script: Callable[[str], Any]) -> None:
     symbols, work, made = prepared
-    linkers = script("symbol_linkers")
+    linkers = script("linking.symbol_linkers")
     queries = json.loads((work / "queries.json").read_text(encoding="utf-8"))
     for label, function, settings in symbols.LINES:
         if settings.get("index") != "default" and (function in {"exact", "nymlink"} or find_spec(function)):
@@ -70,7 +70,7 @@ def test_linkers_are_asked_the_same(prepared: tuple[Any, Path, Any], script: Cal
 
 
 def test_tables_have_a_row_for_each_family(script: Callable[[str], Any]) -> None:
-    symbols = script("symbols")
+    symbols = script("linking.symbols")
     one = {"counts": {"verbatim": 4, "case": 3}, "right": {"A": {"verbatim": 4, "case": 2}}, "wrong": []}
     made = symbols.tables({"hgnc": one, "go": one})
     assert made["families"][:2] == [
@@ -83,7 +83,7 @@ def test_tables_have_a_row_for_each_family(script: Callable[[str], Any]) -> None
 def test_examples_are_the_first_mistakes(script: Callable[[str], Any]) -> None:
     wrong = [{"family": "case", "linker": "A", "asked": asked} for asked in ("one", "two")]
     wrong.append({"family": "verbatim", "linker": "A", "asked": "three"})
-    assert [row["asked"] for row in script("symbols").examples(wrong)] == ["three", "one"]
+    assert [row["asked"] for row in script("linking.symbols").examples(wrong)] == ["three", "one"]
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_examples_are_the_first_mistakes(script: Callable[[str], Any]) -> None:
     ],
 )
 def test_variants(script: Callable[[str], Any], family: str, name: str, expected: set[str | None]) -> None:
-    variants = script("symbol_variants")
+    variants = script("linking.symbol_variants")
     vary = {**variants.FAMILIES, **variants.GENE_FAMILIES}[family]
     found = {vary(name, random.Random(seed)) for seed in range(40)}
     assert found - {name if family == "Greek" else None} <= expected

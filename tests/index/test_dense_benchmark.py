@@ -13,7 +13,7 @@ from tests.index.small import many_names
 
 @pytest.mark.filterwarnings("ignore:.*longer than 25 tokens")
 def test_dense_search_is_measured(tmp_path: Path, script: Callable[[str], Any]) -> None:
-    benchmark, folder, names = script("dense_search"), str(tmp_path), many_names(300)
+    benchmark, folder, names = script("search.dense_search"), str(tmp_path), many_names(300)
     (tmp_path / "names.txt").write_text("".join(f"D{at}||{name}\n" for at, name in enumerate(names)))
     (tmp_path / "queries.json").write_text(json.dumps([name[1:] for name in names[:12]]))
     model = str(tiny.folder(tmp_path / "model"))

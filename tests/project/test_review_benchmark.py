@@ -24,7 +24,7 @@ MENTIONS = [
 
 @pytest.fixture
 def review(script: Callable[[str], Any]) -> Any:
-    return script("review")
+    return script("linking.review")
 
 
 def test_terms_are_distinct_and_mean_what_most_rows_say(review: Any, index: Index) -> None:

@@ -29,7 +29,7 @@ def place(tmp_path: Path) -> Path:
 
 
 def test_re_rankers_are_trained_measured_and_shown(place: Path, script: Callable[[str], Any]) -> None:
-    steps, report = script("reranking_steps"), script("reranking_report")
+    steps, report = script("reranking.reranking_steps"), script("reranking.reranking_report")
     index, corpus, whole = str(place / "index"), str(place / "first.txt"), str(place / "corpus.txt.gz")
     steps.cut(whole, corpus, first=3)
     steps.build(str(place / "names.txt"), index, str(place / "vectors"), names=None, encoder=None)
@@ -52,7 +52,7 @@ def test_re_rankers_are_trained_measured_and_shown(place: Path, script: Callable
 def test_all_trainings_of_a_folder_are_of_one_kind(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], script: Callable[[str], Any]
 ) -> None:
-    reranking = script("reranking")
+    reranking = script("reranking.reranking")
     mention = {"before": 0, "after": 0, "combined": 0, "ambiguous": False, "seen": True}
     measured = {"fits": [], "epoch_seconds": 2.0, "entity_seconds": 3.0, "mentions_per_second": 9.0}
     monkeypatch.setattr(reranking.apart, "run", lambda *_, **__: {"mentions": [mention], **measured})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -10,9 +10,8 @@ import pytest
 
 
 @pytest.fixture
-def benchmark(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "benchmarks"))
-    return importlib.import_module("preparation_agreement")
+def benchmark(script: Callable[[str], ModuleType]) -> ModuleType:
+    return script("linking.preparation_agreement")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 
 def test_an_encoder_is_trained_and_measured(place: Path, tmp_path: Path, script: Callable[[str], Any]) -> None:
-    benchmark, corpus, output = script("biosyn"), str(place / "processed_dev"), tmp_path / "out"
+    benchmark, corpus, output = script("training.biosyn"), str(place / "processed_dev"), tmp_path / "out"
     dictionary = tmp_path / "dictionary.txt"
     dictionary.write_text("X:0||heart heart\nX:1||attack heart\nX:2||myocardial heart\n")
     result = benchmark.train([corpus], str(dictionary), str(place / "base"), str(output), max_steps=1)

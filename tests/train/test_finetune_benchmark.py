@@ -12,7 +12,7 @@ from tests.evaluation import toy_data
 @pytest.fixture
 def benchmark(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: Callable[[str], Any]) -> Any:
     monkeypatch.setenv("NYMLINK_DATA", str(toy_data.write(tmp_path / "data")))
-    return script("finetune")
+    return script("training.finetune")
 
 
 def test_a_fold_is_trained_and_measured_once(
@@ -26,11 +26,11 @@ def test_a_fold_is_trained_and_measured_once(
     options = ("--only", "AskAPatient", "--folds", "1", "--max-steps", "1")
     monkeypatch.setattr("sys.argv", ["finetune.py", str(tmp_path / "kept"), str(place / "base"), *options])
     benchmark.main()
-    assert {"finetune:train", "finetune:average", "finetune:measure"} <= set(run_here)
+    assert {"training.finetune:train", "training.finetune:average", "training.finetune:measure"} <= set(run_here)
     assert capsys.readouterr().out.count("| AskAPatient | 89.0/96.2 |") == 6
     run_here.clear()
     benchmark.main()
-    assert run_here == ["inputs:unpack", "finetune:write_dictionaries"]
+    assert run_here == ["common.inputs:unpack", "training.finetune:write_dictionaries"]
 
 
 def test_nothing_that_is_measured_on_is_trained_on(benchmark: Any, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ Script = Callable[[str], Any]
 
 
 def test_names_of_candidates_are_paired_with_what_is_asked(script: Script, tmp_path: Path) -> None:
-    asking = script("name_questions")
+    asking = script("ranking.name_questions")
     source = tmp_path / "names.txt"
     source.write_text(
         "D1||short stature\nD2||seizure\nD2||epileptic seizure\nD5||cleft palate\n", encoding="utf-8"
@@ -48,7 +48,7 @@ class _Ranker:
 
 
 def test_only_what_a_ranker_is_unsure_of_is_read(script: Script) -> None:
-    pairs = script("name_pairs")
+    pairs = script("ranking.name_pairs")
     described = np.full((3, 6, 2), np.nan, np.float32)
     described[0, :2] = described[1, :3] = described[2, :6] = 1
     names = [[f"{question} {place}" for place in range(6)] for question in range(3)]
@@ -74,7 +74,7 @@ def test_a_reader_learns_and_is_quantised(script: Script, tmp_path: Path) -> Non
     pytest.importorskip("onnxscript")
     from tokenizers.processors import TemplateProcessing
 
-    module = script("name_reader")
+    module = script("ranking.name_reader")
     torch.manual_seed(0)
     reader = module.NameReader(str(tiny.folder(tmp_path / "base")), 1)
     reader.tokenizer.post_processor = TemplateProcessing(

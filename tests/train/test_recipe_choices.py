@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 import tarfile
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,20 +16,14 @@ from nymlink.pairs.pairs import PAIRS
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
+from recipes import calibration, choices, mixture, siblings
 from tests.train.runs import names
 
 
 @pytest.fixture
-def recipes(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "recipes"))
-    return importlib.import_module("choices")
-
-
-@pytest.fixture
-def data(place: Path, tmp_path: Path, recipes: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
+def data(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A data folder with the archives and the dictionary, and one merged vocabulary."""
     root = tmp_path / "data"
-    calibration = sys.modules["calibration"]
     for corpus, archive in calibration.ARCHIVES.items():
         (root / archive).parent.mkdir(parents=True, exist_ok=True)
         with tarfile.open(root / archive, "w:gz") as tar:
@@ -44,16 +36,15 @@ def data(place: Path, tmp_path: Path, recipes: Any, monkeypatch: pytest.MonkeyPa
         for name in names(number):
             builder.name(concept, name, lang="en")
     merged = Vocabulary.of((Source("toy", "table", licence="CC0"), builder.build()))
-    (root / recipes.MEDIC).parent.mkdir(parents=True, exist_ok=True)
-    (root / recipes.MEDIC).symlink_to(place / "vocab")
-    monkeypatch.setattr(sys.modules["mixture"], "merged", lambda _: merged)
-    monkeypatch.setattr(recipes, "STEPS", 2)
-    monkeypatch.setattr(recipes, "BATCH", 16)
+    (root / choices.MEDIC).parent.mkdir(parents=True, exist_ok=True)
+    (root / choices.MEDIC).symlink_to(place / "vocab")
+    monkeypatch.setattr(mixture, "merged", lambda _: merged)
+    monkeypatch.setattr(choices, "STEPS", 2)
+    monkeypatch.setattr(choices, "BATCH", 16)
     return root
 
 
 def test_choices_are_trained_and_measured_once(
-    recipes: Any,
     data: Path,
     place: Path,
     tmp_path: Path,
@@ -65,18 +56,18 @@ def test_choices_are_trained_and_measured_once(
     only = [argument for name in chosen for argument in ("--only", name)]
     base = str(place / "base")
     monkeypatch.setattr(sys, "argv", ["choices.py", str(folder), "--base", base, "--data", str(data), *only])
-    recipes.main()
+    choices.main()
     table = capsys.readouterr().out
     assert [line.split("|")[1].strip() for line in table.splitlines()[2:]] == ["base", *chosen]
     assert table.splitlines()[0].count("processed_") == 4
     written = {path: path.stat().st_mtime_ns for path in folder.glob("*.json")}
-    recipes.main()
+    choices.main()
     assert capsys.readouterr().out == table
     assert {path: path.stat().st_mtime_ns for path in folder.glob("*.json")} == written
 
 
-def test_pairs_of_misspelt_names(recipes: Any, data: Path, place: Path, tmp_path: Path) -> None:
-    workspace = recipes.Workspace(tmp_path / "folder", data, str(place / "base"))
+def test_pairs_of_misspelt_names(data: Path, place: Path, tmp_path: Path) -> None:
+    workspace = choices.Workspace(tmp_path / "folder", data, str(place / "base"))
     recipe = workspace.pairs("recipe").to_pylist()
     misspelt = workspace.pairs("misspelt names").to_pylist()
     changed = [(one["name2"], other["name2"]) for one, other in zip(recipe, misspelt, strict=True) if one != other]
@@ -85,8 +76,7 @@ def test_pairs_of_misspelt_names(recipes: Any, data: Path, place: Path, tmp_path
     assert len(workspace.pairs("no modifiers")) == len(recipe)
 
 
-def test_siblings_meet_in_a_batch(recipes: Any, tmp_path: Path) -> None:
-    siblings = recipes.siblings
+def test_siblings_meet_in_a_batch(tmp_path: Path) -> None:
     concepts = [f"X:{number}" for number in range(40) for _ in range(4)]
     names = [f"name {number}" for number in range(len(concepts))]
     pairs = pa.table([concepts, names, [f"other {name}" for name in names]], schema=PAIRS)
@@ -103,9 +93,8 @@ def test_siblings_meet_in_a_batch(recipes: Any, tmp_path: Path) -> None:
 
 
 def test_families_have_their_parent_and_go_by_the_ids_of_the_vocabulary(
-    recipes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    siblings = recipes.siblings
     parents = {"S:1": "", "S:2": "is_a: S:1", "S:3": "is_a: S:1", "S:4": "is_a: S:3", "S:5": "is_a: S:9"}
     terms = "\n".join(f"[Term]\nid: {term}\nname: {term}\n{parent}\n" for term, parent in parents.items())
     (tmp_path / "native").mkdir()
@@ -120,7 +109,7 @@ def test_families_have_their_parent_and_go_by_the_ids_of_the_vocabulary(
     assert siblings.families(tmp_path, merged) == [["S:1", "S:2", "X:3"], ["X:3", "S:4"]]
 
 
-def test_what_was_kept_in_another_order_goes_under_its_corpus(recipes: Any) -> None:
+def test_what_was_kept_in_another_order_goes_under_its_corpus() -> None:
     one, other = ({"acc@1": share, "acc@5": share} for share in (0.25, 0.75))
-    table = recipes.text({"base": {"a": one, "b": other}, "changed": {"b": other, "a": one}}).splitlines()
+    table = choices.text({"base": {"a": one, "b": other}, "changed": {"b": other, "a": one}}).splitlines()
     assert table[2].split("|")[2:] == table[3].split("|")[2:]

@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
-from pathlib import Path
-from typing import Any
-
-import pytest
-
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
-
-
-@pytest.fixture
-def mixture(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "recipes"))
-    return importlib.import_module("mixture")
+from recipes import mixture
 
 
 def vocabulary(source: str, names: dict[str, list[str]]) -> Vocabulary:
@@ -37,7 +26,7 @@ TITLES = {
 }
 
 
-def test_pieces_of_collected_titles_are_found(mixture: Any) -> None:
+def test_pieces_of_collected_titles_are_found() -> None:
     collected = vocabulary("wikidata_medical", TITLES)
     texts = collected.columns.names["text"].to_pylist()
     found = [text for text, piece in zip(texts, mixture.fragments(collected).tolist(), strict=True) if piece]
@@ -45,13 +34,13 @@ def test_pieces_of_collected_titles_are_found(mixture: Any) -> None:
     assert not mixture.fragments(vocabulary("mondo", TITLES)).any()
 
 
-def test_pairs_are_of_names_as_they_are_searched(mixture: Any) -> None:
+def test_pairs_are_of_names_as_they_are_searched() -> None:
     names = {"MONDO:1": ["Kidney Failure (disorder)", "renal-failure"], "MONDO:2": ["CKD", "ckd"]}
     made = mixture.mixture(vocabulary("mondo", names), modified=0.0)
     assert made.to_pylist() == [{"concept": "MONDO:1", "name1": "kidney failure", "name2": "renal failure"}]
 
 
-def test_names_of_clinical_concepts_are_modified(mixture: Any) -> None:
+def test_names_of_clinical_concepts_are_modified() -> None:
     names = {f"{prefix}:{n}": [f"name {n}", f"other {n}"] for n in range(50) for prefix in ("MONDO", "GO")}
     plain = mixture.mixture(vocabulary("toy", names), modified=0.0)
     always = mixture.mixture(vocabulary("toy", names), modified=1.0)

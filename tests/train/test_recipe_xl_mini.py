@@ -13,6 +13,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tokenizers import Tokenizer
+from tokenizers.models import Unigram
+from tokenizers.pre_tokenizers import Metaspace
+
+from nymlink.core.problems import Problems
+from nymlink.encode.encoder import Encoder
+from nymlink.encode.model.torch_model import TorchModel
+from nymlink.pairs.pair_table import PairTable
 from recipes.xl_mini import (
     align,
     data,
@@ -27,14 +35,6 @@ from recipes.xl_mini import (
     xlbel,
 )
 from recipes.xl_mini.stages import STAGES, Recipe, result
-from tokenizers import Tokenizer
-from tokenizers.models import Unigram
-from tokenizers.pre_tokenizers import Metaspace
-
-from nymlink.core.problems import Problems
-from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.torch_model import TorchModel
-from nymlink.pairs.pair_table import PairTable
 from tests.encode import tiny
 
 WORDS = {

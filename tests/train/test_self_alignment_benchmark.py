@@ -10,7 +10,7 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 
 
 def test_variants_are_trained_and_measured(place: Path, tmp_path: Path, script: Callable[[str], Any]) -> None:
-    benchmark, base = script("self_alignment"), str(place / "base")
+    benchmark, base = script("training.self_alignment"), str(place / "base")
     benchmark.shallow(base, str(tmp_path / "shallow"), layers=1)
     benchmark.untrained(base, str(tmp_path / "random"), seed=0)
     write_pairs(Pairs.of(Vocabulary.load(place / "vocab")), tmp_path / "pairs.parquet")

@@ -12,7 +12,7 @@ from tests.train.small import crowd, vocabulary
 
 def test_a_training_step_is_measured(tmp_path: Path, script: Callable[[str], Any]) -> None:
     pytest.importorskip("pytorch_metric_learning")
-    benchmark, base = script("train_step"), str(tiny.folder(tmp_path / "base"))
+    benchmark, base = script("training.train_step"), str(tiny.folder(tmp_path / "base"))
     rows = [row for concept in range(90) for row in crowd(f"X:{concept}", 5)]
     vocabulary(*rows).save(tmp_path / "vocab")
     lines = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from peers.dictionary import Annotate, Dictionary, Found
+from benchmarks.peers.dictionary import Annotate, Dictionary, Found
 
 
 def load(dictionary: Dictionary, index: Path) -> Annotate:

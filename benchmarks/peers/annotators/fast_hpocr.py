@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from peers.dictionary import Annotate, Dictionary, Found
+from benchmarks.peers.dictionary import Annotate, Dictionary, Found
 
 
 def build(dictionary: Dictionary, index: Path) -> None:

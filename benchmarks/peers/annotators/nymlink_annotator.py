@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from peers.dictionary import Annotate, Dictionary, Found
+from benchmarks.peers.dictionary import Annotate, Dictionary, Found
 
 
 def build(dictionary: Dictionary, index: Path, *, fuzzy: bool, encoder: str | None) -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Final
 
+from benchmarks.peers.annotators.nymlink_annotator import found_by
+from benchmarks.peers.dictionary import Annotate, Dictionary
 from nymlink.corpus.model import Document, Mention
 from nymlink.linking.model import Candidate, Link
 from nymlink.vocabulary.vocabulary import Vocabulary
-from peers.annotators.nymlink_annotator import found_by
-from peers.dictionary import Annotate, Dictionary
 
 _WORD: Final = re.compile(r"[^\W_]+")
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from peers.dictionary import Annotate, Dictionary, Found
-from peers.linkers.simstring import build as build
-from peers.linkers.simstring import nearest
+from benchmarks.peers.dictionary import Annotate, Dictionary, Found
+from benchmarks.peers.linkers.simstring import build as build
+from benchmarks.peers.linkers.simstring import nearest
 
 _WORD: Final = re.compile(r"\w+")
 _WINDOW: Final = 5

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from peers import vectors
-from peers.dictionary import Dictionary, Search, largest
+from benchmarks.peers import vectors
+from benchmarks.peers.dictionary import Dictionary, Search, largest
 
 
 def build(dictionary: Dictionary, index: Path, *, store: str, encoder: str, weights: str) -> None:
@@ -21,7 +21,7 @@ def build(dictionary: Dictionary, index: Path, *, store: str, encoder: str, weig
 
     vectorizer = TfidfVectorizer(analyzer="char", ngram_range=(1, 2), dtype=np.float32)
     joblib.dump((vectorizer, vectorizer.fit_transform(dictionary.names).T.tocsc()), index / "sparse.joblib")
-    np.save(index / "vectors.npy", vectors.read(dictionary, store, encoder))
+    vectors.build(dictionary, index, store=store, encoder=encoder, weights=weights)
 
 
 def load(dictionary: Dictionary, index: Path, *, store: str, encoder: str, weights: str) -> Search:

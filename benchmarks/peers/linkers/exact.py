@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from peers.dictionary import Dictionary, Search
+from benchmarks.peers.dictionary import Dictionary, Search
 
 
 def load(dictionary: Dictionary, index: Path) -> Search:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from peers.dictionary import Dictionary, Search, first
+from benchmarks.peers.dictionary import Dictionary, Search, first
 
 
 def load(dictionary: Dictionary, index: Path) -> Search:

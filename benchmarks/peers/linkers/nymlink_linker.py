@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from shutil import rmtree
 
-from peers.dictionary import CONCEPTS, Dictionary, Search
+from benchmarks.peers.dictionary import CONCEPTS, Dictionary, Search
 
 
 def build(dictionary: Dictionary, index: Path, *, encoder: str | None) -> None:

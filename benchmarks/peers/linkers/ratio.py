@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from peers.dictionary import Dictionary, Search, largest
+from benchmarks.peers.dictionary import Dictionary, Search, largest
 
 
 def load(dictionary: Dictionary, index: Path) -> Search:

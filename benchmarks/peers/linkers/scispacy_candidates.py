@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from peers.dictionary import Dictionary, Search, first
+from benchmarks.peers.dictionary import Dictionary, Search, first
 
 _NEIGHBOURS: Final = 30
 """``k`` of scispaCy's linker."""

@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from peers import vectors
-from peers.dictionary import NAMES, Dictionary, Search
+from benchmarks.peers import vectors
+from benchmarks.peers.dictionary import NAMES, Dictionary, Search
 
-
-def build(dictionary: Dictionary, index: Path, *, store: str, encoder: str, weights: str) -> None:
-    """Write the vectors of all names."""
-    import numpy as np
-
-    np.save(index / "vectors.npy", vectors.read(dictionary, store, encoder))
+build = vectors.build
 
 
 def load(dictionary: Dictionary, index: Path, *, store: str, encoder: str, weights: str) -> Search:

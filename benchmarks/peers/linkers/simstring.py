@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from peers.dictionary import Dictionary, Search
+from benchmarks.peers.dictionary import Dictionary, Search
 
 _GRAM: Final = 3
 _THRESHOLD: Final = 0.7

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from peers.dictionary import CONCEPTS, Dictionary, Search
+from benchmarks.peers.dictionary import CONCEPTS, Dictionary, Search
 
 _LEAST: Final = 0.3
 """Least similarity, by default."""

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from peers import vectors
-from peers.dictionary import NAMES, Dictionary, Search
+from benchmarks.peers import vectors
+from benchmarks.peers.dictionary import NAMES, Dictionary, Search
 
 _NEIGHBOURS: Final = 128
 _CONSTRUCTION: Final = 200

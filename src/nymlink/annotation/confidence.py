@@ -12,7 +12,8 @@ LEVELS: Final[Mapping[Level, float]] = MappingProxyType(
     {Level.EXACT: 0.8, Level.FORM: 0.55, Level.SENSE: 0.5, Level.CORE: 0.4}
 )
 """Confidence of a phrase whose words are those of a name at a level: the share of such that is right in the
-training texts of NCBI disease, with MEDIC (benchmarks/annotate.py measures it). Of the last there are too few."""
+training texts of NCBI disease, with MEDIC (benchmarks/annotation/annotate.py measures it). There are too few of
+the last."""
 
 FACTORS: Final[Mapping[str, float]] = MappingProxyType(
     {

@@ -1,7 +1,7 @@
 """Turn wikitext into lines of plain text that know where their links are.
 
 What is not running text is left out: templates, tables, references, files, formulas, headings. It is done by
-scanning, in time linear in the text: a full parser is a fifth as fast (``benchmarks/xlbel.py``).
+scanning, in time linear in the text: a full parser is a fifth as fast (``benchmarks/formats/xlbel.py``).
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from tests.train.ranking.test_fit_reranking import corpus
 def test_orders_are_compared_on_mentions_that_taught_them_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: Callable[[str], Any]
 ) -> None:
-    evidence = script("reranking_evidence")
+    evidence = script("reranking.reranking_evidence")
     monkeypatch.setattr(evidence, "BoostingSettings", lambda: BoostingSettings(trees=20, depth=2))
     index = two_of_one_name()
     reranker = Reranker(Words(valve=(1, 0, 0), heart=(0, 1, 0)), index.vocabulary)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import importlib
 import json
 from itertools import combinations
 from pathlib import Path
@@ -13,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.vocabulary.merge.conftest import Make
 
+from benchmarks.vocabularies import merge_gain
 from nymlink.core.errors import OutputError
 from nymlink.vocabulary.merge.merge import Merged, merge
 from nymlink.vocabulary.merge.report import write_report
@@ -84,14 +84,7 @@ def test_a_report_replaces_a_report_and_nothing_else(merged: Merged, tmp_path: P
     assert (tmp_path / "mine" / "thesis.txt").read_text() == "precious"
 
 
-@pytest.fixture
-def _benchmarks_on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[3] / "benchmarks"))
-
-
-@pytest.mark.usefixtures("_benchmarks_on_the_path")
 def test_the_benchmark_counts_what_is_new(merged: Merged) -> None:
-    merge_gain = importlib.import_module("merge_gain")
     assert merge_gain.distinct_pairs(merged) == {"before": 9, "after": 9, "new": 0}
     assert merge_gain.members_with_cui(merged) == {"before": 1, "after": 3}
 
@@ -103,9 +96,6 @@ NAMES = st.lists(
 
 @given(NAMES)
 def test_the_benchmark_counts_each_pair_once(names: list[tuple[int, str, str]]) -> None:
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.syspath_prepend(str(Path(__file__).parents[3] / "benchmarks"))
-        merge_gain = importlib.import_module("merge_gain")
     import pyarrow as pa
 
     builder = TableBuilder()
