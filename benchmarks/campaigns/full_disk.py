@@ -78,14 +78,14 @@ class Campaign:
     def _left(self, writer: Writer, said: str, there: Any, sound: Any) -> tuple[str, str]:
         """Look at what is left, and run the command again, with enough room."""
         output = self.out / writer.output
-        if temporary := leftovers(self.out):
-            return "damaged", f"leftovers {temporary[:3]}: {said}"
-        if not writer.goes_on and content(output) != there:
-            return "damaged", f"changed: {said}"
+        if not writer.goes_on and (content(output) != there or leftovers(self.out)):
+            return "damaged", f"changed, or beside it {leftovers(self.out)[:3]}: {said}"
         if output.exists() and (found := self._run(["verify", str(output)])).status == _DAMAGED:
             return "damaged", f"{found.said} after {said}"
         if (later := self._run(again(writer, self.place, self.out))).status:
             return "damaged", f"with more room: {later.said}"
+        if temporary := leftovers(self.out):
+            return "damaged", f"leftovers {temporary[:3]}: {said}"
         return ("said", said) if content(output) == sound else ("damaged", f"another output later: {said}")
 
     def _prepare(self, writer: Writer) -> None:
