@@ -14,16 +14,23 @@ import os
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any, Final
 
+from benchmarks.campaigns.at_once_review import NAME as REVIEW
+from benchmarks.campaigns.at_once_review import ReviewsAtOnce
 from benchmarks.campaigns.commands import Child, Result, prepare
 from benchmarks.campaigns.killed import content, leftovers
 from benchmarks.campaigns.world import WRITERS, Writer, emptied, make_world
 
 OUTCOMES: Final = ("both", "one")
 FAILURES: Final = ("traceback", "another status", "damaged")
+
+Trial = Callable[[float], tuple[str, str]]
+"""Starts both, the second so many seconds after the first; returns the outcome, and what was said."""
 
 
 def _prepared(writer: Writer, place: Path, scratch: Path) -> Path:
@@ -63,29 +70,49 @@ def measure(count: int, *, only: str = "", seed: int = 0) -> dict[str, Any]:
         os.environ["NYMLINK_CACHE"] = str(scratch / "own-cache")
         make_world(place)
         prepare(torch=True)
-        for writer in (each for each in WRITERS if each.name.startswith(only) and not each.is_slow):
-            random, out = Random(f"{writer.name} {seed}"), _prepared(writer, place, scratch)
-            expected = []
-            began = time.perf_counter()
-            for _ in range(2):
-                _start(writer, place, out, scratch / "sound").wait(scratch / "nothing")
-                expected.append(content(out / writer.output))
-            took, counts = (time.perf_counter() - began) / 2, Counter[str]()
+        trials: dict[str, Callable[[], tuple[float, Trial]]] = {
+            writer.name: partial(_trials, writer, place, scratch) for writer in WRITERS if not writer.is_slow
+        }
+        trials[REVIEW] = partial(_reviews, place, scratch)
+        for command in (each for each in trials if each.startswith(only)):
+            random, counts = Random(f"{command} {seed}"), Counter[str]()
+            took, trial = trials[command]()
             for number in range(count):
-                out = _prepared(writer, place, scratch)
-                first = _start(writer, place, out, scratch / "first")
                 # Half of the trials at the same time, the others while the first is at work.
-                time.sleep(0 if number % 2 else random.uniform(0, took))
-                second = _start(writer, place, out, scratch / "second")
-                results = [first.wait(scratch / "nothing"), second.wait(scratch / "nothing")]
-                became, text = _outcome(results, out / writer.output, expected)
+                became, text = trial(0 if number % 2 else random.uniform(0, took))
                 counts[became] += 1
                 if became in FAILURES:
-                    failures.append({"command": writer.name, "trial": number, "outcome": became, "said": text})
+                    failures.append({"command": command, "trial": number, "outcome": became, "said": text})
                 elif became == "one":
                     said.add(text.replace(name, ""))
             rows.append(
-                {"twice at once": writer.name, "trials": count}
+                {"twice at once": command, "trials": count}
                 | {outcome: counts[outcome] for outcome in (*OUTCOMES, *FAILURES)}
             )
     return {"rows": rows, "failures": failures, "messages": sorted(said)}
+
+
+def _trials(writer: Writer, place: Path, scratch: Path) -> tuple[float, Trial]:
+    """Run a command alone, once and again; return the seconds of a run, and what tries it twice at once."""
+    out = _prepared(writer, place, scratch)
+    expected = []
+    began = time.perf_counter()
+    for _ in range(2):
+        _start(writer, place, out, scratch / "sound").wait(scratch / "nothing")
+        expected.append(content(out / writer.output))
+    took = (time.perf_counter() - began) / 2
+
+    def trial(later: float) -> tuple[str, str]:
+        out = _prepared(writer, place, scratch)
+        first = _start(writer, place, out, scratch / "first")
+        time.sleep(later)
+        second = _start(writer, place, out, scratch / "second")
+        results = [first.wait(scratch / "nothing"), second.wait(scratch / "nothing")]
+        return _outcome(results, out / writer.output, expected)
+
+    return took, trial
+
+
+def _reviews(place: Path, scratch: Path) -> tuple[float, Trial]:
+    reviews = ReviewsAtOnce(place, scratch)
+    return reviews.start(), reviews.trial

@@ -5,14 +5,18 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import resource
 import shutil
 import signal
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Final
+
+import psutil
 
 from nymlink.cli import main as command_line
 
@@ -28,6 +32,7 @@ _MODULES: Final = (
     *("nymlink.cli.vocab.search", "nymlink.cli.index", "nymlink.cli.encoder", "nymlink.cli.verify"),
     *("nymlink.cli.project.new", "nymlink.cli.project.add", "nymlink.cli.project.export", "nymlink.cli.bulk.link"),
     *("nymlink.cli.project.import_decisions", "nymlink.cli.annotate.annotate", "pyarrow.parquet"),
+    *("nymlink.cli.serve", "nymlink.serve.app", "nymlink.serve.server"),
 )
 _TORCH: Final = (
     *("torch", "transformers", "nymlink.cli.train", "nymlink.encode.backends.torch"),
@@ -62,17 +67,43 @@ class Child:
         arguments: of the command.
         streams: where its standard output and standard error are written, with the endings ``.stdout`` and
             ``.stderr``.
+        processes: how many train together, of a training.
+        largest_file: bytes that each file that it writes may have.
     """
 
-    def __init__(self, arguments: list[str], streams: Path) -> None:
+    def __init__(
+        self, arguments: list[str], streams: Path, *, processes: int = 1, largest_file: int | None = None
+    ) -> None:
         self._streams = [streams.with_suffix(".stdout"), streams.with_suffix(".stderr")]
+        for path in self._streams:
+            # What it has said is read while it runs.
+            path.write_bytes(b"")
         self._child = os.fork()
         if self._child == 0:
-            self._become(arguments)
+            self._redirect()
+            if largest_file is not None:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
+            if processes > 1:
+                _become_many(arguments, processes)
+            _become(arguments)
 
     def kill(self) -> None:
-        """End it at once."""
-        os.kill(self._child, signal.SIGKILL)
+        """End it at once, with all processes that it started: workers of a job, processes of a training."""
+        process = psutil.Process(self._child)
+        # It starts no more while these are listed. They need not be in its group.
+        process.suspend()
+        for each in (*process.children(recursive=True), process):
+            with suppress(psutil.NoSuchProcess):
+                each.kill()
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+        os.kill(self._child, signal.SIGTERM)
+
+    @property
+    def said(self) -> str:
+        """What it has written on standard error until now."""
+        return self._streams[1].read_text(encoding="utf-8", errors="replace")
 
     def wait(self, out: Path) -> Result:
         """Wait for its end; the digest of what is written includes the files in a folder."""
@@ -82,29 +113,38 @@ class Child:
             # A manifest repeats what it was made of, word for word; what that changes in a table is in the table.
             if file.is_file() and file.name != "manifest.json":
                 written.update(file.name.encode() + file.read_bytes())
-        said = self._streams[1].read_text(encoding="utf-8", errors="replace")
-        return Result(ended, written.hexdigest(), said)
+        return Result(ended, written.hexdigest(), self.said)
 
-    def _become(self, arguments: list[str]) -> None:
+    def _redirect(self) -> None:
         for stream, path in enumerate(self._streams, 1):
             os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         sys.stdout, sys.stderr = (io.TextIOWrapper(io.FileIO(at, "wb", closefd=False)) for at in (1, 2))
-        sys.argv = ["nymlink", *arguments]
-        status = 70
-        try:
-            command_line()
-            status = 0
-        except SystemExit as end:
-            status = end.code if isinstance(end.code, int) else 1
-        except BaseException:
-            import traceback
 
-            traceback.print_exc()
-        finally:
-            for stream in (sys.stdout, sys.stderr):
-                stream.flush()
-            os._exit(status)
+
+def _become(arguments: list[str]) -> None:
+    """Run the command, and end this process with its status."""
+    sys.argv = ["nymlink", *arguments]
+    status = 70
+    try:
+        command_line()
+        status = 0
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else 1
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os._exit(status)
+
+
+def _become_many(arguments: list[str], processes: int) -> None:
+    """Run a training in so many processes in place of this one."""
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes), "--no-python"]
+    os.execv(sys.executable, [sys.executable, *launcher, sys.executable, "-m", "nymlink", *arguments])
 
 
 def run(arguments: list[str], out: Path) -> Result:

@@ -1,135 +1,133 @@
-"""Run commands that write on a disk that is too small, and see what they say and what is left.
+"""Run commands that write where there is too little room, and see what they say and what is left.
 
-A disk in memory (tmpfs) has room for a share of what a command writes; what it replaces lies there, too. A trial
-counts as
+There is room for a share of what a command writes, from none to nearly all: on a disk in memory or, where none can
+be mounted, in each file. Of every second run there is an output already, which it replaces. A trial counts as
 
-- said: it ended with status 2 and a message, what was there before is as it was, and with more room the same
-  command succeeds;
+- said: it ended with status 2 and a message, what was there before is as it was, nothing half-written is beside
+  it, and with more room the same command succeeds;
 - enough: it succeeded (it writes less than was thought), with the right output;
 - traceback, another status: it ended otherwise;
-- damaged: what was there before was changed, or the next run with more room failed or wrote something else.
+- unnamed: its message does not name the file and that there is no room;
+- damaged: what was there before was changed, temporary files are left, what goes on from there is not whole, or
+  the next run with more room failed or wrote something else.
 """
 
 from __future__ import annotations
 
 import os
-import subprocess
+import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.campaigns.commands import Child, Result, prepare
-from benchmarks.campaigns.killed import again, content
+from benchmarks.campaigns.killed import again, content, leftovers
+from benchmarks.campaigns.little_room import SmallDisk, SmallFiles, little_room
 from benchmarks.campaigns.world import WRITERS, Writer, emptied, make_world
 
-_LARGE: Final = 256 << 20
-_PAGE: Final = 4096
 OUTCOMES: Final = ("said", "enough")
-FAILURES: Final = ("traceback", "another status", "damaged")
+FAILURES: Final = ("traceback", "another status", "unnamed", "damaged")
+_NO_ROOM: Final = re.compile(r"no space left|disk is full|disk may be full|file too large|disk I/O error", re.I)
+_DAMAGED: Final = 1
+"""Status of `nymlink verify`."""
 
 
-@contextmanager
-def small_disk(folder: Path) -> Iterator[None]:
-    """Mount a disk in memory until the block ends.
+@dataclass(frozen=True)
+class Campaign:
+    """Runs commands with little room.
 
-    Raises:
-        OSError: it cannot be mounted here.
+    Attributes:
+        place: the world of the campaigns.
+        scratch: a folder with room.
+        out: a folder with little room.
+        room: how that is done.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={_LARGE}", "nymlink-campaign", str(folder)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if mounted.returncode:
-        raise OSError(mounted.stderr.strip())
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
 
+    place: Path
+    scratch: Path
+    out: Path
+    room: SmallDisk | SmallFiles
 
-def _resize(folder: Path, size: int) -> None:
-    subprocess.run(["mount", "-o", f"remount,size={size}", str(folder)], check=True)
+    def trial(self, writer: Writer, share: float, *, replaces: bool) -> tuple[str, str]:
+        """Run a command with room for a share of what it writes; return the outcome, and what was said."""
+        output, command = self.out / writer.output, writer.command(self.place, self.out)
+        self._prepare(writer)
+        self.room.begin()
+        if self._run(command).status:
+            raise SystemExit(f"{writer.name} fails with enough room")
+        sound, written = content(output), self.room.written()
+        # What goes on has nothing to write where all is there.
+        if writer.goes_on or not replaces:
+            self._prepare(writer)
+        there = content(output)
+        self.room.restrict(int(share * written))
+        result = self._run(command)
+        self.room.free()
+        if result.is_traceback:
+            return "traceback", result.said
+        if result.status == 0:
+            return ("enough", "") if content(output) == sound else ("damaged", "exit 0 with another output")
+        if result.status != 2:
+            return "another status", f"exit {result.status}: {result.said}"
+        if str(self.out) not in result.said or not _NO_ROOM.search(result.said):
+            return "unnamed", result.said
+        return self._left(writer, result.said, there, sound)
 
+    def _left(self, writer: Writer, said: str, there: Any, sound: Any) -> tuple[str, str]:
+        """Look at what is left, and run the command again, with enough room."""
+        output = self.out / writer.output
+        if not writer.goes_on and (content(output) != there or leftovers(self.out)):
+            return "damaged", f"changed, or beside it {leftovers(self.out)[:3]}: {said}"
+        if output.exists() and (found := self._run(["verify", str(output)])).status == _DAMAGED:
+            return "damaged", f"{found.said} after {said}"
+        if (later := self._run(again(writer, self.place, self.out))).status:
+            return "damaged", f"with more room: {later.said}"
+        if temporary := leftovers(self.out):
+            return "damaged", f"leftovers {temporary[:3]}: {said}"
+        return ("said", said) if content(output) == sound else ("damaged", f"another output later: {said}")
 
-def _used(folder: Path) -> int:
-    state = os.statvfs(folder)
-    return (state.f_blocks - state.f_bfree) * state.f_frsize
+    def _prepare(self, writer: Writer) -> None:
+        self.room.free()
+        emptied(self.out)
+        for command in writer.preparation(self.place, self.out):
+            if (result := self._run(command)).status:
+                raise SystemExit(f"{writer.name} cannot be prepared: {result.said}")
 
-
-def trial(writer: Writer, place: Path, disk: Path, scratch: Path, share: float) -> tuple[str, str]:
-    """Run a command with room for a share of what it writes; return the outcome, and what was said."""
-    _resize(disk, _LARGE)
-    out = emptied(disk / "out")
-
-    def run(arguments: list[str]) -> Result:
-        return Child(arguments, scratch / "command").wait(scratch / "nothing")
-
-    for command in writer.preparation(place, out):
-        Child(command, scratch / "before").wait(scratch / "nothing")
-    before = _used(disk)
-    if run(writer.command(place, out)).status:
-        raise SystemExit(f"{writer.name} fails with a large disk")
-    sound, written = content(out / writer.output), _used(disk) - before
-    if writer.goes_on:
-        # Its output, finished, is not written again.
-        out = emptied(disk / "out")
-        for command in writer.preparation(place, out):
-            Child(command, scratch / "before").wait(scratch / "nothing")
-    there = content(out / writer.output)
-    _resize(disk, (_used(disk) + int(share * written)) // _PAGE * _PAGE or _PAGE)
-    result = run(writer.command(place, out))
-    if result.is_traceback:
-        return "traceback", result.said
-    left = content(out / writer.output)
-    if result.status == 0:
-        return ("enough", "") if left == sound else ("damaged", "exit 0 with another output")
-    if result.status != 2:
-        return "another status", f"exit {result.status}: {result.said}"
-    if not writer.goes_on and left != there:
-        return "damaged", result.said
-    _resize(disk, _LARGE)
-    if (later := run(again(writer, place, out))).status:
-        return "damaged", f"with more room: {later.said}"
-    return ("said", result.said) if content(out / writer.output) == sound else ("damaged", "another output later")
+    def _run(self, command: list[str]) -> Result:
+        child = Child(command, self.scratch / "command", largest_file=self.room.largest_file)
+        return child.wait(self.scratch / "nothing")
 
 
 def measure(count: int, *, only: str = "") -> dict[str, Any]:
-    """Run each command with so many sizes of the disk, from nearly none to nearly enough.
+    """Run each command with so many sizes of the room, from none to nearly enough.
 
     Args:
         count: sizes.
         only: of commands whose name begins so.
     """
-    rows, failures, said = [], [], []
+    rows, failures, said = [], [], set()
     with tempfile.TemporaryDirectory() as name:
         scratch = Path(name)
         os.environ["NYMLINK_CACHE"] = str(scratch / "own-cache")
-        try:
-            with small_disk(scratch / "disk"):
-                make_world(scratch / "world")
-                prepare(torch=True)
-                for writer in (each for each in WRITERS if each.name.startswith(only) and not each.is_slow):
-                    counts: Counter[str] = Counter()
-                    for number in range(count):
-                        share = number / count
-                        became, text = trial(writer, scratch / "world", scratch / "disk", scratch, share)
-                        counts[became] += 1
-                        if became in FAILURES:
-                            failures.append(
-                                {"command": writer.name, "share": round(share, 2), "said": text[-900:]}
-                            )
-                        elif became == "said":
-                            said.append(text.strip().splitlines()[-1].replace(name, ""))
-                    rows.append(
-                        {"writes": writer.name, "sizes": count}
-                        | {outcome: counts[outcome] for outcome in (*OUTCOMES, *FAILURES)}
-                    )
-        except OSError as error:
-            return {"skipped": f"no disk can be mounted here ({error})", "rows": [], "failures": []}
-    return {"rows": rows, "failures": failures, "messages": sorted(set(said))}
+        make_world(scratch / "world")
+        prepare(torch=True)
+        with little_room(scratch / "disk") as room:
+            campaign = Campaign(scratch / "world", scratch, scratch / "disk" / "out", room)
+            for writer in (each for each in WRITERS if each.name.startswith(only) and not each.is_slow):
+                counts: Counter[str] = Counter()
+                for number in range(count):
+                    share = 0.99 * number / max(count - 1, 1)
+                    became, text = campaign.trial(writer, share, replaces=number % 2 == 1)
+                    counts[became] += 1
+                    if became in FAILURES:
+                        trial = {"command": writer.name, "share": round(share, 2), "outcome": became}
+                        failures.append({**trial, "said": text[-900:]})
+                    elif became == "said":
+                        said.add(text.strip().splitlines()[-1].replace(name, ""))
+                rows.append(
+                    {"writes": writer.name, "room": room.kind, "sizes": count}
+                    | {outcome: counts[outcome] for outcome in (*OUTCOMES, *FAILURES)}
+                )
+    return {"rows": rows, "failures": failures, "messages": sorted(said)}

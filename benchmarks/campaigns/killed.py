@@ -1,5 +1,6 @@
 """Kill commands that write at random moments, run them again, and compare with what an undisturbed run writes.
 
+All processes of a command are killed: the workers of a job and the processes of a training with what started them.
 A trial counts as
 
 - absent, whole, partial: what the killed run left of its output: nothing, all of it, or (of commands that go on
@@ -22,6 +23,8 @@ from random import Random
 from typing import Any, Final
 
 from benchmarks.campaigns.commands import Child, Result, prepare
+from benchmarks.campaigns.killed_review import NAME as REVIEW
+from benchmarks.campaigns.killed_review import measure_review
 from benchmarks.campaigns.world import WRITERS, Writer, emptied, make_world
 
 LEFT: Final = ("absent", "partial", "whole")
@@ -77,7 +80,7 @@ def trial(writer: Writer, place: Path, scratch: Path, seconds: float, sound: Any
     out = emptied(scratch / "out")
     for command in writer.preparation(place, out):
         Child(command, scratch / "before").wait(scratch / "nothing")
-    child = Child(writer.command(place, out), scratch / "killed")
+    child = Child(writer.command(place, out), scratch / "killed", processes=writer.processes)
     time.sleep(seconds)
     child.kill()
     child.wait(scratch / "nothing")
@@ -93,7 +96,7 @@ def trial(writer: Writer, place: Path, scratch: Path, seconds: float, sound: Any
             bad.append(f"damaged: {sorted(found)[:5]}" if isinstance(found, dict) else "damaged")
     if left == "whole" and output.is_dir() and (result := _verified(output, scratch)).status:
         bad.append(f"damaged: {result.said}")
-    result = Child(again(writer, place, out), scratch / "again").wait(scratch / "nothing")
+    result = _run(again(writer, place, out), writer, scratch)
     if result.status:
         bad.append(f"failed: {result.said[-600:]}")
     elif content(output) != sound:
@@ -105,6 +108,10 @@ def trial(writer: Writer, place: Path, scratch: Path, seconds: float, sound: Any
 
 def _verified(output: Path, scratch: Path) -> Result:
     return Child(["verify", str(output)], scratch / "verify").wait(scratch / "nothing")
+
+
+def _run(command: list[str], writer: Writer, scratch: Path) -> Result:
+    return Child(command, scratch / "again", processes=writer.processes).wait(scratch / "nothing")
 
 
 def measure(count: int, *, only: str = "", seed: int = 0) -> dict[str, Any]:
@@ -122,24 +129,36 @@ def measure(count: int, *, only: str = "", seed: int = 0) -> dict[str, Any]:
         make_world(place)
         prepare(torch=True)
         for writer in (each for each in WRITERS if each.name.startswith(only)):
-            random, out = Random(f"{writer.name} {seed}"), emptied(scratch / "out")
-            for command in writer.preparation(place, out):
-                Child(command, scratch / "before").wait(scratch / "nothing")
-            began = time.perf_counter()
-            result = Child(writer.command(place, out), scratch / "sound").wait(scratch / "nothing")
-            took, sound = time.perf_counter() - began, content(out / writer.output)
-            if result.status or sound is None:
-                raise SystemExit(f"{writer.name} fails without a kill: {result.said}")
-            counts: Counter[str] = Counter()
-            for number in range(count):
-                moment = random.uniform(0, took)
-                left, bad = trial(writer, place, scratch, moment, sound)
-                counts.update([left, *(each.partition(":")[0] for each in bad)])
-                failures += [
-                    {"command": writer.name, "kill": number, "s": round(moment, 3), "said": e} for e in bad
-                ]
-            rows.append(
-                {"killed": writer.name, "kills": count, "of s": round(took, 2)}
-                | {outcome: counts[outcome] for outcome in (*LEFT, *FAILURES)}
-            )
+            counts, took, bad = _measure_writer(writer, count, place, scratch, seed)
+            rows.append(_row(writer.name, count, took, counts))
+            failures += bad
+        if REVIEW.startswith(only):
+            counts, took, bad = measure_review(count, place, scratch, seed)
+            rows.append(_row(REVIEW, count, took, counts))
+            failures += bad
     return {"rows": rows, "failures": failures}
+
+
+def _measure_writer(
+    writer: Writer, count: int, place: Path, scratch: Path, seed: int
+) -> tuple[Counter[str], float, list[Any]]:
+    random, out = Random(f"{writer.name} {seed}"), emptied(scratch / "out")
+    for command in writer.preparation(place, out):
+        Child(command, scratch / "before").wait(scratch / "nothing")
+    began = time.perf_counter()
+    result = _run(writer.command(place, out), writer, scratch)
+    took, sound = time.perf_counter() - began, content(out / writer.output)
+    if result.status or sound is None:
+        raise SystemExit(f"{writer.name} fails without a kill: {result.said}")
+    counts, failures = Counter[str](), []
+    for number in range(count):
+        moment = random.uniform(0, took)
+        left, bad = trial(writer, place, scratch, moment, sound)
+        counts.update([left, *(each.partition(":")[0] for each in bad)])
+        failures += [{"command": writer.name, "kill": number, "s": round(moment, 3), "said": each} for each in bad]
+    return counts, took, failures
+
+
+def _row(name: str, count: int, took: float, counts: Counter[str]) -> dict[str, Any]:
+    outcomes = {outcome: counts[outcome] for outcome in (*LEFT, *FAILURES)}
+    return {"killed": name, "kills": count, "of s": round(took, 2), **outcomes}

@@ -34,10 +34,10 @@ COUNTS: Final = {
 """Trials of each campaign, of every reader or command; the second with ``--long``."""
 DATA: Final = {
     "mutated": "small files in every format, and beginnings of real ones, changed at random",
-    "killed": "commands that write, killed at random moments (SIGKILL) and run again",
+    "killed": "commands that write, killed with all their processes at random moments (SIGKILL) and run again",
     "flipped": "files of what nymlink writes, one flipped bit a run",
-    "full_disk": "commands that write, on a disk with room for a share of what they write",
-    "at_once": "commands that write, started twice with one output",
+    "full_disk": "commands that write, with room for a share of what they write",
+    "at_once": "commands that write, started twice with one output; two servers on one folder of projects",
     "namespaces": "a training in two network namespaces",
     "load_cost": "an index of MONDO with vectors, files in the page cache; runs with and without checks in turns",
 }

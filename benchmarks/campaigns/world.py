@@ -27,6 +27,7 @@ class Writer:
         goes_on: whether a run that ended leaves what the next goes on from, and not nothing.
         before: the commands that make what it changes.
         is_slow: whether it takes long to start, so that it is only killed.
+        processes: how many train together, of a training.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Writer:
     goes_on: bool = False
     before: tuple[str, ...] = ()
     is_slow: bool = False
+    processes: int = 1
 
     def command(self, place: Path, out: Path) -> list[str]:
         """Return the arguments of the command."""
@@ -63,6 +65,14 @@ WRITERS: Final = (
     ),
     Writer("pairs", "pairs {in}/vocab -o {out}/pairs.txt", "pairs.txt"),
     Writer("train sap", f"train sap {_TRAIN} --checkpoint-minutes 0 -o {{out}}/run", "run", goes_on=True),
+    Writer(
+        "train sap in two processes",
+        f"train sap {_TRAIN} --checkpoint-minutes 0 -o {{out}}/run",
+        "run",
+        goes_on=True,
+        is_slow=True,
+        processes=2,
+    ),
     Writer("link -o", "link --index {in}/index --file {in}/mentions.txt -o {out}/links.tsv", "links.tsv"),
     Writer(
         "annotate -o",

@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -57,6 +58,25 @@ def test_a_killed_process_loses_nothing(linked: Project, path: Path) -> None:
     assert (run.returncode, run.stdout.split()) == (-9, ["1", "2", "3"])
     with Project(path) as again:
         assert last_entry(again) == 3
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
+def test_a_project_that_cannot_be_written_to_is_not_said_to_be_damaged(linked: Project, path: Path) -> None:
+    import resource
+
+    linked.close()
+    before = path.read_bytes()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
+    try:
+        with pytest.raises(NotSavedError, match="the project cannot be written"):
+            Project(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert path.read_bytes() == before
+    Project(path).close()
 
 
 def test_a_file_is_not_replaced(project: Project, path: Path) -> None:

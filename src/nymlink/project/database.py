@@ -44,6 +44,7 @@ class Database:
     Raises:
         ProjectError: the file is missing, damaged, of a newer version, or no project.
         LockedError: another process writes to it.
+        NotSavedError: it cannot be written to: the disk is full, for example.
     """
 
     def __init__(self, path: Path, *, writes: bool) -> None:
@@ -99,7 +100,7 @@ class Database:
         Raises:
             ProjectError: the file is damaged.
         """
-        with self._turn, self._errors_in_words():
+        with self._turn, _errors_in_words(self.path):
             yield self._connection
 
     @contextmanager
@@ -113,7 +114,7 @@ class Database:
         """
         if not self.writes:
             raise ReadOnlyError("the project was opened to read", path=self.path)
-        with self._turn, self._errors_in_words():
+        with self._turn, _errors_in_words(self.path):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
@@ -146,7 +147,7 @@ class Database:
             self._lock.release()
 
     def _check(self) -> None:
-        with self._errors_in_words():
+        with _errors_in_words(self.path):
             application = self._connection.execute("PRAGMA application_id").fetchone()[0]
             version = self._connection.execute("PRAGMA user_version").fetchone()[0]
             if application != _APPLICATION:
@@ -164,28 +165,6 @@ class Database:
             found = self._connection.execute("PRAGMA quick_check(1)").fetchone()[0]
             if found != "ok":
                 raise ProjectError(_damaged(found), path=self.path)
-
-    @contextmanager
-    def _errors_in_words(self) -> Iterator[None]:
-        try:
-            yield
-        except UnicodeDecodeError as error:
-            # The message of an error quotes a name in the file that is no text.
-            raise ProjectError(_damaged("a name in it is no text"), path=self.path) from error
-        except sqlite3.DatabaseError as error:
-            name = getattr(error, "sqlite_errorname", "")
-            if name == "SQLITE_FULL":
-                raise NotSavedError(
-                    "the disk is full: nothing of this was saved, and all that was saved before is kept; make "
-                    "room and try again",
-                    path=self.path,
-                ) from error
-            if name.startswith(_UNWRITABLE):
-                raise NotSavedError(f"the project cannot be written ({error})", path=self.path) from error
-            # What cannot be decoded is an error without a name.
-            if name.startswith(_DAMAGED) or type(error) is sqlite3.OperationalError:
-                raise ProjectError(_damaged(str(error)), path=self.path) from error
-            raise
 
 
 def _require_free(path: Path) -> None:
@@ -253,7 +232,7 @@ def _locked(path: Path) -> FileLock:
 def _connected(path: Path, *, writes: bool) -> sqlite3.Connection:
     mode = "rw" if writes else "ro"
     address = f"file:{quote(os.path.realpath(path))}?mode={mode}"
-    try:
+    with _errors_in_words(path):
         connection = sqlite3.connect(address, uri=True, check_same_thread=False, isolation_level=None, timeout=20)
         connection.row_factory = sqlite3.Row
         connection.execute("PRAGMA foreign_keys = ON")
@@ -264,9 +243,30 @@ def _connected(path: Path, *, writes: bool) -> sqlite3.Connection:
             connection.execute("PRAGMA journal_mode = WAL")
             # A decision is on the disk before it is answered.
             connection.execute("PRAGMA synchronous = FULL")
-    except (sqlite3.Error, UnicodeDecodeError) as error:
-        raise ProjectError(_damaged(str(error)), path=path) from error
     return connection
+
+
+@contextmanager
+def _errors_in_words(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        # The message of an error quotes a name in the file that is no text.
+        raise ProjectError(_damaged("a name in it is no text"), path=path) from error
+    except sqlite3.DatabaseError as error:
+        name = getattr(error, "sqlite_errorname", "")
+        if name == "SQLITE_FULL":
+            raise NotSavedError(
+                "the disk is full: nothing of this was saved, and all that was saved before is kept; make "
+                "room and try again",
+                path=path,
+            ) from error
+        if name.startswith(_UNWRITABLE):
+            raise NotSavedError(f"the project cannot be written ({error})", path=path) from error
+        # What cannot be decoded is an error without a name.
+        if name.startswith(_DAMAGED) or type(error) is sqlite3.OperationalError:
+            raise ProjectError(_damaged(str(error)), path=path) from error
+        raise
 
 
 @cache

@@ -30,6 +30,7 @@ class Project:
     Raises:
         ProjectError: the file is missing, damaged, of a newer version, or no project.
         LockedError: another process writes to it.
+        NotSavedError: it cannot be written to: the disk is full, for example.
     """
 
     def __init__(self, path: str | Path, *, writes: bool = True) -> None:

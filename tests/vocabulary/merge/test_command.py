@@ -87,6 +87,8 @@ def test_one_source_is_enough(run: Run, folder: Path) -> None:
         (("bare.tsv", "bare_too.tsv", "-o", "meta"), "have a concept 1: ids without a prefix"),
         (("a", "b.tsv", "-o", "a"), "is one of the sources"),
         (("a", "b.tsv", "-o", "meta", "--report", "meta"), "choose another place"),
+        (("a", "b.tsv", "-o", "meta", "--report", "meta/why"), "choose another place"),
+        (("a", "b.tsv", "-o", "why/meta", "--report", "why"), "choose another place"),
     ],
 )
 def test_what_cannot_be_done_is_said_and_nothing_is_written(
@@ -100,3 +102,25 @@ def test_what_cannot_be_done_is_said_and_nothing_is_written(
     assert result.exit_code == 2
     assert message in " ".join(result.stderr.split())
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_of_a_vocabulary_and_its_report_neither_is_changed_where_one_cannot_be_written(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ("vocab", "merge", folder / "a", folder / "b.tsv", "-o", folder / "meta", "--report", folder / "why")
+    write_text = Path.write_text
+
+    def write_on_a_full_disk(path: Path, text: str, **settings: str) -> int:
+        return write_text(Path("/dev/full") if path.name == "summary.json" else path, text, **settings)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_text", write_on_a_full_disk)
+        result = run(*command)
+    assert (result.exit_code, "no space left" in result.stderr) == (2, True)
+    assert not (folder / "meta").exists()
+    assert run(*command).exit_code == 0
+    (folder / "meta" / "mine.txt").write_text("precious")
+    report = (folder / "why" / "manifest.json").stat().st_ino
+    assert run(*command, "--sample", 1).exit_code == 2
+    assert (folder / "why" / "manifest.json").stat().st_ino == report

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
@@ -14,7 +15,7 @@ from nymlink.vocabulary.mappings import read_mappings
 from nymlink.vocabulary.merge.counts import VocabularyCounts
 from nymlink.vocabulary.merge.merge import merge as merge_vocabularies
 from nymlink.vocabulary.merge.report import KIND as REPORT
-from nymlink.vocabulary.merge.report import summary, write_report
+from nymlink.vocabulary.merge.report import summary, writing_report
 from nymlink.vocabulary.read import open_vocabulary
 from nymlink.vocabulary.store import KIND as VOCABULARY
 
@@ -79,9 +80,8 @@ def merge(
         open_vocabulary(path, problems=problems) for path in track(sources, "reading sources", total=len(sources))
     ]
     merged = merge_vocabularies(vocabularies, mapping_sets, progress=True)
-    merged.vocabulary.save(output)
-    if report is not None:
-        write_report(merged, report, sample=sample, seed=seed)
+    with nullcontext() if report is None else writing_report(merged, report, sample=sample, seed=seed):
+        merged.vocabulary.save(output)
     click.echo(_table(merged.before, merged.after))
     joined = summary(merged)["merged"]
     click.echo(f"{joined['members']:,} concepts became {joined['concepts']:,} → {output}")
@@ -93,7 +93,7 @@ def _check_places(sources: tuple[Path, ...], output: Path, report: Path | None) 
 
     Raises:
         InputError: a source is given twice.
-        click.BadParameter: the output is one of the sources, or the report goes where the output does.
+        click.BadParameter: the output is one of the sources, or the report goes where the output does, or into it.
     """
     known: set[Path] = set()
     for path in sources:
@@ -104,6 +104,11 @@ def _check_places(sources: tuple[Path, ...], output: Path, report: Path | None) 
         if place is not None and place.resolve() in known:
             raise click.BadParameter(f"{place} is one of the sources: choose another place", param_hint=option)
         known.update([place.resolve()] if place is not None else [])
+    if report is not None and (
+        output.resolve() in report.resolve().parents or report.resolve() in output.resolve().parents
+    ):
+        # Each is replaced as a whole, and the other would go with it.
+        raise click.BadParameter("one output is in the other: choose another place", param_hint="--report")
 
 
 def _table(before: VocabularyCounts, after: VocabularyCounts) -> str:

@@ -6,6 +6,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,6 +32,16 @@ def write_report(merged: Merged, directory: Path, *, sample: int, seed: int) -> 
     Raises:
         OutputError: the report cannot be written.
     """
+    with writing_report(merged, directory, sample=sample, seed=seed):
+        pass
+
+
+@contextmanager
+def writing_report(merged: Merged, directory: Path, *, sample: int, seed: int) -> Iterator[None]:
+    """Write a report as :func:`write_report` does, but let it take its place only when the block succeeds.
+
+    What belongs to it is saved in the block, so that a full disk leaves both as they were.
+    """
     report = _Report(merged)
     with write_directory(directory, kind=KIND, version=_VERSION, body={"sample": sample, "seed": seed}) as partial:
         text = json.dumps(summary(merged), indent=1, ensure_ascii=False)
@@ -39,6 +50,7 @@ def write_report(merged: Merged, directory: Path, *, sample: int, seed: int) -> 
         _write(partial / "joins.tsv", ("id", *_EVIDENCE), report.joins())
         _write(partial / "rejected.tsv", (*_EVIDENCE, "reason"), report.rejected())
         _write(partial / "sample.tsv", ("id", "size", "members", "evidence"), report.sample(sample, seed))
+        yield
 
 
 def summary(merged: Merged) -> dict[str, Any]:
