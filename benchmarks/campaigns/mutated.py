@@ -7,7 +7,8 @@ reader; one that crashes or hangs is counted and started again behind that input
 - partly: what is bad was reported, and the rest read;
 - rejected: an error of nymlink's that names the file;
 - unnamed: one that does not name it;
-- traceback, crash, hang (10 seconds), memory (half a gigabyte more than before): failures.
+- traceback, crash, hang (10 seconds of processor time, or two minutes), memory (half a gigabyte more than
+  before): failures.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
+import psutil
+
 from benchmarks.campaigns.mutations import mutated
 from benchmarks.campaigns.readers import Read, readers
 from benchmarks.campaigns.seeds import Files, seeds
@@ -34,6 +37,8 @@ from nymlink.core.problems import Problems
 OUTCOMES: Final = ("read", "partly", "rejected", "unnamed", "traceback", "crash", "hang", "memory")
 FAILURES: Final = OUTCOMES[3:]
 _HANGS: Final = 10.0
+"""Seconds of processor time: on a busy machine, a reader may wait as long for its turn."""
+_WAITS: Final = 120.0
 _GROWTH: Final = 512 << 10
 """Kilobytes by which the peak of memory may grow with one input of at most 256 kB."""
 _ROUND: Final = 500
@@ -78,7 +83,7 @@ Task = tuple[str, int, int]
 """A reader, its first input, and where to stop."""
 
 
-def _work(tasks: list[Task], at: Any, since: Any, results: Any) -> None:
+def _work(tasks: list[Task], at: Any, since: Any, spent: Any, results: Any) -> None:
     """Read inputs one after the other, in a process of its own."""
     warnings.simplefilter("ignore")
     read, samples = readers(), seeds()
@@ -91,20 +96,33 @@ def _work(tasks: list[Task], at: Any, since: Any, results: Any) -> None:
                 file.unlink()
             for number in range(start, stop):
                 path = write_input(make_input(reader, number, samples[reader]), folder)
-                at[0], at[1], since.value = task, number, time.monotonic()
+                at[0], at[1], spent.value, since.value = task, number, time.process_time(), time.monotonic()
                 became, said = outcome(read[reader], path)
                 taken, since.value = time.monotonic() - since.value, 0.0
                 results.send((task, number, became, said if became in FAILURES else "", taken))
     results.send(None)
 
 
+def _is_stuck(worker: int | None, since: float, spent: float) -> bool:
+    """Tell whether a worker is too long at an input that it began at a time, having spent processor time before."""
+    waited = time.monotonic() - since
+    if waited < _HANGS:
+        return False
+    try:
+        times = psutil.Process(worker).cpu_times()
+    except psutil.NoSuchProcess:
+        return False
+    return waited > _WAITS or times.user + times.system - spent > _HANGS
+
+
 def read_inputs(tasks: list[Task]) -> Iterator[tuple[str, int, str, str, float]]:
     """Read inputs in workers; yield reader, number, outcome, what was said, and seconds of each."""
     context = get_context("spawn")
     while tasks:
-        at, since = context.Array("q", 2, lock=False), context.Value("d", 0.0, lock=False)
+        at = context.Array("q", 2, lock=False)
+        since, spent = context.Value("d", 0.0, lock=False), context.Value("d", 0.0, lock=False)
         here, there = context.Pipe(duplex=False)
-        worker = context.Process(target=_work, args=(tasks, at, since, there))
+        worker = context.Process(target=_work, args=(tasks, at, since, spent, there))
         worker.start()
         there.close()
         ended = ""
@@ -115,7 +133,7 @@ def read_inputs(tasks: list[Task]) -> Iterator[tuple[str, int, str, str, float]]
                         ended = "done"
                     else:
                         yield tasks[one[0]][0], *one[1:]
-                elif since.value and time.monotonic() - since.value > _HANGS:
+                elif since.value and _is_stuck(worker.pid, since.value, spent.value):
                     ended = "hang"
             except EOFError:
                 ended = "crash"
