@@ -104,7 +104,7 @@ def _work(tasks: list[Task], at: Any, since: Any, spent: Any, results: Any) -> N
 
 
 def _is_stuck(worker: int | None, since: float, spent: float) -> bool:
-    """Tell whether a worker is too long at an input that it began at a time, having spent processor time before."""
+    """Tell whether a worker is too long at an input; given when it began, and the processor time spent before."""
     waited = time.monotonic() - since
     if waited < _HANGS:
         return False
