@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any, cast
@@ -84,6 +85,8 @@ def map_array(directory: Path, name: str, *, scattered: bool = False) -> npt.NDA
     if not mapped.ndim:
         raise ValueError(f"{name}.npy holds a single value")
     if scattered and hasattr(mmap, "MADV_RANDOM") and isinstance(mapped.base, mmap.mmap):
-        mapped.base.madvise(mmap.MADV_RANDOM)
+        # Advice only: where it is refused, all is read as before.
+        with suppress(OSError):
+            mapped.base.madvise(mmap.MADV_RANDOM)
     # A plain array: reading single values from a memmap is several times slower.
     return mapped.view(np.ndarray)

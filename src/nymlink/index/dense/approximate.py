@@ -28,6 +28,9 @@ MOST_EXACT: Final = 1_000_000
 """Entries that exact search answers a query about in some thirty milliseconds; of more, an approximate search is
 to be preferred."""
 
+MARGIN: Final = 16
+"""Entries fetched beyond those that are wanted: their vectors in float32 order the hits in the end."""
+
 _LINKS: Final = 32
 """HNSW: links of each entry (M)."""
 
@@ -124,7 +127,7 @@ class FaissIndex:
         _, rows = self._index.search(np.ascontiguousarray(queries), k, params=settings)
         return np.asarray(rows, np.int32)
 
-    def _search_cells(self, queries: Vectors, probes: int, *, k: int = NEIGHBOURS) -> Rows:
+    def _search_cells(self, queries: Vectors, probes: int, *, k: int = NEIGHBOURS + MARGIN) -> Rows:
         """Find entries in a number of cells, some for each that is wanted."""
         settings = _faiss().SearchParametersIVF(nprobe=probes)
         fetched = min(k * _REFINED, max(self._count, k))

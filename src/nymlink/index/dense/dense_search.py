@@ -12,7 +12,7 @@ import numpy as np
 from nymlink.core.store.arrays import HalfVectors, Vectors, as_float32, map_array, save_array, save_blocks
 from nymlink.core.terminal.progress import track
 from nymlink.encode.truncation import TruncationCounts
-from nymlink.index.dense.approximate import EXACT_NEIGHBOURS, FaissIndex
+from nymlink.index.dense.approximate import EXACT_NEIGHBOURS, MARGIN, FaissIndex
 from nymlink.index.dense.int8_codes import QUERIES, Int8Codes, QueryNumbers
 from nymlink.index.dense.nearest import nearest
 from nymlink.index.dense.stores.address import StoreAddress
@@ -24,10 +24,6 @@ from nymlink.index.fusion.hits import NONE, Hits, Rows, Scores, best_of
 
 if TYPE_CHECKING:
     from nymlink.encode.cache.embedding_cache import EmbeddingCache
-
-_MARGIN: Final = 16
-"""Entries fetched beyond k: products of blocks round differently from those of single vectors, which order the
-hits in the end."""
 
 _ENCODED: Final = 1 << 14
 """Entries encoded at a time: bounds the memory of their vectors as float32."""
@@ -163,10 +159,10 @@ class DenseSearch:
         candidates = None if self._int8_codes is None else self._int8_codes.candidates(vectors, k)
         if candidates is not None:
             return candidates
-        if self.store is not None and len(vectors) and k + _MARGIN <= self.store.most:
-            rows = self.store.search(vectors, k + _MARGIN)
+        if self.store is not None and len(vectors) and k + MARGIN <= self.store.most:
+            rows = self.store.search(vectors, k + MARGIN)
         else:
-            rows = nearest(vectors, self.vectors, k + _MARGIN).rows
+            rows = nearest(vectors, self.vectors, k + MARGIN).rows
         query_numbers, places = np.nonzero(rows != NONE)
         return query_numbers, rows[query_numbers, places]
 
@@ -265,7 +261,7 @@ class DenseSearch:
             OSError: its file is missing.
             ValueError: the vectors do not fit the entries or the encoder, or there is no such kind.
         """
-        # Codes or a server find the rows whose vectors are read.
+        # faiss or a server finds the rows whose vectors are read.
         vectors = map_array(directory, _FILE, scattered=store is not None or kind != EXACT_NEIGHBOURS)
         if vectors.dtype != np.float16 or vectors.shape != (len(entries), encoder.width):
             raise ValueError(
