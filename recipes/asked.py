@@ -1,4 +1,4 @@
-"""Asking an index, and keeping the candidates with their features and names."""
+"""Ask an index, and keep the candidates with their features and names."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
     python recipes/teach.py FOLDER OUTPUT [--data DATA] [--ship]
 
 The second stage of nymlink-mini, after ``recipes/nymlink_mini.py --ship`` and ``recipes/ranker.py FOLDER``. It
-learns from what other open vocabularies call the concepts of MeSH, MONDO and HPO: no annotated mention, and no
-name that the ranker learns from:
+learns from what other open vocabularies call the concepts of MeSH, MONDO and HPO: no name that the ranker learns
+from, and no mention, though the ranker has seen some:
 
 - the order of the ranker: cosines of a name and the candidates found for it become probabilities near those of
   the ranker, half and half with the right ones (distillation, Hinton et al. 2015);
@@ -15,7 +15,7 @@ name that the ranker learns from:
 
 The questions are kept in OUTPUT, and the encoder with its float weights is OUTPUT/nymlink-mini. With --ship, its
 int8 form is written into the package; then run ``recipes/ranker.py`` with another FOLDER, and
-``recipes/calibration.py``. Needs ``nymlink[train]``; about twenty minutes on one core.
+``recipes/calibration.py``. Needs ``nymlink[train]``; less than half an hour on one core.
 """
 
 from __future__ import annotations

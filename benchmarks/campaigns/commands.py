@@ -90,11 +90,18 @@ class Child:
     def kill(self) -> None:
         """End it at once, with all processes that it started: workers of a job, processes of a training."""
         process = psutil.Process(self._child)
-        # It starts no more while these are listed. They need not be in its group.
-        process.suspend()
-        for each in (*process.children(recursive=True), process):
+        # Suspended, they start no more while others are listed. They need not be in its group.
+        stopped: set[psutil.Process] = set()
+        while new := {process, *process.children(recursive=True)} - stopped:
+            for each in new:
+                with suppress(psutil.NoSuchProcess):
+                    each.suspend()
+            stopped |= new
+        for each in stopped:
             with suppress(psutil.NoSuchProcess):
                 each.kill()
+        # The child itself is waited for by `wait`.
+        psutil.wait_procs(stopped - {process}, timeout=10)
 
     def terminate(self) -> None:
         """Ask it to end."""
@@ -136,9 +143,13 @@ def _become(arguments: list[str]) -> None:
 
         traceback.print_exc()
     finally:
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
-        os._exit(status)
+        # Whatever happens, the child must not go on as its parent.
+        try:
+            for stream in (sys.stdout, sys.stderr):
+                with suppress(OSError):
+                    stream.flush()
+        finally:
+            os._exit(status)
 
 
 def _become_many(arguments: list[str], processes: int) -> None:

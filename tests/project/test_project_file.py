@@ -70,7 +70,7 @@ def test_a_project_that_cannot_be_written_to_is_not_said_to_be_damaged(linked: P
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
     try:
-        with pytest.raises(NotSavedError, match="the project cannot be written"):
+        with pytest.raises(NotSavedError, match="the project cannot be read or written"):
             Project(path)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)

@@ -30,6 +30,7 @@ _SCHEMA: Final = files("nymlink.project") / "data" / "schema.sql"
 _PARTS: Final = "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL"
 _HEADER: Final = b"SQLite format 3\0"
 _UNWRITABLE: Final = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR")
+_IN_USE: Final = ("SQLITE_BUSY", "SQLITE_LOCKED")
 _DAMAGED: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR", "SQLITE_SCHEMA")
 """Beginnings of the names of SQLite's errors; an SQLITE_ERROR is a table that is not there."""
 
@@ -262,9 +263,11 @@ def _errors_in_words(path: Path) -> Iterator[None]:
                 path=path,
             ) from error
         if name.startswith(_UNWRITABLE):
-            raise NotSavedError(f"the project cannot be written ({error})", path=path) from error
+            raise NotSavedError(f"the project cannot be read or written ({error})", path=path) from error
+        if name.startswith(_IN_USE):
+            raise LockedError("another program uses this project: stop that first", path=path) from error
         # What cannot be decoded is an error without a name.
-        if name.startswith(_DAMAGED) or type(error) is sqlite3.OperationalError:
+        if name.startswith(_DAMAGED) or (not name and type(error) is sqlite3.OperationalError):
             raise ProjectError(_damaged(str(error)), path=path) from error
         raise
 

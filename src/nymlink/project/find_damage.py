@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from nymlink.core.errors import InputError
-from nymlink.project.errors import ProjectError
+from nymlink.project.errors import NotSavedError, ProjectError
 from nymlink.project.model import Decision, essence
 from nymlink.project.project import ENDING, Project
 
@@ -32,7 +32,7 @@ def find_damage(path: Path) -> list[str]:
     try:
         with Project(path, writes=False) as project, project.reading() as connection:
             return list(_damage(connection))
-    except ProjectError as error:
+    except (ProjectError, NotSavedError) as error:
         return [error.message]
 
 

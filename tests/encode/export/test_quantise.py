@@ -86,10 +86,25 @@ def test_small_changes_of_weights_that_were_read_from_int8_are_kept() -> None:
     assert found.mean() == pytest.approx(0.3, abs=0.05)
 
 
-def test_weights_that_were_read_from_int8_stay_as_they_are() -> None:
+@pytest.mark.parametrize("largest", [125, 126, 127])
+def test_weights_that_were_read_from_int8_stay_as_they_are(largest: int) -> None:
     draw = np.random.default_rng(3)
-    weights = (draw.integers(-127, 128, (512, 64)) * np.float32(0.0123)).astype(np.float32)
-    weights[0] = 127 * np.float32(0.0123)
-    graph = lookup_and_product(np.eye(512, dtype=np.float32)[:40], weights)
+    step = np.float32(0.0123)
+    weights = draw.integers(-largest, largest + 1, (512, 64)) * step
+    weights[0] = largest * step
+    graph = lookup_and_product(np.eye(512, dtype=np.float32)[:40], weights.astype(np.float32))
     quantise(graph)
     np.testing.assert_allclose(run(graph, np.arange(1, 40)[None])[0], weights[1:40], rtol=1e-5, atol=1e-5)
+
+
+def test_rows_that_were_quantised_once_stay_as_they_are() -> None:
+    draw = np.random.default_rng(3)
+    table = draw.standard_normal((4096, 512)).astype(np.float32)
+    for _ in range(2):
+        graph = lookup_and_product(table, np.eye(512, dtype=np.float32))
+        quantise(graph)
+        constants = {each.name: numpy_helper.to_array(each) for each in graph.graph.initializer}
+        (rows,) = (value for name, value in constants.items() if name.endswith("_rows"))
+        (scales,) = (value for name, value in constants.items() if name.endswith("_row_scales"))
+        before, table = table, rows * scales
+    np.testing.assert_allclose(table, before, rtol=1e-5)

@@ -22,12 +22,16 @@ PRODUCT: Final = "MatMulIntegerToFloat"
 """The operator that multiplies activations and weights, both int8, and scales the product."""
 
 _STEPS: Final = 127
-_OTHER_STEPS: Final = 125.5
-"""Steps of the largest weight for a model that was read from int8 and trained on: what training adds to its
-weights, mostly less than half a step, would be rounded away if they stayed on the same steps."""
+_WEIGHT_STEPS: Final = 125.5
+"""Steps of the largest weight, fewer than there are. Weights that were read from int8 and trained on are near
+whole numbers of 127 steps; on the same steps what training added, mostly less than half of one, would be rounded
+away."""
+
+_STEPS_READ: Final = (127, 126, 125)
+"""Steps of the largest weight of what was read from int8: those above, rounded, among them."""
 
 _ON_STEPS: Final = 1e-3
-"""Share of a step by which weights that were read from int8 differ from its steps, at most."""
+"""Share of a step by which weights that were read from int8 differ from whole steps, at most."""
 
 _ZERO: Final = 128
 _SMALLEST: Final = 1e-30
@@ -162,7 +166,9 @@ class _Writer:
 def _scales(weights: npt.NDArray[np.float32], *, axis: int) -> npt.NDArray[np.float32]:
     """Choose the step of each row or column: float32 (R, 1) or (1, C)."""
     largest = np.maximum(np.abs(weights).max(axis, keepdims=True), _SMALLEST)
-    in_steps = weights / largest * _STEPS
-    on_steps = (np.abs(in_steps - np.round(in_steps)) < _ON_STEPS).all(axis, keepdims=True)
-    scales: npt.NDArray[np.float32] = (largest / np.where(on_steps, _STEPS, _OTHER_STEPS)).astype(np.float32)
+    steps = np.full(largest.shape, _WEIGHT_STEPS)
+    for read in _STEPS_READ:
+        in_steps = weights / largest * read
+        steps[(np.abs(in_steps - np.round(in_steps)) < _ON_STEPS).all(axis, keepdims=True)] = read
+    scales: npt.NDArray[np.float32] = (largest / steps).astype(np.float32)
     return scales

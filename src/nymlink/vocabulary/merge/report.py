@@ -10,7 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from nymlink.core.store.manifest import write_directory
+from nymlink.core.store.atomic import atomic_directory
+from nymlink.core.store.manifest import seal
+from nymlink.core.store.output_checks import require_replaceable
 from nymlink.vocabulary.merge.evidence import Evidence
 from nymlink.vocabulary.merge.merge import Merged
 
@@ -40,16 +42,22 @@ def write_report(merged: Merged, directory: Path, *, sample: int, seed: int) -> 
 def writing_report(merged: Merged, directory: Path, *, sample: int, seed: int) -> Iterator[None]:
     """Write a report as :func:`write_report` does, but let it take its place only when the block succeeds.
 
-    What belongs to it is saved in the block, so that a full disk leaves both as they were.
+    What belongs to it is saved in the block. All of the report is written before, so that a full disk leaves both
+    as they were.
+
+    Raises:
+        OutputError: the report cannot be written.
     """
     report = _Report(merged)
-    with write_directory(directory, kind=KIND, version=_VERSION, body={"sample": sample, "seed": seed}) as partial:
+    require_replaceable(directory, kind=KIND)
+    with atomic_directory(directory) as partial:
         text = json.dumps(summary(merged), indent=1, ensure_ascii=False)
         (partial / "summary.json").write_text(text + "\n", encoding="utf-8")
         _write(partial / "largest.tsv", ("id", "size", "members", "evidence"), report.largest())
         _write(partial / "joins.tsv", ("id", *_EVIDENCE), report.joins())
         _write(partial / "rejected.tsv", (*_EVIDENCE, "reason"), report.rejected())
         _write(partial / "sample.tsv", ("id", "size", "members", "evidence"), report.sample(sample, seed))
+        seal(partial, {"kind": KIND, "format": _VERSION, "sample": sample, "seed": seed})
         yield
 
 
