@@ -158,7 +158,7 @@ def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
         likeliest = max(layout.unread, key=lambda header: header.casefold().startswith("syn"))
         warnings.warn(
             f"{path}: columns that are not read: {list_headers(layout.unread)}; to read one, map it, "
-            f"for example --map-column {shlex.quote(f'synonyms={likeliest}')}",
+            f"for example --map-column {shlex.quote(f'synonyms={list_headers([likeliest])}')}",
             stacklevel=2,
         )
     return rows.builder.build()
