@@ -15,7 +15,7 @@ from tests.vocabulary.merge.conftest import Make
 from benchmarks.vocabularies import merge_gain
 from nymlink.core.errors import OutputError
 from nymlink.vocabulary.merge.merge import Merged, merge
-from nymlink.vocabulary.merge.report import write_report
+from nymlink.vocabulary.merge.report import writing_report
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -38,7 +38,8 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 
 def test_the_files(merged: Merged, tmp_path: Path) -> None:
-    write_report(merged, tmp_path / "why", sample=3, seed=0)
+    with writing_report(merged, tmp_path / "why", sample=3, seed=0):
+        pass
     summary = json.loads((tmp_path / "why" / "summary.json").read_text())
     assert (summary["before"]["concepts"], summary["after"]["concepts"]) == (19, 10)
     assert summary["merged"] == {"concepts": 8, "members": 17}
@@ -66,21 +67,28 @@ def test_the_files(merged: Merged, tmp_path: Path) -> None:
 def test_a_sample_is_drawn_by_its_seed(merged: Merged, tmp_path: Path) -> None:
     drawn = {}
     for name, seed in (("one", 1), ("again", 1), ("two", 2)):
-        write_report(merged, tmp_path / name, sample=4, seed=seed)
+        with writing_report(merged, tmp_path / name, sample=4, seed=seed):
+            pass
         drawn[name] = (tmp_path / name / "sample.tsv").read_text()
     assert drawn["one"] == drawn["again"] != drawn["two"]
-    write_report(merged, tmp_path / "all", sample=1000, seed=0)
+    with writing_report(merged, tmp_path / "all", sample=1000, seed=0):
+        pass
     assert len(rows(tmp_path / "all" / "sample.tsv")) == 8
 
 
 def test_a_report_replaces_a_report_and_nothing_else(merged: Merged, tmp_path: Path) -> None:
-    write_report(merged, tmp_path / "why", sample=1, seed=0)
-    write_report(merged, tmp_path / "why", sample=2, seed=0)
+    with writing_report(merged, tmp_path / "why", sample=1, seed=0):
+        pass
+    with writing_report(merged, tmp_path / "why", sample=2, seed=0):
+        pass
     assert len(rows(tmp_path / "why" / "sample.tsv")) == 2
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("precious")
-    with pytest.raises(OutputError, match="choose another place"):
-        write_report(merged, tmp_path / "mine", sample=1, seed=0)
+    with (
+        pytest.raises(OutputError, match="choose another place"),
+        writing_report(merged, tmp_path / "mine", sample=1, seed=0),
+    ):
+        pass
     assert (tmp_path / "mine" / "thesis.txt").read_text() == "precious"
 
 

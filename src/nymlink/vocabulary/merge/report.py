@@ -22,28 +22,18 @@ _LARGEST: Final = 50
 _EVIDENCE: Final = ("one", "one_name", "other", "other_name", "evidence", "names", "confidence")
 
 
-def write_report(merged: Merged, directory: Path, *, sample: int, seed: int) -> None:
+@contextmanager
+def writing_report(merged: Merged, directory: Path, *, sample: int, seed: int) -> Iterator[None]:
     """Write ``summary.json``, ``largest.tsv``, ``joins.tsv``, ``rejected.tsv`` and ``sample.tsv`` atomically.
+
+    They take their place when the block succeeds, in which the merged vocabulary is saved. All of the report is
+    written before, so that a full disk leaves both as they were.
 
     Args:
         merged: the merge.
         directory: the directory of the files; an earlier report is replaced.
         sample: size of the random sample of merged concepts to check by hand.
         seed: seed of the sample.
-
-    Raises:
-        OutputError: the report cannot be written.
-    """
-    with writing_report(merged, directory, sample=sample, seed=seed):
-        pass
-
-
-@contextmanager
-def writing_report(merged: Merged, directory: Path, *, sample: int, seed: int) -> Iterator[None]:
-    """Write a report as :func:`write_report` does, but let it take its place only when the block succeeds.
-
-    What belongs to it is saved in the block. All of the report is written before, so that a full disk leaves both
-    as they were.
 
     Raises:
         OutputError: the report cannot be written.
