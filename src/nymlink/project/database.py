@@ -235,15 +235,19 @@ def _connected(path: Path, *, writes: bool) -> sqlite3.Connection:
     address = f"file:{quote(os.path.realpath(path))}?mode={mode}"
     with _errors_in_words(path):
         connection = sqlite3.connect(address, uri=True, check_same_thread=False, isolation_level=None, timeout=20)
-        connection.row_factory = sqlite3.Row
-        connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("PRAGMA trusted_schema = OFF")
-        if writes:
-            # What is deleted is gone, the seal of before too.
-            connection.execute("PRAGMA secure_delete = ON")
-            connection.execute("PRAGMA journal_mode = WAL")
-            # A decision is on the disk before it is answered.
-            connection.execute("PRAGMA synchronous = FULL")
+        try:
+            connection.row_factory = sqlite3.Row
+            connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute("PRAGMA trusted_schema = OFF")
+            if writes:
+                # What is deleted is gone, the seal of before too.
+                connection.execute("PRAGMA secure_delete = ON")
+                connection.execute("PRAGMA journal_mode = WAL")
+                # A decision is on the disk before it is answered.
+                connection.execute("PRAGMA synchronous = FULL")
+        except BaseException:
+            connection.close()
+            raise
     return connection
 
 
@@ -263,7 +267,10 @@ def _errors_in_words(path: Path) -> Iterator[None]:
                 path=path,
             ) from error
         if name.startswith(_UNWRITABLE):
-            raise NotSavedError(f"the project cannot be read or written ({error})", path=path) from error
+            raise NotSavedError(
+                f"the project cannot be read or written ({error}): check the disk, and who may write there",
+                path=path,
+            ) from error
         if name.startswith(_IN_USE):
             raise LockedError("another program uses this project: stop that first", path=path) from error
         # What cannot be decoded is an error without a name.
