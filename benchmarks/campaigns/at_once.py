@@ -20,10 +20,10 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-from benchmarks.campaigns.at_once_review import NAME as REVIEW
 from benchmarks.campaigns.at_once_review import ReviewsAtOnce
 from benchmarks.campaigns.commands import Child, Result, prepare
 from benchmarks.campaigns.killed import content, leftovers
+from benchmarks.campaigns.reviewing import NAME as REVIEW
 from benchmarks.campaigns.world import WRITERS, Writer, emptied, make_world
 
 OUTCOMES: Final = ("both", "one")

@@ -20,7 +20,6 @@ from benchmarks.campaigns.commands import Child
 from benchmarks.campaigns.reviewing import TERMS, Decisions, Reviewer, Server, make_projects, saved
 from benchmarks.campaigns.world import emptied
 
-NAME: Final = "review (nymlink serve)"
 _PROJECTS: Final = ("here", "there")
 
 

@@ -23,8 +23,8 @@ from random import Random
 from typing import Any, Final
 
 from benchmarks.campaigns.commands import Child, Result, prepare
-from benchmarks.campaigns.killed_review import NAME as REVIEW
 from benchmarks.campaigns.killed_review import measure_review
+from benchmarks.campaigns.reviewing import NAME as REVIEW
 from benchmarks.campaigns.world import WRITERS, Writer, emptied, make_world
 
 LEFT: Final = ("absent", "partial", "whole")

@@ -19,10 +19,9 @@ from random import Random
 from typing import Any, Final
 
 from benchmarks.campaigns.commands import Child
-from benchmarks.campaigns.reviewing import TERMS, Reviewer, Server, listed, make_projects, saved
+from benchmarks.campaigns.reviewing import NAME, TERMS, Reviewer, Server, listed, make_projects, saved
 from benchmarks.campaigns.world import emptied
 
-NAME: Final = "review (nymlink serve)"
 _PROJECT: Final = "visits"
 _REVIEWERS: Final = ("ann", "bob")
 _ALL: Final = {(_PROJECT, reviewer, term) for reviewer in _REVIEWERS for term in range(1, TERMS + 1)}

@@ -15,6 +15,9 @@ from typing import Any, Final
 
 from benchmarks.campaigns.commands import Child, Result
 
+NAME: Final = "review (nymlink serve)"
+"""What a review is called in the tables of the campaigns."""
+
 TERMS: Final = 200
 """Terms that each reviewer decides, of a project."""
 _STARTED: Final = 120.0
