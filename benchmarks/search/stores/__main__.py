@@ -58,7 +58,7 @@ def main() -> None:
         arguments.folder.mkdir(parents=True, exist_ok=True)
     settings = {"count": arguments.queries, "k": arguments.k, "seconds": arguments.seconds}
     counts, found = {}, {}
-    wanted = [label for label, *_ in LINES if any(text in label for text in arguments.only)]
+    wanted = [label for label, *_ in LINES if any(part in label for part in arguments.only)]
     with tempfile.TemporaryDirectory() if arguments.folder is None else nullcontext(arguments.folder) as room:
         folder = str(room)
         queries = str(Path(folder) / "queries.json")

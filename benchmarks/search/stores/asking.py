@@ -15,7 +15,7 @@ CLIENTS: Final = 32
 
 
 def asked(search: DenseSearch, folder: Path, file: str, *, count: int, k: int, seconds: float) -> dict[str, Any]:
-    """Search for some queries together, then by one client, and by many."""
+    """Search for a quarter of the queries together, which recall is of, then by one client, and by many."""
     import numpy as np
 
     from nymlink.core.store.arrays import map_array
@@ -28,9 +28,9 @@ def asked(search: DenseSearch, folder: Path, file: str, *, count: int, k: int, s
     shared = (exact[: len(found), :, None] == found[:, None, :]).any(axis=2)
 
     def ask(place: int) -> float:
-        asked = time.perf_counter()
+        began = time.perf_counter()
         search.search_vectors(queries[place % count : place % count + 1], k)
-        return 1000 * (time.perf_counter() - asked)
+        return 1000 * (time.perf_counter() - began)
 
     # What is mapped or cached on demand is there once all have been asked for.
     one = _phase(ask, 1, count, seconds)
