@@ -51,6 +51,7 @@ class ReviewsAtOnce:
         for thread in [reviewer.start() for reviewer in reviewers]:
             thread.join()
         answered: Decisions = reviewers[0].decided | reviewers[1].decided
+        shared = set.intersection(*({project for project, *_ in each.decided} for each in reviewers))
         refused = reviewers[0].refused + reviewers[1].refused
         results = [first.end(nothing)]
         # What the first had, the second takes now.
@@ -63,6 +64,8 @@ class ReviewsAtOnce:
         codes = {code for code, _ in refused + after.refused}
         if any(result.status for result in results) or codes - {"locked"}:
             return "another status", f"{[result.status for result in results]}: {after.refused[:2]} {said}"
+        if shared:
+            return "damaged", f"both took decisions of {', '.join(sorted(shared))}"
         answered |= after.decided
         if saved(self._folder) != answered or len(after.decided) != TERMS * len(_PROJECTS):
             return "damaged", f"{len(answered)} answered, {len(saved(self._folder))} saved: {after.refused[:2]}"

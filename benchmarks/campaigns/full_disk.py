@@ -29,7 +29,7 @@ from benchmarks.campaigns.world import WRITERS, Writer, emptied, make_world
 
 OUTCOMES: Final = ("said", "enough")
 FAILURES: Final = ("traceback", "another status", "unnamed", "damaged")
-_NO_ROOM: Final = re.compile(r"no space left|disk is full|disk may be full|file too large|disk I/O error", re.I)
+_NO_ROOM: Final = re.compile(r"no space left|disk is full|disk may be full|file too large|room on the disk", re.I)
 _DAMAGED: Final = 1
 """Status of `nymlink verify`."""
 

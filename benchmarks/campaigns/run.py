@@ -93,7 +93,8 @@ def _save(path: Path | None, name: str, found: dict[str, Any]) -> None:
     result.setdefault("about", {"parts": {}})["parts"][name] = about
     rows = {next(iter(row.values())): row for row in (*result.get(name, ()), *found["rows"])}
     result[name] = list(rows.values())
-    result.setdefault("figures", {})[name] = {"failures": found["failures"]}
+    said = {kind: found[kind] for kind in ("failures", "messages") if kind in found}
+    result.setdefault("figures", {})[name] = said
     report.save(path, result)
 
 

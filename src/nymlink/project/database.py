@@ -268,7 +268,8 @@ def _errors_in_words(path: Path) -> Iterator[None]:
             ) from error
         if name.startswith(_UNWRITABLE):
             raise NotSavedError(
-                f"the project cannot be read or written ({error}): check the disk, and who may write there",
+                f"the project cannot be read or written ({error}): check the room on the disk, and who may write "
+                "there",
                 path=path,
             ) from error
         if name.startswith(_IN_USE):
