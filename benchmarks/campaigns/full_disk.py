@@ -23,15 +23,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.campaigns.commands import Child, Result, prepare
-from benchmarks.campaigns.killed import again, content, leftovers
+from benchmarks.campaigns.killed import DAMAGED, again, content, leftovers
 from benchmarks.campaigns.little_room import SmallDisk, SmallFiles, little_room
 from benchmarks.campaigns.world import WRITERS, Writer, emptied, make_world
 
 OUTCOMES: Final = ("said", "enough")
 FAILURES: Final = ("traceback", "another status", "unnamed", "damaged")
 _NO_ROOM: Final = re.compile(r"no space left|disk is full|disk may be full|file too large|room on the disk", re.I)
-_DAMAGED: Final = 1
-"""Status of `nymlink verify`."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +78,7 @@ class Campaign:
         output = self.out / writer.output
         if not writer.goes_on and (content(output) != there or leftovers(self.out)):
             return "damaged", f"changed, or beside it {leftovers(self.out)[:3]}: {said}"
-        if output.exists() and (found := self._run(["verify", str(output)])).status == _DAMAGED:
+        if output.exists() and (found := self._run(["verify", str(output)])).status == DAMAGED:
             return "damaged", f"{found.said} after {said}"
         if (later := self._run(again(writer, self.place, self.out))).status:
             return "damaged", f"with more room: {later.said}"

@@ -9,7 +9,6 @@ is the share of the mentions that is found in the training dictionary by equalit
 
 from __future__ import annotations
 
-import os
 import tempfile
 import time
 from collections import Counter
@@ -20,7 +19,7 @@ from typing import Final
 
 import click
 
-from benchmarks.common.inputs import unpack
+from benchmarks.common.inputs import data_root, unpack
 from nymlink.core.files import read_lines
 from nymlink.core.problems import Problems
 from nymlink.corpus import read_documents
@@ -186,10 +185,6 @@ def kind_of(raw: str, prepared: tuple[str, ...], published: tuple[str, ...], *, 
     return "definition chosen or found differently"
 
 
-def _data() -> Path:
-    return Path(os.environ.get("NYMLINK_DATA", Path(__file__).parents[3] / "shared" / "data"))
-
-
 def _speed(data: Path) -> str:
     documents: list[Document] = list(read_documents(data / SPLITS[0].raw))
     start = time.perf_counter()
@@ -204,9 +199,7 @@ def _speed(data: Path) -> str:
 @click.option("--show", default=0, help="List the first N differing mentions of each split.")
 def main(show: int) -> None:
     """Compare our preparation with the published prepared queries."""
-    data = _data()
-    if not data.is_dir():
-        raise SystemExit(f"{data}: no such folder: set NYMLINK_DATA")
+    data = data_root()
     click.echo(f"{'split':14}{'mentions':>9} | {'as published':>12}{'%':>7} | {'default':>8}{'%':>7}")
     kinds: dict[str, Counter[str]] = {}
     listed: list[str] = []
