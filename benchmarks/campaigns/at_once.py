@@ -21,8 +21,8 @@ from random import Random
 from typing import Any, Final
 
 from benchmarks.campaigns.at_once_review import ReviewsAtOnce
-from benchmarks.campaigns.commands import Child, Result, prepare
-from benchmarks.campaigns.killed import content, leftovers
+from benchmarks.campaigns.commands import Child, Result, comparable, prepare, run_all
+from benchmarks.campaigns.killed import leftovers, written
 from benchmarks.campaigns.reviewing import NAME as REVIEW
 from benchmarks.campaigns.world import WRITERS, Writer, emptied, make_world
 
@@ -35,8 +35,7 @@ Trial = Callable[[float], tuple[str, str]]
 
 def _prepared(writer: Writer, place: Path, scratch: Path) -> Path:
     out = emptied(scratch / "out")
-    for command in writer.preparation(place, out):
-        Child(command, scratch / "before").wait(scratch / "nothing")
+    run_all(writer.preparation(place, out), scratch)
     return out
 
 
@@ -44,14 +43,14 @@ def _start(writer: Writer, place: Path, out: Path, streams: Path) -> Child:
     return Child(writer.command(place, out), streams)
 
 
-def _outcome(results: list[Result], output: Path, expected: list[Any]) -> tuple[str, str]:
+def _outcome(results: list[Result], writer: Writer, out: Path, expected: list[Any]) -> tuple[str, str]:
     said = " | ".join(result.said.strip()[-400:] for result in results if result.said.strip())
     if any(result.is_traceback for result in results):
         return "traceback", said
     statuses = sorted(result.status for result in results)
     if statuses not in ([0, 0], [0, 2]):
         return "another status", f"{statuses}: {said}"
-    if content(output) not in expected or leftovers(output.parent):
+    if written(writer, out) not in expected or leftovers(out):
         return "damaged", said
     return ("both" if statuses == [0, 0] else "one"), said
 
@@ -84,7 +83,7 @@ def measure(count: int, *, only: str = "", seed: int = 0) -> dict[str, Any]:
                 if became in FAILURES:
                     failures.append({"command": command, "trial": number, "outcome": became, "said": text})
                 elif became == "one":
-                    said.add(text.replace(name, ""))
+                    said.add(comparable(text, name))
             rows.append(
                 {"twice at once": command, "trials": count}
                 | {outcome: counts[outcome] for outcome in (*OUTCOMES, *FAILURES)}
@@ -99,7 +98,7 @@ def _trials(writer: Writer, place: Path, scratch: Path) -> tuple[float, Trial]:
     began = time.perf_counter()
     for _ in range(2):
         _start(writer, place, out, scratch / "sound").wait(scratch / "nothing")
-        expected.append(content(out / writer.output))
+        expected.append(written(writer, out))
     took = (time.perf_counter() - began) / 2
 
     def trial(later: float) -> tuple[str, str]:
@@ -108,7 +107,7 @@ def _trials(writer: Writer, place: Path, scratch: Path) -> tuple[float, Trial]:
         time.sleep(later)
         second = _start(writer, place, out, scratch / "second")
         results = [first.wait(scratch / "nothing"), second.wait(scratch / "nothing")]
-        return _outcome(results, out / writer.output, expected)
+        return _outcome(results, writer, out, expected)
 
     return took, trial
 

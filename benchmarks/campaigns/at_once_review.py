@@ -43,21 +43,24 @@ class ReviewsAtOnce:
             later: seconds after which the second server is started.
         """
         shutil.copytree(self._prepared, emptied(self._folder), dirs_exist_ok=True)
-        nothing = self._scratch / "nothing"
-        first = Server(self._index, self._folder, self._scratch / "first")
-        time.sleep(later)
-        second = Server(self._index, self._folder, self._scratch / "second")
+        with Server(self._index, self._folder, self._scratch / "first") as first:
+            time.sleep(later)
+            with Server(self._index, self._folder, self._scratch / "second") as second:
+                return self._outcome(first, second)
+
+    def _outcome(self, first: Server, second: Server) -> tuple[str, str]:
+        """Review at both servers, end the first, go on at the second, and compare."""
         reviewers = [Reviewer("ann", first.port(), _PROJECTS), Reviewer("bob", second.port(), _PROJECTS)]
         for thread in [reviewer.start() for reviewer in reviewers]:
             thread.join()
         answered: Decisions = reviewers[0].decided | reviewers[1].decided
         shared = set.intersection(*({project for project, *_ in each.decided} for each in reviewers))
         refused = reviewers[0].refused + reviewers[1].refused
-        results = [first.end(nothing)]
+        results = [first.end()]
         # What the first had, the second takes now.
         after = Reviewer("carol", reviewers[1].port, _PROJECTS)
         after.review()
-        results.append(second.end(nothing))
+        results.append(second.end())
         said = " | ".join([*sorted({message for _, message in refused}), *(each.said[-300:] for each in results)])
         if any(result.is_traceback for result in results):
             return "traceback", said
@@ -71,7 +74,7 @@ class ReviewsAtOnce:
             return "damaged", f"{len(answered)} answered, {len(saved(self._folder))} saved: {after.refused[:2]}"
         if len(answered) + len(refused) != 3 * TERMS * len(_PROJECTS):
             return "damaged", f"{len(answered)} answered and {len(refused)} refused: {said}"
-        checked = Child(["verify", str(self._folder)], self._scratch / "verify").wait(nothing)
+        checked = Child(["verify", str(self._folder)], self._scratch / "verify").wait(self._scratch / "nothing")
         if checked.status:
             return "damaged", checked.said
         return ("both" if reviewers[0].decided and reviewers[1].decided else "one"), said
@@ -80,8 +83,8 @@ class ReviewsAtOnce:
         """Start a server alone, and measure the seconds."""
         shutil.copytree(self._prepared, emptied(self._folder), dirs_exist_ok=True)
         began = time.perf_counter()
-        server = Server(self._index, self._folder, self._scratch / "first")
-        server.port()
-        took = time.perf_counter() - began
-        server.end(self._scratch / "nothing")
+        with Server(self._index, self._folder, self._scratch / "first") as server:
+            server.port()
+            took = time.perf_counter() - began
+            server.end()
         return took

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import re
 import resource
 import shutil
 import signal
 import sys
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
@@ -38,6 +40,9 @@ _TORCH: Final = (
     *("torch", "transformers", "nymlink.cli.train", "nymlink.encode.backends.torch"),
     *("nymlink.rerank.cross.cross_encoder", "nymlink.rerank.dual.dual_encoder"),
 )
+
+
+_PORT: Final = re.compile(r"(?<=127\.0\.0\.1:)\d+")
 
 
 @dataclass(frozen=True)
@@ -163,6 +168,19 @@ def run(arguments: list[str], out: Path) -> Result:
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir()
     return Child(arguments, out).wait(out)
+
+
+def run_all(commands: Iterable[list[str]], scratch: Path) -> None:
+    """Run commands one after the other, all of which must succeed."""
+    for command in commands:
+        result = Child(command, scratch / "before").wait(scratch / "nothing")
+        if result.status:
+            raise SystemExit(f"{' '.join(command[:2])} fails without any damage: {result.said}")
+
+
+def comparable(said: str, folder: str) -> str:
+    """Remove from a message what differs from run to run: the folder of the campaign, and ports."""
+    return _PORT.sub("PORT", said.replace(folder, ""))
 
 
 def timed(arguments: list[str], streams: Path) -> tuple[Result, float]:

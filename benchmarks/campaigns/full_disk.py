@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.campaigns.commands import Child, Result, prepare
-from benchmarks.campaigns.killed import DAMAGED, again, content, leftovers
+from benchmarks.campaigns.commands import Child, Result, comparable, prepare, run_all
+from benchmarks.campaigns.killed import DAMAGED, again, leftovers, written
 from benchmarks.campaigns.little_room import SmallDisk, SmallFiles, little_room
 from benchmarks.campaigns.world import WRITERS, Writer, emptied, make_world
 
@@ -50,23 +50,24 @@ class Campaign:
 
     def trial(self, writer: Writer, share: float, *, replaces: bool) -> tuple[str, str]:
         """Run a command with room for a share of what it writes; return the outcome, and what was said."""
-        output, command = self.out / writer.output, writer.command(self.place, self.out)
+        command = writer.command(self.place, self.out)
         self._prepare(writer)
         self.room.begin()
         if self._run(command).status:
             raise SystemExit(f"{writer.name} fails with enough room")
-        sound, written = content(output), self.room.written()
+        sound, size = written(writer, self.out), self.room.written()
         # What goes on has nothing to write where all is there.
         if writer.goes_on or not replaces:
             self._prepare(writer)
-        there = content(output)
-        self.room.restrict(int(share * written))
+        there = written(writer, self.out)
+        self.room.restrict(int(share * size))
         result = self._run(command)
         self.room.free()
         if result.is_traceback:
             return "traceback", result.said
         if result.status == 0:
-            return ("enough", "") if content(output) == sound else ("damaged", "exit 0 with another output")
+            is_sound = written(writer, self.out) == sound
+            return ("enough", "") if is_sound else ("damaged", "exit 0 with another output")
         if result.status != 2:
             return "another status", f"exit {result.status}: {result.said}"
         if str(self.out) not in result.said or not _NO_ROOM.search(result.said):
@@ -76,7 +77,7 @@ class Campaign:
     def _left(self, writer: Writer, said: str, there: Any, sound: Any) -> tuple[str, str]:
         """Look at what is left, and run the command again, with enough room."""
         output = self.out / writer.output
-        if not writer.goes_on and (content(output) != there or leftovers(self.out)):
+        if not writer.goes_on and (written(writer, self.out) != there or leftovers(self.out)):
             return "damaged", f"changed, or beside it {leftovers(self.out)[:3]}: {said}"
         if output.exists() and (found := self._run(["verify", str(output)])).status == DAMAGED:
             return "damaged", f"{found.said} after {said}"
@@ -84,14 +85,14 @@ class Campaign:
             return "damaged", f"with more room: {later.said}"
         if temporary := leftovers(self.out):
             return "damaged", f"leftovers {temporary[:3]}: {said}"
-        return ("said", said) if content(output) == sound else ("damaged", f"another output later: {said}")
+        if written(writer, self.out) != sound:
+            return "damaged", f"another output later: {said}"
+        return "said", said
 
     def _prepare(self, writer: Writer) -> None:
         self.room.free()
         emptied(self.out)
-        for command in writer.preparation(self.place, self.out):
-            if (result := self._run(command)).status:
-                raise SystemExit(f"{writer.name} cannot be prepared: {result.said}")
+        run_all(writer.preparation(self.place, self.out), self.scratch)
 
     def _run(self, command: list[str]) -> Result:
         child = Child(command, self.scratch / "command", largest_file=self.room.largest_file)
@@ -123,7 +124,7 @@ def measure(count: int, *, only: str = "") -> dict[str, Any]:
                         trial = {"command": writer.name, "share": round(share, 2), "outcome": became}
                         failures.append({**trial, "said": text[-900:]})
                     elif became == "said":
-                        said.add(text.strip().splitlines()[-1].replace(name, ""))
+                        said.add(comparable(text.strip().splitlines()[-1], name))
                 rows.append(
                     {"writes": writer.name, "room": room.kind, "sizes": count}
                     | {outcome: counts[outcome] for outcome in (*OUTCOMES, *FAILURES)}

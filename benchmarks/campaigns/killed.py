@@ -22,7 +22,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-from benchmarks.campaigns.commands import Child, Result, prepare
+from benchmarks.campaigns.commands import Child, Result, prepare, run_all
 from benchmarks.campaigns.killed_review import measure_review
 from benchmarks.campaigns.reviewing import NAME as REVIEW
 from benchmarks.campaigns.world import WRITERS, Writer, emptied, make_world
@@ -49,6 +49,11 @@ def content(path: Path) -> dict[str, bytes] | list[Any] | None:
             if not (name.endswith(".lock") or (is_training and (file.name in _OWN_TIMES or "checkpoints" in name)))
         }
     return {path.name: path.read_bytes()} if path.is_file() else None
+
+
+def written(writer: Writer, out: Path) -> list[Any]:
+    """Read all that a command writes."""
+    return [content(out / name) for name in (writer.output, writer.beside) if name is not None]
 
 
 def _rows(path: Path) -> list[Any]:
@@ -78,11 +83,10 @@ def leftovers(out: Path) -> list[str]:
     return [str(each.relative_to(out)) for each in out.rglob("*") if each.name.endswith((".partial", ".retired"))]
 
 
-def trial(writer: Writer, place: Path, scratch: Path, seconds: float, sound: Any) -> tuple[str, list[str]]:
+def trial(writer: Writer, place: Path, scratch: Path, seconds: float, sound: list[Any]) -> tuple[str, list[str]]:
     """Kill a command once; return what it left, and what failed."""
     out = emptied(scratch / "out")
-    for command in writer.preparation(place, out):
-        Child(command, scratch / "before").wait(scratch / "nothing")
+    run_all(writer.preparation(place, out), scratch)
     child = Child(writer.command(place, out), scratch / "killed", processes=writer.processes)
     time.sleep(seconds)
     child.kill()
@@ -91,7 +95,7 @@ def trial(writer: Writer, place: Path, scratch: Path, seconds: float, sound: Any
     found, bad = content(output), []
     if found is None:
         left = "absent"
-    elif found == sound:
+    elif found == sound[0]:
         left = "whole"
     else:
         left = "partial"
@@ -102,7 +106,7 @@ def trial(writer: Writer, place: Path, scratch: Path, seconds: float, sound: Any
     result = _run(again(writer, place, out), writer, scratch)
     if result.status:
         bad.append(f"failed: {result.said[-600:]}")
-    elif content(output) != sound:
+    elif written(writer, out) != sound:
         bad.append("different")
     if temporary := leftovers(out):
         bad.append(f"leftovers: {temporary[:3]}")
@@ -146,12 +150,11 @@ def _measure_writer(
     writer: Writer, count: int, place: Path, scratch: Path, seed: int
 ) -> tuple[Counter[str], float, list[Any]]:
     random, out = Random(f"{writer.name} {seed}"), emptied(scratch / "out")
-    for command in writer.preparation(place, out):
-        Child(command, scratch / "before").wait(scratch / "nothing")
+    run_all(writer.preparation(place, out), scratch)
     began = time.perf_counter()
     result = _run(writer.command(place, out), writer, scratch)
-    took, sound = time.perf_counter() - began, content(out / writer.output)
-    if result.status or sound is None:
+    took, sound = time.perf_counter() - began, written(writer, out)
+    if result.status or None in sound:
         raise SystemExit(f"{writer.name} fails without a kill: {result.said}")
     counts, failures = Counter[str](), []
     for number in range(count):

@@ -56,7 +56,7 @@ class KilledReview:
         for thread in [Reviewer(name, port, [_PROJECT]).start() for name in _REVIEWERS]:
             thread.join()
         took = time.perf_counter() - began
-        result = server.end(self._scratch / "nothing")
+        result = server.end()
         if result.status or saved(self._folder).keys() != _ALL or self._damage():
             raise SystemExit(f"a review fails without a kill: {result.said[-400:]}")
         return took
@@ -68,8 +68,7 @@ class KilledReview:
         reviewers = [Reviewer(name, port, [_PROJECT]) for name in _REVIEWERS]
         threads = [reviewer.start() for reviewer in reviewers]
         time.sleep(seconds)
-        server.child.kill()
-        server.child.wait(self._scratch / "nothing")
+        server.kill()
         for thread in threads:
             thread.join()
         bad = self._damage()
@@ -78,8 +77,7 @@ class KilledReview:
             server, port = self._started()
             kept = listed(port, _PROJECT)
         except OSError as error:
-            server.child.kill()
-            server.child.wait(self._scratch / "nothing")
+            server.kill()
             return "partial", [*bad, f"failed: {error}"]
         if lost := sorted(answered.items() - kept.items()):
             bad.append(f"damaged: {len(lost)} decisions that were answered are lost: {lost[:3]}")
@@ -93,7 +91,7 @@ class KilledReview:
         for reviewer in reviewers:
             reviewer.review()
         bad = [f"failed: {reviewer.refused[:2]}" for reviewer in reviewers if len(reviewer.decided) < TERMS]
-        result = server.end(self._scratch / "nothing")
+        result = server.end()
         if result.status or result.is_traceback:
             bad.append(f"failed: exit {result.status}: {result.said[-400:]}")
         bad += self._damage()

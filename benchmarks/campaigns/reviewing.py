@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
-from benchmarks.campaigns.commands import Child, Result
+from benchmarks.campaigns.commands import Child, Result, run_all
 
 NAME: Final = "review (nymlink serve)"
 """What a review is called in the tables of the campaigns."""
@@ -29,7 +29,7 @@ Decisions = dict[tuple[str, str, int], int]
 
 
 class Server:
-    """A server of a folder of projects.
+    """A server of a folder of projects; as a context manager it is killed at the end where it still runs.
 
     Args:
         index: what the projects are linked to.
@@ -39,7 +39,15 @@ class Server:
 
     def __init__(self, index: Path, projects: Path, streams: Path) -> None:
         options = ["--port", "0", "--no-access-log", "--projects", str(projects)]
-        self.child = Child(["serve", "--index", f"toy={index}", *options], streams)
+        self._child = Child(["serve", "--index", f"toy={index}", *options], streams)
+        self._nothing, self._runs = streams.with_suffix(".nothing"), True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._runs:
+            self.kill()
 
     def port(self) -> int:
         """Wait until it listens, and return where.
@@ -49,15 +57,24 @@ class Server:
         """
         until = time.monotonic() + _STARTED
         while time.monotonic() < until:
-            if found := _ADDRESS.search(self.child.said):
+            if found := _ADDRESS.search(self._child.said):
                 return int(found[1])
             time.sleep(0.02)
-        raise OSError(f"the server does not start: {self.child.said[-400:]}")
+        raise OSError(f"the server does not start: {self._child.said[-400:]}")
 
-    def end(self, nothing: Path) -> Result:
+    def end(self) -> Result:
         """Ask it to end, and wait for that."""
-        self.child.terminate()
-        return self.child.wait(nothing)
+        self._child.terminate()
+        return self._wait()
+
+    def kill(self) -> None:
+        """End it at once."""
+        self._child.kill()
+        self._wait()
+
+    def _wait(self) -> Result:
+        self._runs = False
+        return self._child.wait(self._nothing)
 
 
 @dataclass
@@ -157,10 +174,10 @@ def make_projects(place: Path, folder: Path, names: Sequence[str], scratch: Path
     folder.mkdir()
     for name in names:
         path = str(folder / f"{name}.nymlink")
-        for command in (
-            ["project", "new", path, "--index", str(place / "index")],
-            ["project", "add", path, str(place / "mentions.csv")],
-        ):
-            result = Child(command, scratch / "before").wait(scratch / "nothing")
-            if result.status:
-                raise SystemExit(f"a project cannot be made: {result.said}")
+        run_all(
+            [
+                ["project", "new", path, "--index", str(place / "index")],
+                ["project", "add", path, str(place / "mentions.csv")],
+            ],
+            scratch,
+        )

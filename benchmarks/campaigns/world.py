@@ -24,6 +24,7 @@ class Writer:
         name: in tables.
         arguments: of the command, with ``{in}`` for the folder of the world and ``{out}`` for the output.
         output: the file or folder that it writes, within ``{out}``.
+        beside: another one, which must be as it is without damage in the end.
         goes_on: whether a run that ended leaves what the next goes on from, and not nothing.
         before: the commands that make what it changes.
         is_slow: whether it takes long to start, so that it is only killed.
@@ -33,6 +34,7 @@ class Writer:
     name: str
     arguments: str
     output: str
+    beside: str | None = None
     goes_on: bool = False
     before: tuple[str, ...] = ()
     is_slow: bool = False
@@ -56,7 +58,12 @@ _TRAIN: Final = "--vocab {in}/train/vocab --base {in}/train/base --batch-pairs 1
 
 WRITERS: Final = (
     Writer("vocab build", "vocab build {in}/symp.tsv -o {out}/vocab", "vocab"),
-    Writer("vocab merge", "vocab merge {in}/vocab {in}/other -o {out}/merged --report {out}/report", "merged"),
+    Writer(
+        "vocab merge",
+        "vocab merge {in}/vocab {in}/other -o {out}/merged --report {out}/report",
+        "merged",
+        "report",
+    ),
     Writer("index build", "index build {in}/vocab -o {out}/index --encoder none", "index"),
     Writer(
         "index build with vectors",
