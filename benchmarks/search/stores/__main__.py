@@ -60,12 +60,11 @@ def main() -> None:
     counts, found = {}, {}
     wanted = [label for label, *_ in LINES if any(part in label for part in arguments.only)]
     with tempfile.TemporaryDirectory() if arguments.folder is None else nullcontext(arguments.folder) as room:
-        folder = str(room)
-        queries = str(Path(folder) / "queries.json")
+        queries = str(Path(room) / "queries.json")
         apart.run("common.inputs:write_queries", data=str(data), output=queries, seed=0)
         source = str(data / inputs.MEDIC)
-        encoded = apart.run("search.stores.vectors:encode", source=source, queries=queries, folder=folder)
-        counts["names"] = encoded["count"]
+        encoded = apart.run("search.stores.vectors:encode", source=source, queries=queries, folder=str(room))
+        counts["names"], folder = encoded["count"], encoded["folder"]
         with postgres() as url:
             if not arguments.only_large:
                 found["names"] = measure(folder, "names", url, wanted, **settings)

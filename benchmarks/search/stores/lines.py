@@ -1,4 +1,4 @@
-"""The lines of the tables: what is measured, each in processes of its own, and how it is shown."""
+"""Measure stores, each in processes of its own, and show them as lines of a table."""
 
 from __future__ import annotations
 

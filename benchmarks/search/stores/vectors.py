@@ -1,4 +1,4 @@
-"""The vectors that the stores search: those of names, generated ones, and which are truly nearest to a query."""
+"""Make the vectors that stores search, of names and generated ones, and find those truly nearest to a query."""
 
 from __future__ import annotations
 
@@ -22,7 +22,12 @@ for the first to 0.83 for the 20th, 2.15 times, and 20 to the power of 1/4 is 2.
 
 
 def encode(source: str, queries: str, folder: str) -> dict[str, Any]:
-    """Write ``names.npy`` (float16) and ``queries.npy`` (float32) into a folder, unless they are there."""
+    """Write ``names.npy`` (float16) and ``queries.npy`` (float32) unless they are there.
+
+    Returns:
+        ``count`` of names, and ``folder``: that of the encoder, in the given one. Vectors of another encoder that
+        are kept there are not taken for these.
+    """
     import numpy as np
 
     from nymlink.core.store.arrays import map_array, save_array
@@ -32,13 +37,14 @@ def encode(source: str, queries: str, folder: str) -> dict[str, Any]:
     from nymlink.index.entries.entries import Entries
     from nymlink.vocabulary.read import read_vocabulary
 
-    target = Path(folder)
+    encoder, cache = Encoder.load(MINI), EmbeddingCache.of_user()
+    target = Path(folder) / encoder.fingerprint[:12]
     if not (target / "queries.npy").exists():
-        encoder, cache = Encoder.load(MINI), EmbeddingCache.of_user()
+        target.mkdir(exist_ok=True)
         texts = Entries.of(read_vocabulary(source)).texts.to_pylist()
         save_array(target, "names", encoder.encode(texts, cache=cache, progress=True).astype(np.float16))
         save_array(target, "queries", encoder.encode(inputs.read_queries(queries, 2000)))
-    return {"count": len(map_array(target, "names"))}
+    return {"count": len(map_array(target, "names")), "folder": str(target)}
 
 
 def generate(folder: str, file: str, *, count: int) -> dict[str, Any]:
