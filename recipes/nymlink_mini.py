@@ -58,6 +58,7 @@ def main() -> None:
     arguments = parser.parse_args()
     folder: Path = arguments.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
+    target = shipped() if arguments.ship else None
     seed: int = arguments.seed
     # The digest, since another mixture makes other pairs.
     pairs = folder / f"pairs-{sha256(Path(mixture.__file__))[:8]}-{seed}.parquet"
@@ -68,15 +69,20 @@ def main() -> None:
     settings = SapSettings(pairs=str(pairs), base=arguments.base, output=str(trained), seed=seed, **SETTINGS)
     train_sap(settings, progress=True)
     average([trained, arguments.base], weights=[SHARE, 1 - SHARE]).save(folder / MINI)
-    if arguments.ship:
-        ship(folder / MINI, arguments.data)
+    if target is not None:
+        ship(folder / MINI, arguments.data, target)
 
 
-def ship(weights: Path, data: Path) -> None:
-    """Write the int8 form of float weights into the package, and print what int8 costs."""
+def shipped() -> Path:
+    """Find the folder of nymlink-mini in the package, or end where it is not installed."""
     target = installed(MINI)
     if target is None:
         sys.exit(f"{MINI} is not installed: there is no folder to write to")
+    return target
+
+
+def ship(weights: Path, data: Path, target: Path) -> None:
+    """Write the int8 form of float weights into a folder of the package, and print what int8 costs."""
     checked_with = read_vocabulary(data / "vocabularies" / "doid.tsv.gz")
     card = target / "README.md"
     text = card.read_text(encoding="utf-8")

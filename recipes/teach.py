@@ -53,7 +53,7 @@ from nymlink.train.ranking.names_elsewhere import draw_names_elsewhere
 from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.vocabulary import Vocabulary
 from recipes.asked import Asked, kept
-from recipes.nymlink_mini import ship
+from recipes.nymlink_mini import ship, shipped
 from recipes.ranker import ELSEWHERE
 from recipes.siblings import HIERARCHIES
 
@@ -118,13 +118,14 @@ def main() -> None:
     arguments = parser.parse_args()
     output: Path = arguments.output
     output.mkdir(parents=True, exist_ok=True)
+    target = shipped() if arguments.ship else None
     taught = output / MINI
     if not taught.exists():
         examples = examples_of(arguments.folder, output, arguments.data)
         print(f"{len(examples):,} examples, {sum(bool(each.other) for each in examples):,} with other words")
         teach(examples).save(taught)
-    if arguments.ship:
-        ship(taught, arguments.data)
+    if target is not None:
+        ship(taught, arguments.data, target)
 
 
 def examples_of(folder: Path, own: Path, data: Path) -> list[Example]:
