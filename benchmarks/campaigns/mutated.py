@@ -41,7 +41,7 @@ _HANGS: Final = 10.0
 _WAITS: Final = 120.0
 _GROWTH: Final = 512 << 10
 """Kilobytes by which the peak of memory may grow with one input of at most 256 kB."""
-_ROUND: Final = 500
+_ROUND: Final = 2000
 """Inputs that are read with each reader before the next round."""
 _KEPT: Final = 20
 """Failures of a reader that are kept with what was said."""
