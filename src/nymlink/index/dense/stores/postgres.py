@@ -44,6 +44,13 @@ _LARGEST_EF: Final = 1000
 _INLINE_WIDTH: Final = 1900
 """Vectors of at most this width fit into a page of 8 kB: stored elsewhere, comparing all takes far longer."""
 
+_GRAPH_BYTES: Final = 1200
+"""Memory of a vector in a graph that is being built, beside its numbers: its links and what they are kept in."""
+
+_LEAST_MEMORY: Final = 64
+_MOST_MEMORY: Final = 4096
+"""Megabytes that the server may use to build a graph: its own default, and what 1.5 million vectors need."""
+
 _IDLE: Final = 8
 """Connections kept for the next searches."""
 
@@ -93,7 +100,7 @@ class PostgresStore(ServerStore):
                 _copy(connection, partial, start, vectors[start : start + _COPIED])
             if not self.is_exact:
                 for _ in track([0], "building hnsw", shown=progress):
-                    _build_graph(connection, partial, content.name)
+                    _build_graph(connection, partial, content)
             described = {"fingerprint": content.fingerprint, "count": content.count, "width": content.width}
             with connection.transaction():
                 comment = statement("COMMENT ON TABLE {table} IS {}", json.dumps(described), table=partial)
@@ -206,17 +213,26 @@ def _copy(connection: Connection, table: str, start: int, vectors: HalfVectors) 
             copy.write_row((row, vector))
 
 
-def _build_graph(connection: Connection, table: str, name: str) -> None:
+def _build_graph(connection: Connection, table: str, content: StoredContent) -> None:
     """Build the HNSW index of a table."""
-    # Where the graph does not fit into this memory, building takes many times as long.
-    connection.execute("SET maintenance_work_mem = '1GB'")
-    connection.execute(
-        statement(
-            "CREATE INDEX IF NOT EXISTS {index} ON {table} USING hnsw (vector vector_ip_ops) "
-            "WITH (m = {}, ef_construction = {})",
-            LINKS,
-            EF,
-            index=f"{name}_graph",
-            table=table,
-        )
+    connection.execute(f"SET maintenance_work_mem = '{_graph_memory(content)}MB'")
+    create = statement(
+        "CREATE INDEX IF NOT EXISTS {index} ON {table} USING hnsw (vector vector_ip_ops) "
+        "WITH (m = {}, ef_construction = {})",
+        LINKS,
+        EF,
+        index=f"{content.name}_graph",
+        table=table,
     )
+    try:
+        connection.execute(create)
+    except psycopg_package().errors.DiskFull:
+        # Parallel workers share this memory, of which containers have 64 MB unless they are told otherwise.
+        connection.execute("SET max_parallel_maintenance_workers = 0")
+        connection.execute(create)
+
+
+def _graph_memory(content: StoredContent) -> int:
+    """Estimate the megabytes in which a graph is built: where it does not fit, that takes many times as long."""
+    needed = content.count * (4 * content.width + _GRAPH_BYTES) >> 20
+    return min(max(needed, _LEAST_MEMORY), _MOST_MEMORY)
