@@ -78,3 +78,15 @@ def test_what_is_too_large_unpacked_is_an_error(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(xlsx, "_MAX_BYTES", 1 << 10)
     with pytest.raises(InputError, match=r"more than 0 MB, unpacked: save the sheet as CSV"):
         read(tmp_path / "a.xlsx")
+
+
+def test_what_the_library_prints_of_damaged_styles_is_not_among_results(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    workbook = openpyxl.Workbook()
+    workbook.active.append(["mention"])
+    workbook.save(tmp_path / "a.xlsx")
+    rewritten(tmp_path / "a.xlsx", "xl/styles.xml", 'xfId="0" builtinId', 'xfId="7" builtinId')
+    with pytest.raises(InputError, match="the workbook is damaged"):
+        read(tmp_path / "a.xlsx")
+    assert capfd.readouterr() == ("", "")

@@ -6,10 +6,13 @@ row and column that it covers. Sheets with the header of the first one continue 
 
 from __future__ import annotations
 
+import io
 import re
+import threading
 import warnings
 import zipfile
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
@@ -36,6 +39,8 @@ _MOST_COLUMNS: Final = 1000
 """The most columns to which a merged cell widens a row."""
 _MOST_ROWS: Final = 1 << 20
 """The most rows of a sheet in programs that make workbooks; the library fills the gap before a larger number."""
+_LOADING: Final = threading.Lock()
+"""Held while a workbook is opened: warnings and standard output are those of the process, not of a thread."""
 _MERGED: Final = re.compile(rb'<mergeCell\s[^>]*?ref="([A-Z]{1,3})([0-9]{1,7}):([A-Z]{1,3})([0-9]{1,7})"')
 
 
@@ -110,7 +115,8 @@ def _open(file: IO[bytes], path: Path, *, computed: bool) -> Workbook:
                 raise InputError(
                     f"more than {_MAX_BYTES >> 20} MB, unpacked: save the sheet as CSV UTF-8", path=path
                 )
-        with warnings.catch_warnings(action="ignore"):
+        # The library prints what it makes of damaged styles, where results are written.
+        with _LOADING, warnings.catch_warnings(action="ignore"), redirect_stdout(io.StringIO()):
             return openpyxl.load_workbook(file, read_only=True, data_only=computed)
     except InputError:
         raise
