@@ -34,7 +34,7 @@ from benchmarks.peers.steps import Steps
 from nymlink.encode.model.embedded import MINI
 
 SIZES: Final = (10_000, 30_000, 100_000, 300_000, 1_000_000)
-MINUTES: Final = 2.0
+MINUTES: Final = 5.0
 HPO: Final = "HPO"
 
 
