@@ -46,13 +46,13 @@ def draw(figures: Mapping[str, Mapping[str, Any]]) -> Figure:
 
 def _panel(axes: Axes, label: str, value: Any, peers: list[Mapping[str, Any]]) -> None:
     """Draw one figure of all peers, each named beside its last point."""
-    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     axes.set_facecolor("none")
     axes.set(xscale="log", yscale="log")
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
-        axis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}"))
         axis.set_minor_formatter(NullFormatter())
     axes.set_ylabel(label, color=_OTHERS)
     axes.tick_params(which="both", colors=_OTHERS)
