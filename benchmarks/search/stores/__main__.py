@@ -45,7 +45,11 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=400, help="number of queries")
     parser.add_argument("--k", type=int, default=20, help="names wanted for each")
     parser.add_argument("--seconds", type=float, default=8, help="most seconds of a phase")
-    parser.add_argument("--folder", type=Path, help="folder that keeps vectors for the next run")
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        help="folder that keeps vectors and figures: the same command goes on where it was interrupted",
+    )
     parser.add_argument("--large", type=int, nargs="*", default=[], metavar="N", help="N generated vectors, too")
     parser.add_argument(
         "--only", nargs="*", default=[""], metavar="TEXT", help="stores whose label has one of these"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.common import apart, report
@@ -34,13 +35,14 @@ LARGEST: Final[Mapping[str, int]] = {
 def measure(
     folder: str, file: str, url: str, labels: Sequence[str], *, count: int, k: int, seconds: float
 ) -> dict[str, Any]:
-    """Measure lines, one after the other."""
-    found = {}
+    """Measure lines, one after the other; those that were measured before are kept in the folder."""
+    kept = Path(folder) / f"{file}-{count}-{k} figures.json"
+    found: dict[str, Any] = report.load(kept)
     vectors = {"folder": folder, "file": file}
     apart.run("search.stores.vectors:find_nearest", **vectors, count=count, k=k)
     settings = {"count": count, "k": k, "seconds": seconds}
     for label, store, kind in LINES:
-        if label not in labels:
+        if label not in labels or label in found:
             continue
         with tempfile.TemporaryDirectory(dir=folder) as room:
             if store == "here":
@@ -57,7 +59,8 @@ def measure(
                     "search.stores.searches:measure_server", **vectors, kind=kind, url=where, **settings
                 )
         print(label, found[label], flush=True)
-    return found
+        report.save(kept, found)
+    return {label: found[label] for label in labels}
 
 
 def text(counts: dict[str, int], found: dict[str, dict[str, Any]], k: int) -> str:
