@@ -44,12 +44,12 @@ _LARGEST_EF: Final = 1000
 _INLINE_WIDTH: Final = 1900
 """Vectors of at most this width fit into a page of 8 kB: stored elsewhere, comparing all takes far longer."""
 
-_GRAPH_BYTES: Final = 1200
+_GRAPH_BYTES: Final = 1400
 """Memory of a vector in a graph that is being built, beside its numbers: its links and what they are kept in."""
 
 _LEAST_MEMORY: Final = 64
 _MOST_MEMORY: Final = 4096
-"""Megabytes that the server may use to build a graph: its own default, and what 1.5 million vectors need."""
+"""Megabytes that the server may use to build a graph: its own default, and what 1.4 million vectors of nymlink-mini need."""
 
 _IDLE: Final = 8
 """Connections kept for the next searches."""
