@@ -1,0 +1,1 @@
+"""Bulk jobs on Ray against the plain commands in one process: ``python benchmarks/commands/bulk``."""
