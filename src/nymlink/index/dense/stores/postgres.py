@@ -49,7 +49,7 @@ _GRAPH_BYTES: Final = 1400
 
 _LEAST_MEMORY: Final = 64
 _MOST_MEMORY: Final = 4096
-"""Megabytes that the server may use to build a graph: its own default, and what 1.4 million vectors of nymlink-mini need."""
+"""Megabytes for the server to build a graph: its own default, and enough for 1.4 million vectors of nymlink-mini."""
 
 _IDLE: Final = 8
 """Connections kept for the next searches."""
