@@ -49,7 +49,7 @@ _GRAPH_BYTES: Final = 1400
 
 _LEAST_MEMORY: Final = 64
 _MOST_MEMORY: Final = 4096
-"""Megabytes for the server to build a graph: its own default, and enough for 1.4 million vectors of nymlink-mini."""
+"""Megabytes for the server to build a graph: its own default, and enough for 1.4 million vectors of width 384."""
 
 _IDLE: Final = 8
 """Connections kept for the next searches."""
