@@ -190,6 +190,19 @@ def test_what_a_living_or_another_build_needs_is_not_cleared(tmp_path: Path) -> 
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*kept, "x"])
 
 
+@pytest.mark.parametrize("ending", ["partial", "retired"])
+def test_what_was_left_within_the_temporary_directory_of_a_killed_build_is_cleared(
+    tmp_path: Path, ending: str
+) -> None:
+    dead = dead_process()
+    outer = f".x.{dead}-0a@{HOST}.partial"
+    kept = f".{outer}.{os.getppid()}-0b@{HOST}.partial"
+    for name in (outer, f".{outer}.{dead}-0b@{HOST}.{ending}", kept):
+        fill(tmp_path / name, "half")
+    fill(tmp_path / "x", "new")
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([kept, "x"])
+
+
 def test_of_files_that_are_never_written_again_any_other_clears_up(tmp_path: Path) -> None:
     dead = dead_process()
     left = tmp_path / f".x.npy.{dead}-0a@{HOST}.partial"

@@ -154,12 +154,14 @@ def _restore_or_remove(retired: Path, target: Path) -> None:
 def _clear_abandoned(target: Path, *, sweep: bool = False) -> None:
     """Remove what killed processes of this host left, and restore directories they had not yet replaced."""
     name, host = ".+" if sweep else re.escape(target.name), re.escape(platform.node())
-    pattern = re.compile(rf"\.({name})\.(\d+)-[0-9a-f]+@{host}\.(partial|retired)")
+    own = rf"(\d+)-[0-9a-f]+@{host}"
+    # A directory may be written within the temporary one of another, beside which it then lies.
+    pattern = re.compile(rf"\.({name}|(\.{name}\.{own}\.partial))\.{own}\.(partial|retired)")
     for path in target.parent.iterdir():
         match = pattern.fullmatch(path.name)
-        if match is None or _alive(int(match[2])):
+        if match is None or _alive(int(match[4])):
             continue
-        if match[3] == "retired":
+        if match[5] == "retired" and match[2] is None:
             _restore_or_remove(path, target.with_name(match[1]))
         else:
             _remove(path)
