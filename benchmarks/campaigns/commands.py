@@ -40,8 +40,6 @@ _TORCH: Final = (
     *("torch", "transformers", "nymlink.cli.train", "nymlink.encode.backends.torch"),
     *("nymlink.rerank.cross.cross_encoder", "nymlink.rerank.dual.dual_encoder"),
 )
-
-
 _PORT: Final = re.compile(r"(?<=127\.0\.0\.1:)\d+")
 
 
@@ -175,7 +173,7 @@ def run_all(commands: Iterable[list[str]], scratch: Path) -> None:
     for command in commands:
         result = Child(command, scratch / "before").wait(scratch / "nothing")
         if result.status:
-            raise SystemExit(f"{' '.join(command[:2])} fails without any damage: {result.said}")
+            raise SystemExit(f"{' '.join(command[:2])} fails undisturbed: {result.said}")
 
 
 def comparable(said: str, folder: str) -> str:
