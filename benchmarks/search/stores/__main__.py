@@ -7,8 +7,8 @@ Vectors: the names of MEDIC, encoded with nymlink-mini (the user's cache of vect
 number of generated ones, each a vector of MEDIC moved a little: by lengths drawn such that the neighbours of a
 name are as unequally far as real ones, since no search could tell equally far ones apart. Reads the corpora from
 $NYMLINK_DATA or ../shared/data; needs ``nymlink[faiss,postgres,milvus]``, pgserver and milvus-lite. PostgreSQL is
-started for the run, with its default settings; building sets its memory. Every line is measured in a process of its
-own: built, which says its peak memory with the pages of the vectors that it read, then one client that asks one
+started for the run, with its default settings; building sets its memory. Every line is measured in a process of
+its own: built, which says its peak memory with the pages of the vectors that it read, then one client that asks one
 query after the other, then 32 threads that do, each phase for at most --seconds.
 """
 
@@ -88,8 +88,8 @@ def main() -> None:
         dictionary="MEDIC 2012, bare, each name as it stands"
         + "".join(f"; {count:,} generated from it" for count in arguments.large),
         encoder="nymlink-mini",
-        note="PostgreSQL 16 with pgvector 0.6.2, default settings but for the memory of building, and the clients on "
-        "the same two cores",
+        note="PostgreSQL 16 with pgvector 0.6.2, default settings but for the memory of building, and the clients "
+        "on the same two cores",
         seed=0,
         figures=found,
     )
