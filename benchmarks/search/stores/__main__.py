@@ -8,8 +8,8 @@ number of generated ones, each a vector of MEDIC moved a little: by lengths draw
 name are as unequally far as real ones, since no search could tell equally far ones apart. Reads the corpora from
 $NYMLINK_DATA or ../shared/data; needs ``nymlink[faiss,postgres,milvus]``, pgserver and milvus-lite. PostgreSQL is
 started for the run, with its default settings; building sets its memory. Every line is measured in a process of
-its own: built, which says its peak memory with the pages of the vectors that it read, then one client that asks one
-query after the other, then 32 threads that do, each phase for at most --seconds.
+its own: built, which says its peak memory with the pages of the vectors that it read, then one client that asks
+one query after the other, then 32 threads that do, each phase for at most --seconds.
 """
 
 from __future__ import annotations
