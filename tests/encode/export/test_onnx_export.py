@@ -90,8 +90,9 @@ def test_an_int8_encoder_can_be_trained_further(saved: Path, synonyms: Vocabular
     found = learner.transformer.state_dict()
     assert found.keys() == exact.keys()
     for name, value in exact.items():
-        # A linear layer keeps its outputs in rows, an embedding what is looked up: each has its own step.
-        step = value.abs().amax(-1, keepdim=True) / 127
+        # A linear layer keeps its outputs in rows, an embedding what is looked up: each has its own step. Two
+        # neighbours of a linear layer share the steps.
+        step = value.abs().amax(-1, keepdim=True) * (1 if "embeddings" in name else 2) / 125
         assert ((found[name] - value).abs() <= step * 0.51).all(), name
     learner.save(tmp_path / "float")
     rough = Encoder.load(coarse).encode(tiny.NAMES)

@@ -3,6 +3,16 @@
 With a scale for a whole batch, as ONNX Runtime's own quantiser has it, the vector of a name depends on the names
 that it is encoded with. With a scale per token (Yao et al. 2022, ZeroQuant, section 4.2) it does not, and it is
 closer to fp32: one token with large values does not make the steps coarse for the others.
+
+The graph gives the same vectors on every processor:
+
+- Products are exact. A processor without VNNI instructions multiplies two unsigned activations, up to 255, with
+  two signed weights and adds both in 16 bits, where they saturate. So the steps of the weights of an output are as
+  large as it takes for no two neighbours of the same sign to be more than 128 steps together: 255 · 128 < 2¹⁵.
+  ONNX Runtime's remedy, weights of seven bits, makes all steps twice as large; these are a quarter larger.
+- A softmax is written as its steps. ONNX Runtime's own adds more than 16 numbers in an order that depends on the
+  width of the processor's registers. The difference is in the last bit, but where it moves a number over the edge
+  of a rounding step, the vector changes in its third digit.
 """
 
 from __future__ import annotations
@@ -23,12 +33,12 @@ PRODUCT: Final = "MatMulIntegerToFloat"
 
 _STEPS: Final = 127
 _WEIGHT_STEPS: Final = 125.5
-"""Steps of the largest weight, fewer than there are. Weights that were read from int8 and trained on are near
-whole numbers of 127 steps; on the same steps what training added, mostly less than half of one, would be rounded
-away."""
+"""Steps of the largest weight, or of the largest two neighbours, fewer than there may be. Weights that were read
+from int8 and trained on are near whole numbers of 127 steps; on the same steps what training added, mostly less
+than half of one, would be rounded away."""
 
-_STEPS_READ: Final = (127, 126, 125)
-"""Steps of the largest weight of what was read from int8: those above, rounded, among them."""
+_STEPS_READ: Final = (128, 127, 126, 125)
+"""The same of what was read from int8: those above, rounded, among them."""
 
 _ON_STEPS: Final = 1e-3
 """Share of a step by which weights that were read from int8 differ from whole steps, at most."""
@@ -60,6 +70,8 @@ def quantise(graph: ModelProto) -> None:
     for node in graph.graph.node:
         if node.op_type == "MatMul" and node.input[1] in weights:
             writer.add_product(*node.input, result=node.output[0])
+        elif node.op_type == "Softmax":
+            writer.add_softmax(node)
         elif node.op_type == "Gather" and weights.get(node.input[0], np.zeros(0)).size >= _SMALL_TABLE:
             writer.add_lookup(*node.input, result=node.output[0])
         else:
@@ -115,12 +127,23 @@ class _Writer:
         )
         self._node("Mul", [f"{result}_unscaled", f"{activations}_scales"], result)
 
+    def add_softmax(self, softmax: NodeProto) -> None:
+        """Add the steps of a softmax: the powers of numbers over their sum."""
+        [scores], [result] = softmax.input, softmax.output
+        axis = f"{result}_axis"
+        self.constants[axis] = np.array([each.i for each in softmax.attribute if each.name == "axis"] or [-1])
+        self._node("ReduceMax", [scores, axis], f"{result}_largest", keepdims=1)
+        self._node("Sub", [scores, f"{result}_largest"], f"{result}_differences")
+        self._node("Exp", [f"{result}_differences"], f"{result}_powers")
+        self._node("ReduceSum", [f"{result}_powers", axis], f"{result}_sum", keepdims=1)
+        self._node("Div", [f"{result}_powers", f"{result}_sum"], result)
+
     def add_lookup(self, table: str, ids: str, *, result: str) -> None:
         """Add ``table[ids]``: float32 (W, D) and int64 (B, T) → (B, T, D)."""
         from onnx import TensorProto
 
         if f"{table}_rows" not in self.constants:
-            scales = _scales(self._weights[table], axis=1)
+            scales = _scales(self._weights[table], np.abs(self._weights[table]).max(1, keepdims=True), axis=1)
             self.constants[f"{table}_rows"] = np.round(self._weights[table] / scales).astype(np.int8)
             self.constants[f"{table}_row_scales"] = scales
         self._node("Gather", [f"{table}_rows", ids], f"{result}_stored")
@@ -130,7 +153,7 @@ class _Writer:
 
     def _quantise_columns(self, weights: str) -> None:
         if f"{weights}_int8" not in self.constants:
-            scales = _scales(self._weights[weights], axis=0)
+            scales = _scales(self._weights[weights], _largest_neighbours(self._weights[weights]), axis=0)
             self.constants[f"{weights}_int8"] = np.round(self._weights[weights] / scales).astype(np.int8)
             self.constants[f"{weights}_scales"] = scales[0]
 
@@ -163,12 +186,23 @@ class _Writer:
         self.nodes.append(helper.make_node(kind, inputs, [output], **attributes))
 
 
-def _scales(weights: npt.NDArray[np.float32], *, axis: int) -> npt.NDArray[np.float32]:
-    """Choose the step of each row or column: float32 (R, 1) or (1, C)."""
-    largest = np.maximum(np.abs(weights).max(axis, keepdims=True), _SMALLEST)
+def _scales(
+    weights: npt.NDArray[np.float32], largest: npt.NDArray[np.float32], *, axis: int
+) -> npt.NDArray[np.float32]:
+    """Choose the step of each row or column by what is largest in it: float32 (R, 1) or (1, C)."""
+    largest = np.maximum(largest, _SMALLEST)
     steps = np.full(largest.shape, _WEIGHT_STEPS)
     for read in _STEPS_READ:
         in_steps = weights / largest * read
-        steps[(np.abs(in_steps - np.round(in_steps)) < _ON_STEPS).all(axis, keepdims=True)] = read
+        on_steps = (np.abs(in_steps - np.round(in_steps)) < _ON_STEPS) & (np.abs(in_steps) < _ZERO)
+        steps[on_steps.all(axis, keepdims=True)] = read
     scales: npt.NDArray[np.float32] = (largest / steps).astype(np.float32)
     return scales
+
+
+def _largest_neighbours(weights: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Find the largest sum of two weights of one sign that a processor adds together: (K, N) → (1, N)."""
+    even = np.concatenate([weights, np.zeros((len(weights) % 2, weights.shape[1]), np.float32)])
+    sums = [np.maximum(sign * even, 0).reshape(-1, 2, weights.shape[1]).sum(1) for sign in (1, -1)]
+    largest: npt.NDArray[np.float32] = np.concatenate(sums).max(0, keepdims=True)
+    return largest
