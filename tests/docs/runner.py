@@ -30,8 +30,46 @@ SUBSTITUTES: Final = {"nymlink-mini": "base"}
 
 _MAKEFILE: Final = (ROOT / "Makefile").read_text(encoding="utf-8")
 _OPTIONS: Final = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+TOLERANCE: Final = 0.01
+"""By which scores and confidences may differ from those that a page shows. Kinds of processors that add floats in
+another order give others in the last digits."""
+
+_SCORE: Final = re.compile(r"(?<![\w.])[01]?\.(\d{2,4})(?![\w.]*\w)")
+"""A score or a confidence: a number up to 1 with two to four decimals."""
+
 _POSTGRES: Final = re.compile(r"postgresql://\S+")
 _SIMPLE: Final = re.compile(r"nymlink [^|&;$*~]*")
+
+
+class ScoreChecker(doctest.OutputChecker):
+    """Compare what was written with what a page shows: scores within :data:`TOLERANCE`, all else exactly."""
+
+    def check_output(self, want: str, got: str, optionflags: int) -> bool:
+        """Check the output; white space and what stands for ``...`` do not count."""
+        if super().check_output(want, got, optionflags):
+            return True
+        pattern = r"\s+".join(map(_pattern, want.split()))
+        return re.fullmatch(rf"\s*{pattern}\s*", got, re.DOTALL) is not None
+
+
+def _pattern(word: str) -> str:
+    """Write a word of a page as a regular expression: scores as all that are near, ``...`` as anything."""
+    parts, end = [], 0
+    for score in _SCORE.finditer(word):
+        parts += [_escape(word[end : score.start()]), _near(score[0], len(score[1]))]
+        end = score.end()
+    return "".join([*parts, _escape(word[end:])])
+
+
+def _escape(text: str) -> str:
+    return re.escape(text).replace(re.escape("..."), ".*?")
+
+
+def _near(score: str, decimals: int) -> str:
+    steps = round(TOLERANCE * 10**decimals)
+    near = (float(score) + step / 10**decimals for step in range(-steps, steps + 1))
+    return f"(?:{'|'.join(re.escape(f'{one:.{decimals}f}') for one in near)})"
 
 
 class Runner:
@@ -67,7 +105,9 @@ class Runner:
         """Run an interactive session."""
         examples = doctest.DocTestParser().get_doctest(text, self.names, place, place, 0)
         report: list[str] = []
-        doctest.DocTestRunner(optionflags=_OPTIONS).run(examples, out=report.append, clear_globs=False)
+        doctest.DocTestRunner(ScoreChecker(), optionflags=_OPTIONS).run(
+            examples, out=report.append, clear_globs=False
+        )
         self.names.update(examples.globs)
         if report:
             pytest.fail("".join(report), pytrace=False)
@@ -94,7 +134,7 @@ class Runner:
         if status not in ((0, 1) if command.output else (0,)):
             pytest.fail(f"{place}: {line!r} ended with {status}:\n{output}", pytrace=False)
         shown = re.sub(r"^…$", "...", command.output, flags=re.MULTILINE)
-        if shown and not doctest.OutputChecker().check_output(shown + "\n", output, _OPTIONS):
+        if shown and not ScoreChecker().check_output(shown + "\n", output, _OPTIONS):
             pytest.fail(f"{place}: {line!r} wrote\n{output}\nwhere the page has\n{shown}", pytrace=False)
         return None
 
