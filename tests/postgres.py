@@ -17,9 +17,11 @@ def postgres_server() -> Iterator[str]:
         pytest.importorskip(package)
     # Not a folder of pytest: the server, which is another user if this one is root, must be able to enter it.
     with tempfile.TemporaryDirectory(prefix="nymlink-pg-", ignore_cleanup_errors=True) as folder:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), pytest.MonkeyPatch.context() as context:
             # Of pgserver, about where it keeps its locks.
             warnings.simplefilter("ignore")
+            # A database in UTF-8 cannot be made in another locale.
+            context.setenv("LC_ALL", "C")
             server = pytest.importorskip("pgserver").get_server(folder)
         try:
             yield server.get_uri()

@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[1]
 def test_a_script_finds_the_others_when_it_is_called_by_its_path() -> None:
     command = [sys.executable, "benchmarks/common/docs_tables.py", "--check"]
     # Without what pytest and its caller put on the path.
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env={}, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", env={}, check=False)
     assert done.returncode == 0, f"{done.stdout}{done.stderr}: pip install --editable ."
 
 

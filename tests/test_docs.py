@@ -95,7 +95,7 @@ def test_commits_of_the_tables_exist() -> None:
 
     def output(*arguments: str, text: str | None = None) -> str:
         return subprocess.run(
-            [git, *arguments], cwd=ROOT, input=text, capture_output=True, text=True, check=True
+            [git, *arguments], cwd=ROOT, input=text, capture_output=True, encoding="utf-8", check=True
         ).stdout
 
     if output("rev-parse", "--is-shallow-repository").strip() == "true":
@@ -109,4 +109,6 @@ def test_every_feature_of_a_ranker_is_documented() -> None:
     section = (ROOT / "docs" / "howto" / "ranking.md").read_text(encoding="utf-8").split("## Features")[1]
     rows = re.findall(r"^\| `(\w+)` \| (.+) \| (.+) \|$", section, re.MULTILINE)
     assert [Feature(*row) for row in rows] == list(FEATURES)
-    assert f"[{len(FEATURES)} numbers a candidate](#features)" in (ROOT / "docs/howto/ranking.md").read_text()
+    assert f"[{len(FEATURES)} numbers a candidate](#features)" in (ROOT / "docs/howto/ranking.md").read_text(
+        encoding="utf-8"
+    )

@@ -129,7 +129,9 @@ class Child:
         for stream, path in enumerate(self._streams, 1):
             os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        sys.stdout, sys.stderr = (io.TextIOWrapper(io.FileIO(at, "wb", closefd=False)) for at in (1, 2))
+        sys.stdout, sys.stderr = (
+            io.TextIOWrapper(io.FileIO(at, "wb", closefd=False), encoding="utf-8") for at in (1, 2)
+        )
 
 
 def _become(arguments: list[str]) -> None:

@@ -53,7 +53,9 @@ def write_table(dump: Path, output: Path, share: float) -> int:
     """Write a table of a share of all pages that are linked to; return their number."""
     titles = {normalise_title(target) for page in DumpReader(dump) for target in link_targets(page.text)}
     drawn = sorted(title for title in titles if title and zlib.crc32(title.encode()) < share * 2**32)
-    output.write_text("".join(f'"{title.replace(chr(34), "")}",C{n}\n' for n, title in enumerate(drawn)))
+    output.write_text(
+        "".join(f'"{title.replace(chr(34), "")}",C{n}\n' for n, title in enumerate(drawn)), encoding="utf-8"
+    )
     return len(drawn)
 
 

@@ -66,8 +66,12 @@ def train(
     with profiler as profile:
         train_sap(settings, progress=True)
     if trace:
-        Path(trace).write_text(profile.key_averages().table(sort_by="self_device_time_total", row_limit=40))
-    lines = [json.loads(line) for line in (Path(output) / "metrics.jsonl").read_text().splitlines()]
+        Path(trace).write_text(
+            profile.key_averages().table(sort_by="self_device_time_total", row_limit=40), encoding="utf-8"
+        )
+    lines = [
+        json.loads(line) for line in (Path(output) / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     speeds = [line["pairs_per_second"] for line in lines[min(WARM_UP, steps // 2) :]]
     # Pairs over seconds, not the mean of speeds, so that slow steps count by their duration.
     pairs_per_second = statistics.harmonic_mean(speeds)

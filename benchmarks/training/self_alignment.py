@@ -165,7 +165,7 @@ class Workspace:
         if not file.exists():
             common = {"folder": str(self._folder), "dictionary": self._dictionary}
             report.save(file, apart.run("training.self_alignment:measure", encoder=encoder, **common))
-        found: dict[str, Any] = json.loads(file.read_text())
+        found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         return found
 
     def trained(self, name: str, start: str, **settings: Any) -> dict[str, Any]:

@@ -102,7 +102,7 @@ def with_nymlink(vocab: str, base: str, *, steps: int, **changes: Any) -> dict[s
                 **changes,
             )
         )
-        lines = [json.loads(line) for line in (output / "metrics.jsonl").read_text().splitlines()]
+        lines = [json.loads(line) for line in (output / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
     return {"pairs_per_second": statistics.median(line["pairs_per_second"] for line in lines[WARM_UP:])}
 
 

@@ -168,7 +168,7 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
         run(path, 2000, resume=False, made_of=made_of, killed_at=1234)
     assert not path.exists()
     assert run(path, 2000, resume=True, made_of=made_of)[0] == 1000
-    header, *lines = path.read_text().splitlines()
+    header, *lines = path.read_text(encoding="utf-8").splitlines()
     assert header.split("\t")[:4] == ["document_id", "start", "end", "mention"]
     assert [line.split("\t")[3] for line in lines] == list(map(str, range(2000)))
     assert [file.name for file in tmp_path.iterdir()] == ["out.tsv"]
@@ -180,7 +180,7 @@ def test_another_run_is_not_gone_on_with(tmp_path: Path) -> None:
         run(path, 900, resume=False, made_of={"settings": 1}, killed_at=600)
     with pytest.raises(InputError, match="the earlier run had another settings"):
         run(path, 900, resume=True, made_of={"settings": 2})
-    (tmp_path / "out.tsv.progress.json").write_text("{")
+    (tmp_path / "out.tsv.progress.json").write_text("{", encoding="utf-8")
     with pytest.raises(OutputError, match="run without --resume"):
         run(path, 900, resume=True, made_of={"settings": 1})
     assert len(run(path, 900, resume=False, made_of={"settings": 1})) == 900
@@ -193,7 +193,7 @@ def test_two_runs_do_not_write_one_output(tmp_path: Path) -> None:
             run(path, 10, resume=False, made_of={})
         links.writer.write(Link(Mention("7"), "7"))
         links.document_written()
-    assert len(path.read_text().splitlines()) == 2
+    assert len(path.read_text(encoding="utf-8").splitlines()) == 2
     assert len(run(path, 10, resume=False, made_of={})) == 10
 
 
@@ -201,20 +201,20 @@ def test_a_run_that_was_not_killed_begins_anew(tmp_path: Path) -> None:
     path = tmp_path / "out.tsv"
     assert len(run(path, 10, resume=True, made_of={})) == 10
     assert len(run(path, 10, resume=True, made_of={})) == 10
-    assert len(path.read_text().splitlines()) == 11
+    assert len(path.read_text(encoding="utf-8").splitlines()) == 11
 
 
 @pytest.mark.parametrize("format", ["brat", "xlsx"])
 def test_what_is_not_ours_is_not_replaced(tmp_path: Path, format: str) -> None:
     (tmp_path / "out.partial").mkdir()
-    (tmp_path / "out.partial" / "letter.txt").write_text("mine")
+    (tmp_path / "out.partial" / "letter.txt").write_text("mine", encoding="utf-8")
     info = LinksInfo(has_documents=True)
     with (
         pytest.raises(OutputError),
         resumable_links(tmp_path / "out", format, info, {}, resume=False),
     ):
         pass
-    assert (tmp_path / "out.partial" / "letter.txt").read_text() == "mine"
+    assert (tmp_path / "out.partial" / "letter.txt").read_text(encoding="utf-8") == "mine"
 
 
 def test_documents_of_the_same_id_are_told_apart(tmp_path: Path) -> None:

@@ -105,7 +105,9 @@ def test_mentions_are_found_in_texts_of_any_format_as_by_an_annotator(index: str
 
 def test_mentions_of_documents_are_linked(index: str, tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
-    path.write_text("7|t|A renal cyst.\n7|a|\n7\t2\t12\trenal cyst\tDisease\tX:1\n\n8|t|No\n8|a|\n")
+    path.write_text(
+        "7|t|A renal cyst.\n7|a|\n7\t2\t12\trenal cyst\tDisease\tX:1\n\n8|t|No\n8|a|\n", encoding="utf-8"
+    )
     run(path, tmp_path / "out", LinkTask(index=index))
     [row] = files.output(tmp_path / "out")
     assert (row["document_id"], row["start"], row["end"], row["concept_id"]) == ("7", 2, 12, "P:16")
@@ -135,7 +137,7 @@ def test_a_row_that_fails_says_why_and_takes_no_other_with_it(tmp_path: Path) ->
     bad = {3: "boom", 4: "boom", 11: "boom"}
     lines = [json.dumps({"id": place, "text": bad.get(place, f"text {place}")}) for place in range(16)]
     lines[7] = "{broken"
-    path.write_text("\n".join(lines) + "\n")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     problems = Problems()
     report = run(path, tmp_path / "out", shard_rows=10, problems=problems)
     written = files.output(tmp_path / "out")
@@ -288,7 +290,7 @@ def test_input_that_changes_under_a_job_is_said(
 
 def test_folders_with_anything_else_are_left_alone(texts: Path, index: str, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "thesis.tex").write_text("years of work")
+    (tmp_path / "mine" / "thesis.tex").write_text("years of work", encoding="utf-8")
     for restart in (False, True):
         with pytest.raises(OutputError, match=r"holds something other than a bulk job \(thesis.tex\)"):
             run(texts, tmp_path / "mine", restart=restart)
@@ -297,10 +299,10 @@ def test_folders_with_anything_else_are_left_alone(texts: Path, index: str, tmp_
         with pytest.raises(OutputError, match="this is a file"):
             run(texts, tmp_path / "mine" / "thesis.tex", restart=restart)
     run(texts, tmp_path / "out")
-    (tmp_path / "out" / "parts" / "notes.txt").write_text("mine")
+    (tmp_path / "out" / "parts" / "notes.txt").write_text("mine", encoding="utf-8")
     with pytest.raises(OutputError, match=r"\(parts/notes.txt\)"):
         run(texts, tmp_path / "out", restart=True)
-    assert (tmp_path / "out" / "parts" / "notes.txt").read_text() == "mine"
+    assert (tmp_path / "out" / "parts" / "notes.txt").read_text(encoding="utf-8") == "mine"
 
 
 def test_an_output_within_the_input_is_refused(texts: Path, tmp_path: Path) -> None:

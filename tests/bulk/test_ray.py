@@ -72,7 +72,7 @@ def test_workers_and_nodes_are_killed_and_the_output_is_the_same(cluster: Any, t
         kill.join(1)
         assert not kill.is_alive()
     # The driver has a process of its own, and the killed worker had one that was started again.
-    threads = {int(path.name): path.read_text() for path in pids.iterdir()}
+    threads = {int(path.name): path.read_text(encoding="utf-8") for path in pids.iterdir()}
     assert len(threads) >= 4
     assert {told for pid, told in threads.items() if pid != os.getpid()} == {"1"}
     assert files.content(output) == files.content(tmp_path / "whole")
@@ -94,7 +94,7 @@ def test_nodes_with_other_versions_or_without_the_files_are_named(cluster: Any, 
     texts, info = tmp_path / "texts.jsonl", tmp_path / "site" / "nymlink-99.0.dist-info"
     texts.write_bytes(files.jsonl(TEXTS))
     info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: nymlink\nVersion: 99.0\n")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: nymlink\nVersion: 99.0\n", encoding="utf-8")
     other = cluster.add_node(num_cpus=1, object_store_memory=STORE, env_vars={"PYTHONPATH": str(info.parent)})
     with pytest.raises(InputError, match=r"has nymlink 99.0, this machine .*: install the same version"):
         run_job([texts], tmp_path / "out", Reversing(), address=cluster.address)

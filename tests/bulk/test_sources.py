@@ -75,7 +75,9 @@ def test_tables_with_any_quotes_are_cut_between_records(
 def test_what_cannot_be_used_is_a_row_that_says_why(tmp_path: Path) -> None:
     path = tmp_path / "bad.jsonl"
     lines = ['{"text": "good"}', "{broken", "[1]", '{"id": 7}', '{"id": 8, "text": null}', "", '{"text": ["a"]}']
-    path.write_text("\n".join([*lines, '{"text": 5.0}']) + "\n" + '{"text": "' + "x" * (5 << 20) + '"}\n')
+    path.write_text(
+        "\n".join([*lines, '{"text": 5.0}']) + "\n" + '{"text": "' + "x" * (5 << 20) + '"}\n', encoding="utf-8"
+    )
     found = rows(path, 2)
     assert [(row.number, row.id, row.error) for row in sorted(found, key=lambda row: row.number)] == [
         (1, None, None),
@@ -118,7 +120,9 @@ def test_text_of_parquet_that_is_not_utf8_is_damage(tmp_path: Path) -> None:
 
 def test_mentions_of_documents_come_with_them(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
-    path.write_text("7|t|A cyst.\n7|a|Of it.\n7\t2\t6\tcyst\tDisease\tX:1\nnonsense\n\n8|t|No\n8|a|\n")
+    path.write_text(
+        "7|t|A cyst.\n7|a|Of it.\n7\t2\t6\tcyst\tDisease\tX:1\nnonsense\n\n8|t|No\n8|a|\n", encoding="utf-8"
+    )
     first, wrong, second = sorted(rows(path, 1), key=lambda row: row.number)
     assert (first.number, first.id, first.text) == (1, "7", "A cyst.\nOf it.")
     assert [mention.text for mention in first.mentions or ()] == ["cyst"]

@@ -40,7 +40,7 @@ class Reversing:
 
     def open(self) -> Work:
         if self.pids:
-            (Path(self.pids) / str(os.getpid())).write_text(str(thread_limit()))
+            (Path(self.pids) / str(os.getpid())).write_text(str(thread_limit()), encoding="utf-8")
         return _Turned(self)
 
 

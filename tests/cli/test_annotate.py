@@ -63,7 +63,9 @@ FOUND = {
 @pytest.fixture
 def texts(tmp_path: Path) -> Path:
     path = tmp_path / "texts.jsonl"
-    path.write_text("".join(json.dumps({"id": id_, "text": text}) + "\n" for id_, text in TEXTS.items()))
+    path.write_text(
+        "".join(json.dumps({"id": id_, "text": text}) + "\n" for id_, text in TEXTS.items()), encoding="utf-8"
+    )
     return path
 
 
@@ -128,13 +130,13 @@ def test_flags_stand_where_a_format_has_a_place(run: Run, index: Path, texts: Pa
     assert [(row["negated"], row["family"]) for row in rows] == set_
     header, *cells = openpyxl.load_workbook(io.BytesIO(written("xlsx").read_bytes())).active.values
     assert [(row[header.index("negated")], row[header.index("family")]) for row in cells] == set_
-    lines = [line.split("\t") for line in written("tsv").read_text().splitlines()]
+    lines = [line.split("\t") for line in written("tsv").read_text(encoding="utf-8").splitlines()]
     places = [lines[0].index(flag) for flag in flags]
     assert [[line[place] for place in places] for line in lines[-2:]] == [
         ["false", "true", "false", "false"],
         ["false", "false", "false", "true"],
     ]
-    collection = json.loads(written("bioc-json").read_text())
+    collection = json.loads(written("bioc-json").read_text(encoding="utf-8"))
     infons = [
         each["infons"]
         for document in collection["documents"]
@@ -147,8 +149,8 @@ def test_flags_stand_where_a_format_has_a_place(run: Run, index: Path, texts: Pa
         ["family"],
         ["historical"],
     ]
-    assert '<infon key="family">true</infon>' in written("bioc-xml").read_text()
-    assert (written("brat") / "7.ann").read_text().splitlines()[-1] == "A3\tFamily T3"
+    assert '<infon key="family">true</infon>' in written("bioc-xml").read_text(encoding="utf-8")
+    assert (written("brat") / "7.ann").read_text(encoding="utf-8").splitlines()[-1] == "A3\tFamily T3"
 
 
 def test_mappings_do_not_state_the_confidences_of_the_dictionary(run: Run, index: Path, tmp_path: Path) -> None:
@@ -273,7 +275,7 @@ def test_a_killed_run_is_resumed(
     annotated.append(True)
     other = run(*arguments, "--resume", "--flags", "none")
     assert (other.exit_code, "another settings: run without --resume" in other.stderr) == (2, True)
-    assert json.loads(out.with_name(f"{out.name}.progress.json").read_text())["documents"] == 500
+    assert json.loads(out.with_name(f"{out.name}.progress.json").read_text(encoding="utf-8"))["documents"] == 500
     done = run(*arguments, "--resume")
     assert (done.exit_code, contents(out)) == (0, whole)
     assert [path.name for path in tmp_path.glob("*out.*")] == [out.name]
@@ -339,7 +341,7 @@ def test_annotation_is_evaluated(run: Run, index: Path, tmp_path: Path) -> None:
     arguments = ("evaluate", "--index", index, "--corpus", path, "--annotate")
     done = run(*arguments, "--json", tmp_path / "figures.json")
     assert done.exit_code == 0, done.output
-    values = json.loads((tmp_path / "figures.json").read_text())
+    values = json.loads((tmp_path / "figures.json").read_text(encoding="utf-8"))
     assert {key: round(values[key], 3) for key in ("mention_f1", "mention_exact_f1", "document_f1")} == {
         "mention_f1": 0.667,
         "mention_exact_f1": 0.667,

@@ -19,7 +19,7 @@ from tests.cli.conftest import Run
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
     path = tmp_path / "table.csv"
-    path.write_text("patient,diagnosis\n1,heart attack\n2,short stature\n3,qqq\n4,a,b\n")
+    path.write_text("patient,diagnosis\n1,heart attack\n2,short stature\n3,qqq\n4,a,b\n", encoding="utf-8")
     return path
 
 
@@ -93,7 +93,7 @@ def test_a_driver_that_is_killed_leaves_no_worker_behind_and_goes_on(run: Run, t
     _, alive = psutil.wait_procs(workers, timeout=30)
     assert [child.name() for child in alive] == []
     assert not (output / "manifest.json").exists()
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert "4,000 rows, 0 of them rejected: 4,000 names, 0 NIL" in done.stdout
     assert "of 8 shards were done before" in done.stdout

@@ -35,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             share = draw.choice([1, 1, 0.8, 0.4])
             text = NAMES[at][: max(round(share * len(NAMES[at])), 1)].strip()
             lines.append(f"{text}\t{'X:999' if share < 0.5 and draw.random() < 0.6 else f'X:{at // 4}'}")
-        (made / f"{name}.tsv").write_text("\n".join(lines) + "\n")
+        (made / f"{name}.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return made
 
 
@@ -78,8 +78,8 @@ def test_figures_of_mentions_not_fitted_to(run: Run, folder: Path, tmp_path: Pat
 
 def test_a_precision_that_is_not_reached_is_said(run: Run, folder: Path, tmp_path: Path) -> None:
     index = shutil.copytree(folder / "index", tmp_path / "index")
-    wrong = (folder / "dev.tsv").read_text().replace("X:", "Z:", 300).replace("Z:", "X:", 60)
-    (tmp_path / "dev.tsv").write_text(wrong)
+    wrong = (folder / "dev.tsv").read_text(encoding="utf-8").replace("X:", "Z:", 300).replace("Z:", "X:", 60)
+    (tmp_path / "dev.tsv").write_text(wrong, encoding="utf-8")
     result = run("calibrate", index, tmp_path / "dev.tsv", *COLUMNS, "--target-precision", 1)
     assert result.exit_code == 0
     assert "no confidence is enough for a precision of 1" in result.stderr
@@ -121,7 +121,7 @@ def test_a_test_corpus_is_read_by_its_own_content(run: Run, folder: Path, tmp_pa
     index = shutil.copytree(folder / "index", tmp_path / "index")
     (tmp_path / "other").mkdir()
     names = "".join(f"1||0|1||Disease||{NAMES[at]}||X:{at // 4}\n" for at in range(40))
-    (tmp_path / "other" / "1.concept").write_text(names)
+    (tmp_path / "other" / "1.concept").write_text(names, encoding="utf-8")
     arguments = (index, folder / "dev.tsv", "--input-format", "table", *COLUMNS)
     result = run("calibrate", *arguments, "--test", tmp_path / "other")
     assert result.exit_code == 0, result.stderr
@@ -130,7 +130,7 @@ def test_a_test_corpus_is_read_by_its_own_content(run: Run, folder: Path, tmp_pa
 
 def test_that_no_mention_is_sure_enough_is_said(run: Run, folder: Path, tmp_path: Path) -> None:
     index = shutil.copytree(folder / "index", tmp_path / "index")
-    (tmp_path / "strange.tsv").write_text("term\tgold\n~\tX:1\n")
+    (tmp_path / "strange.tsv").write_text("term\tgold\n~\tX:1\n", encoding="utf-8")
     chosen = ("--target-precision", 0.85, "--test", tmp_path / "strange.tsv")
     result = run("calibrate", index, folder / "dev.tsv", *COLUMNS, *chosen)
     assert result.exit_code == 0, result.stderr
@@ -178,7 +178,7 @@ class TestLink:
         assert table[0].split() == ["mention", "concept", "name", "matched", "score", "confidence"]
         assert table[3].split()[:2] == [self.UNSURE, "–"]
         assert all(wcswidth(line) <= 120 for line in table)
-        (tmp_path / "table.csv").write_text(f"id,confidence\n{NAMES[0]},a\n{self.UNSURE},b\n")
+        (tmp_path / "table.csv").write_text(f"id,confidence\n{NAMES[0]},a\n{self.UNSURE},b\n", encoding="utf-8")
         rows = run(*common, "--file", tmp_path / "table.csv", "--column", "id").stdout
         found = list(csv.DictReader(io.StringIO(rows)))
         assert [row["confidence"] for row in found] == ["a", "b"]

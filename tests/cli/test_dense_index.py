@@ -52,14 +52,15 @@ def corpus(tmp_path: Path) -> Path:
     folder = tmp_path / "processed_dev"
     folder.mkdir()
     (folder / "1.concept").write_text(
-        "1||0|12||Disease||heart atack||X:1\n1||30|40||Disease||statures||X:3\n1||50|60||Disease||blah||X:99\n"
+        "1||0|12||Disease||heart atack||X:1\n1||30|40||Disease||statures||X:3\n1||50|60||Disease||blah||X:99\n",
+        encoding="utf-8",
     )
     return folder
 
 
 def test_info_says_what_it_was_built_with(run: Run, dense: Path, model: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(dense, tmp_path / "copy")
-    manifest = json.loads((copy / "manifest.json").read_text())
+    manifest = json.loads((copy / "manifest.json").read_text(encoding="utf-8"))
     manifest["settings"]["encoder"]["name"] = "/nowhere"
     write_manifest(copy, manifest)
     # No encoder is needed to say so.
@@ -127,10 +128,10 @@ def test_fusion_is_chosen_and_fitted(run: Run, dense: Path, corpus: Path, tmp_pa
     assert before.endswith("weighted: exact 0.25, sparse 0, dense 0.75")
     assert after.startswith("after   Acc@1 66.7  Acc@5 66.7")
     assert compared == f"232 weightings compared on 3 mentions → {index}"
-    fitted = json.loads((index / "manifest.json").read_text())["settings"]["fusion"]["weights"]
+    fitted = json.loads((index / "manifest.json").read_text(encoding="utf-8"))["settings"]["fusion"]["weights"]
     assert sum(fitted.values()) == pytest.approx(1)
     run("evaluate", "--index", index, "--corpus", corpus, "--output", tmp_path / "run.json")
-    assert json.loads((tmp_path / "run.json").read_text())["acc@1"] == pytest.approx(2 / 3)
+    assert json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))["acc@1"] == pytest.approx(2 / 3)
     assert run("index", "fuse", index, "--fusion", "reciprocal-rank").exit_code == 0
     assert "search    dense, weight 0.333" in run("index", "info", index).stdout
     for wrong in ("dense=much", "dense", "density=1", "dense=-1"):
@@ -145,7 +146,7 @@ def test_an_augmented_dictionary_is_searched_densely_too(
     options = ("--corpus", corpus, "--augment", corpus, "--output", tmp_path / "run.json")
     result = run("evaluate", "--index", dense, *options)
     assert result.exit_code == 0, result.stderr
-    found = json.loads((tmp_path / "run.json").read_text())
+    found = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
     assert found["acc@1"] == pytest.approx(2 / 3)
     assert found["settings"]["index"]["fusion"]["weights"]["dense"] == pytest.approx(0.75)
 

@@ -166,9 +166,9 @@ def test_compare(run: Run, graph: Path) -> None:
 @pytest.mark.parametrize("kind", ["t5", "gpt2"])
 def test_a_model_that_makes_texts_is_refused(run: Run, model: Path, tmp_path: Path, kind: str) -> None:
     folder = shutil.copytree(model, tmp_path / kind, ignore=shutil.ignore_patterns("manifest.json"))
-    said = json.loads((folder / "config.json").read_text()) | {"model_type": kind}
+    said = json.loads((folder / "config.json").read_text(encoding="utf-8")) | {"model_type": kind}
     (folder / "config.json").write_text(
-        json.dumps({key: value for key, value in said.items() if value is not None})
+        json.dumps({key: value for key, value in said.items() if value is not None}), encoding="utf-8"
     )
     result = run("encoder", "compare", folder, "seizure", "fever")
     assert result.exit_code == 2

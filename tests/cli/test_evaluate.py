@@ -20,7 +20,8 @@ def corpus(tmp_path: Path) -> Path:
         "1||0|12||Disease||heart attack||X:1\n"
         "1||20|22||Disease||mi||X:2\n"
         "1||30|40||Disease||tiny person||X:3\n"
-        "1||50|60||Disease||something||X:99\n"
+        "1||50|60||Disease||something||X:99\n",
+        encoding="utf-8",
     )
     return folder
 
@@ -30,7 +31,7 @@ def test_the_figures_reach_the_report_and_the_json_file(
 ) -> None:
     result = run("evaluate", "--index", built / "index", "--corpus", corpus, "--output", tmp_path / "run.json")
     assert result.exit_code == 0, result.stderr
-    figures = json.loads((tmp_path / "run.json").read_text())
+    figures = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
     assert figures["n"] == 4
     assert figures["acc@1"] == 0.5  # "mi" names the gold concept among others
     assert figures["concept_acc@1"] == 0.25
@@ -45,14 +46,14 @@ def test_mentions_the_dictionary_cannot_know_can_be_left_out(
 ) -> None:
     arguments = ("--index", built / "index", "--corpus", corpus, "--output", tmp_path / "run.json")
     assert run("evaluate", *arguments, "--drop-unknown").exit_code == 0
-    assert json.loads((tmp_path / "run.json").read_text())["n"] == 3
+    assert json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))["n"] == 3
 
 
 def test_mentions_are_read_in_their_language_with_guesses_or_without(
     run: Run, built: Path, tmp_path: Path
 ) -> None:
     table, errors = tmp_path / "dev.tsv", tmp_path / "errors.tsv"
-    table.write_text("mention\tconcept_id\nshort statrue\tX:99\nheart attacks\tX:99\n")
+    table.write_text("mention\tconcept_id\nshort statrue\tX:99\nheart attacks\tX:99\n", encoding="utf-8")
 
     def queries(*options: str) -> list[str]:
         result = run("evaluate", "--index", built / "index", "--corpus", table, "--errors", errors, *options)
@@ -79,7 +80,7 @@ def test_two_runs_are_compared(run: Run, built: Path, corpus: Path, tmp_path: Pa
     run(*arguments, "--output", bare)
     result = run(*arguments, "--augment", corpus, "--output", augmented, "--compare", bare)
     assert result.exit_code == 0, result.stderr
-    assert json.loads(augmented.read_text())["acc@1"] == 0.75
+    assert json.loads(augmented.read_text(encoding="utf-8"))["acc@1"] == 0.75
     assert "acc@1 against" in result.stdout
     assert "right only here 1, only there 0" in result.stdout
 
@@ -110,13 +111,13 @@ def test_nothing_is_lost_where_nobody_reads_the_report(built: Path, corpus: Path
     done = subprocess.run([sys.executable, "-c", code, *map(str, arguments)], stdout=write, check=False)
     os.close(write)
     assert done.returncode == 0
-    assert json.loads((tmp_path / "run.json").read_text())["n"] == 4
-    assert len((tmp_path / "errors.tsv").read_text().splitlines()) == 4
+    assert json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))["n"] == 4
+    assert len((tmp_path / "errors.tsv").read_text(encoding="utf-8").splitlines()) == 4
 
 
 def test_no_output_replaces_another_or_what_is_read(run: Run, built: Path, corpus: Path, tmp_path: Path) -> None:
     table = tmp_path / "table.tsv"
-    table.write_text("mention\tconcept_id\nheart attack\tX:1\n")
+    table.write_text("mention\tconcept_id\nheart attack\tX:1\n", encoding="utf-8")
     run_file = tmp_path / "run.json"
     common = ("evaluate", "--index", built / "index", "--corpus")
     assert run(*common, corpus, "--output", run_file).exit_code == 0
@@ -141,8 +142,8 @@ def test_columns_are_not_for_other_corpora_that_are_no_tables(
     run: Run, built: Path, corpus: Path, tmp_path: Path
 ) -> None:
     table, other = tmp_path / "table.tsv", tmp_path / "other.txt"
-    table.write_text("term\tgold\nheart attack\tX:1\nmi\tX:2\n")
-    other.write_text("gold,term\nX:2,mi\n")
+    table.write_text("term\tgold\nheart attack\tX:1\nmi\tX:2\n", encoding="utf-8")
+    other.write_text("gold,term\nX:2,mi\n", encoding="utf-8")
     columns = ("--map-column", "mention=term", "--map-column", "concept_id=gold")
     arguments = (
         "evaluate",
@@ -156,7 +157,7 @@ def test_columns_are_not_for_other_corpora_that_are_no_tables(
     )
     result = run(*arguments, "--training", corpus, "--training", other, "--augment", corpus)
     assert result.exit_code == 0, result.stderr
-    figures = json.loads((tmp_path / "run.json").read_text())
+    figures = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
     assert figures["settings"]["training"] == ["processed_test", "other"]
     assert "training mentions of gold" in {row["group"] for row in figures["breakdown"]}
 
@@ -164,7 +165,7 @@ def test_columns_are_not_for_other_corpora_that_are_no_tables(
 def test_a_run_to_compare_with_is_read_first(run: Run, built: Path, corpus: Path, tmp_path: Path) -> None:
     bad = tmp_path / "bad.json"
     for text in ("[]", "{", "[" * 100_000, '{"mentions": {}}'):
-        bad.write_text(text)
+        bad.write_text(text, encoding="utf-8")
         # No index is looked for.
         result = run("evaluate", "--index", tmp_path / "none", "--corpus", corpus, "--compare", bad)
         said = f"Error: {bad}: not an evaluation written by nymlink evaluate --output\n"
@@ -186,29 +187,29 @@ def test_figures_are_broken_down(run: Run, built: Path, corpus: Path, tmp_path: 
     arguments = ("evaluate", "--index", built / "index", "--corpus", corpus, "--output", tmp_path / "run.json")
     result = run(*arguments, "--training", corpus)
     assert result.exit_code == 0, result.stderr
-    figures = json.loads((tmp_path / "run.json").read_text())
+    figures = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
     assert {"group": "training mentions of gold", "label": "1 or 2", "n": 3, "acc@1": 2 / 3, "acc@5": 1.0} in (
         figures["breakdown"]
     )
     assert figures["settings"]["training"] == ["processed_test"]
     assert "in no dictionary name" in result.stdout
     run(*arguments)
-    figures = json.loads((tmp_path / "run.json").read_text())
+    figures = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
     assert "training mentions of gold" not in {row["group"] for row in figures["breakdown"]}
 
 
 def test_bad_lines_of_a_table_of_misspellings_are_said(
     run: Run, built: Path, corpus: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "typos.txt").write_text("atack||attack\nthis is broken\n")
+    (tmp_path / "typos.txt").write_text("atack||attack\nthis is broken\n", encoding="utf-8")
     result = run("evaluate", "--index", built / "index", "--corpus", corpus, "--spelling", tmp_path / "typos.txt")
     assert result.exit_code == 1
     assert "typos.txt:2: " in result.stderr
 
 
 def test_unusable_input(run: Run, built: Path, corpus: Path, tmp_path: Path) -> None:
-    (tmp_path / "nothing.json").write_text("[]")
-    (tmp_path / "plain.txt").write_text("heart attack\n")
+    (tmp_path / "nothing.json").write_text("[]", encoding="utf-8")
+    (tmp_path / "plain.txt").write_text("heart attack\n", encoding="utf-8")
     index = ("--index", built / "index")
     for arguments in (
         (*index, "--corpus", tmp_path / "missing"),

@@ -48,7 +48,7 @@ def test_a_source_becomes_a_vocabulary(run: Run, tmp_path: Path) -> None:
     result = run("vocab", "get", "one", "-o", tmp_path / "v")
     assert (result.exit_code, result.stdout) == (0, f"2 concepts, 2 names → {tmp_path / 'v'}\n")
     assert result.stderr == ""
-    assert (tmp_path / "cache" / "sources" / "one" / "one.obo").read_text() == ONE
+    assert (tmp_path / "cache" / "sources" / "one" / "one.obo").read_text(encoding="utf-8") == ONE
     info = run("vocab", "info", tmp_path / "v").stdout
     assert "source     one (obo, one.obo, licence CC0-1.0, sha256 " in info
 
@@ -156,7 +156,10 @@ def test_the_list_fits_a_terminal(tmp_path: Path) -> None:
         (("maps", "-o", "v"), "only mappings are named"),
     ],
 )
-def test_unusable_arguments_are_told_of(run: Run, arguments: tuple[str, ...], message: str) -> None:
+def test_unusable_arguments_are_told_of(
+    run: Run, arguments: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     result = run("vocab", "get", *arguments)
     assert result.exit_code == 2
     assert message in result.stderr

@@ -32,7 +32,7 @@ def dense(run: Run, built: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
 def asking_for(dense: Path, name: object, tmp_path: Path) -> Path:
     """A copy of an index that asks for another encoder."""
     index = shutil.copytree(dense / "index", tmp_path / "index")
-    manifest = json.loads((index / "manifest.json").read_text())
+    manifest = json.loads((index / "manifest.json").read_text(encoding="utf-8"))
     manifest["settings"]["encoder"]["name"] = name
     write_manifest(index, manifest)
     return index

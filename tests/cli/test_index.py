@@ -17,7 +17,7 @@ def test_build_needs_no_vocabulary_afterwards(run: Run, built: Path, tmp_path: P
 def test_a_source_file_is_as_good_as_its_vocabulary(run: Run, built: Path, tmp_path: Path) -> None:
     given = ("index", "build", built / "table.tsv.gz", "-o")
     assert run(*given, tmp_path / "i").stdout == f"6 distinct names of 3 concepts → {tmp_path / 'i'}\n"
-    (tmp_path / "names.txt").write_text("X:1||heart attack\nno name at all\n")
+    (tmp_path / "names.txt").write_text("X:1||heart attack\nno name at all\n", encoding="utf-8")
     partly = run("index", "build", tmp_path / "names.txt", "-o", tmp_path / "j")
     assert (partly.exit_code, partly.stdout) == (1, f"1 distinct names of 1 concepts → {tmp_path / 'j'}\n")
     assert f"{tmp_path / 'names.txt'}:2" in partly.stderr
@@ -50,7 +50,7 @@ def test_names_in_one_language_only(run: Run, built: Path, tmp_path: Path) -> No
 
 
 def test_what_is_no_vocabulary_is_refused(run: Run, built: Path, tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("No vocabulary at all.\n")
+    (tmp_path / "notes.txt").write_text("No vocabulary at all.\n", encoding="utf-8")
     for source in (tmp_path / "notes.txt", built / "index", tmp_path / "missing"):
         result = run("index", "build", source, "-o", tmp_path / "i")
         assert result.exit_code == 2
@@ -62,7 +62,9 @@ def test_what_is_no_vocabulary_is_refused(run: Run, built: Path, tmp_path: Path)
 def test_an_index_of_another_version_is_refused(run: Run, built: Path, tmp_path: Path) -> None:
     assert run("index", "build", built / "vocab", "-o", tmp_path / "i").exit_code == 0
     manifest = tmp_path / "i" / "manifest.json"
-    manifest.write_text(manifest.read_text().replace(f'"format": {VERSION}', '"format": 99', 1))
+    manifest.write_text(
+        manifest.read_text(encoding="utf-8").replace(f'"format": {VERSION}', '"format": 99', 1), encoding="utf-8"
+    )
     result = run("link", "--index", tmp_path / "i", "heart attack")
     assert result.exit_code == 2
     assert "format 99" in result.stderr

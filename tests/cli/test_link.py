@@ -115,7 +115,8 @@ def test_broken_lines_are_reported_and_the_rest_is_linked(run: Run, built: Path)
 def test_a_table_keeps_its_columns(run: Run, built: Path, tmp_path: Path) -> None:
     table = tmp_path / "table.csv"
     table.write_text(
-        'id,"the, term",note\n1,heart attack,"two\nlines"\n2,"short"\n3,zzzz,\n4,Short Stature,"a ""b"""\n'
+        'id,"the, term",note\n1,heart attack,"two\nlines"\n2,"short"\n3,zzzz,\n4,Short Stature,"a ""b"""\n',
+        encoding="utf-8",
     )
     result = run("link", "--index", built / "index", "--file", table, "--column", "the, term")
     assert result.exit_code == 1
@@ -188,7 +189,7 @@ def test_many_candidates_come_in_portions(run: Run, built: Path) -> None:
 
 def test_unusable_arguments(run: Run, built: Path, tmp_path: Path) -> None:
     index = ("--index", built / "index")
-    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n", encoding="utf-8")
     for arguments in (
         (*index, "--top-k", "0", "x"),
         (*index, "--file", tmp_path / "missing", "--format", "tsv"),
@@ -227,9 +228,10 @@ def test_output_begins_before_the_input_ends(built: Path, columns: bool) -> None
     assert process.wait(30) == 0
 
 
-def test_output_is_utf_8_whatever_the_locale(built: Path) -> None:
+def test_output_is_utf_8_whatever_the_locale(built: Path, tmp_path: Path) -> None:
+    (tmp_path / "names.txt").write_text("infarto de miocardío\n心筋梗塞\n", encoding="utf-8")
     done = subprocess.run(
-        [*NYMLINK, "link", "--index", str(built / "index"), "infarto de miocardío", "心筋梗塞"],
+        [*NYMLINK, "link", "--index", str(built / "index"), "--file", str(tmp_path / "names.txt")],
         capture_output=True,
         env={**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"},
         check=True,
@@ -249,7 +251,7 @@ def test_a_full_disk_is_an_error_without_a_traceback(built: Path, arguments: lis
 
 
 def test_a_reader_that_goes_away_is_no_error(built: Path, tmp_path: Path) -> None:
-    (tmp_path / "many.txt").write_text("heart attack\n" * 100_000)
+    (tmp_path / "many.txt").write_text("heart attack\n" * 100_000, encoding="utf-8")
     process = subprocess.Popen(
         [*NYMLINK, "link", "--index", str(built / "index"), "--file", str(tmp_path / "many.txt")],
         stdout=subprocess.PIPE,

@@ -44,7 +44,7 @@ def reranker(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
-    (tmp_path / "notes.PubTator.txt").write_text(PUBTATOR)
+    (tmp_path / "notes.PubTator.txt").write_text(PUBTATOR, encoding="utf-8")
     return tmp_path / "notes.PubTator.txt"
 
 
@@ -93,7 +93,7 @@ def test_a_re_ranker_changes_the_order_and_says_why(run: Run, built: Path, corpu
 
 def test_what_is_no_corpus_is_refused_and_not_linked_line_by_line(run: Run, built: Path, tmp_path: Path) -> None:
     path = tmp_path / "page.xml"
-    path.write_text("<articles>\n<article id='1'>Heart attack</article>\n</articles>\n")
+    path.write_text("<articles>\n<article id='1'>Heart attack</article>\n</articles>\n", encoding="utf-8")
     refused = run("link", "--index", built / "index", "--corpus", path)
     assert (refused.exit_code, refused.stdout) == (2, "")
     assert f"{path}: this looks like XML" in refused.stderr
@@ -104,7 +104,7 @@ def test_what_is_no_corpus_is_refused_and_not_linked_line_by_line(run: Run, buil
 
 
 def test_broken_documents_are_counted_and_the_others_linked(run: Run, built: Path, corpus: Path) -> None:
-    corpus.write_text(PUBTATOR + "\nno document at all\n")
+    corpus.write_text(PUBTATOR + "\nno document at all\n", encoding="utf-8")
     result = run("link", "--index", built / "index", "--corpus", corpus)
     assert result.exit_code == 1
     assert len(rows(result.stdout)) == 5
@@ -114,7 +114,7 @@ def test_broken_documents_are_counted_and_the_others_linked(run: Run, built: Pat
 
 
 def test_a_table_of_mentions_is_a_corpus(run: Run, built: Path, tmp_path: Path) -> None:
-    (tmp_path / "terms.tsv").write_text("term\tnote\nheart attack\tx\n")
+    (tmp_path / "terms.tsv").write_text("term\tnote\nheart attack\tx\n", encoding="utf-8")
     given = ("--corpus", tmp_path / "terms.tsv", "--input-format", "table", "--map-column", "mention=term")
     (found,) = rows(run("link", "--index", built / "index", *given).stdout)
     assert (found["mention"], found["start"], found["concept_id"]) == ("heart attack", "", "X:1")
@@ -186,7 +186,10 @@ def test_what_cannot_re_rank_is_said(run: Run, built: Path, corpus: Path, rerank
     # In a process of its own: here torch is loaded, and with it what needs it.
     without = "import sys; sys.modules['torch'] = None; from nymlink.cli import main; main()"
     missing = subprocess.run(
-        [sys.executable, "-c", without, *map(str, (*given, reranker))], capture_output=True, text=True, check=False
+        [sys.executable, "-c", without, *map(str, (*given, reranker))],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
     )
     assert (missing.returncode, missing.stdout) == (2, "")
     assert "pip install 'nymlink[train]'" in missing.stderr
@@ -199,7 +202,9 @@ def test_an_order_is_learned_and_then_used(
     own = shutil.copytree(reranker, tmp_path / "own")
     many = tmp_path / "many.PubTator.txt"
     first = PUBTATOR[: PUBTATOR.index("8|t|")]
-    many.write_text("".join(re.sub("^7", str(number), first, flags=re.M) for number in range(60)))
+    many.write_text(
+        "".join(re.sub("^7", str(number), first, flags=re.M) for number in range(60)), encoding="utf-8"
+    )
     given = ("rerank", "fit", own, many, "--index", built / "index")
     result = run(*given, "--type", "Disease")
     assert result.exit_code == 0, result.stderr
@@ -207,11 +212,11 @@ def test_an_order_is_learned_and_then_used(
     assert [line.split("  ")[-1] for line in figures[:3]] == ["index", "context", "all evidence"]
     assert figures[3].split() == ["100.0", "have", "a", "right", "candidate"]
     assert last == f"200 trees learned from 120 mentions → {own}"
-    kept = json.loads((own / "manifest.json").read_text())["fitted"]
+    kept = json.loads((own / "manifest.json").read_text(encoding="utf-8"))["fitted"]
     assert set(kept["order"]) == {"version", "features", "trees", "types", "learned_from"}
     assert kept["candidates"] == 64
     assert run(*given, "--candidates", "2").exit_code == 0
-    assert json.loads((own / "manifest.json").read_text())["fitted"]["candidates"] == 2
+    assert json.loads((own / "manifest.json").read_text(encoding="utf-8"))["fitted"]["candidates"] == 2
     linked = ("link", "--index", built / "index", "--corpus", corpus, "--format", "jsonl", "--rerank")
     links = run(*linked, own)
     assert "reranked" in json.loads(links.stdout.splitlines()[0])["candidates"][0]["parts"]
@@ -233,7 +238,7 @@ def test_an_order_is_learned_and_then_used(
 def test_where_nothing_is_retrieved_nothing_can_be_fitted(
     run: Run, built: Path, reranker: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "terms.tsv").write_text("term\tconcept_id\nqqqq\tX:1\n")
+    (tmp_path / "terms.tsv").write_text("term\tconcept_id\nqqqq\tX:1\n", encoding="utf-8")
     given = (
         tmp_path / "terms.tsv",
         "--index",
@@ -257,14 +262,14 @@ def test_what_a_re_ranker_adds_is_measured(
     assert result.exit_code == 0, result.stderr
     lines = result.stdout.splitlines()
     assert [line.split()[0] for line in lines[1:-1]] == ["all", "ambiguous", "seen"]
-    found = json.loads(figures.read_text())
+    found = json.loads(figures.read_text(encoding="utf-8"))
     assert lines[1].split()[1:] == [
         "3",
         *(f"{100 * found['figures']['all'][name]:.1f}" for name in ("before@1", "before@5", "after@1", "after@5")),
         "100.0",
     ]
     assert lines[-1].startswith(f"right only by the index {found['mcnemar']['only_first']}, only re-ranked ")
-    changed = rows(changes.read_text())
+    changed = rows(changes.read_text(encoding="utf-8"))
     assert [one["start"] for one in changed] == [
         str(one["start"]) for one in found["mentions"] if one["first_before"] != one["first_after"]
     ]

@@ -26,7 +26,7 @@ PUBTATOR = """\
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
-    (tmp_path / "notes.txt").write_text(PUBTATOR)
+    (tmp_path / "notes.txt").write_text(PUBTATOR, encoding="utf-8")
     return tmp_path / "notes.txt"
 
 
@@ -51,7 +51,7 @@ def test_brat_needs_a_folder_of_its_own(run: Run, built: Path, corpus: Path, tmp
     assert stream.stdout.splitlines()[0] == "T1\tDisease 0 12\tHeart attack"
     assert "give a folder, -o FOLDER" in stream.stderr
     (tmp_path / "full").mkdir()
-    (tmp_path / "full" / "mine.txt").write_text("mine")
+    (tmp_path / "full" / "mine.txt").write_text("mine", encoding="utf-8")
     full = run(*given, "-o", tmp_path / "full")
     assert (full.exit_code, "a new or empty folder" in full.stderr) == (2, True)
     assert [path.name for path in (tmp_path / "full").iterdir()] == ["mine.txt"]
@@ -66,12 +66,16 @@ def test_documents_are_asked_for(run: Run, name: str) -> None:
 
 
 def test_codes_and_frequencies_are_those_of_the_table(run: Run, built: Path, tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("code,term,n\nA,heart attack,5\nB,'=MI,2\nA,heart attack,1\n")
+    (tmp_path / "t.csv").write_text(
+        "code,term,n\nA,heart attack,5\nB,'=MI,2\nA,heart attack,1\n", encoding="utf-8"
+    )
     table = (tmp_path / "t.csv", "--column", "term", "--map-column", "code=code")
     given = ("link", "--index", built / "index", *table)
     sssom = run(*given, "-o", tmp_path / "t.sssom.tsv")
     assert sssom.exit_code == 0, sssom.stderr
-    body = "".join(line for line in (tmp_path / "t.sssom.tsv").read_text().splitlines(True) if line[0] != "#")
+    body = "".join(
+        line for line in (tmp_path / "t.sssom.tsv").read_text(encoding="utf-8").splitlines(True) if line[0] != "#"
+    )
     rows = list(csv.DictReader(io.StringIO(body), delimiter="\t"))
     assert [(row["subject_label"], row["object_id"], row["other"]) for row in rows] == [
         ("heart attack", "X:1", "code=A"),
@@ -86,15 +90,15 @@ def test_codes_and_frequencies_are_those_of_the_table(run: Run, built: Path, tmp
 
 
 def test_usagi_of_an_omop_index_is_read_back(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "omop.tsv").write_text("id\tname\nOMOP:44\tgout\nOMOP:45\tfever\n")
+    (tmp_path / "omop.tsv").write_text("id\tname\nOMOP:44\tgout\nOMOP:45\tfever\n", encoding="utf-8")
     assert run("vocab", "build", tmp_path / "omop.tsv", "-o", tmp_path / "v").exit_code == 0
     assert run("index", "build", tmp_path / "v", "-o", tmp_path / "i", "--encoder", "none").exit_code == 0
-    (tmp_path / "t.csv").write_text("code,term,n,ward\nA,gout,5,x\nB,fever,2,y\n")
+    (tmp_path / "t.csv").write_text("code,term,n,ward\nA,gout,5,x\nB,fever,2,y\n", encoding="utf-8")
     columns = ("--map-column", "code=code", "--map-column", "frequency=n")
     given = ("link", "--index", tmp_path / "i", tmp_path / "t.csv", "--column", "term", *columns)
     result = run(*given, "-o", tmp_path / "t.usagi.csv")
     assert result.exit_code == 0, result.stderr
-    text = (tmp_path / "t.usagi.csv").read_text()
+    text = (tmp_path / "t.usagi.csv").read_text(encoding="utf-8")
     assert text.splitlines()[1].startswith("A,gout,5,44,gout,x,1.0000,UNCHECKED,UNREVIEWED,,0,44,gout,")
     again = run("link", "--index", tmp_path / "i", "--corpus", tmp_path / "t.usagi.csv", "--format", "usagi")
     assert [line.split(",")[:4] for line in again.stdout.splitlines()[1:]] == [
@@ -103,14 +107,14 @@ def test_usagi_of_an_omop_index_is_read_back(run: Run, tmp_path: Path) -> None:
     ]
     table = run(*given, "--format", "source-to-concept-map")
     assert table.stdout.splitlines()[1] == "A,0,T,gout,44,,1970-01-01,2099-12-31,"
-    (tmp_path / "review.csv").write_text(text.replace("UNCHECKED", "APPROVED"))
+    (tmp_path / "review.csv").write_text(text.replace("UNCHECKED", "APPROVED"), encoding="utf-8")
     reviewed = ("--corpus", tmp_path / "review.csv")
     figures = run("evaluate", "--index", tmp_path / "i", *reviewed)
     assert figures.exit_code == 0, figures.output
 
 
 def test_workbooks_and_parquet_in_and_out(run: Run, built: Path, tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("term,score\nheart attack,x\n=MI,y\n")
+    (tmp_path / "t.csv").write_text("term,score\nheart attack,x\n=MI,y\n", encoding="utf-8")
     given = ("link", "--index", built / "index", tmp_path / "t.csv", "--column", "term", "-o")
     for name in ("t.xlsx", "t.parquet"):
         assert run(*given, tmp_path / name).exit_code == 0
@@ -127,10 +131,10 @@ def test_workbooks_and_parquet_in_and_out(run: Run, built: Path, tmp_path: Path)
 
 def test_cells_that_would_be_run_are_text_once_and_again(run: Run, built: Path, tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
-    table.write_text('term,note\n"=MI",-5\nMI,-\n')
+    table.write_text('term,note\n"=MI",-5\nMI,-\n', encoding="utf-8")
     result = run("link", "--index", built / "index", table, "--column", "term", "-o", tmp_path / "one.csv")
     assert "1 cells that a spreadsheet would take for formulas" in result.stderr
-    one = (tmp_path / "one.csv").read_text().splitlines()
+    one = (tmp_path / "one.csv").read_text(encoding="utf-8").splitlines()
     assert [line.split(",")[:2] for line in one[1:]] == [["'=MI", "-5"], ["MI", "-"]]
     again = run("link", "--index", built / "index", tmp_path / "one.csv", "--column", "term")
     assert [line.split(",")[:2] for line in again.stdout.splitlines()[1:]] == [["'=MI", "-5"], ["MI", "-"]]

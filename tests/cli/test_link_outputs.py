@@ -16,7 +16,7 @@ TABLE = 'id,diagnosis\n1,heart attack\n2,"a, b"\n'
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    (tmp_path / "table.csv").write_text(TABLE)
+    (tmp_path / "table.csv").write_text(TABLE, encoding="utf-8")
     return tmp_path / "table.csv"
 
 
@@ -34,7 +34,7 @@ def test_the_ending_of_the_output_is_its_format(run: Run, built: Path, table: Pa
     for name in ("links.csv", "links.tsv", "links.jsonl", "links"):
         result = run(*common, tmp_path / name)
         assert (result.exit_code, result.stdout, result.stderr) == (0, "", ""), name
-    links = {path.suffix: path.read_text() for path in tmp_path.glob("links*")}
+    links = {path.suffix: path.read_text(encoding="utf-8") for path in tmp_path.glob("links*")}
     assert links[".csv"] == run(*common, "-").stdout
     for ending, delimiter in ((".csv", ","), (".tsv", "\t")):
         rows = list(csv.DictReader(io.StringIO(links[ending]), delimiter=delimiter))
@@ -43,17 +43,17 @@ def test_the_ending_of_the_output_is_its_format(run: Run, built: Path, table: Pa
     assert links[""] == links[".tsv"]
     assert json.loads(links[".jsonl"].splitlines()[1])["row"] == {"id": "2", "diagnosis": "a, b"}
     assert run(*common, tmp_path / "other.jsonl", "--format", "tsv").exit_code == 0
-    assert (tmp_path / "other.jsonl").read_text() == links[".tsv"]
+    assert (tmp_path / "other.jsonl").read_text(encoding="utf-8") == links[".tsv"]
 
 
 def test_an_output_is_written_whole_or_not_at_all(run: Run, built: Path, table: Path, tmp_path: Path) -> None:
     common = ("link", "--index", built / "index", table, "--column")
     own = run(*common, "diagnosis", "-o", table)
     assert (own.exit_code, "would be overwritten" in own.stderr) == (2, True)
-    (tmp_path / "old.csv").write_text("old")
+    (tmp_path / "old.csv").write_text("old", encoding="utf-8")
     assert run(*common, "nothing", "-o", tmp_path / "old.csv").exit_code == 2
-    assert (tmp_path / "old.csv").read_text() == "old"
-    assert table.read_text() == TABLE
+    assert (tmp_path / "old.csv").read_text(encoding="utf-8") == "old"
+    assert table.read_text(encoding="utf-8") == TABLE
     assert len(list(tmp_path.iterdir())) == 2
 
 

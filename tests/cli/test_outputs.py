@@ -46,7 +46,7 @@ def copy(built: Path, tmp_path: Path) -> Path:
     """A copy of the folder of :func:`built`, with a note in the vocabulary and one in the index."""
     folder = shutil.copytree(built, tmp_path / "copy")
     for name in ("vocab", "index"):
-        (folder / name / "notes.txt").write_text("years of work")
+        (folder / name / "notes.txt").write_text("years of work", encoding="utf-8")
     return folder
 
 
@@ -63,7 +63,7 @@ def refused(run: Run, arguments: tuple[str, ...], output: Path) -> str:
 
 @pytest.mark.parametrize("arguments", DIRECTORIES, ids=" ".join)
 def test_a_directory_that_cannot_be_is_refused_first(run: Run, copy: Path, arguments: tuple[str, ...]) -> None:
-    (copy / "file").write_text("x")
+    (copy / "file").write_text("x", encoding="utf-8")
     before = contents(copy)
     for output, said in (
         (copy / "file" / "x", "file"),
@@ -128,7 +128,7 @@ def test_pairs_do_not_replace_the_table_of_names(run: Run, copy: Path) -> None:
 
 def test_the_source_is_not_replaced(run: Run, tmp_path: Path) -> None:
     source = tmp_path / "table.tsv"
-    source.write_text(TABLE)
+    source.write_text(TABLE, encoding="utf-8")
     for arguments in (("vocab", "build", source), ("index", "build", source)):
         assert run(*arguments, "-o", source).exit_code == 2
-    assert source.read_text() == TABLE
+    assert source.read_text(encoding="utf-8") == TABLE

@@ -51,7 +51,8 @@ def test_options_choose_names(run: Run, built: Path, tmp_path: Path) -> None:
 
 def test_trade_names_can_be_left_out(run: Run, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(
-        "concept_id,name,kind\nD:1,ibuprofen,preferred\nD:1,Advil,tradename\nD:1,2-(4-isobutylphenyl)…,exact\n"
+        "concept_id,name,kind\nD:1,ibuprofen,preferred\nD:1,Advil,tradename\nD:1,2-(4-isobutylphenyl)…,exact\n",
+        encoding="utf-8",
     )
     run("vocab", "build", tmp_path / "t.csv", "-o", tmp_path / "v")
     assert run("pairs", tmp_path / "v", "-o", tmp_path / "p.txt").stdout.startswith("3 pairs")
@@ -94,7 +95,7 @@ def test_what_cannot_be_is_said_and_nothing_is_written(run: Run, built: Path, tm
 
 
 def test_pairs_that_do_not_fit_into_a_line_are_counted(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("concept_id,name\nD:1,a||b\nD:1,c\nD:1,d\n")
+    (tmp_path / "t.csv").write_text("concept_id,name\nD:1,a||b\nD:1,c\nD:1,d\n", encoding="utf-8")
     run("vocab", "build", tmp_path / "t.csv", "-o", tmp_path / "v")
     result = run("pairs", tmp_path / "v", "-o", tmp_path / "p.txt")
     assert (result.exit_code, result.stdout.split(" of ")[0]) == (0, "1 pairs")

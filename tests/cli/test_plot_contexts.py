@@ -28,7 +28,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         DualEncoder.from_encoder(base, DualEncoderConfig(max_length=48)).save(made / name)
     places = [(2, 7, 0), (11, 18, 1), (20, 25, 0), (30, 37, 1)]
     lines = [f"1\t{start}\t{end}\t{TEXT[start:end]}\tDisease\tX:{at}" for start, end, at in places]
-    (made / "docs.txt").write_text("\n".join([f"1|t|{TEXT}", "1|a|", *lines, ""]))
+    (made / "docs.txt").write_text("\n".join([f"1|t|{TEXT}", "1|a|", *lines, ""]), encoding="utf-8")
     return made
 
 
@@ -55,7 +55,9 @@ def test_clusters(run: Run, folder: Path, tmp_path: Path) -> None:
 
 
 def test_what_was_rejected_is_said(run: Run, folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "docs.txt").write_text((folder / "docs.txt").read_text() + "1\tfour\t5\tx\tDisease\tX:1\n")
+    (tmp_path / "docs.txt").write_text(
+        (folder / "docs.txt").read_text(encoding="utf-8") + "1\tfour\t5\tx\tDisease\tX:1\n", encoding="utf-8"
+    )
     result = run("plot", "clusters", "--corpus", tmp_path / "docs.txt", "-o", tmp_path / "clusters.png")
     assert (result.exit_code, "rejected and not used" in result.stderr) == (1, True), result.output
     assert (tmp_path / "clusters.png").exists()

@@ -23,7 +23,7 @@ def file(run: Run, built: Path, tmp_path: Path) -> Path:
     path = tmp_path / "visits.nymlink"
     made = run("project", "new", path, "--index", built / "index", "--title", "Visits")
     assert made.exit_code == 0, made.stderr
-    (tmp_path / "visits.csv").write_text(TABLE)
+    (tmp_path / "visits.csv").write_text(TABLE, encoding="utf-8")
     added = run("project", "add", path, tmp_path / "visits.csv", "--map-column", "code=icd")
     assert added.exit_code == 1, added.stderr
     assert "5 rows, 3 terms: 3 new, 0 decided before" in added.stderr
@@ -69,7 +69,7 @@ def test_export_and_import(run: Run, file: Path, built: Path, tmp_path: Path) ->
     ]
     only = run("project", "export", file, "--decided", "-o", tmp_path / "out.csv")
     assert only.exit_code == 0, only.stderr
-    assert [row["icd"] for row in rows((tmp_path / "out.csv").read_text())] == ["I21"]
+    assert [row["icd"] for row in rows((tmp_path / "out.csv").read_text(encoding="utf-8"))] == ["I21"]
     other = tmp_path / "other.nymlink"
     run("project", "new", other, "--index", built / "index")
     run("project", "add", other, tmp_path / "visits.csv")
@@ -97,7 +97,9 @@ def test_what_is_sure_is_accepted(run: Run, file: Path) -> None:
 
 def test_another_release(run: Run, file: Path, built: Path, tmp_path: Path) -> None:
     decided(file)
-    (tmp_path / "next.tsv").write_text("concept_id\tname\nX:3\tshort stature\nX:9\theart attack\n")
+    (tmp_path / "next.tsv").write_text(
+        "concept_id\tname\nX:3\tshort stature\nX:9\theart attack\n", encoding="utf-8"
+    )
     run("vocab", "build", tmp_path / "next.tsv", "-o", tmp_path / "next")
     run("index", "build", tmp_path / "next", "-o", tmp_path / "next-index", "--encoder", "none")
     result = run("project", "rebase", file, "--index", tmp_path / "next-index")
@@ -137,7 +139,7 @@ def test_bad_arguments_are_refused(
     said: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("table.csv").write_text(TABLE)
+    Path("table.csv").write_text(TABLE, encoding="utf-8")
     named = {"FILE": file, "INDEX": built / "index"}
     result = run("project", *(named.get(each, each) for each in arguments))
     assert result.exit_code == 2, result.output
@@ -170,8 +172,10 @@ def test_learning_and_forgetting(run: Run, file: Path, tmp_path: Path) -> None:
     ]
     assert "names.tsv: 1 names" in result.stderr
     assert "2 terms linked" in result.stderr
-    assert (tmp_path / "names.tsv").read_text().splitlines()[1] == "X:1\tshortt stature\tund\texact\t\t"
-    (tmp_path / "next.csv").write_text("finding\nShortt-stature\n")
+    assert (tmp_path / "names.tsv").read_text(encoding="utf-8").splitlines()[
+        1
+    ] == "X:1\tshortt stature\tund\texact\t\t"
+    (tmp_path / "next.csv").write_text("finding\nShortt-stature\n", encoding="utf-8")
     assert run("project", "add", file, tmp_path / "next.csv").exit_code == 0
     written = run("project", "export", file, "--format", "csv")
     assert "Shortt-stature,,next.csv,1,X:1," in written.stdout

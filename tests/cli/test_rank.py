@@ -36,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             f"{NAMES[at][: max(4, len(NAMES[at]) - draw.randrange(3))]}\tX:{at // 4}\tDisease"
             for at in draw.choices(range(len(NAMES)), k=count)
         ]
-        (made / f"{name}.tsv").write_text("\n".join(lines) + "\n")
+        (made / f"{name}.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     builder = TableBuilder()
     for number in range(50):
         builder.concept(f"X:{number}")
@@ -80,7 +80,7 @@ def test_it_learns_from_all_that_is_given(run: Run, index: Path, folder: Path) -
 
 
 def test_of_too_few_questions_nothing_is_measured(run: Run, index: Path, tmp_path: Path) -> None:
-    (tmp_path / "one.tsv").write_text(f"mention\tconcept_id\n{NAMES[0]}\tX:0\n")
+    (tmp_path / "one.tsv").write_text(f"mention\tconcept_id\n{NAMES[0]}\tX:0\n", encoding="utf-8")
     done = run("train", "rank", index, "--corpus", tmp_path / "one.tsv", "--left-out", 300, *QUICK)
     assert done.exit_code == 0, done.output
     assert "mentions of one: 1, too few to measure" in done.stdout
@@ -163,7 +163,7 @@ class TestExplain:
         assert "zzzz" in done.stdout
 
     def test_it_is_for_mentions_given_as_arguments(self, run: Run, index: Path, tmp_path: Path) -> None:
-        (tmp_path / "mentions.txt").write_text("gout\n")
+        (tmp_path / "mentions.txt").write_text("gout\n", encoding="utf-8")
         done = run("link", "--index", index, "--explain", "--file", tmp_path / "mentions.txt")
         assert done.exit_code == 2
         assert "--explain is for mentions given as arguments" in done.stderr
@@ -177,7 +177,10 @@ class TestExplain:
 
 def test_the_corpus_is_read_as_is_said(run: Run, index: Path, folder: Path, tmp_path: Path) -> None:
     renamed = tmp_path / "terms.tsv"
-    renamed.write_text((folder / "many.tsv").read_text().replace("mention\tconcept_id", "finding\tx_code", 1))
+    renamed.write_text(
+        (folder / "many.tsv").read_text(encoding="utf-8").replace("mention\tconcept_id", "finding\tx_code", 1),
+        encoding="utf-8",
+    )
     columns = ("--map-column", "mention=finding", "--map-column", "concept_id=x_code")
     done = run("train", "rank", index, "--corpus", renamed, *columns, *QUICK, "--left-out", 0)
     assert (done.exit_code, done.stdout.startswith("mentions of terms: ")) == (0, True), done.output

@@ -31,7 +31,7 @@ def reranker(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
-    (tmp_path / "notes.PubTator.txt").write_text(PUBTATOR)
+    (tmp_path / "notes.PubTator.txt").write_text(PUBTATOR, encoding="utf-8")
     return tmp_path / "notes.PubTator.txt"
 
 
@@ -58,12 +58,12 @@ def test_what_was_fitted_and_is_damaged_is_fitted_again(
         ("rerank", name, reranker, corpus, "--index", built / "index") for name in ("fit", "evaluate")
     )
     manifest = reranker / "manifest.json"
-    whole = json.loads(manifest.read_text())
+    whole = json.loads(manifest.read_text(encoding="utf-8"))
     write_manifest(reranker, {**whole, "fitted": {"weights": {"context": -1}, "candidates": 3}})
     refused = run(*evaluate)
     assert (refused.exit_code, "run `nymlink rerank fit` again" in refused.stderr) == (2, True)
     assert run(*fit).exit_code == 0
-    assert json.loads(manifest.read_text())["fitted"]["candidates"] == 64
+    assert json.loads(manifest.read_text(encoding="utf-8"))["fitted"]["candidates"] == 64
     assert run(*evaluate).exit_code == 0
 
 
@@ -73,7 +73,7 @@ def test_no_output_replaces_another_or_what_is_read(
     evaluate = ("rerank", "evaluate", reranker, corpus, "--index", built / "index")
     twice = run(*evaluate, "--output", tmp_path / "out", "--changes", tmp_path / "out")
     assert (twice.exit_code, "would be written twice" in twice.stderr) == (2, True)
-    before = corpus.read_text()
+    before = corpus.read_text(encoding="utf-8")
     read = run(*evaluate, "--changes", corpus)
     assert (read.exit_code, "is an input and would be overwritten" in read.stderr) == (2, True)
-    assert corpus.read_text() == before
+    assert corpus.read_text(encoding="utf-8") == before

@@ -34,7 +34,7 @@ def test_a_part_does_not_take_the_place_of_the_whole(run: Run, built: Path, tmp_
 
 def test_a_language_means_its_regions_as_when_the_vocabulary_is_built(run: Run, tmp_path: Path) -> None:
     table = tmp_path / "table.tsv"
-    table.write_text("id\tname\tlang\nA:1\ttumour\ten-GB\nA:2\tcancer\ten\nA:3\tKrebs\tde\n")
+    table.write_text("id\tname\tlang\nA:1\ttumour\ten-GB\nA:2\tcancer\ten\nA:3\tKrebs\tde\n", encoding="utf-8")
     assert run("vocab", "build", table, "-o", tmp_path / "all").exit_code == 0
     for code in ("en", "EN"):
         built = run("vocab", "build", table, "-o", tmp_path / "built", "--language", code)

@@ -77,7 +77,7 @@ def test_a_table_of_one_column_is_read_as_it_was_written(run: Run, built: Path, 
     assert [row["term"] for row in found] == cells
     assert [row["concept_id"] for row in found][1::4] == ["", ""]
     assert found[4]["concept_id"] == "X:3"
-    (tmp_path / "t.tsv").write_text(table)
+    (tmp_path / "t.tsv").write_text(table, encoding="utf-8")
     result = run("link", "--index", built / "index", "--column", "1", "--file", tmp_path / "t.tsv")
     header, first, *_ = result.stdout.splitlines()
     assert header == "term\trank\tconcept_id\tconcept_name\tmatched_name\tmatched_language\tscore\tnote"
@@ -114,7 +114,7 @@ def test_linking_again_and_again_adds_columns_of_other_names(run: Run, built: Pa
 def test_an_id_of_any_characters_comes_back_as_it_is(run: Run, tmp_path: Path) -> None:
     ids = ["A\t1", "B  2", "C,3", 'D"4']
     table = "".join(csv_line([id_, f"name {place}"]) for place, id_ in enumerate(ids))
-    (tmp_path / "t.csv").write_text("id,name\n" + table)
+    (tmp_path / "t.csv").write_text("id,name\n" + table, encoding="utf-8")
     assert run("vocab", "build", tmp_path / "t.csv", "-o", tmp_path / "v").exit_code == 0
     assert run("index", "build", tmp_path / "v", "-o", tmp_path / "index", "--encoder", "none").exit_code == 0
     mentions = "".join(f"name {place}\n" for place in range(len(ids)))

@@ -18,6 +18,10 @@ from tests.cli.conftest import Run
 NAME = "\x1b[2Jheart\x9b1m \u202eattack\u2066\x07"
 SHOWN = r"\u001b[2Jheart\u009b1m \u202eattack\u2066\u0007"
 
+unicode_arguments = pytest.mark.skipif(
+    sys.getfilesystemencoding() != "utf-8", reason="arguments and file names cannot hold it in this locale"
+)
+
 
 def on_a_terminal(*arguments: object) -> str:
     """What the command line sends to a terminal, on both of its outputs."""
@@ -42,12 +46,13 @@ def on_a_terminal(*arguments: object) -> str:
 @pytest.fixture
 def index(run: Run, tmp_path: Path) -> Path:
     """An index of one name that commands terminals, and the vocabulary beside it."""
-    (tmp_path / "t.tsv").write_text(f"id\tname\nX:1\t{NAME}\n")
+    (tmp_path / "t.tsv").write_text(f"id\tname\nX:1\t{NAME}\n", encoding="utf-8")
     assert run("vocab", "build", tmp_path / "t.tsv", "-o", tmp_path / "v").exit_code == 0
     assert run("index", "build", tmp_path / "v", "-o", tmp_path / "i", "--encoder", "none").exit_code == 0
     return tmp_path / "i"
 
 
+@unicode_arguments
 def test_a_terminal_is_sent_no_command(index: Path) -> None:
     for arguments in (
         ("link", "--index", index, NAME),
@@ -78,7 +83,7 @@ def test_a_table_shows_it_wherever_it_goes(run: Run, index: Path) -> None:
     [
         (("--column", "x"), f"id,{NAME}\n1,MI\n"),
         (("--column", "1", "--format", "jsonl"), f"{NAME},{NAME}\n1,MI\n"),
-        (("--file", NAME), None),
+        pytest.param(("--file", NAME), None, marks=unicode_arguments),
         (("--format", NAME), "MI\n"),
         ((f"--{NAME}",), "MI\n"),
         (("--column", "a", "--column", NAME), "a\n"),

@@ -28,7 +28,8 @@ def config(place: Path, tmp_path: Path) -> Path:
     path = tmp_path / "config.toml"
     path.write_text(
         f'vocab = "{place / "vocab"}"\nbase = "{place / "base"}"\noutput = "{tmp_path / "out"}"\n'
-        'batch_pairs = 48\ndevice = "cpu"\nlog_every = 1\n'
+        'batch_pairs = 48\ndevice = "cpu"\nlog_every = 1\n',
+        encoding="utf-8",
     )
     return path
 
@@ -77,7 +78,7 @@ def test_a_file_says_what_to_do_and_flags_have_the_last_word(
         *("--language", "en", "--evaluate", "dev", place / "processed_dev", place / "vocab"),
     )
     assert result.exit_code == 0, result.stderr
-    settings = json.loads((tmp_path / "out" / "run.json").read_text())["settings"]
+    settings = json.loads((tmp_path / "out" / "run.json").read_text(encoding="utf-8"))["settings"]
     chosen = ("epochs", "batch_pairs", "loss", "loss_settings", "mining", "languages")
     assert [settings[name] for name in chosen] == [2, 48, "circle", {"m": 0.25}, False, ["en"]]
     assert f"4 steps, weights of step 4 → {tmp_path / 'out'}" in result.stdout
@@ -106,11 +107,14 @@ def test_an_interrupted_training_says_how_to_go_on_and_does(
 def test_a_recipe_says_what_each_stage_made_and_goes_on(
     run: Run, config: Path, tmp_path: Path, interrupt_next_step: Callable[[], None]
 ) -> None:
-    (tmp_path / "en-de.txt").write_text("heart\tHerz\nfever\tFieber\nheart\n")
-    sap = "".join(line for line in config.read_text().splitlines(keepends=True) if "output" not in line)
+    (tmp_path / "en-de.txt").write_text("heart\tHerz\nfever\tFieber\nheart\n", encoding="utf-8")
+    sap = "".join(
+        line for line in config.read_text(encoding="utf-8").splitlines(keepends=True) if "output" not in line
+    )
     (tmp_path / "xl.toml").write_text(
         f'[[stage]]\ntrain = "sap"\n{sap}'
-        f'[[stage]]\ntrain = "translation"\ntranslations = ["{tmp_path / "en-de.txt"}"]\nmax_steps = 1\n'
+        f'[[stage]]\ntrain = "translation"\ntranslations = ["{tmp_path / "en-de.txt"}"]\nmax_steps = 1\n',
+        encoding="utf-8",
     )
     interrupt_next_step()
     stopped = run("train", "recipe", tmp_path / "xl.toml", "-o", tmp_path / "xl")
@@ -151,7 +155,7 @@ def test_biosyn_by_flags_alone_says_what_to_do_with_the_weight(run: Run, place: 
     for words in (built, fused):
         done = run(*(places.get(word, word) for word in words[1:]))
         assert done.exit_code == 0, done.stderr
-    weights = json.loads((output / "run.json").read_text())["result"]["fusion"]
+    weights = json.loads((output / "run.json").read_text(encoding="utf-8"))["result"]["fusion"]
     fusion = Index.load(tmp_path / "index").fusion.weights
     assert {name: fusion[name] for name in weights} == pytest.approx(weights, abs=1e-2)
 
@@ -196,7 +200,7 @@ def test_names_of_a_file_of_pairs_are_not_chosen(run: Run, tmp_path: Path, chose
 def test_wrong_files_are_said(run: Run, tmp_path: Path) -> None:
     assert "missing settings: base, output" in run("train", "sap").stderr
     path = tmp_path / "c.toml"
-    path.write_text("batch = 3\n")
+    path.write_text("batch = 3\n", encoding="utf-8")
     assert f"{path}: unknown settings: batch (line 1)" in run("train", "sap", path).stderr
     assert "no such file" in run("train", "sap", tmp_path / "none.toml").stderr
 

@@ -68,17 +68,17 @@ def test_each_kind_of_folder_is_whole_until_a_bit_is_flipped(run: Run, folder: P
 
 
 def test_foreign_files_are_named_and_do_no_harm(run: Run, folder: Path) -> None:
-    (folder / "index" / "notes.txt").write_text("mine")
+    (folder / "index" / "notes.txt").write_text("mine", encoding="utf-8")
     result = run("verify", folder / "index")
     assert (result.exit_code, "not nymlink's, not verified: notes.txt" in result.stdout) == (0, True)
 
 
 def test_what_cannot_be_verified_is_said(run: Run, folder: Path, tmp_path: Path) -> None:
     (tmp_path / "web").mkdir()
-    (tmp_path / "web" / "manifest.json").write_text('{"name": "a web page"}')
-    manifest = json.loads((folder / "vocab" / "manifest.json").read_text())
+    (tmp_path / "web" / "manifest.json").write_text('{"name": "a web page"}', encoding="utf-8")
+    manifest = json.loads((folder / "vocab" / "manifest.json").read_text(encoding="utf-8"))
     del manifest["digest"]
-    (folder / "vocab" / "manifest.json").write_text(json.dumps(manifest))
+    (folder / "vocab" / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     (tmp_path / "empty").mkdir()
     for place, message in (
         (tmp_path / "no", "no such folder"),
@@ -94,7 +94,7 @@ def test_what_cannot_be_verified_is_said(run: Run, folder: Path, tmp_path: Path)
 
 
 def test_a_damaged_manifest_is_damage(run: Run, folder: Path) -> None:
-    for byte in (0, (folder / "index" / "manifest.json").read_text().index('"concepts"') + 2):
+    for byte in (0, (folder / "index" / "manifest.json").read_text(encoding="utf-8").index('"concepts"') + 2):
         flip(folder / "index" / "manifest.json", byte)
         result = run("verify", folder / "index")
         assert (result.exit_code, "again" in result.stderr) == (1, True), result.output
@@ -103,7 +103,7 @@ def test_a_damaged_manifest_is_damage(run: Run, folder: Path) -> None:
 
 def test_a_training_is_verified_with_its_checkpoints(run: Run, folder: Path, tmp_path: Path) -> None:
     training = shutil.copytree(folder / "encoder", tmp_path / "training")
-    (training / "run.json").write_text(json.dumps({"recipe": "sap", "settings": {}, "data": {}}))
+    (training / "run.json").write_text(json.dumps({"recipe": "sap", "settings": {}, "data": {}}), encoding="utf-8")
     shutil.copytree(folder / "reranker", training / "checkpoints" / "step-000000001")
     assert run("verify", training).exit_code == 0
     flip(training / "checkpoints" / "step-000000001" / "entity" / "config.json", 9)

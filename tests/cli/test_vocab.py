@@ -12,7 +12,7 @@ def test_build_says_what_was_read(run: Run, built: Path, tmp_path: Path) -> None
 
 def test_rejected_input_is_reported_counted_and_costs_nothing_else(run: Run, tmp_path: Path) -> None:
     source = tmp_path / "names.txt"
-    source.write_text("D1||one\nno bars\nD2||two\nD3||three\n")
+    source.write_text("D1||one\nno bars\nD2||two\nD3||three\n", encoding="utf-8")
     result = run("vocab", "build", source, "-o", tmp_path / "v")
     assert result.exit_code == 1
     assert f"{source}:2:" in result.stderr
@@ -22,7 +22,7 @@ def test_rejected_input_is_reported_counted_and_costs_nothing_else(run: Run, tmp
 
 def test_an_ontology_without_names_is_said_to_have_none(run: Run, tmp_path: Path) -> None:
     source = tmp_path / "ids.obo"
-    source.write_text("format-version: 1.2\n\n[Term]\nid: X:1\n")
+    source.write_text("format-version: 1.2\n\n[Term]\nid: X:1\n", encoding="utf-8")
     result = run("vocab", "build", source, "-o", tmp_path / "v")
     assert (result.exit_code, result.stdout) == (1, f"1 concepts, 0 names → {tmp_path / 'v'}\n")
     assert f"{source}: none of its 1 concepts has a name" in result.stderr
@@ -30,7 +30,7 @@ def test_an_ontology_without_names_is_said_to_have_none(run: Run, tmp_path: Path
 
 def test_a_thousand_problems_are_not_a_thousand_lines(run: Run, tmp_path: Path) -> None:
     source = tmp_path / "names.txt"
-    source.write_text("D1||one\nD2||two\n" * 2000 + "broken\n" * 1000)
+    source.write_text("D1||one\nD2||two\n" * 2000 + "broken\n" * 1000, encoding="utf-8")
     result = run("vocab", "build", source, "-o", tmp_path / "v")
     assert result.exit_code == 1
     assert "1,000 places in the input were rejected" in result.stderr
@@ -39,7 +39,7 @@ def test_a_thousand_problems_are_not_a_thousand_lines(run: Run, tmp_path: Path) 
 
 def test_unusable_input_is_an_error_without_a_traceback(run: Run, tmp_path: Path) -> None:
     empty = tmp_path / "empty.obo"
-    empty.write_text("")
+    empty.write_text("", encoding="utf-8")
     for source in (empty, tmp_path / "missing.obo"):
         result = run("vocab", "build", source, "-o", tmp_path / "v")
         assert result.exit_code == 2
@@ -50,15 +50,15 @@ def test_unusable_input_is_an_error_without_a_traceback(run: Run, tmp_path: Path
 
 def test_nothing_that_is_not_ours_is_overwritten(run: Run, built: Path, tmp_path: Path) -> None:
     (tmp_path / "precious").mkdir()
-    (tmp_path / "precious" / "thesis.tex").write_text("words")
+    (tmp_path / "precious" / "thesis.tex").write_text("words", encoding="utf-8")
     result = run("vocab", "build", built / "table.tsv.gz", "-o", tmp_path / "precious")
     assert result.exit_code == 2
-    assert (tmp_path / "precious" / "thesis.tex").read_text() == "words"
+    assert (tmp_path / "precious" / "thesis.tex").read_text(encoding="utf-8") == "words"
 
 
 def test_columns_languages_and_format_can_be_chosen(run: Run, tmp_path: Path) -> None:
     source = tmp_path / "terms.csv"
-    source.write_text("title,nr,sprache\nheart attack,7,en\nHerzinfarkt,7,de\n")
+    source.write_text("title,nr,sprache\nheart attack,7,en\nHerzinfarkt,7,de\n", encoding="utf-8")
     options = (
         "--map-column",
         "id=nr",
@@ -78,7 +78,9 @@ def test_columns_languages_and_format_can_be_chosen(run: Run, tmp_path: Path) ->
 
 def test_ids_taken_for_languages_are_an_error_without_a_traceback(run: Run, tmp_path: Path) -> None:
     source = tmp_path / "terms.csv"
-    source.write_text("nr,name\n" + "".join(f"HP_{number:07},name {number}\n" for number in range(33_000)))
+    source.write_text(
+        "nr,name\n" + "".join(f"HP_{number:07},name {number}\n" for number in range(33_000)), encoding="utf-8"
+    )
     options = ("--map-column", "id=nr", "--map-column", "lang=nr")
     result = run("vocab", "build", source, "-o", tmp_path / "v", "--input-format", "table", *options)
     assert result.exit_code == 2
@@ -118,7 +120,7 @@ def test_a_folder_that_is_no_vocabulary_is_refused(run: Run, built: Path, tmp_pa
 
 
 def test_a_column_is_named_once_and_one_that_is_not_read_is_mentioned(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("Kennung,Name,Synonyme\nX:1,eins,one\n")
+    (tmp_path / "t.csv").write_text("Kennung,Name,Synonyme\nX:1,eins,one\n", encoding="utf-8")
     refused = run("vocab", "build", tmp_path / "t.csv", "-o", tmp_path / "v")
     assert refused.exit_code == 2
     assert "the file has: Kennung, Name, Synonyme" in refused.stderr

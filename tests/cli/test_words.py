@@ -6,6 +6,7 @@ import re
 import shlex
 from collections import defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import pytest
@@ -54,7 +55,10 @@ def examples(command: click.Command) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_each_command_has_examples_that_it_would_take(name: str) -> None:
+def test_each_command_has_examples_that_it_would_take(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     words = name.split()
     own = [each for each in examples(COMMANDS[name]) if each[: len(words)] == words]
     assert own, "an example of the command itself"

@@ -29,7 +29,7 @@ def test_a_benchmark_is_built_and_run(run: Run, built: Path, tmp_path: Path) -> 
     measured = run("xlbel", "evaluate", output, "--index", built / "index", "--without-own-names", "-o", figures)
     assert measured.exit_code == 0, measured.output
     assert "index, own names out" in measured.stdout
-    results = json.loads(figures.read_text())["results"]
+    results = json.loads(figures.read_text(encoding="utf-8"))["results"]
     assert [(result["stage"], result["own_names"], result["acc@1"]) for result in results] == [
         ("index", True, 0.5 if results[0]["acc@1"] == 0.5 else 1.0),
         ("index", False, results[1]["acc@1"]),

@@ -366,7 +366,7 @@ def test_documents_have_ids_of_their_own_and_plain_dictionaries(name: str, tmp_p
 
 def test_an_unknown_format_lists_the_known_ones(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
-    path.write_text("pain\n")
+    path.write_text("pain\n", encoding="utf-8")
     with pytest.raises(UnknownNameError, match="pubtator"):
         read_corpus(path, format="nonsense")
 

@@ -238,13 +238,13 @@ def test_csv_keeps_what_it_can_of_a_table() -> None:
 def test_links_write_themselves(tmp_path: Path) -> None:
     links = Links(LINKS[:4])
     links.write(tmp_path / "links.jsonl")
-    assert [json.loads(line) for line in (tmp_path / "links.jsonl").read_text().splitlines()] == [
+    assert [json.loads(line) for line in (tmp_path / "links.jsonl").read_text(encoding="utf-8").splitlines()] == [
         link.to_dict() for link in links
     ]
     stream = io.StringIO()
     links.write(stream)
     links.write(str(tmp_path / "links"), format="tsv")
-    assert stream.getvalue() == (tmp_path / "links").read_text()
+    assert stream.getvalue() == (tmp_path / "links").read_text(encoding="utf-8")
     with pytest.raises(UnknownFormatError, match=r"links\.docx: the ending \.docx tells no format of links"):
         links.write(tmp_path / "links.docx")
     with pytest.raises(UnknownNameError, match="unknown format of links 'docx'; known: bioc-json"):

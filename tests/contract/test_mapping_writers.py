@@ -140,7 +140,7 @@ def test_usagi_has_its_columns_and_adjacent_rows(tmp_path: Path) -> None:
     assert re.fullmatch(r"1[0-9]{12}", rows[0]["createdOn"])
     assert rows[4]["createdOn"] == "0"
     # Approved there, they are gold here.
-    (tmp_path / "review.csv").write_text(text.replace("UNCHECKED", "APPROVED"))
+    (tmp_path / "review.csv").write_text(text.replace("UNCHECKED", "APPROVED"), encoding="utf-8")
     gold = [mention.concept_ids for _, mention in read_corpus(tmp_path / "review.csv").mentions()]
     assert gold == [("OMOP:44",), ("OMOP:44",), ("OMOP:46",), ("OMOP:44",), (), ("OMOP:44", "OMOP:46")]
 
@@ -261,7 +261,7 @@ def test_a_cell_that_would_be_run_stays_text_and_is_said(tmp_path: Path) -> None
     links = Links([replace(EXACT, mention=Mention("=1+1"), candidates=EXACT.candidates[:1])])
     with pytest.warns(UserWarning, match="1 cells that a spreadsheet would take for formulas"):
         links.write(tmp_path / "links.tsv")
-    assert "\n'=1+1\t" in (tmp_path / "links.tsv").read_text()
+    assert "\n'=1+1\t" in (tmp_path / "links.tsv").read_text(encoding="utf-8")
     ((_, mention),) = read_corpus(tmp_path / "links.tsv").mentions()
     assert mention.text == "=1+1"
 

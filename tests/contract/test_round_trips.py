@@ -150,7 +150,7 @@ def test_brat_is_read_by_bioc_and_has_lines_of_concepts(tmp_path: Path) -> None:
     ]
     assert found[1] == ("T2", "Breast cancer", [(0, 6), (19, 25)])
     assert len(found) == 4
-    lines = (folder / "10_a_b.ann").read_text().splitlines()
+    lines = (folder / "10_a_b.ann").read_text(encoding="utf-8").splitlines()
     assert [line.split("\t")[1] for line in lines if line.startswith("N")] == [
         "Reference T1 MESH:D1",
         "Reference T1 id:D2",

@@ -16,7 +16,7 @@ OBO = "format-version: 1.2\n\n[Term]\nid: A:1\nname: a\n"
 
 def test_a_format_is_told_by_content_not_by_name(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
-    path.write_text(OBO)
+    path.write_text(OBO, encoding="utf-8")
     assert find_format(VOCABULARY_FORMATS, path).name == "obo"
     assert find_format(VOCABULARY_FORMATS, path, "table").name == "table"
 
@@ -27,7 +27,7 @@ def test_a_format_is_told_by_content_not_by_name(tmp_path: Path) -> None:
 )
 def test_what_is_of_no_format_is_refused(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "x"
-    path.write_text(content)
+    path.write_text(content, encoding="utf-8")
     with pytest.raises(InputError, match=message):
         find_format(VOCABULARY_FORMATS, path)
 
@@ -37,7 +37,7 @@ def test_what_is_missing_or_unknown_is_said(tmp_path: Path) -> None:
         for wanted in (None, "obo"):
             with pytest.raises(InputError, match=message):
                 find_format(VOCABULARY_FORMATS, tmp_path / name, wanted)
-    (tmp_path / "x").write_text(OBO)
+    (tmp_path / "x").write_text(OBO, encoding="utf-8")
     with pytest.raises(UnknownNameError, match="known: "):
         find_format(VOCABULARY_FORMATS, tmp_path / "x", "wordperfect")
 

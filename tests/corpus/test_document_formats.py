@@ -95,7 +95,7 @@ def test_units_are_those_of_encodings(unit: OffsetUnit) -> None:
 
 def test_passages_out_of_order_are_put_in_order(tmp_path: Path) -> None:
     later = (8, "gout", annotation("gout", (8, 12)))
-    (tmp_path / "a.xml").write_text(xml(document("7", later, (0, "Title.", ""))))
+    (tmp_path / "a.xml").write_text(xml(document("7", later, (0, "Title.", ""))), encoding="utf-8")
     (found,), problems = read(tmp_path / "a.xml")
     assert (found.text, found.mentions[0].start) == ("Title.\n gout", 8)
     assert (problems.repaired, problems.rejected) == (1, 0)
@@ -104,7 +104,7 @@ def test_passages_out_of_order_are_put_in_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize("offset", [3, 10**9])
 def test_passages_that_overlap_or_are_far_away_follow_each_other(offset: int, tmp_path: Path) -> None:
     other = (offset, "gout", annotation("gout", (offset, offset + 4)))
-    (tmp_path / "a.xml").write_text(xml(document("7", (0, "Title.", ""), other)))
+    (tmp_path / "a.xml").write_text(xml(document("7", (0, "Title.", ""), other)), encoding="utf-8")
     (found,), problems = read(tmp_path / "a.xml")
     assert (found.text, found.mentions[0].start) == ("Title.\ngout", 7)
     assert problems.repaired == 1
@@ -114,7 +114,7 @@ def test_an_annotation_may_stand_with_another_passage_or_in_a_sentence(tmp_path:
     sentence = f"<sentence><offset>7</offset><text>gout</text>{annotation('gout', (7, 11), key='MESH')}</sentence>"
     other = f"<passage><offset>7</offset>{sentence}</passage>"
     own = document("7", (0, "Title.", annotation("gout", (7, 11)))).replace("</document>", f"{other}</document>")
-    (tmp_path / "a.xml").write_text(xml(own))
+    (tmp_path / "a.xml").write_text(xml(own), encoding="utf-8")
     (found,), problems = read(tmp_path / "a.xml")
     assert [(mention.start, mention.concept_ids) for mention in found.mentions] == [(7, ("D1",))] * 2
     assert problems.count == 0
@@ -131,7 +131,7 @@ def test_wrong_and_overlapping_offsets_cost_only_themselves(tmp_path: Path) -> N
             annotation("toe", (0, 0)),
         ]
     )
-    (tmp_path / "a.xml").write_text(xml(document("7", (0, "gout", annotations))))
+    (tmp_path / "a.xml").write_text(xml(document("7", (0, "gout", annotations))), encoding="utf-8")
     (found,), problems = read(tmp_path / "a.xml")
     assert [(each.text, each.start) for each in found.mentions] == [
         *(("gout", 0), ("gout", 0), ("gout", None), ("go t", None), ("toe", None))
@@ -146,14 +146,16 @@ BOMB = '<!DOCTYPE c [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>'
     "prologue", [BOMB, '<!DOCTYPE c [<!ENTITY x SYSTEM "file:///etc/passwd">]>'], ids=["bomb", "other file"]
 )
 def test_entities_are_refused(prologue: str, tmp_path: Path) -> None:
-    (tmp_path / "a.xml").write_text(prologue + xml(document("7", (0, "&b;", ""))))
+    (tmp_path / "a.xml").write_text(prologue + xml(document("7", (0, "&b;", ""))), encoding="utf-8")
     with pytest.raises(InputError, match="declares the entity"):
         read(tmp_path / "a.xml")
 
 
 def test_a_broken_document_is_left_out_and_others_read(tmp_path: Path) -> None:
     documents = [document("1", (0, "x", "")), document("2", (0, "x", "")).replace("<offset>0", "<offset>zero")]
-    (tmp_path / "a.xml").write_text("\n".join([xml(*documents, document("3", (0, "x", "")), document("1"))]))
+    (tmp_path / "a.xml").write_text(
+        "\n".join([xml(*documents, document("3", (0, "x", "")), document("1"))]), encoding="utf-8"
+    )
     found, problems = read(tmp_path / "a.xml")
     assert [each.id for each in found] == ["1", "3"]
     assert [each.message for each in problems.first] == [
@@ -190,7 +192,7 @@ def test_json_of_bioc_in_all_its_shapes(wrap: Any, tmp_path: Path) -> None:
             }
         ],
     }
-    (tmp_path / "a.json").write_text(wrap(value))
+    (tmp_path / "a.json").write_text(wrap(value), encoding="utf-8")
     (found,), problems = read(tmp_path / "a.json")
     assert [(each.text, each.start, each.concept_ids) for each in found.mentions] == [("gout", 2, ("D1", "D2"))]
     assert (found.id, problems.rejected, problems.repaired) == ("7", 2, 0)
@@ -226,9 +228,9 @@ E1\tDisease:T1
 def test_brat_that_is_broken(tmp_path: Path) -> None:
     annotations = "T1\tD 2 6\tgout\nT2\tD 0 99\tnothing\nT3\tD x\tgout\nN1\tReference T9 D1\tx\n"
     folder = brat(tmp_path / "b", b"\xfc gout \0", annotations)
-    (folder / "2.ann").write_text("T1\tD 0 4\tgout\n")
-    (folder / "3.ann").write_text("")
-    (folder / "3.txt").write_text("Nothing.")
+    (folder / "2.ann").write_text("T1\tD 0 4\tgout\n", encoding="utf-8")
+    (folder / "3.ann").write_text("", encoding="utf-8")
+    (folder / "3.txt").write_text("Nothing.", encoding="utf-8")
     (first, second, third), problems = read(folder)
     assert (first.text, [each.start for each in first.mentions]) == ("ü gout \0", [2, None])
     assert (second.id, second.mentions[0].start) == ("2", None)
@@ -243,7 +245,8 @@ def test_brat_that_is_broken(tmp_path: Path) -> None:
 def test_conll_in_another_order_and_broken(tmp_path: Path) -> None:
     (tmp_path / "a.conll").write_text(
         "-DOCSTART- (7)\nB-Disease\t0\t4\tgout\nI-Disease\t5\t7\tof\nO\t9\t10\t,\nI-Drug\t11\t12\tx\nO\t2\t3\tx\n"
-        "O\t13\t20\tshort\n\nU-Drug\t12\t13\ty\n-DOCSTART-\nO\t0\t1\tz\n"
+        "O\t13\t20\tshort\n\nU-Drug\t12\t13\ty\n-DOCSTART-\nO\t0\t1\tz\n",
+        encoding="utf-8",
     )
     (first, second), problems = read(tmp_path / "a.conll")
     assert first.text == "gout of  , xy"
@@ -258,7 +261,7 @@ _NORMALISED = {"passages": [], "entities": [{"text": ["x"], "offsets": [[0, 1]],
 
 @pytest.mark.parametrize("content", ["9" * 30, "[1, null, []]", '"text"', json.dumps(_NORMALISED)])
 def test_bigbio_without_objects_is_an_error(content: str, tmp_path: Path) -> None:
-    (tmp_path / "a.json").write_text(content)
+    (tmp_path / "a.json").write_text(content, encoding="utf-8")
     with pytest.raises(InputError, match="not of BigBIO's schema"):
         read_corpus(tmp_path / "a.json", format="bigbio")
 
@@ -277,7 +280,7 @@ def test_bigbio_in_columns_and_in_parquet(tmp_path: Path) -> None:
         },
     }
     broken = {"id": "y", "passages": [{"text": ["a"]}], "entities": []}
-    (tmp_path / "a.jsonl").write_text(json.dumps(row) + "\n" + json.dumps(broken) + "\n")
+    (tmp_path / "a.jsonl").write_text(json.dumps(row) + "\n" + json.dumps(broken) + "\n", encoding="utf-8")
     (found,), problems = read(tmp_path / "a.jsonl")
     assert [(each.start, each.concept_ids) for each in found.mentions] == [(2, ("MESH:D1",))]
     assert problems.rejected == 1

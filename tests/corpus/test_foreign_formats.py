@@ -122,7 +122,7 @@ def test_a_format_with_a_reader_is_given_to_it(tmp_path: Path, name: str, text: 
 
 def test_a_caller_who_knows_better_gets_the_lines(tmp_path: Path) -> None:
     path = tmp_path / "mentions.txt"
-    path.write_text(STANDOFF)
+    path.write_text(STANDOFF, encoding="utf-8")
     assert len(read_corpus(path, format="lines")) == 6
 
 

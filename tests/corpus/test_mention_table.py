@@ -401,7 +401,7 @@ def test_what_was_guessed_is_said_and_cells_are_restored(tmp_path: Path) -> None
 
 
 def test_a_mention_with_a_nul_is_left_out(tmp_path: Path) -> None:
-    (tmp_path / "t.tsv").write_text("mention\tid\ngout\tD1\ngo\0ut\tD1\n")
+    (tmp_path / "t.tsv").write_text("mention\tid\ngout\tD1\ngo\0ut\tD1\n", encoding="utf-8")
     problems = Problems()
     corpus = read_corpus(tmp_path / "t.tsv", format="table", problems=problems)
     assert (len(rows(corpus)), problems.rejected) == (1, 1)

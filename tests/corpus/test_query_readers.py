@@ -152,5 +152,5 @@ def test_a_folder_of_something_else_is_no_gsc(tmp_path: Path) -> None:
     [("es_1k_test_query.txt", "es"), ("zh_1k_test_query_with_context.txt", "zh"), ("my_queries.txt", None)],
 )
 def test_xlbel_files_say_their_language(name: str, language: str | None, tmp_path: Path) -> None:
-    (tmp_path / name).write_text("C1||angst\nC2||dolor\n")
+    (tmp_path / name).write_text("C1||angst\nC2||dolor\n", encoding="utf-8")
     assert [mention.language for _, mention in read_corpus(tmp_path / name).mentions()] == [language] * 2

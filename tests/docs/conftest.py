@@ -80,8 +80,12 @@ def xl_mini(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if XL_MINI not in ENCODERS.names():
         info = tmp_path / "site" / "nymlink_xl_mini-0.dist-info"
         info.mkdir(parents=True)
-        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: nymlink-xl-mini\nVersion: 0\n")
-        (info / "entry_points.txt").write_text(f"[{ENCODERS.group}]\n{XL_MINI} = nymlink_xl_mini:FOLDER\n")
+        (info / "METADATA").write_text(
+            "Metadata-Version: 2.1\nName: nymlink-xl-mini\nVersion: 0\n", encoding="utf-8"
+        )
+        (info / "entry_points.txt").write_text(
+            f"[{ENCODERS.group}]\n{XL_MINI} = nymlink_xl_mini:FOLDER\n", encoding="utf-8"
+        )
         monkeypatch.syspath_prepend(str(info.parent))
         monkeypatch.syspath_prepend(str(ROOT / "models" / "nymlink-xl-mini" / "src"))
         # A registry as a new process has it: entry points are looked for once in each.

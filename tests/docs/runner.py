@@ -148,7 +148,7 @@ class Runner:
         self._server = subprocess.Popen(
             [sys.executable, "-m", "nymlink", *words, "--port", "0"],
             stderr=subprocess.PIPE,
-            text=True,
+            encoding="utf-8",
             env=environment,
         )
         assert self._server.stderr is not None
@@ -201,7 +201,7 @@ class Runner:
         """Run any other command line."""
         script = self.folder / ".bin" / "nymlink"
         script.parent.mkdir(exist_ok=True)
-        script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m nymlink "$@"\n')
+        script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m nymlink "$@"\n', encoding="utf-8")
         script.chmod(0o755)
         environment = os.environ | {
             "PATH": f"{script.parent}{os.pathsep}{os.environ['PATH']}",
@@ -211,7 +211,9 @@ class Runner:
             "NYMLINK_DATA": str(self.folder),
         }
         bash = shutil.which("bash") or "sh"
-        done = subprocess.run([bash, "-c", line], env=environment, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(
+            [bash, "-c", line], env=environment, capture_output=True, encoding="utf-8", timeout=120
+        )
         return done.returncode, done.stdout + done.stderr
 
 

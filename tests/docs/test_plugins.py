@@ -26,7 +26,7 @@ def shown() -> dict[str, Any]:
 
 
 def test_the_reader_reads(shown: dict[str, Any], tmp_path: Path) -> None:
-    (tmp_path / "codes").write_text("C1;heart attack\nC2;gout\n")
+    (tmp_path / "codes").write_text("C1;heart attack\nC2;gout\n", encoding="utf-8")
     tables = shown["READER"].read(tmp_path / "codes", options=ReadOptions(), problems=Problems())
     assert tables.names.column("text").to_pylist() == ["heart attack", "gout"]
 

@@ -114,7 +114,7 @@ class Disease:
 def diseases() -> list[Disease]:
     """Return the concepts of ``examples/diseases.obo``."""
     found = []
-    for term in (EXAMPLES / "diseases.obo").read_text().split("[Term]")[1:]:
+    for term in (EXAMPLES / "diseases.obo").read_text(encoding="utf-8").split("[Term]")[1:]:
         names = (*re.findall(r"^name: (.+)", term, re.M), *re.findall(r'^synonym: "([^"]+)"', term, re.M))
         mesh = re.search(r"^xref: MESH:(\w+)", term, re.M)
         found.append(Disease(re.findall(r"^id: (\S+)", term, re.M)[0], names, mesh[1] if mesh else "D004194"))
@@ -145,7 +145,7 @@ def make(folder: Path, lent: Path) -> None:
 
 def _sources(folder: Path) -> None:
     known = diseases()
-    obo = (EXAMPLES / "diseases.obo").read_text()
+    obo = (EXAMPLES / "diseases.obo").read_text(encoding="utf-8")
 
     def write(name: str, text: str) -> None:
         (folder / name).write_text(text, encoding="utf-8")
@@ -196,7 +196,8 @@ def _umls(folder: Path) -> None:
     SAMPLES["rrf"].write(folder, text.encode())
     (folder / "MRSTY.RRF").write_text(
         "C0000001|T047|B2.2.1.2.1|Disease or Syndrome|AT1|256|\n"
-        "C0000002|T191|B2.2.1.2.1.2|Neoplastic Process|AT2|256|\n"
+        "C0000002|T191|B2.2.1.2.1.2|Neoplastic Process|AT2|256|\n",
+        encoding="utf-8",
     )
 
 

@@ -24,20 +24,20 @@ _NAMES = {"AutoConfig": "code.Config", "AutoModel": "code.Model", "AutoTokenizer
 
 def said(path: Path, **more: Any) -> None:
     """Let a JSON file say more."""
-    known = json.loads(path.read_text()) if path.is_file() else {}
-    path.write_text(json.dumps({**known, **more}))
+    known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    path.write_text(json.dumps({**known, **more}), encoding="utf-8")
 
 
 def code(folder: Path, ran: Path) -> dict[str, Any]:
     """Put code into a folder that leaves the file ``ran``; what asks for it."""
-    (folder / "code.py").write_text(CODE.format(ran=str(ran)))
+    (folder / "code.py").write_text(CODE.format(ran=str(ran)), encoding="utf-8")
     return {"auto_map": _NAMES}
 
 
 def _words(folder: Path) -> None:
     """Keep the tokenizer in the old form, which transformers reads."""
-    words = json.loads((folder / "tokenizer.json").read_text())["model"]["vocab"]
-    (folder / "vocab.txt").write_text("\n".join(words))
+    words = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
+    (folder / "vocab.txt").write_text("\n".join(words), encoding="utf-8")
     (folder / "tokenizer.json").unlink()
 
 
@@ -78,7 +78,7 @@ def tokenizer_by_model(folder: Path, ran: Path) -> Path:
 def module(folder: Path, ran: Path) -> Path:
     code(folder, ran)
     modules = [{"path": "", "type": "code.Transformer"}, {"path": "1_Pooling", "type": "code.Pooling"}]
-    (folder / "modules.json").write_text(json.dumps(modules))
+    (folder / "modules.json").write_text(json.dumps(modules), encoding="utf-8")
     return folder / "modules.json"
 
 

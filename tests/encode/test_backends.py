@@ -281,9 +281,9 @@ def test_onnx_without_memory(saved: Path, tmp_path: Path, capfd: pytest.CaptureF
     shutil.copytree(saved, folder)
     (folder / "manifest.json").unlink()
     # Else its width would give it away.
-    config = json.loads((folder / "config.json").read_text())
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     del config["hidden_size"]
-    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
     (folder / "onnx").mkdir()
     opset = [helper.make_opsetid("", 20)]
     save(helper.make_model(graph, opset_imports=opset, ir_version=10), str(folder / "onnx" / "model.onnx"))

@@ -151,10 +151,12 @@ def test_the_fingerprint_is_of_all_that_makes_a_vector(saved: Path, tmp_path: Pa
 
 def test_the_fingerprint_is_of_the_configuration_too(bert: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(bert, tmp_path / "bert")
-    config = json.loads((bert / "config.json").read_text())
+    config = json.loads((bert / "config.json").read_text(encoding="utf-8"))
 
     def changed(change: dict[str, Any]) -> Encoder:
-        (folder / "config.json").write_text(json.dumps(dict(reversed((config | change).items()))))
+        (folder / "config.json").write_text(
+            json.dumps(dict(reversed((config | change).items()))), encoding="utf-8"
+        )
         return Encoder.load(folder, precision="fp32")
 
     ours, other = Encoder.load(bert, precision="fp32"), changed({"num_attention_heads": 2})

@@ -88,7 +88,7 @@ def serving(folder: Path) -> Iterator[tuple[str, list[str]]]:
 def load(address: str, home: Path, *arguments: str, **more: str) -> str:
     environment = {**os.environ, "HF_ENDPOINT": address, "HF_HOME": str(home), "HF_HUB_DISABLE_XET": "1", **more}
     command = [sys.executable, "-W", "ignore", "-c", SCRIPT, *arguments]
-    found = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    found = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", check=False)
     assert found.returncode == 0, found.stderr
     return found.stdout.strip()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 def run(script: str, *arguments: object) -> str:
     found = subprocess.run(
-        [sys.executable, "-c", script, *map(str, arguments)], capture_output=True, text=True, check=False
+        [sys.executable, "-c", script, *map(str, arguments)], capture_output=True, encoding="utf-8", check=False
     )
     assert found.returncode == 0, found.stderr
     return found.stdout

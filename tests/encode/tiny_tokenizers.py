@@ -97,7 +97,7 @@ def folder(path: Path, base: Base) -> Path:
         return path
     tokenizer.model.save(str(path))
     cased = {"do_lower_case": False, "strip_accents": False} if base.family == "bert" else {}
-    (path / "tokenizer_config.json").write_text(json.dumps(cased))
+    (path / "tokenizer_config.json").write_text(json.dumps(cased), encoding="utf-8")
     return path
 
 

@@ -151,7 +151,7 @@ def test_a_vocabulary_of_another_index_is_noticed(saved: Path, tmp_path: Path) -
 
 def test_foreign_files_are_refused_before_anything_is_built(saved: Path, encoder: Encoder, tmp_path: Path) -> None:
     directory = shutil.copytree(saved, tmp_path / "copy")
-    (directory / "notes.txt").write_text("mine")
+    (directory / "notes.txt").write_text("mine", encoding="utf-8")
 
     class Nothing:
         def __getattr__(self, name: str) -> object:
@@ -160,4 +160,4 @@ def test_foreign_files_are_refused_before_anything_is_built(saved: Path, encoder
     with pytest.raises(OutputError, match=r"would be lost: notes\.txt: move them"):
         Index.build(Nothing(), directory=directory, encoder=None)  # type: ignore[arg-type]
     assert np.array_equal(found(saved, encoder), found(directory, encoder))
-    assert json.loads((directory / "manifest.json").read_text())
+    assert json.loads((directory / "manifest.json").read_text(encoding="utf-8"))

@@ -14,8 +14,10 @@ from tests.index.small import many_names
 @pytest.mark.filterwarnings("ignore:.*longer than 25 tokens")
 def test_dense_search_is_measured(tmp_path: Path, script: Callable[[str], Any]) -> None:
     benchmark, folder, names = script("search.dense_search"), str(tmp_path), many_names(300)
-    (tmp_path / "names.txt").write_text("".join(f"D{at}||{name}\n" for at, name in enumerate(names)))
-    (tmp_path / "queries.json").write_text(json.dumps([name[1:] for name in names[:12]]))
+    (tmp_path / "names.txt").write_text(
+        "".join(f"D{at}||{name}\n" for at, name in enumerate(names)), encoding="utf-8"
+    )
+    (tmp_path / "queries.json").write_text(json.dumps([name[1:] for name in names[:12]]), encoding="utf-8")
     model = str(tiny.folder(tmp_path / "model"))
     encoded = benchmark.encode(str(tmp_path / "names.txt"), str(tmp_path / "queries.json"), model, folder)
     lines = {}

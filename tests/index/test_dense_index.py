@@ -174,7 +174,7 @@ def test_codes_that_are_damaged_or_gone_are_noticed(model: Path, tmp_path: Path,
     Index.build(VOCABULARY, directory=directory, encoder=model)
     path = directory / "dense" / file
     np.save(path, np.load(path)[:-1])
-    seal(directory, json.loads((directory / "manifest.json").read_text()))
+    seal(directory, json.loads((directory / "manifest.json").read_text(encoding="utf-8")))
     with pytest.raises(StoreError, match="its codes are"):
         Index.load(directory)
     path.unlink()
@@ -187,7 +187,7 @@ def test_vectors_that_do_not_fit_are_noticed(saved: Path, tmp_path: Path, file: 
     directory = shutil.copytree(saved, tmp_path / "copy")
     for damaged in (np.zeros((320, 31), np.float16), np.zeros((319, 32), np.float16), np.zeros((320, 32))):
         np.save(directory / "dense" / file, damaged)
-        seal(directory, json.loads((directory / "manifest.json").read_text()))
+        seal(directory, json.loads((directory / "manifest.json").read_text(encoding="utf-8")))
         with pytest.raises(StoreError, match="its vectors are"):
             Index.load(directory)
 
@@ -207,7 +207,7 @@ def test_vectors_that_do_not_fit_are_noticed(saved: Path, tmp_path: Path, file: 
 )
 def test_settings_that_make_no_sense_are_an_error(saved: Path, tmp_path: Path, change: dict[str, Any]) -> None:
     directory = shutil.copytree(saved, tmp_path / "copy")
-    manifest = json.loads((directory / "manifest.json").read_text())
+    manifest = json.loads((directory / "manifest.json").read_text(encoding="utf-8"))
     manifest["settings"] |= change
     write_manifest(directory, manifest)
     with pytest.raises(StoreError, match="damaged"):
@@ -276,7 +276,7 @@ def test_a_damaged_approximate_search_is_an_error(encoder: Encoder, tmp_path: Pa
     path.write_bytes(b"\0" * path.stat().st_size)
     with pytest.raises(StoreError, match=r"neighbours\.faiss is damaged"):
         Index.load(tmp_path / "i", encoder=encoder).match(["heart"], 1)
-    seal(tmp_path / "i", json.loads((tmp_path / "i" / "manifest.json").read_text()))
+    seal(tmp_path / "i", json.loads((tmp_path / "i" / "manifest.json").read_text(encoding="utf-8")))
     with pytest.raises(StoreError, match=r"neighbours\.faiss: cannot be read"):
         Index.load(tmp_path / "i", encoder=encoder).match(["heart"], 1)
 

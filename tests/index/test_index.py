@@ -147,10 +147,10 @@ def test_an_unknown_preset_is_an_error_that_lists_the_known_ones() -> None:
 
 
 def test_it_does_not_replace_what_is_not_its_own(tmp_path: Path) -> None:
-    (tmp_path / "letter.txt").write_text("dear")
+    (tmp_path / "letter.txt").write_text("dear", encoding="utf-8")
     with pytest.raises(OutputError):
         Index.build(VOCABULARY, sparse="none", encoder=None).save(tmp_path)
-    assert (tmp_path / "letter.txt").read_text() == "dear"
+    assert (tmp_path / "letter.txt").read_text(encoding="utf-8") == "dear"
 
 
 def test_it_does_not_replace_the_vocabulary_it_is_made_of(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_what_is_missing_or_of_another_kind_is_an_error(saved: Path, tmp_path: P
 
 def test_another_format_version_is_an_error(saved: Path, tmp_path: Path) -> None:
     directory = shutil.copytree(saved, tmp_path / "copy")
-    manifest = json.loads((directory / "manifest.json").read_text())
+    manifest = json.loads((directory / "manifest.json").read_text(encoding="utf-8"))
     manifest["format"] += 1
     write_manifest(directory, manifest)
     with pytest.raises(StoreError, match="format"):
@@ -219,7 +219,7 @@ def test_files_that_do_not_belong_together_are_noticed(saved: Path, tmp_path: Pa
     for name in ("entries.arrow", "entry_offsets.npy", *sparse):
         directory = shutil.copytree(saved, tmp_path / "copy", dirs_exist_ok=True)
         shutil.copy(other / name, directory / name)
-        seal(directory, json.loads((directory / "manifest.json").read_text()))
+        seal(directory, json.loads((directory / "manifest.json").read_text(encoding="utf-8")))
         with pytest.raises(StoreError, match="damaged"):
             Index.load(directory)
 
@@ -231,7 +231,7 @@ def test_a_number_that_leads_out_of_memory_is_noticed(saved: Path, tmp_path: Pat
     array = np.load(directory / f"{name}.npy")
     array[len(array) // 2] = value
     np.save(directory / f"{name}.npy", array)
-    seal(directory, json.loads((directory / "manifest.json").read_text()))
+    seal(directory, json.loads((directory / "manifest.json").read_text(encoding="utf-8")))
     with pytest.raises(StoreError, match="damaged"):
         Index.load(directory)
 
@@ -273,7 +273,7 @@ def test_a_manifest_that_says_nonsense_is_an_error(
     saved: Path, tmp_path: Path, change: dict[str, Any], message: str
 ) -> None:
     directory = shutil.copytree(saved, tmp_path / "copy")
-    manifest = json.loads((directory / "manifest.json").read_text())
+    manifest = json.loads((directory / "manifest.json").read_text(encoding="utf-8"))
     write_manifest(directory, manifest | change)
     with pytest.raises(StoreError, match=message):
         Index.load(directory)
@@ -281,7 +281,7 @@ def test_a_manifest_that_says_nonsense_is_an_error(
 
 def test_a_manifest_that_does_not_list_a_file_is_an_error(saved: Path, tmp_path: Path) -> None:
     directory = shutil.copytree(saved, tmp_path / "copy")
-    manifest = json.loads((directory / "manifest.json").read_text())
+    manifest = json.loads((directory / "manifest.json").read_text(encoding="utf-8"))
     for name in _files(saved):
         if name == "manifest.json" or name.startswith("vocabulary/"):
             continue

@@ -34,13 +34,15 @@ def test_opening_loads_no_model(saved: Path) -> None:
         "print(index.settings['encoder']['width'], index.fusion.method)\n"
         "print(sorted({'torch', 'onnxruntime', 'faiss', 'transformers', 'tokenizers'} & set(sys.modules)))\n"
     )
-    found = subprocess.run([sys.executable, "-c", script, str(saved)], capture_output=True, text=True, check=True)
+    found = subprocess.run(
+        [sys.executable, "-c", script, str(saved)], capture_output=True, encoding="utf-8", check=True
+    )
     assert found.stdout == "32 weighted\n[]\n"
 
 
 def test_an_encoder_that_is_gone_is_asked_for(saved: Path, model: Path, tmp_path: Path) -> None:
     directory = shutil.copytree(saved, tmp_path / "copy")
-    manifest = json.loads((directory / "manifest.json").read_text())
+    manifest = json.loads((directory / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["settings"]["encoder"]["name"] == str(model)
     manifest["settings"]["encoder"]["name"] = str(tmp_path / "gone")
     write_manifest(directory, manifest)
@@ -155,7 +157,7 @@ def test_an_index_is_handed_to_another_process_with_where_its_encoder_is(
     saved: Path, model: Path, tmp_path: Path
 ) -> None:
     directory = shutil.copytree(saved, tmp_path / "copy")
-    manifest = json.loads((directory / "manifest.json").read_text())
+    manifest = json.loads((directory / "manifest.json").read_text(encoding="utf-8"))
     manifest["settings"]["encoder"]["name"] = str(tmp_path / "gone")
     write_manifest(directory, manifest)
     expected = Index.load(saved, encoder=model)

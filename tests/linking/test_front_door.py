@@ -39,7 +39,7 @@ def test_everything_that_is_exported_is_there() -> None:
 
 
 def test_a_linker_is_built_from_any_source(tmp_path: Path) -> None:
-    (tmp_path / "x.obo").write_text(OBO)
+    (tmp_path / "x.obo").write_text(OBO, encoding="utf-8")
     linker = nymlink.Linker.build(tmp_path / "x.obo", encoder=None)
     assert linker.link("Heart attack").best.concept_id == "X:1"
     nymlink.read_vocabulary(tmp_path / "x.obo").save(tmp_path / "x")
@@ -49,10 +49,10 @@ def test_a_linker_is_built_from_any_source(tmp_path: Path) -> None:
 
 
 def test_a_linker_is_measured_by_a_corpus(tmp_path: Path) -> None:
-    (tmp_path / "x.obo").write_text(OBO)
+    (tmp_path / "x.obo").write_text(OBO, encoding="utf-8")
     mentions = "1|t|Heart attack, unlike short stature\n1\t0\t12\tHeart attack\tDisease\tX:1\n"
     mentions += "1\t21\t34\tshort stature\tPhenotype\tX:1\n"
-    (tmp_path / "x.PubTator.txt").write_text(mentions)
+    (tmp_path / "x.PubTator.txt").write_text(mentions, encoding="utf-8")
     corpus = nymlink.read_corpus(tmp_path / "x.PubTator.txt")
     linker = nymlink.Linker.build(tmp_path / "x.obo", encoder=None)
     evaluation = nymlink.evaluate(linker, corpus, types=["Disease"])
@@ -65,7 +65,7 @@ def test_a_linker_is_measured_by_a_corpus(tmp_path: Path) -> None:
 
 
 def test_python_and_the_command_line_have_the_same_defaults(tmp_path: Path) -> None:
-    (tmp_path / "x.obo").write_text(OBO)
+    (tmp_path / "x.obo").write_text(OBO, encoding="utf-8")
     vocabulary = nymlink.read_vocabulary(tmp_path / "x.obo")
     CliRunner().invoke(commands, ["index", "build", str(tmp_path / "x.obo"), "-o", str(tmp_path / "x")])
     index = nymlink.Index.build(vocabulary)

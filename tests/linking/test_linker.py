@@ -268,7 +268,7 @@ def test_every_process_gives_the_same_index_and_the_same_links(tmp_path: Path) -
             env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(root)},
             capture_output=True,
             check=True,
-            text=True,
+            encoding="utf-8",
         ).stdout
         for seed in ("0", "1")
     ]

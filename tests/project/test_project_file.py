@@ -54,7 +54,9 @@ def test_only_one_writes(linked: Project, path: Path) -> None:
 
 def test_a_killed_process_loses_nothing(linked: Project, path: Path) -> None:
     linked.close()
-    run = subprocess.run([sys.executable, "-c", DECIDE, str(path)], capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        [sys.executable, "-c", DECIDE, str(path)], capture_output=True, encoding="utf-8", check=False
+    )
     assert (run.returncode, run.stdout.split()) == (-9, ["1", "2", "3"])
     with Project(path) as again:
         assert last_entry(again) == 3

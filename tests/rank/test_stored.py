@@ -43,7 +43,9 @@ def test_it_is_stored_in_one_step(saved: Path, tmp_path: Path) -> None:
         UserWarning, match="its calibration was of another order, and removed: run `nymlink calibrate`"
     ):
         store_ranker(tmp_path / "other", RANKER, fusion=INDEX.fusion)
-    manifests = [json.loads((path / "manifest.json").read_text()) for path in (saved, tmp_path / "other")]
+    manifests = [
+        json.loads((path / "manifest.json").read_text(encoding="utf-8")) for path in (saved, tmp_path / "other")
+    ]
     # The calibration was of another order, and is gone.
     assert manifests[0] == manifests[1]
     store_calibration(tmp_path / "other", CALIBRATION.to_dict(), fusion=INDEX.fusion)
@@ -109,7 +111,7 @@ def test_an_index_over_another_vocabulary_keeps_it() -> None:
 
 @pytest.mark.parametrize("value", [[], 3, "trees"])
 def test_what_is_no_ranker_is_damage(saved: Path, value: object) -> None:
-    manifest = json.loads((saved / "manifest.json").read_text())
+    manifest = json.loads((saved / "manifest.json").read_text(encoding="utf-8"))
     write_manifest(saved, {**manifest, "ranker": value})
     with pytest.raises(StoreError, match=r"damaged \(its ranker is none\)"):
         Index.load(saved)

@@ -262,7 +262,7 @@ def test_without_torch_the_extra_is_named(index: Index, folder: Path, monkeypatc
     ],
 )
 def test_what_was_fitted_and_is_damaged_is_said(index: Index, folder: Path, damage: object) -> None:
-    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     write_manifest(folder, {**manifest, "fitted": damage})
     with pytest.raises(StoreError, match=r"what was fitted cannot be used .*: run `nymlink rerank fit` again"):
         Reranker.load(folder, index.vocabulary)

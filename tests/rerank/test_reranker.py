@@ -137,7 +137,7 @@ def test_saved_and_loaded_it_is_the_same(tmp_path: Path, family: str) -> None:
     torch.manual_seed(0)
     model = DualEncoder.from_encoder(tiny.folder(tmp_path / "base", family), SHORT)
     model.save(tmp_path / "saved")
-    said = json.loads((tmp_path / "saved" / "manifest.json").read_text())
+    said = json.loads((tmp_path / "saved" / "manifest.json").read_text(encoding="utf-8"))
     assert (said["kind"], said["width"]) == ("reranker", 32)
     assert said["settings"] == {"max_length": 64, "mention_start": "marker", "candidates": 64}
     again = DualEncoder.load(tmp_path / "saved")
@@ -160,14 +160,15 @@ def test_what_is_damaged_is_said(model: DualEncoder, tmp_path: Path) -> None:
     model.save(tmp_path / "saved")
     with pytest.raises(StoreError, match="no such reranker"):
         DualEncoder.load(tmp_path / "nothing")
-    (tmp_path / "saved" / "mention" / "config.json").write_text("{}")
+    (tmp_path / "saved" / "mention" / "config.json").write_text("{}", encoding="utf-8")
     with pytest.raises(StoreError, match=r"config\.json has 2 bytes"):
         DualEncoder.load(tmp_path / "saved")
     shutil.rmtree(tmp_path / "saved")
     model.save(tmp_path / "saved")
     manifest = tmp_path / "saved" / "manifest.json"
     write_manifest(
-        tmp_path / "saved", json.loads(manifest.read_text().replace('"max_length": 64', '"max_length": 4096'))
+        tmp_path / "saved",
+        json.loads(manifest.read_text(encoding="utf-8").replace('"max_length": 64', '"max_length": 4096')),
     )
     with pytest.raises(StoreError, match="the re-ranker is damaged"):
         DualEncoder.load(tmp_path / "saved")
@@ -241,7 +242,7 @@ def test_as_many_candidates_are_put_in_order_as_the_folder_says(
     write_fitted(tmp_path / "saved", FittedOrder(order=BY_INDEX, candidates=8))
     assert Reranker.load(tmp_path / "saved", index).candidates == 8
     made.save(tmp_path / "older")
-    manifest = json.loads((tmp_path / "older" / "manifest.json").read_text())
+    manifest = json.loads((tmp_path / "older" / "manifest.json").read_text(encoding="utf-8"))
     del manifest["settings"]["candidates"]
     write_manifest(tmp_path / "older", manifest)
     assert Reranker.load(tmp_path / "older", index).candidates == 64

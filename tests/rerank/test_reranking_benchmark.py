@@ -18,7 +18,9 @@ DOCUMENTS = 120
 def place(tmp_path: Path) -> Path:
     """A base, a vocabulary, and documents with a mention of an ambiguous name and one of an unknown concept."""
     tiny.folder(tmp_path / "base")
-    (tmp_path / "names.txt").write_text("X:0||heart attack\nX:1||attack\nX:2||attack\nX:3||short stature\n")
+    (tmp_path / "names.txt").write_text(
+        "X:0||heart attack\nX:1||attack\nX:2||attack\nX:3||short stature\n", encoding="utf-8"
+    )
     lines = []
     for number in range(DOCUMENTS):
         lines += [f"{number}|t|An attack of fever.", f"{number}|a|", f"{number}\t3\t9\tattack\tDisease\tX:2"]

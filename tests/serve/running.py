@@ -21,7 +21,7 @@ class Server:
     """
 
     def __init__(self, *command: str) -> None:
-        self.process = subprocess.Popen([sys.executable, *command], stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen([sys.executable, *command], stderr=subprocess.PIPE, encoding="utf-8")
         assert self.process.stderr is not None
         first = self.process.stderr.readline()
         found = re.search(r"http://127\.0\.0\.1:(\d+)/", first)

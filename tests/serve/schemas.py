@@ -15,7 +15,10 @@ from referencing.jsonschema import DRAFT7
 @cache
 def validator(folder: Path, version: str, name: str) -> Draft7Validator:
     """The validator of a schema, ``"manifest"`` for example; they refer to each other by several ids."""
-    schemas = {path.name: json.loads(path.read_text()) for path in (folder / version / "schemas").glob("*.json")}
+    schemas = {
+        path.name: json.loads(path.read_text(encoding="utf-8"))
+        for path in (folder / version / "schemas").glob("*.json")
+    }
     base = f"https://reconciliation-api.github.io/specs/{version}/schemas/"
     draft = base.replace(version, "draft")
     ids: dict[str, Resource[Any]] = {}

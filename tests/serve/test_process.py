@@ -151,7 +151,7 @@ def test_bad_arguments_are_refused(
     index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("empty").write_text("# no token\n\n")
+    Path("empty").write_text("# no token\n\n", encoding="utf-8")
     Path("toy").symlink_to(index)
     result = CliRunner().invoke(nymlink, ["serve", "--port", "0", *options])
     assert result.exit_code == 2, result.output

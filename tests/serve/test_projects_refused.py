@@ -147,7 +147,7 @@ def test_two_servers_do_not_share_a_project(folder: Path) -> None:
 def test_damaged_and_newer_files_are_said(api: TestClient, folder: Path) -> None:
     make(api)
     (folder / "damaged.nymlink").write_bytes(b"SQLite format 3\0" + b"\xa5" * 5000)
-    (folder / "none.nymlink").write_text("a note")
+    (folder / "none.nymlink").write_text("a note", encoding="utf-8")
     shutil.copy(folder / "a.nymlink", folder / "newer.nymlink")
     connection = sqlite3.connect(folder / "newer.nymlink")
     connection.execute("PRAGMA user_version = 9")

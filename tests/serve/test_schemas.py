@@ -35,7 +35,7 @@ def test_the_validators_tell_valid_examples_from_invalid_ones(folder: Path, vers
     for name in _SCHEMAS:
         for kind in ("valid", "invalid"):
             for path in examples(folder, version, name, kind):
-                accepted = validator(folder, version, name).is_valid(json.loads(path.read_text()))
+                accepted = validator(folder, version, name).is_valid(json.loads(path.read_text(encoding="utf-8")))
                 assert accepted == (kind == "valid"), path
                 seen += 1
     assert seen > 25
@@ -44,12 +44,13 @@ def test_the_validators_tell_valid_examples_from_invalid_ones(folder: Path, vers
 def test_queries_are_read_as_the_examples_of_0_2_say(client: TestClient, folder: Path) -> None:
     for kind, status in (("valid", 200), ("invalid", 400)):
         for path in examples(folder, "0.2", "reconciliation-query-batch", kind):
-            answer = client.post("/reconcile/toy", data={"queries": path.read_text()})
+            answer = client.post("/reconcile/toy", data={"queries": path.read_text(encoding="utf-8")})
             assert answer.status_code == status, path
     for path in examples(folder, "0.2", "data-extension-query", "valid"):
         # They ask for properties of Wikidata.
         assert (
-            client.post("/reconcile/toy", data={"extend": path.read_text()}).json()["code"] == "unknown_property"
+            client.post("/reconcile/toy", data={"extend": path.read_text(encoding="utf-8")}).json()["code"]
+            == "unknown_property"
         )
 
 

@@ -35,7 +35,7 @@ HTML = b"<!DOCTYPE html>\n<html><title>Down for maintenance</title></html>"
 
 
 def content(fetched: Fetched) -> str:
-    return fetched.path.read_text()
+    return fetched.path.read_text(encoding="utf-8")
 
 
 def left(options: FetchOptions) -> list[str]:
@@ -62,7 +62,7 @@ def test_a_file_is_fetched_once_and_remembered(site: Site, options: FetchOptions
     assert fetch(source, options=offline(options)) == fetched
     assert len(site.asked["/x.obo"]) == 1
     assert left(options) == ["x.obo", "x.obo.json"]
-    record = json.loads(Path(f"{fetched.path}.json").read_text())
+    record = json.loads(Path(f"{fetched.path}.json").read_text(encoding="utf-8"))
     assert (record["url"], record["sha256"], record["date"]) == (source.url, fetched.sha256, fetched.date)
 
 
@@ -260,12 +260,12 @@ def test_a_pinned_digest_is_kept_to(site: Site, options: FetchOptions) -> None:
 def test_a_cached_file_that_changed_is_fetched_again(site: Site, options: FetchOptions) -> None:
     source = site.source("/x.obo", OBO)
     path = fetch(source, options=options).path
-    path.write_text(OBO + "[Term]\n")
+    path.write_text(OBO + "[Term]\n", encoding="utf-8")
     with pytest.raises(InputError, match="the file has changed since it was downloaded: run once without"):
         fetch(source, options=offline(options))
     assert content(fetch(source, options=options)) == OBO
     for damaged in ("", "{}", "[]", '{"stamp": 1}'):
-        Path(f"{path}.json").write_text(damaged)
+        Path(f"{path}.json").write_text(damaged, encoding="utf-8")
         assert content(fetch(source, options=options)) == OBO
     assert len(site.asked["/x.obo"]) == 6
 
@@ -347,7 +347,7 @@ def test_several_at_once_fetch_it_once(site: Site, options: FetchOptions) -> Non
     source = site.source("/x.obo", OBO)
     site.troubles["/x.obo"] += [drips(5, 0.1)] * 9
     command = [sys.executable, "-c", FETCH, source.url, str(options.folder)]
-    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8") for _ in range(2)]
     threads = [Thread(target=fetch, args=(source,), kwargs={"options": options}) for _ in range(3)]
     for thread in threads:
         thread.start()
@@ -361,7 +361,7 @@ def test_several_at_once_fetch_it_once(site: Site, options: FetchOptions) -> Non
 def test_a_full_disk_costs_nothing_that_is_there(site: Site, options: FetchOptions) -> None:
     source = site.source("/x.obo", OBO)
     command = [sys.executable, "-c", FETCH, source.url, str(options.folder), "1000"]
-    said = subprocess.run(command, capture_output=True, text=True, check=True)
+    said = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
     assert said.stdout.startswith("OutputError"), said
     assert (said.stderr, left(options)) == ("", ["x.obo.part", "x.obo.part.json"])
     assert content(fetch(source, options=options)) == OBO
@@ -376,6 +376,6 @@ def test_a_cache_that_cannot_be_written_is_told_of(site: Site, options: FetchOpt
 
 
 def test_a_file_in_the_way_of_the_cache_is_told_of(site: Site, options: FetchOptions, tmp_path: Path) -> None:
-    (tmp_path / "cache").write_text("")
+    (tmp_path / "cache").write_text("", encoding="utf-8")
     with pytest.raises(OutputError, match="cannot write"):
         fetch(site.source("/x.obo", OBO), options=options)

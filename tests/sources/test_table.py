@@ -105,8 +105,8 @@ def plug_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A package of somebody else's, for its entry points to be filled in."""
     info = tmp_path / "mine-1.0.dist-info"
     info.mkdir()
-    (tmp_path / "mine_tables.py").write_text(PLUG_IN)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n")
+    (tmp_path / "mine_tables.py").write_text(PLUG_IN, encoding="utf-8")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n", encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     # A registry as a new process has it: entry points are looked for once in each.
     monkeypatch.setattr(
@@ -118,14 +118,14 @@ def plug_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_a_package_adds_sources(plug_in: Path) -> None:
-    plug_in.write_text("[nymlink.source_tables]\nmine = mine_tables:MINE\n")
+    plug_in.write_text("[nymlink.source_tables]\nmine = mine_tables:MINE\n", encoding="utf-8")
     known = known_sources()
     assert set(known) == {"mine", *(source.name for source in TABLE)}
     assert known["mine"] not in choose_sources(["open"], known)
 
 
 def test_one_name_is_one_source(plug_in: Path) -> None:
-    plug_in.write_text("[nymlink.source_tables]\nmine = mine_tables:CLASHING\n")
+    plug_in.write_text("[nymlink.source_tables]\nmine = mine_tables:CLASHING\n", encoding="utf-8")
     with pytest.raises(NymlinkError, match="two packages have different sources called 'mondo'"):
         known_sources()
 

@@ -89,7 +89,7 @@ def test_several_processes_find_the_same(tmp_path: Path) -> None:
     # With an encoder, whose threads a process that is forked does not have. In a process of its own, with an end.
     Index.build(vocabulary(), encoder="nymlink-mini").save(tmp_path / "index")
     command = [sys.executable, "-c", SCRIPT, str(tmp_path / "index")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=100, check=False)
     assert done.returncode == 0, done.stderr
 
 

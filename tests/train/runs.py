@@ -40,7 +40,7 @@ def workplace(folder: Path) -> Path:
     vocabulary(*rows).save(folder / "vocab")
     (folder / "processed_dev").mkdir()
     lines = [f"1||{10 * at}|{10 * at + 9}||Disease||{names(at)[0]} mi||X:{at}\n" for at in range(12)]
-    (folder / "processed_dev" / "1.concept").write_text("".join(lines))
+    (folder / "processed_dev" / "1.concept").write_text("".join(lines), encoding="utf-8")
     return folder
 
 
@@ -89,7 +89,7 @@ def sap_settings(place: Path, output: Path, **changes: Any) -> SapSettings:
 
 def translation_settings(place: Path, output: Path, **changes: Any) -> TranslationSettings:
     """11 pairs in batches of 4, twice."""
-    (place / "en-xx.txt").write_text("".join(f"{word} {word[::-1]}\n" for word in WORDS))
+    (place / "en-xx.txt").write_text("".join(f"{word} {word[::-1]}\n" for word in WORDS), encoding="utf-8")
     given = {"batch_pairs": 4, "epochs": 2, "learning_rate": 1e-3, "log_every": 1, "device": "cpu"}
     files = (str(place / "en-xx.txt"),)
     return TranslationSettings(
@@ -99,13 +99,13 @@ def translation_settings(place: Path, output: Path, **changes: Any) -> Translati
 
 def record(output: Path) -> dict[str, Any]:
     """What a training recorded of itself."""
-    found: dict[str, Any] = json.loads((output / "run.json").read_text())
+    found: dict[str, Any] = json.loads((output / "run.json").read_text(encoding="utf-8"))
     return found
 
 
 def metrics(output: Path) -> list[dict[str, Any]]:
     """The lines of metrics of a training."""
-    return [json.loads(line) for line in (output / "metrics.jsonl").read_text().splitlines()]
+    return [json.loads(line) for line in (output / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
 def untimed_metrics(output: Path) -> list[dict[str, Any]]:
@@ -138,7 +138,7 @@ def train_though_killed(train: Callable[..., Any], *arguments: Any, output: Path
 def _lines_of_metrics(output: Path) -> int:
     """Count the lines of metrics of a training, and of its stages if it has such."""
     paths = [output / "metrics.jsonl", *output.glob("*/metrics.jsonl")]
-    return sum(path.read_text().count("\n") for path in paths if path.exists())
+    return sum(path.read_text(encoding="utf-8").count("\n") for path in paths if path.exists())
 
 
 def weights(output: Path) -> dict[str, Tensor]:

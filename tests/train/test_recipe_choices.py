@@ -98,7 +98,7 @@ def test_families_have_their_parent_and_go_by_the_ids_of_the_vocabulary(
     parents = {"S:1": "", "S:2": "is_a: S:1", "S:3": "is_a: S:1", "S:4": "is_a: S:3", "S:5": "is_a: S:9"}
     terms = "\n".join(f"[Term]\nid: {term}\nname: {term}\n{parent}\n" for term, parent in parents.items())
     (tmp_path / "native").mkdir()
-    (tmp_path / "native" / "small.obo").write_text(f"ontology: s\n\n{terms}")
+    (tmp_path / "native" / "small.obo").write_text(f"ontology: s\n\n{terms}", encoding="utf-8")
     monkeypatch.setattr(siblings, "HIERARCHIES", ("small.obo",))
     builder = TableBuilder()
     for number in (1, 2, 4):

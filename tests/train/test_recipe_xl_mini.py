@@ -96,8 +96,10 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     forms = [("MANBYO:1", "発熱", "ja"), ("MANBYO:1", "熱発", "ja")]
     write(root / "multilingual/manbyo_ja.tsv.gz", forms)
-    (root / "SOURCES.tsv").write_text("file\tlicence\nhpo.tsv.gz\tHPO licence\n")
-    (root / "multilingual/SOURCES.tsv").write_text("file\tlicence_class\nwordnet_bio_open.tsv.gz\tCC BY\n")
+    (root / "SOURCES.tsv").write_text("file\tlicence\nhpo.tsv.gz\tHPO licence\n", encoding="utf-8")
+    (root / "multilingual/SOURCES.tsv").write_text(
+        "file\tlicence_class\nwordnet_bio_open.tsv.gz\tCC BY\n", encoding="utf-8"
+    )
     return root
 
 
@@ -239,7 +241,9 @@ def test_stages_of_the_paper_are_asked_for_the_queries_of_xl_bel(
     recipe: Recipe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(xlbel, "LANGUAGES", ("en", "de"))
-    (recipe.data / "corpora/xlbel/v1.0/en_test.txt").write_text(f"C0000001||{NAMES[1]}||{NAMES[1]}\n")
+    (recipe.data / "corpora/xlbel/v1.0/en_test.txt").write_text(
+        f"C0000001||{NAMES[1]}||{NAMES[1]}\n", encoding="utf-8"
+    )
     STAGES["xlbel"](recipe)
     figures = result(recipe)
     assert {"en_syn", "all_syn", "all_syn, wt", "all_syn, wt+muse"} <= {row["stage"] for row in figures["xlbel"]}

@@ -72,7 +72,7 @@ def test_flipped_bits_under_right_digests_crash_nothing(tmp_path: Path, file: st
     done = subprocess.run(
         [sys.executable, "-c", _CODE, str(tmp_path / "v"), str(_FLIPS // len(files)), *files],
         capture_output=True,
-        text=True,
+        encoding="utf-8",
     )
     assert done.returncode == 0, (done.stdout, done.stderr[-2000:])
     assert done.stdout.split() == files

@@ -36,14 +36,14 @@ TABLE = "id\tname\nA:1\tcoronary\nB:1\tcold\n"
 @pytest.fixture
 def obo(tmp_path: Path) -> Path:
     path = tmp_path / "mini.obo"
-    path.write_text(OBO)
+    path.write_text(OBO, encoding="utf-8")
     return path
 
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
     path = tmp_path / "terms.tsv"
-    path.write_text(TABLE)
+    path.write_text(TABLE, encoding="utf-8")
     return path
 
 
@@ -85,7 +85,7 @@ def test_sources_of_one_stem_are_told_apart(tmp_path: Path, table: Path) -> None
 
 def test_the_options_are_recorded(tmp_path: Path) -> None:
     path = tmp_path / "x.tsv"
-    path.write_text("code\tname\nA:1\tHerzinfarkt\n")
+    path.write_text("code\tname\nA:1\tHerzinfarkt\n", encoding="utf-8")
     options = ReadOptions(lang="de", languages=frozenset({"en", "de"}), columns={"id": "code"})
     vocabulary = read_vocabulary(path, format="table", options=options)
     assert vocabulary.names("A:1")[0].lang == "de"
@@ -119,7 +119,7 @@ def test_a_link_is_named_after_what_it_points_to(tmp_path: Path, obo: Path) -> N
 def test_a_file_name_that_is_not_utf8_can_be_saved(tmp_path: Path) -> None:
     path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/m\xfcll.obo"))
     try:
-        path.write_text(OBO)
+        path.write_text(OBO, encoding="utf-8")
     except OSError:
         pytest.skip("this file system takes UTF-8 only")
     vocabulary = read_vocabulary(path)
@@ -142,7 +142,7 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, obo: Path) -> None:
 
 def test_columns_make_a_table_of_what_no_format_recognises(tmp_path: Path, obo: Path, table: Path) -> None:
     path = tmp_path / "xy"
-    path.write_text("k,translation_value\nC:1,rhume\n")
+    path.write_text("k,translation_value\nC:1,rhume\n", encoding="utf-8")
     with pytest.raises(InputError, match="unknown vocabulary format"):
         read_vocabulary(path)
     path = path.rename(tmp_path / "xy.csv")
@@ -162,7 +162,7 @@ def test_columns_make_a_table_of_what_no_format_recognises(tmp_path: Path, obo: 
 
 def test_sources_in_none_of_the_languages_asked_for_are_an_error(tmp_path: Path, obo: Path) -> None:
     path = tmp_path / "x.tsv"
-    path.write_text("id\tname\tlang\nA:1\tgrippe\tfr\nA:1\tGrippe\tde-CH\n")
+    path.write_text("id\tname\tlang\nA:1\tgrippe\tfr\nA:1\tGrippe\tde-CH\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"in the requested languages \(es, it\); the source has: de-CH, fr"):
         read_vocabulary(path, options=ReadOptions(languages=frozenset({"es", "it"})))
     # One source in the language is enough: translations come without the names they translate.
@@ -172,7 +172,7 @@ def test_sources_in_none_of_the_languages_asked_for_are_an_error(tmp_path: Path,
 
 def test_a_source_without_any_name_may_be_read_in_any_language(tmp_path: Path, obo: Path) -> None:
     path = tmp_path / "equivalences.obo"
-    path.write_text("format-version: 1.2\n\n[Term]\nid: A:1\nxref: B:1\n")
+    path.write_text("format-version: 1.2\n\n[Term]\nid: A:1\nxref: B:1\n", encoding="utf-8")
     vocabulary = read_vocabulary(obo, path, options=ReadOptions(languages=frozenset({"en"})))
     assert vocabulary["A:1"].xrefs == ("B:1",)
 
@@ -203,7 +203,7 @@ NAMELESS = {
 @pytest.mark.parametrize("name", NAMELESS)
 def test_a_source_without_any_name_is_reported(tmp_path: Path, obo: Path, name: str) -> None:
     path = tmp_path / "nameless"
-    path.write_text(NAMELESS[name])
+    path.write_text(NAMELESS[name], encoding="utf-8")
     problems = Problems()
     vocabulary = read_vocabulary(path, problems=problems)
     assert (len(vocabulary), vocabulary.name_count) == (2, 0)

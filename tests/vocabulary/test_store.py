@@ -47,7 +47,7 @@ def test_what_is_loaded_is_what_was_saved(saved: Path) -> None:
         assert np.array_equal(getattr(loaded.columns, array), getattr(made.columns, array))
     assert loaded.sources == (SOURCE,)
     assert loaded.settings == {"lang": "en", "columns": {}}
-    manifest = json.loads((saved / "manifest.json").read_text())
+    manifest = json.loads((saved / "manifest.json").read_text(encoding="utf-8"))
     assert (manifest["concepts"], manifest["names"]) == (3, 6)
 
 
@@ -117,7 +117,7 @@ def test_a_damaged_file_is_a_store_error(saved: Path, file: str, damage: Any) ->
 def replace(saved: Path, file: str, data: bytes) -> None:
     """Put another file in the place of one, with a manifest that agrees."""
     (saved / file).write_bytes(data)
-    seal(saved, json.loads((saved / "manifest.json").read_text()))
+    seal(saved, json.loads((saved / "manifest.json").read_text(encoding="utf-8")))
 
 
 def test_files_of_another_vocabulary_do_not_fit(saved: Path, tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_arrays_of_another_type_do_not_fit(saved: Path) -> None:
     [{"sources": None}, {"sources": [{"name": "s", "colour": 1}]}, {"settings": None}, {"sources": ["s"]}],
 )
 def test_a_manifest_that_says_nonsense_is_a_store_error(saved: Path, change: dict[str, Any]) -> None:
-    manifest = json.loads((saved / "manifest.json").read_text())
+    manifest = json.loads((saved / "manifest.json").read_text(encoding="utf-8"))
     write_manifest(saved, manifest | change)
     with pytest.raises(StoreError, match="damaged"):
         Vocabulary.load(saved)
@@ -157,7 +157,7 @@ def test_a_manifest_that_says_nonsense_is_a_store_error(saved: Path, change: dic
 
 @pytest.mark.parametrize("file", FILES + ARRAYS)
 def test_a_manifest_that_does_not_list_a_file_is_a_store_error(saved: Path, file: str) -> None:
-    manifest = json.loads((saved / "manifest.json").read_text())
+    manifest = json.loads((saved / "manifest.json").read_text(encoding="utf-8"))
     del manifest["files"][file]
     write_manifest(saved, manifest)
     with pytest.raises(StoreError, match=rf"damaged .*does not list {file}"):
@@ -181,7 +181,7 @@ vocabulary = Vocabulary.of((Source("s", "table"), builder.build()))
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 vocabulary.save(sys.argv[1])
 """
-    process = subprocess.run([sys.executable, "-c", code, tmp_path / "v"], capture_output=True, text=True)
+    process = subprocess.run([sys.executable, "-c", code, tmp_path / "v"], capture_output=True, encoding="utf-8")
     assert "nymlink.core.errors.OutputError" in process.stderr
     assert "nothing was changed" in process.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["v"]
@@ -197,7 +197,7 @@ def test_a_place_that_is_not_ours_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../outside", "/etc/passwd", "C:\\outside"])
 def test_a_manifest_that_names_files_elsewhere_is_none(saved: Path, name: str) -> None:
-    manifest = json.loads((saved / "manifest.json").read_text())
+    manifest = json.loads((saved / "manifest.json").read_text(encoding="utf-8"))
     manifest["files"][name] = {"size": 1, "xxh3": "0"}
     write_manifest(saved, manifest)
     with pytest.raises(StoreError, match="a directory of something else"):

@@ -24,12 +24,14 @@ FULL = Path("/dev/full")
 
 def fill(target: Path, text: str) -> None:
     with atomic_directory(target) as partial:
-        (partial / "file").write_text(text)
+        (partial / "file").write_text(text, encoding="utf-8")
 
 
 def files(directory: Path) -> dict[str, str]:
     return {
-        path.relative_to(directory).as_posix(): path.read_text() for path in directory.rglob("*") if path.is_file()
+        path.relative_to(directory).as_posix(): path.read_text(encoding="utf-8")
+        for path in directory.rglob("*")
+        if path.is_file()
     }
 
 
@@ -39,7 +41,7 @@ def run(code: str, *arguments: object) -> subprocess.Popen[str]:
         "from nymlink.core.store.atomic import atomic_directory, atomic_file\n"
     )
     return subprocess.Popen(
-        [sys.executable, "-c", head + code, *map(str, arguments)], stdout=-1, stderr=-1, text=True
+        [sys.executable, "-c", head + code, *map(str, arguments)], stdout=-1, stderr=-1, encoding="utf-8"
     )
 
 
@@ -52,14 +54,14 @@ def dead_process() -> int:
 def test_a_directory_appears_whole(tmp_path: Path) -> None:
     target = tmp_path / "new" / "place"
     with atomic_directory(target) as partial:
-        (partial / "file").write_text("x")
+        (partial / "file").write_text("x", encoding="utf-8")
         assert not target.exists()
     assert files(tmp_path) == {"new/place/file": "x"}
 
 
 def test_a_directory_is_replaced_as_a_whole(tmp_path: Path) -> None:
     fill(tmp_path / "x", "old")
-    (tmp_path / "x" / "more").write_text("")
+    (tmp_path / "x" / "more").write_text("", encoding="utf-8")
     fill(tmp_path / "x", "new")
     assert files(tmp_path) == {"x/file": "new"}
 
@@ -69,18 +71,18 @@ def test_a_directory_is_replaced_as_a_whole(tmp_path: Path) -> None:
 def test_an_error_inside_changes_nothing(tmp_path: Path, error: type[BaseException], before: str) -> None:
     if before:
         fill(tmp_path / "x", before)
-        (tmp_path / "y").write_text(before)
+        (tmp_path / "y").write_text(before, encoding="utf-8")
     left = files(tmp_path)
 
     def break_off(target: Path) -> None:
         with atomic_directory(target) as partial:
             (partial / "sub").mkdir()
-            (partial / "sub" / "file").write_text("half")
+            (partial / "sub" / "file").write_text("half", encoding="utf-8")
             raise error
 
     def break_file_off(target: Path) -> None:
         with atomic_file(target) as part:
-            part.write_text("half")
+            part.write_text("half", encoding="utf-8")
             raise error
 
     with pytest.raises(error):
@@ -96,14 +98,14 @@ def test_a_full_disk_is_said_and_changes_nothing(tmp_path: Path) -> None:
     def fill_the_disk(target: Path) -> None:
         with atomic_directory(target) as partial:
             (partial / "file").symlink_to(FULL)
-            (partial / "file").write_text("new")
+            (partial / "file").write_text("new", encoding="utf-8")
 
     fill(tmp_path / "x", "old")
     with pytest.raises(OutputError, match=r"x: cannot write: no space left.*nothing was changed"):
         fill_the_disk(tmp_path / "x")
     assert files(tmp_path) == {"x/file": "old"}
     with pytest.raises(OutputError, match="no space left"), atomic_file(FULL) as device:
-        device.write_text("x")
+        device.write_text("x", encoding="utf-8")
     assert stat.S_ISCHR(FULL.stat().st_mode)
 
 
@@ -164,13 +166,13 @@ with atomic_directory(Path(sys.argv[1])) as partial, atomic_file(Path(sys.argv[1
 def test_a_killed_build_leaves_the_old_and_the_next_one_clears_up(tmp_path: Path, name: str) -> None:
     target, file = tmp_path / name, tmp_path / f"{name}.txt"
     fill(target, "old")
-    file.write_text("old")
+    file.write_text("old", encoding="utf-8")
     kill_while_building(target)
-    assert (files(target), file.read_text()) == ({"file": "old"}, "old")
+    assert (files(target), file.read_text(encoding="utf-8")) == ({"file": "old"}, "old")
     assert len(list(tmp_path.iterdir())) == 4
     fill(target, "new")
     with atomic_file(file) as part:
-        part.write_text("new")
+        part.write_text("new", encoding="utf-8")
     assert files(tmp_path) == {f"{name}/file": "new", f"{name}.txt": "new"}
     assert len(list(tmp_path.iterdir())) == 2
 
@@ -208,11 +210,11 @@ def test_of_files_that_are_never_written_again_any_other_clears_up(tmp_path: Pat
     left = tmp_path / f".x.npy.{dead}-0a@{HOST}.partial"
     kept = [f".x.npy.{os.getppid()}-0a@{HOST}.partial", f".x.npy.{dead}-0a@elsewhere.partial", ".x.npy"]
     for path in (left, *(tmp_path / name for name in kept)):
-        path.write_text("half")
+        path.write_text("half", encoding="utf-8")
     fill(tmp_path / f".y.{dead}-0a@{HOST}.retired", "old")
     for sweep in (False, True):
         with atomic_file(tmp_path / "z.npy", sweep=sweep) as part:
-            part.write_text("whole")
+            part.write_text("whole", encoding="utf-8")
         assert left.exists() is not sweep
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*kept, "y", "z.npy"])
     assert files(tmp_path / "y") == {"file": "old"}
@@ -279,10 +281,10 @@ def test_two_threads_that_write_one_target_at_once_both_end_well(tmp_path: Path)
             inside.wait()
             with atomic_directory(tmp_path / "x") as partial, atomic_file(tmp_path / "y") as part:
                 inside.wait()
-                (partial / "a").write_text(text)
-                part.write_text(text)
+                (partial / "a").write_text(text, encoding="utf-8")
+                part.write_text(text, encoding="utf-8")
                 inside.wait()
-                (partial / "b").write_text(text)
+                (partial / "b").write_text(text, encoding="utf-8")
 
     with ThreadPoolExecutor(2) as threads:
         for done in [threads.submit(build, text) for text in ("one", "two")]:
@@ -299,11 +301,11 @@ def test_a_link_goes_on_pointing_where_it_did(tmp_path: Path) -> None:
     fill(tmp_path / "current", "new")
     (tmp_path / "latest.txt").symlink_to("v1.txt")
     with atomic_file(tmp_path / "latest.txt") as part:
-        part.write_text("text")
+        part.write_text("text", encoding="utf-8")
     assert (tmp_path / "current").is_symlink()
     assert (tmp_path / "latest.txt").is_symlink()
     assert files(tmp_path / "v1") == {"file": "new"}
-    assert (tmp_path / "v1.txt").read_text() == "text"
+    assert (tmp_path / "v1.txt").read_text(encoding="utf-8") == "text"
     assert len(list(tmp_path.iterdir())) == 4
 
 
@@ -312,26 +314,26 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     code = 'with atomic_file(Path(sys.argv[1])) as part:\n    part.write_text("x")'
     process = run(code, pipe)
-    assert pipe.read_text() == "x"
+    assert pipe.read_text(encoding="utf-8") == "x"
     assert process.wait(timeout=60) == 0
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
 @pytest.mark.parametrize("target", ["file/x", "x" * 300, "file/x/y"])
 def test_where_nothing_can_be_written_is_an_output_error(tmp_path: Path, target: str) -> None:
-    (tmp_path / "file").write_text("")
+    (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(OutputError, match="cannot write"):
         fill(tmp_path / target, "")
     with pytest.raises(OutputError, match="cannot write"), atomic_file(tmp_path / target) as part:
-        part.write_text("")
+        part.write_text("", encoding="utf-8")
     with pytest.raises(OutputError, match="cannot write"), atomic_file(tmp_path) as part:
-        part.write_text("")
+        part.write_text("", encoding="utf-8")
     assert files(tmp_path) == {"file": ""}
 
 
 def test_a_file_needs_the_directory_it_goes_to(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="No such file"), atomic_file(tmp_path / "no" / "x") as part:
-        part.write_text("")
+        part.write_text("", encoding="utf-8")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")

@@ -17,7 +17,7 @@ from nymlink.core.store.ownership import MANIFEST
 def write(target: Path, *, kind: str = "thing", version: int = 3, text: str = "data", **body: Any) -> None:
     with write_directory(target, kind=kind, version=version, body=body) as directory:
         (directory / "sub").mkdir()
-        (directory / "sub" / "file").write_text(text)
+        (directory / "sub" / "file").write_text(text, encoding="utf-8")
 
 
 def read(directory: Path) -> dict[str, Any]:
@@ -26,14 +26,16 @@ def read(directory: Path) -> dict[str, Any]:
 
 def contents(directory: Path) -> dict[str, str]:
     return {
-        path.relative_to(directory).as_posix(): path.read_text() for path in directory.rglob("*") if path.is_file()
+        path.relative_to(directory).as_posix(): path.read_text(encoding="utf-8")
+        for path in directory.rglob("*")
+        if path.is_file()
     }
 
 
 def test_what_was_written_is_read(tmp_path: Path) -> None:
     body: dict[str, Any] = {"source": "näme"}
     with write_directory(tmp_path / "x", kind="thing", version=3, body=body) as directory:
-        (directory / "file").write_text("12345")
+        (directory / "file").write_text("12345", encoding="utf-8")
         body["counted"] = 7
     found = read(tmp_path / "x")
     assert len(found.pop("digest")) == 32
@@ -134,9 +136,9 @@ def test_an_empty_directory_is_filled(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("manifest", [None, '{"name": "a web page", "icons": []}', '{"kind": "thi'])
 def test_what_is_not_ours_is_never_replaced(tmp_path: Path, manifest: str | None) -> None:
-    (tmp_path / "thesis.tex").write_text("years of work")
+    (tmp_path / "thesis.tex").write_text("years of work", encoding="utf-8")
     if manifest is not None:
-        (tmp_path / MANIFEST).write_text(manifest)
+        (tmp_path / MANIFEST).write_text(manifest, encoding="utf-8")
     before = contents(tmp_path)
     with pytest.raises(OutputError, match=r"not a directory that nymlink made.*choose another place"):
         write(tmp_path)
@@ -158,7 +160,7 @@ def test_an_error_inside_changes_nothing(tmp_path: Path, before: bool) -> None:
 
     def break_off() -> None:
         with write_directory(tmp_path / "x", kind="thing", version=3, body={}) as directory:
-            (directory / "file").write_text("half")
+            (directory / "file").write_text("half", encoding="utf-8")
             raise NymlinkError("on purpose")
 
     with pytest.raises(NymlinkError, match="on purpose"):
@@ -212,12 +214,12 @@ def test_a_flipped_bit_of_the_manifest_changes_nothing_unnoticed(tmp_path: Path)
 
 def test_one_that_was_written_without_digests_cannot_be_verified(tmp_path: Path) -> None:
     write(tmp_path / "x")
-    manifest = json.loads((tmp_path / "x" / MANIFEST).read_text())
-    (tmp_path / "x" / MANIFEST).write_text(json.dumps({**manifest, "files": {"sub/file": 4}}))
+    manifest = json.loads((tmp_path / "x" / MANIFEST).read_text(encoding="utf-8"))
+    (tmp_path / "x" / MANIFEST).write_text(json.dumps({**manifest, "files": {"sub/file": 4}}), encoding="utf-8")
     with pytest.raises(StoreError, match="is damaged"):
         read(tmp_path / "x")
     del manifest["digest"]
-    (tmp_path / "x" / MANIFEST).write_text(json.dumps(manifest))
+    (tmp_path / "x" / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
     with pytest.raises(StoreError, match="an older version of nymlink wrote this thing, without digests"):
         find_damage(tmp_path / "x")
 

@@ -19,7 +19,7 @@ from nymlink.core.store.output_checks import require_changeable, require_directo
 def made(target: Path, *, kind: str = "thing") -> Path:
     with write_directory(target, kind=kind, version=1, body={}) as directory:
         (directory / "sub").mkdir()
-        (directory / "sub" / "file").write_text("data")
+        (directory / "sub" / "file").write_text("data", encoding="utf-8")
     return target
 
 
@@ -41,12 +41,12 @@ def test_a_file_of_a_directory_is_not_replaced_by_another(tmp_path: Path) -> Non
 
 
 def test_nor_is_what_a_training_wrote(tmp_path: Path) -> None:
-    (tmp_path / "run.json").write_text(json.dumps({"recipe": "sap", "settings": {}, "data": {}}))
+    (tmp_path / "run.json").write_text(json.dumps({"recipe": "sap", "settings": {}, "data": {}}), encoding="utf-8")
     for name in ("run.json", "config.toml", "metrics.jsonl"):
         with pytest.raises(OutputError, match="belongs to the training"):
             require_file(tmp_path / name)
     require_file(tmp_path / "picture.png")
-    (tmp_path / "run.json").write_text("{}")
+    (tmp_path / "run.json").write_text("{}", encoding="utf-8")
     require_file(tmp_path / "run.json")
 
 
@@ -54,7 +54,7 @@ def test_foreign_files_are_neither_removed_nor_lost(tmp_path: Path) -> None:
     thing = made(tmp_path / "thing")
     for name in ("notes.txt", "sub/other", "inner/a", "inner/b"):
         (thing / name).parent.mkdir(exist_ok=True)
-        (thing / name).write_text("years of work")
+        (thing / name).write_text("years of work", encoding="utf-8")
     before = {path: path.read_bytes() for path in thing.rglob("*") if path.is_file()}
     for refuse in (lambda: require_directory(thing, kind="thing"), lambda: made(thing)):
         with pytest.raises(
@@ -69,28 +69,28 @@ def test_what_is_put_there_meanwhile_is_not_lost(tmp_path: Path) -> None:
 
     def build() -> None:
         with write_directory(thing, kind="thing", version=1, body={}) as directory:
-            (directory / "file").write_text("new")
-            (thing / "notes.txt").write_text("just now")
+            (directory / "file").write_text("new", encoding="utf-8")
+            (thing / "notes.txt").write_text("just now", encoding="utf-8")
 
     with pytest.raises(OutputError, match=r"notes\.txt"):
         build()
-    assert (thing / "notes.txt").read_text() == "just now"
-    assert (thing / "sub" / "file").read_text() == "data"
+    assert (thing / "notes.txt").read_text(encoding="utf-8") == "just now"
+    assert (thing / "sub" / "file").read_text(encoding="utf-8") == "data"
     (thing / "notes.txt").unlink()
     read_manifest(thing, kind="thing", version=1)
 
 
 def test_what_a_killed_process_of_ours_left_is_not_foreign(tmp_path: Path) -> None:
     thing = made(tmp_path / "thing")
-    (thing / ".manifest.json.999999-abcd@host.partial").write_text("half")
+    (thing / ".manifest.json.999999-abcd@host.partial").write_text("half", encoding="utf-8")
     require_directory(thing, kind="thing")
 
 
 def test_what_is_read_is_not_written_to(tmp_path: Path) -> None:
     source, folder = tmp_path / "source", tmp_path / "folder"
-    source.write_text("x")
+    source.write_text("x", encoding="utf-8")
     folder.mkdir()
-    (folder / "part").write_text("x")
+    (folder / "part").write_text("x", encoding="utf-8")
     for target, inputs in (
         (source, [source]),
         (tmp_path / "." / "source", [None, source]),
@@ -105,7 +105,7 @@ def test_what_is_read_is_not_written_to(tmp_path: Path) -> None:
 
 def test_places_that_cannot_be_written_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "file"
-    file.write_text("x")
+    file.write_text("x", encoding="utf-8")
     with pytest.raises(OutputError, match="no such directory"):
         require_file(tmp_path / "none" / "x")
     with pytest.raises(OutputError, match="this is a directory: name a file"):

@@ -49,7 +49,7 @@ def test_entities_are_refused(tmp_path: Path, declaration: str) -> None:
 
 
 def test_an_external_dtd_is_not_read(tmp_path: Path) -> None:
-    (tmp_path / "e.dtd").write_text('<!ENTITY a "secret">')
+    (tmp_path / "e.dtd").write_text('<!ENTITY a "secret">', encoding="utf-8")
     problems = Problems()
     _, record = read(tmp_path, '<!DOCTYPE r SYSTEM "e.dtd">\n<r><x>b&a;c</x></r>', problems)
     assert text_at(record.element) == "bc"

@@ -58,7 +58,7 @@ def test_every_family_can_be_exported(bare: Path, tmp_path: Path) -> None:
 
 def test_an_export_is_complete_and_tells_no_paths(exported: Path, saved: Path) -> None:
     assert not list(exported.glob("*.safetensors"))
-    manifest = json.loads((exported / "manifest.json").read_text())
+    manifest = json.loads((exported / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["kind"] == "encoder"
     assert manifest["export"].keys() == {"precision", "opset", "weights"}
     graph = (exported / "onnx" / "model.onnx").read_bytes()
@@ -71,7 +71,7 @@ def test_int8_is_small_and_close(coarse: Path, exported: Path) -> None:
     assert rough.network.precision == "int8"
     assert rough.fingerprint != exact.fingerprint
     assert (rough.encode(tiny.NAMES) * exact.encode(tiny.NAMES)).sum(1).min() > 0.98
-    manifest = json.loads((coarse / "manifest.json").read_text())
+    manifest = json.loads((coarse / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["export"]["quality"]["queries"] == 600
     assert not (coarse / "onnx" / "model.onnx").exists()
 
@@ -102,8 +102,10 @@ def test_an_int8_encoder_can_be_trained_further(saved: Path, synonyms: Vocabular
 def test_a_configuration_of_another_shape_is_said(coarse: Path, tmp_path: Path) -> None:
     # As from elsewhere: of what nymlink wrote, a file that was changed is refused as such.
     shutil.copytree(coarse, tmp_path / "other", ignore=shutil.ignore_patterns("manifest.json"))
-    config = json.loads((tmp_path / "other" / "config.json").read_text())
-    (tmp_path / "other" / "config.json").write_text(json.dumps(config | {"num_attention_heads": 7}))
+    config = json.loads((tmp_path / "other" / "config.json").read_text(encoding="utf-8"))
+    (tmp_path / "other" / "config.json").write_text(
+        json.dumps(config | {"num_attention_heads": 7}), encoding="utf-8"
+    )
     with pytest.raises(InputError, match="multiple of the number of attention heads"):
         TorchModel.load(tmp_path / "other")
 

@@ -181,7 +181,7 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
     for wrong in (other, tiny("Roberta"), tiny("Bert", num_hidden_layers=2)):
         with pytest.raises(StoreError, match=r"trained on another model \(of type bert\): load that one"):
             load_adapters(wrong, folder)
-    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     for change in ({"settings": {"reduction": 4, "invertible": True}}, {"settings": {"width": 4}}, {"files": {}}):
         write_manifest(folder, {**manifest, **change})
         with pytest.raises(StoreError, match=r"train (them|the adapters) again"):

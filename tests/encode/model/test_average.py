@@ -65,8 +65,8 @@ def test_what_has_no_mean_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"differ in their pooling \(mean, cls\)"):
         average([bert, tmp_path / "mean"])
     other = tiny.folder(tmp_path / "tokens")
-    text = (other / "tokenizer.json").read_text()
-    (other / "tokenizer.json").write_text(text.replace('"##q"', '"##ß"'))
+    text = (other / "tokenizer.json").read_text(encoding="utf-8")
+    (other / "tokenizer.json").write_text(text.replace('"##q"', '"##ß"'), encoding="utf-8")
     with pytest.raises(InputError, match="differ in their tokens"):
         average([bert, other])
 

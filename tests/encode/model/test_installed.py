@@ -41,11 +41,13 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         for folder in (package, info):
             folder.mkdir(parents=True)
         value = "FOLDER = Path(__file__).parent / 'tiny-encoder'" if model else "FOLDER = 'somewhere'"
-        (package / "__init__.py").write_text(f"from pathlib import Path\n{value}\n")
+        (package / "__init__.py").write_text(f"from pathlib import Path\n{value}\n", encoding="utf-8")
         if model:
             shutil.copytree(model, package / "tiny-encoder")
-        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n")
-        (info / "entry_points.txt").write_text(f"[{ENCODERS.group}]\n{name} = tiny_package:FOLDER\n")
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n", encoding="utf-8")
+        (info / "entry_points.txt").write_text(
+            f"[{ENCODERS.group}]\n{name} = tiny_package:FOLDER\n", encoding="utf-8"
+        )
         monkeypatch.syspath_prepend(str(site))
         importlib.invalidate_caches()
         # A registry as a new process has it: entry points are looked for once in each.
@@ -93,7 +95,7 @@ def test_a_calibration_lies_beside_the_folder(install: Install, exported: Path) 
     fingerprint = Encoder.load("tiny-encoder").fingerprint
     assert installed_calibration("tiny-encoder", fingerprint) is None
     known = {"fingerprint": fingerprint, "calibration": {"kept": "as it is"}}
-    (package / "tiny-encoder.calibration.json").write_text(json.dumps(known))
+    (package / "tiny-encoder.calibration.json").write_text(json.dumps(known), encoding="utf-8")
     assert installed_calibration("tiny-encoder", fingerprint) == {"kept": "as it is"}
     assert installed_calibration("tiny-encoder", "of other settings") is None
     assert installed_calibration(str(package / "tiny-encoder"), fingerprint) is None
@@ -107,7 +109,7 @@ def test_a_ranker_lies_beside_the_folder_and_is_of_the_release(install: Install,
     digests = [installed_digest("tiny-encoder")]
     for name in ("ranker", "calibration"):
         known = {"fingerprint": fingerprint, name: {"kept": name}}
-        (package / f"tiny-encoder.{name}.json").write_text(json.dumps(known))
+        (package / f"tiny-encoder.{name}.json").write_text(json.dumps(known), encoding="utf-8")
         digests.append(installed_digest("tiny-encoder"))
     assert installed_ranker("tiny-encoder", fingerprint) == {"kept": "ranker"}
     assert installed_ranker("tiny-encoder", "of other settings") is None

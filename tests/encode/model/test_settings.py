@@ -16,11 +16,13 @@ NEW = "sentence_transformers.sentence_transformer.modules."
 def model(folder: Path, **files: Any) -> Path:
     """A model folder of JSON files; ``__`` in a name stands for a slash."""
     folder.mkdir(exist_ok=True)
-    (folder / "config.json").write_text(json.dumps({"vocab_size": 9, "max_position_embeddings": 512}))
+    (folder / "config.json").write_text(
+        json.dumps({"vocab_size": 9, "max_position_embeddings": 512}), encoding="utf-8"
+    )
     for name, value in files.items():
         path = folder / f"{name.replace('__', '/')}.json"
         path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps(value))
+        path.write_text(json.dumps(value), encoding="utf-8")
     return folder
 
 
@@ -116,7 +118,7 @@ def test_a_transformer_in_a_folder_of_its_own_is_refused(tmp_path: Path) -> None
 
 
 def test_damaged_files_are_named(tmp_path: Path) -> None:
-    (model(tmp_path) / "modules.json").write_text("[{")
+    (model(tmp_path) / "modules.json").write_text("[{", encoding="utf-8")
     with pytest.raises(InputError, match=r"modules\.json: cannot be read"):
         EncoderSettings.read(tmp_path)
     (tmp_path / "modules.json").unlink()

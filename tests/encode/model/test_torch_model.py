@@ -119,13 +119,13 @@ def test_damaged_or_mismatched_weights_are_refused(bert: Path, tmp_path: Path) -
 def test_weights_of_another_configuration_are_refused(bert: Path, tmp_path: Path) -> None:
     folder = tmp_path / "bert"
     shutil.copytree(bert, folder)
-    config = json.loads((folder / "config.json").read_text())
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     for change, message in (
         ({"num_hidden_layers": 3}, "16 tensors are missing, for example encoder.layer.2"),
         ({"hidden_size": 64}, "cannot be loaded"),
         ({"model_type": "nonsense"}, "cannot be loaded"),
     ):
-        (folder / "config.json").write_text(json.dumps(config | change))
+        (folder / "config.json").write_text(json.dumps(config | change), encoding="utf-8")
         with pytest.raises(InputError, match=message):
             TorchModel.load(folder)
 
@@ -137,9 +137,9 @@ def test_weights_of_another_configuration_are_refused(bert: Path, tmp_path: Path
 )
 def test_what_makes_texts_is_no_encoder(bert: Path, tmp_path: Path, change: dict[str, Any]) -> None:
     folder = shutil.copytree(bert, tmp_path / "other")
-    said = json.loads((folder / "config.json").read_text()) | change
+    said = json.loads((folder / "config.json").read_text(encoding="utf-8")) | change
     (folder / "config.json").write_text(
-        json.dumps({key: value for key, value in said.items() if value is not None})
+        json.dumps({key: value for key, value in said.items() if value is not None}), encoding="utf-8"
     )
     with pytest.raises(InputError, match="not an encoder"):
         TorchModel.load(folder)

@@ -123,15 +123,15 @@ def test_pickled_weights_run_nothing(folder: Path, ran: Path, kind: str) -> None
 def test_weights_elsewhere_are_refused(folder: Path, place: str) -> None:
     (folder / "model.safetensors").rename(folder / "model-00001.safetensors")
     index = {"metadata": {}, "weight_map": {"embeddings.word_embeddings.weight": place}}
-    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
     with pytest.raises(InputError, match=r"asks for .*secret.* outside of the model, and that was refused"):
         Encoder.load(folder)
 
 
 def test_a_pooling_elsewhere_is_refused(saved: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(saved, tmp_path / "saved")
-    modules = (folder / "modules.json").read_text()
-    (folder / "modules.json").write_text(modules.replace("1_Pooling", "../1_Pooling"))
+    modules = (folder / "modules.json").read_text(encoding="utf-8")
+    (folder / "modules.json").write_text(modules.replace("1_Pooling", "../1_Pooling"), encoding="utf-8")
     shutil.copytree(folder / "1_Pooling", tmp_path / "1_Pooling")
     (folder / "manifest.json").unlink()
     with pytest.raises(InputError, match=r"asks for \"../1_Pooling\", outside of the model"):
@@ -195,6 +195,6 @@ def test_a_missing_part_of_a_re_ranker_is_not_fetched(
 
 def _unlisted(folder: Path) -> None:
     """Let a manifest list no model, as one would who changes it."""
-    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     files = {name: size for name, size in manifest["files"].items() if name == "head.safetensors"}
     write_manifest(folder, {**manifest, "files": files})

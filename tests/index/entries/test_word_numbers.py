@@ -127,7 +127,7 @@ def test_an_index_with_such_arrays_is_damaged(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"word_numbers\.npy"):
         Index.load(tmp_path / "index").verify()
     # A digest that was taken of what was damaged before tells nothing: what leads nowhere is refused all the same.
-    seal(tmp_path / "index", json.loads((tmp_path / "index" / "manifest.json").read_text()))
+    seal(tmp_path / "index", json.loads((tmp_path / "index" / "manifest.json").read_text(encoding="utf-8")))
     with pytest.raises(StoreError, match="the index is damaged"):
         Index.load(tmp_path / "index").verify()
     (tmp_path / "index" / "word_marks.npy").unlink()

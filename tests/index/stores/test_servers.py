@@ -43,7 +43,7 @@ def connected(url: str) -> Iterator[Any]:
 
 
 def change_store(directory: Path, **changes: str) -> None:
-    manifest = json.loads((directory / "manifest.json").read_text())
+    manifest = json.loads((directory / "manifest.json").read_text(encoding="utf-8"))
     manifest["settings"]["store"] |= changes
     write_manifest(directory, manifest)
 
@@ -59,11 +59,11 @@ def test_vectors_of_another_index_are_refused(server: str, encoder: Encoder, tmp
     with pytest.raises(StoreError, match=r"has no nymlink_gone, the vectors of this index: build"):
         Index.load(tmp_path / "i", encoder=encoder).match(QUERIES, 3)
     for wrong in ({"name": "pg_class; --"}, {"fingerprint": "?"}, {"url": "somewhere"}):
-        manifest = (tmp_path / "i/manifest.json").read_text()
+        manifest = (tmp_path / "i/manifest.json").read_text(encoding="utf-8")
         change_store(tmp_path / "i", **wrong)
         with pytest.raises(StoreError, match="the index is damaged"):
             Index.load(tmp_path / "i", encoder=encoder)
-        (tmp_path / "i/manifest.json").write_text(manifest)
+        (tmp_path / "i/manifest.json").write_text(manifest, encoding="utf-8")
 
 
 def test_vectors_that_were_changed_where_they_are_must_be_removed_there(postgres: str) -> None:
@@ -126,7 +126,7 @@ def test_a_file_that_another_process_has_open(tmp_path: Path, capfd: pytest.Capt
     url = str(tmp_path / "own.db")
     holding = f"from pymilvus import MilvusClient; MilvusClient({url!r}); print('open', flush=True); input()"
     with subprocess.Popen(
-        [sys.executable, "-c", holding], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", holding], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
     ) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "open\n"
@@ -223,10 +223,10 @@ def test_a_server_that_was_started_again(postgres: str) -> None:
 def test_a_password_comes_from_the_environment(postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with connected(postgres) as admin:
         ((file,),) = admin.execute("SHOW hba_file").fetchall()
-        text = Path(file).read_text()
+        text = Path(file).read_text(encoding="utf-8")
         admin.execute("CREATE ROLE reader LOGIN PASSWORD 's3cret'")
         try:
-            Path(file).write_text(f"local all reader scram-sha-256\n{text}")
+            Path(file).write_text(f"local all reader scram-sha-256\n{text}", encoding="utf-8")
             admin.execute("SELECT pg_reload_conf()")
             store = uploaded(postgres, seed=19)
             url = postgres.replace("postgres:@", "reader:@", 1)
@@ -241,7 +241,7 @@ def test_a_password_comes_from_the_environment(postgres: str, monkeypatch: pytes
             admin.execute(f"GRANT SELECT ON {store.content.name} TO reader")
             assert (store.search(drawn(1), 3) >= 0).all()
         finally:
-            Path(file).write_text(text)
+            Path(file).write_text(text, encoding="utf-8")
             admin.execute("DROP OWNED BY reader")
             admin.execute("DROP ROLE reader")
             admin.execute("SELECT pg_reload_conf()")

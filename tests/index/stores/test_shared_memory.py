@@ -37,5 +37,7 @@ def _runs(*command: str) -> bool:
 def test_a_graph_is_built_by_one_process_where_more_cannot_share_its_memory() -> None:
     if not _runs("true"):
         pytest.skip("no file system of one's own can be mounted here")
-    built = subprocess.run([*_LITTLE, sys.executable, "-c", _BUILD], capture_output=True, text=True, check=False)
+    built = subprocess.run(
+        [*_LITTLE, sys.executable, "-c", _BUILD], capture_output=True, encoding="utf-8", check=False
+    )
     assert built.stdout == "[0, 1, 2]\n", built.stderr

@@ -169,7 +169,10 @@ class TestStore:
         INDEX.save(tmp_path / "other")
         assert Index.load(tmp_path / "other").calibration is None
         store_calibration(tmp_path / "other", CALIBRATION.to_dict(), fusion=INDEX.fusion)
-        manifests = [json.loads((path / "manifest.json").read_text()) for path in (saved, tmp_path / "other")]
+        manifests = [
+            json.loads((path / "manifest.json").read_text(encoding="utf-8"))
+            for path in (saved, tmp_path / "other")
+        ]
         assert manifests[0] == manifests[1]
         assert Linker.load(saved).link(QUERIES) == Linker(CALIBRATED).link(QUERIES)
 
@@ -221,7 +224,7 @@ class TestStore:
     @pytest.mark.parametrize("value", [[1], "nonsense", 3, [[0.5, 0.5], 1]])
     def test_what_is_no_calibration_at_all_is_an_error(self, saved: Path, tmp_path: Path, value: object) -> None:
         copy = shutil.copytree(saved, tmp_path / "copy")
-        manifest = json.loads((copy / "manifest.json").read_text())
+        manifest = json.loads((copy / "manifest.json").read_text(encoding="utf-8"))
         write_manifest(copy, manifest | {"calibration": value})
         with pytest.raises(StoreError, match="damaged"):
             Linker.load(copy)

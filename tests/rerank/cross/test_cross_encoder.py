@@ -159,7 +159,7 @@ def test_saved_and_loaded_it_is_the_same(tmp_path: Path, family: str) -> None:
     torch.manual_seed(0)
     model = CrossEncoder.from_encoder(tiny.folder(tmp_path / "base", family), SHORT)
     model.save(tmp_path / "saved")
-    manifest = json.loads((tmp_path / "saved" / "manifest.json").read_text())
+    manifest = json.loads((tmp_path / "saved" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["kind"] == "cross-encoder"
     assert manifest["settings"] == {"max_length": 64, "first": 16}
     again = CrossEncoder.load(tmp_path / "saved")
@@ -179,7 +179,7 @@ def test_what_is_damaged_is_said(model: CrossEncoder, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="no such cross-encoder"):
         CrossEncoder.load(tmp_path / "nothing")
     manifest = saved / "manifest.json"
-    whole = manifest.read_text()
+    whole = manifest.read_text(encoding="utf-8")
     for before, after, message in (
         ('"max_length": 64', '"max_length": 4096', "the cross-encoder is damaged"),
         ('"max_length": 64', '"length": 64', "the cross-encoder is damaged"),
@@ -189,7 +189,7 @@ def test_what_is_damaged_is_said(model: CrossEncoder, tmp_path: Path) -> None:
         write_manifest(saved, json.loads(whole.replace(before, after)))
         with pytest.raises(StoreError, match=message):
             CrossEncoder.load(saved)
-    manifest.write_text(whole)
+    manifest.write_text(whole, encoding="utf-8")
     head = saved / "head.safetensors"
     head.write_bytes(b"x" * head.stat().st_size)
     with pytest.raises(StoreError, match=r"head\.safetensors is damaged"):

@@ -91,7 +91,7 @@ def test_other_names_models_and_lengths_are_others(base: Path, tmp_path: Path, e
     fewer_heads = made(base)
     fewer_heads.entity.transformer.config.num_attention_heads = 1
     other_tokens = shutil.copytree(base, tmp_path / "base") / "tokenizer.json"
-    other_tokens.write_text(other_tokens.read_text().replace('"##q"', '"##ß"'))
+    other_tokens.write_text(other_tokens.read_text(encoding="utf-8").replace('"##q"', '"##ß"'), encoding="utf-8")
     mean = DualEncoder(
         made(base).mention, TorchModel.load(base, pooling="mean", max_length=64), made(base).settings
     )

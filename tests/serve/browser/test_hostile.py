@@ -15,7 +15,7 @@ BAD = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 @pytest.mark.slow
 def test_nothing_in_a_table_is_run(site: Site, new_context: Callable[..., BrowserContext], tmp_path: Path) -> None:
     file = tmp_path / f"{BAD.replace('/', '')}.csv"
-    file.write_text(f"id,{BAD},kind\n1,{BAD},{BAD}\n2,heart attack,{BAD}\n")
+    file.write_text(f"id,{BAD},kind\n1,{BAD},{BAD}\n2,heart attack,{BAD}\n", encoding="utf-8")
     page = new_context().new_page()
     page.goto(f"{site.url}/table")
     page.get_by_label("Title").fill(BAD)

@@ -44,7 +44,7 @@ def test_a_table_of_200_rows_is_reviewed_by_keyboard_whatever_happens(
     site = Site(index, tmp_path / "projects")
     try:
         file = tmp_path / "findings.csv"
-        file.write_text(table(200))
+        file.write_text(table(200), encoding="utf-8")
         context = new_context()
         page = context.new_page()
         page.goto(f"{site.url}/table")

@@ -112,7 +112,9 @@ def test_a_full_disk_leaves_earlier_checkpoints_as_they_were(tmp_path: Path) -> 
 
 def test_numbers_that_json_does_not_have_are_null(tmp_path: Path) -> None:
     MetricsLog(tmp_path / "metrics.jsonl").write(step=1, loss=math.nan, norm=math.inf, corpus="NaN")
-    assert (tmp_path / "metrics.jsonl").read_text() == '{"step": 1, "loss": null, "norm": null, "corpus": "NaN"}\n'
+    assert (tmp_path / "metrics.jsonl").read_text(
+        encoding="utf-8"
+    ) == '{"step": 1, "loss": null, "norm": null, "corpus": "NaN"}\n'
 
 
 def test_metrics_behind_the_checkpoint_are_forgotten(tmp_path: Path) -> None:
@@ -123,7 +125,7 @@ def test_metrics_behind_the_checkpoint_are_forgotten(tmp_path: Path) -> None:
     with path.open("a") as file:
         file.write('{"step": 4, "lo')
     MetricsLog(path, step=2).write(step=3, loss=9)
-    assert [json.loads(line) for line in path.read_text().splitlines()] == [
+    assert [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] == [
         {"step": 1, "loss": 0.5},
         {"step": 2, "loss": 1.0},
         {"step": 3, "loss": 9},

@@ -79,7 +79,9 @@ def step(processes: Processes, folder: Path, place: Path, changes: dict[str, Any
     processes.sum_gradients(model.parameters())
     gradients = {name: value.grad for name, value in model.named_parameters() if value.grad is not None}
     save_file(gradients, folder / f"{processes.count}-{processes.rank}.safetensors")
-    (folder / f"{processes.count}-{processes.rank}.json").write_text(json.dumps([outcome.loss, outcome.figures]))
+    (folder / f"{processes.count}-{processes.rank}.json").write_text(
+        json.dumps([outcome.loss, outcome.figures]), encoding="utf-8"
+    )
 
 
 @pytest.mark.parametrize(
@@ -100,7 +102,9 @@ def test_the_step_of_several_processes_is_that_of_one(
 
     def found(count: int, rank: int) -> tuple[Any, dict[str, Tensor]]:
         name = f"{count}-{rank}"
-        return json.loads((tmp_path / f"{name}.json").read_text()), load_file(tmp_path / f"{name}.safetensors")
+        return json.loads((tmp_path / f"{name}.json").read_text(encoding="utf-8")), load_file(
+            tmp_path / f"{name}.safetensors"
+        )
 
     (loss, figures), gradients = found(1, 0)
     assert any(bool(gradient.any()) for gradient in gradients.values()) == (number != 5 or loss > 0)
@@ -199,8 +203,8 @@ def refused(rank: int, settings: SapSettings) -> None:
 def test_the_first_process_writes_what_all_have_learned(place: Path, tmp_path: Path) -> None:
     output = tmp_path / "out"
     torchrun(train, 2, sap_settings(place, output, max_steps=4))
-    assert json.loads((output / "run.json").read_text())["machine"]["processes"] == 2
-    lines = [json.loads(line) for line in (output / "metrics.jsonl").read_text().splitlines()]
+    assert json.loads((output / "run.json").read_text(encoding="utf-8"))["machine"]["processes"] == 2
+    lines = [json.loads(line) for line in (output / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [line["step"] for line in lines] == [1, 2, 3, 4]
     assert not same(weights(output), load_file(place / "base" / "model.safetensors"))
 

@@ -94,7 +94,7 @@ def loop(
 
 
 def metrics(folder: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    return [json.loads(line) for line in (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
 def test_all_batches_of_all_epochs_are_learned_from(tmp_path: Path) -> None:
@@ -341,7 +341,7 @@ def test_other_errors_are_not_hidden(tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_that_cannot_be_written_ends_it(tmp_path: Path) -> None:
-    (tmp_path / "checkpoints").write_text("in the way")
+    (tmp_path / "checkpoints").write_text("in the way", encoding="utf-8")
     with pytest.raises(OutputError, match="cannot write"):
         loop(tmp_path)[0].run()
 

@@ -32,7 +32,9 @@ def start(place: Path, output: Path) -> list[subprocess.Popen[str]]:
         run += ["--no-python", sys.executable, "-m", "nymlink", *train]
         environment = {**os.environ, "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
         started.append(
-            subprocess.Popen(run, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            subprocess.Popen(
+                run, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, encoding="utf-8"
+            )
         )
     return started
 

@@ -41,7 +41,7 @@ def corpus(path: Path, documents: int) -> None:
         for start in (text.index("attack"), text.rindex("attack")):
             lines.append(f"{number}\t{start}\t{start + 6}\tattack\tDisease\tX:{gold}")
         lines.append("")
-    path.write_text("\n".join(lines))
+    path.write_text("\n".join(lines), encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -101,9 +101,9 @@ def test_context_alone_tells_candidates_apart(place: Path, tmp_path: Path) -> No
     Index.build(vocabulary(*names), encoder=None).save(index)
     tiny.folder(base)
     # So few examples are learned by heart: noise would only make that take longer.
-    config = json.loads((base / "config.json").read_text())
+    config = json.loads((base / "config.json").read_text(encoding="utf-8"))
     config |= {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-    (base / "config.json").write_text(json.dumps(config))
+    (base / "config.json").write_text(json.dumps(config), encoding="utf-8")
     given = settings(place, tmp_path / "out", corpora=(str(few),), index=str(index), base=str(base))
     held_out = {"few": HeldOutCorpus(corpus=str(few), dictionary=str(index))}
     given = replace(given, epochs=60, batch_mentions=4, learning_rate=3e-3, evaluation=held_out, evaluate_every=20)
@@ -141,7 +141,9 @@ def test_stopped_it_goes_on_to_the_same_bits(
 
 def test_what_cannot_be_trained_on_is_said(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = settings(place, tmp_path / "out")
-    (tmp_path / "other.txt").write_text("1|t|A fever came.\n1|a|\n1\t2\t7\tfever\tDisease\tY:1\n")
+    (tmp_path / "other.txt").write_text(
+        "1|t|A fever came.\n1|a|\n1\t2\t7\tfever\tDisease\tY:1\n", encoding="utf-8"
+    )
     with pytest.raises(InputError, match=r"annotated with ids of this index.*'unknown id': 1"):
         train_cross_encoder(replace(given, corpora=(str(tmp_path / "other.txt"),)))
     with pytest.raises(InputError, match="max_length must be at least 32, not 31"):
@@ -152,7 +154,7 @@ def test_what_cannot_be_trained_on_is_said(place: Path, tmp_path: Path, monkeypa
     assert not (tmp_path / "out").exists()
     monkeypatch.delenv("WORLD_SIZE")
     (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "thesis.txt").write_text("mine")
+    (tmp_path / "out" / "thesis.txt").write_text("mine", encoding="utf-8")
     with pytest.raises(OutputError, match="not the folder of a training"):
         train_cross_encoder(given)
 

@@ -53,7 +53,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
             lines.append(f"{number}\t{start}\t{start + 6}\tattack\tDisease\tX:{gold}")
         start = text.index("short")
         lines += [f"{number}\t{start}\t{start + 5}\tshort\tDisease\tX:3", ""]
-    (folder / "train.PubTator.txt").write_text("\n".join(lines))
+    (folder / "train.PubTator.txt").write_text("\n".join(lines), encoding="utf-8")
     return folder
 
 
@@ -154,7 +154,7 @@ def alone(tmp_path: Path) -> dict[str, Any]:
         f"{number}|t|An attack of mi.\n{number}|a|\n{number}\t3\t9\tattack\t\tX:1\n{number}\t13\t15\tmi\t\tX:2\n"
         for number in range(3)
     ]
-    (tmp_path / "corpus.PubTator.txt").write_text("\n".join(documents))
+    (tmp_path / "corpus.PubTator.txt").write_text("\n".join(documents), encoding="utf-8")
     return {"corpora": (str(tmp_path / "corpus.PubTator.txt"),), "index": str(tmp_path / "index"), "epochs": 1}
 
 
@@ -180,7 +180,7 @@ def test_a_file_says_where_wrong_concepts_are_sought(place: Path, tmp_path: Path
     assert record(tmp_path / "out")["settings"]["negatives"] == "batch"
     written = tmp_path / "out" / "config.toml"
     assert make_settings(RerankSettings, read_toml(written)) == given
-    written.write_text(written.read_text().replace('"batch"', '"all"'))
+    written.write_text(written.read_text(encoding="utf-8").replace('"batch"', '"all"'), encoding="utf-8")
     with pytest.raises(InputError, match=r"config.toml:\d+: negatives must be one of own, batch, not 'all'"):
         make_settings(RerankSettings, read_toml(written), path=written)
 
@@ -217,14 +217,14 @@ def test_text_for_as_many_tokens_as_are_read_is_learned_from_and_measured_on(
 
 def test_other_held_out_data_are_another_training(place: Path, tmp_path: Path) -> None:
     corpus = tmp_path / "dev.PubTator.txt"
-    corpus.write_text((place / "train.PubTator.txt").read_text())
+    corpus.write_text((place / "train.PubTator.txt").read_text(encoding="utf-8"), encoding="utf-8")
     held_out = HeldOutCorpus(corpus=str(corpus), dictionary=str(place / "index"))
     given = settings(place, tmp_path / "out", evaluation={"dev": held_out}, best="dev", max_steps=1)
     train_rerank(given)
     said = record(tmp_path / "out")["data"]["evaluation.dev"]
     assert list(said["corpus"]["files"]) == ["dev.PubTator.txt"]
     # As many mentions, which mean something else.
-    corpus.write_text(corpus.read_text().replace("X:3", "X:4"))
+    corpus.write_text(corpus.read_text(encoding="utf-8").replace("X:3", "X:4"), encoding="utf-8")
     with pytest.raises(InputError, match=r"evaluation\.dev: not the same data"):
         train_rerank(given)
 
@@ -274,7 +274,9 @@ def test_stopped_it_goes_on_to_the_same_bits(
 
 def test_what_cannot_be_trained_on_is_said(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = settings(place, tmp_path / "out")
-    (tmp_path / "other.txt").write_text("1|t|A fever came.\n1|a|\n1\t2\t7\tfever\tDisease\tY:1\n")
+    (tmp_path / "other.txt").write_text(
+        "1|t|A fever came.\n1|a|\n1\t2\t7\tfever\tDisease\tY:1\n", encoding="utf-8"
+    )
     with pytest.raises(InputError, match=r"annotated with ids of this index.*'unknown id': 1"):
         train_rerank(replace(given, corpora=(str(tmp_path / "other.txt"),)))
     with pytest.raises(StoreError, match="no such index"):

@@ -35,7 +35,7 @@ def trained(base: Made, place: Path, tmp_path_factory: pytest.TempPathFactory) -
         path = tmp_path_factory.mktemp("trained")
         train_sap(sap_settings(place, path / "sap", base=str(base(kind)), max_steps=1))
         words = path / "words.tsv"
-        words.write_text("heart attack\t" + "\nheart attack\t".join(WORDS[3:]) + "\n")
+        words.write_text("heart attack\t" + "\nheart attack\t".join(WORDS[3:]) + "\n", encoding="utf-8")
         files = (str(words),)
         train_translation(
             translation_settings(place, path / "out", base=str(path / "sap"), translations=files, max_steps=1)

@@ -45,7 +45,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("heart and attack", "X:1|X:2"),
     ]
     lines = [f"1||{10 * at}|{10 * at + 9}||Disease||{text}||{ids}\n" for at, (text, ids) in enumerate(said)]
-    (folder / "1.concept").write_text("".join(lines))
+    (folder / "1.concept").write_text("".join(lines), encoding="utf-8")
     return folder
 
 
@@ -182,7 +182,7 @@ def test_what_cannot_be_trained_on_is_said_before_anything_is_written(
 ) -> None:
     given = settings(place, corpus, tmp_path / "out")
     (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "1.concept").write_text("1||0|4||Disease||fever||Y:1\n")
+    (tmp_path / "other" / "1.concept").write_text("1||0|4||Disease||fever||Y:1\n", encoding="utf-8")
     with pytest.raises(InputError, match="annotated with ids of this vocabulary"):
         train_biosyn(replace(given, corpora=(str(tmp_path / "other"),)))
     with pytest.raises(InputError, match="no such"):

@@ -28,7 +28,8 @@ def held_out(tmp_path: Path) -> HeldOutCorpus:
         "1||0|3||Disease||cat||X:9\n"
         "1||4|7||Disease||doggy||X:1\n"
         "1||8|11||Disease||cows|hens||X:2|X:3\n"
-        "1||12|15||Disease||pig||X:77\n"
+        "1||12|15||Disease||pig||X:77\n",
+        encoding="utf-8",
     )
     return HeldOutCorpus(corpus=str(folder), dictionary=str(tmp_path / "vocab"))
 
@@ -89,13 +90,13 @@ def test_what_is_measured_on_is_known_by_its_digest(held_out: HeldOutCorpus) -> 
     assert EncoderEvaluation(held_out, problems=Problems()).describe() == before
     file = Path(held_out.corpus) / "1.concept"
     # As many mentions, of which one means something else.
-    file.write_text(file.read_text().replace("X:9", "X:0"))
+    file.write_text(file.read_text(encoding="utf-8").replace("X:9", "X:0"), encoding="utf-8")
     after = EncoderEvaluation(held_out, problems=Problems()).describe()
     assert [name for name in before if before[name] != after[name]] == ["corpus"]
 
 
 def test_a_dictionary_can_be_a_file(held_out: HeldOutCorpus, tmp_path: Path) -> None:
-    (tmp_path / "names.txt").write_text("X:0||cat\nX:1||dog\n")
+    (tmp_path / "names.txt").write_text("X:0||cat\nX:1||dog\n", encoding="utf-8")
     file = HeldOutCorpus(corpus=held_out.corpus, dictionary=str(tmp_path / "names.txt"))
     assert EncoderEvaluation(file, problems=Problems()).describe()["dictionary"][0]["format"] == "biosyn"
 

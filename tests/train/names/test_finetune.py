@@ -99,7 +99,7 @@ def test_a_training_of_it(place: Path, tmp_path: Path) -> None:
         batch_pairs=12,
     )
     result = train_finetune(settings)
-    said = json.loads((tmp_path / "out" / "run.json").read_text())
+    said = json.loads((tmp_path / "out" / "run.json").read_text(encoding="utf-8"))
     assert result["steps"] == 9  # 36 pairs, three times
     assert said["recipe"] == "finetune"
     assert said["data"]["pairs"] == {"count": 36}
@@ -110,9 +110,9 @@ def test_a_training_of_it(place: Path, tmp_path: Path) -> None:
 def test_mentions_of_the_types_asked_for_alone_are_measured(place: Path, tmp_path: Path) -> None:
     held_out = tmp_path / "processed_dev"
     held_out.mkdir()
-    lines = (place / "processed_dev" / "1.concept").read_text().splitlines(keepends=True)
+    lines = (place / "processed_dev" / "1.concept").read_text(encoding="utf-8").splitlines(keepends=True)
     (held_out / "1.concept").write_text(
-        "".join([*lines[:3], *(line.replace("Disease", "Sign") for line in lines)])
+        "".join([*lines[:3], *(line.replace("Disease", "Sign") for line in lines)]), encoding="utf-8"
     )
     settings = FinetuneSettings(
         corpora=(str(place / "processed_dev"),),
@@ -124,5 +124,5 @@ def test_mentions_of_the_types_asked_for_alone_are_measured(place: Path, tmp_pat
         max_steps=1,
     )
     train_finetune(settings)
-    said = json.loads((tmp_path / "out" / "run.json").read_text())
+    said = json.loads((tmp_path / "out" / "run.json").read_text(encoding="utf-8"))
     assert said["data"]["evaluation.dev"]["mentions"] == 3

@@ -87,7 +87,7 @@ def test_an_epoch_is_cut_into_batches_that_hold_all_pairs_once() -> None:
 def test_pairs_of_a_file_come_shuffled_and_each_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nymlink.pairs.pair_table._BLOCK", 7)
     lines = [f"C{number % 5}||a{number}||b{number}" for number in range(40)]
-    (tmp_path / "pairs.txt").write_text("\n".join([*lines, "broken"]) + "\n")
+    (tmp_path / "pairs.txt").write_text("\n".join([*lines, "broken"]) + "\n", encoding="utf-8")
     problems = Problems()
     table = PairTable.convert(tmp_path / "pairs.txt", tmp_path / "pairs.arrow", seed=1, problems=problems)
     assert (len(table), problems.rejected) == (40, 1)

@@ -54,7 +54,7 @@ def words(place: Path) -> Path:
 
 def recipe(place: Path, output: Path, *stages: str) -> StagesSettings:
     path = output.with_suffix(".toml")
-    path.write_text(f'output = "{output}"\n' + "".join(stages).format(place=place))
+    path.write_text(f'output = "{output}"\n' + "".join(stages).format(place=place), encoding="utf-8")
     return read_stages(path)
 
 
@@ -76,7 +76,7 @@ def test_stages_are_what_the_trainings_are_one_after_the_other(
     assert same(weights(finished), weights(tmp_path / "second"))
     TorchModel.load(finished)
     assert find_damage(finished)[1] == []
-    record = json.loads((finished / "run.json").read_text())
+    record = json.loads((finished / "run.json").read_text(encoding="utf-8"))
     assert [stage["train"] for stage in record["settings"]["stage"]] == ["sap", "translation"]
     assert {name: result["steps"] for name, result in record["result"]["stages"].items()} == {
         "1-sap": 3,
@@ -139,7 +139,7 @@ def test_a_restart_trains_all_stages_anew_and_is_gone_on_with(
 ) -> None:
     output = tmp_path / "out"
     train_recipe(recipe(words, output, SAP.replace("1e-3", "1e-2"), TRANSLATION, AGAIN))
-    (output / "notes.txt").write_text("mine")
+    (output / "notes.txt").write_text("mine", encoding="utf-8")
     settings = recipe(words, output, SAP, TRANSLATION)
     interrupt_next_step()
     with pytest.raises(StoppedError):
@@ -149,7 +149,7 @@ def test_a_restart_trains_all_stages_anew_and_is_gone_on_with(
     assert not (output / "3-translation").exists()
     train_recipe(settings)
     assert same(weights(output), weights(finished))
-    assert (output / "notes.txt").read_text() == "mine"
+    assert (output / "notes.txt").read_text(encoding="utf-8") == "mine"
 
 
 def test_an_input_that_is_missing_is_said_before_anything_is_trained(words: Path, tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_an_input_that_is_missing_is_said_before_anything_is_trained(words: Path
 def test_the_folder_of_another_training_is_left_alone(words: Path, finished: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match='recipe: "sap" → "stages"'):
         train_recipe(replace(recipe(words, tmp_path / "out", SAP), output=str(finished / "1-sap")))
-    (tmp_path / "thesis.txt").write_text("mine")
+    (tmp_path / "thesis.txt").write_text("mine", encoding="utf-8")
     with pytest.raises(OutputError, match="not the folder of a training"):
         train_recipe(replace(recipe(words, tmp_path / "out", SAP), output=str(tmp_path)), restart=True)
 
@@ -208,7 +208,7 @@ def test_the_folder_of_another_training_is_left_alone(words: Path, finished: Pat
     ],
 )
 def test_what_is_wrong_in_a_file_is_said_with_its_line(tmp_path: Path, text: str, said: str) -> None:
-    (tmp_path / "xl.toml").write_text(text)
+    (tmp_path / "xl.toml").write_text(text, encoding="utf-8")
     with pytest.raises(InputError) as caught:
         read_stages(tmp_path / "xl.toml")
     assert said in str(caught.value)

@@ -80,7 +80,7 @@ def test_the_folder_is_an_encoder_and_says_all_that_is_needed_to_repeat_it(place
     assert said["versions"]["torch"] == torch.__version__
     assert said["result"]["steps"] == STEPS
     assert make_settings(SapSettings, read_toml(finished / "config.toml")).vocab == str(place / "vocab")
-    assert os.uname().nodename not in (finished / "run.json").read_text()
+    assert os.uname().nodename not in (finished / "run.json").read_text(encoding="utf-8")
 
 
 def test_sentence_transformers_makes_the_same_vectors(finished: Path) -> None:
@@ -198,7 +198,7 @@ def test_nothing_is_left_of_a_training_that_is_replaced(
     output = tmp_path / "out"
     train_sap(sap_settings(place, output, tuning="adapters", max_steps=1))
     assert (output / "adapters").is_dir()
-    (output / "notes.txt").write_text("mine")
+    (output / "notes.txt").write_text("mine", encoding="utf-8")
     settings = sap_settings(place, output, max_steps=2)
     interrupt_next_step()
     with pytest.raises(StoppedError):
@@ -215,7 +215,7 @@ def test_what_cannot_be_of_an_encoder_is_not_removed(place: Path, tmp_path: Path
     output = tmp_path / "out"
     output.mkdir()
     said = {"recipe": "sap", "settings": {}, "data": {}, "encoder": [name]}
-    (output / "run.json").write_text(json.dumps(said))
+    (output / "run.json").write_text(json.dumps(said), encoding="utf-8")
     with pytest.raises(OutputError, match="it lists files that no encoder has"):
         train_sap(sap_settings(place, output), restart=True)
 
@@ -228,7 +228,7 @@ def test_names_that_are_cut_are_counted(place: Path, tmp_path: Path) -> None:
 
 
 def test_a_folder_of_something_else_is_left_alone(place: Path, tmp_path: Path) -> None:
-    (tmp_path / "thesis.txt").write_text("mine")
+    (tmp_path / "thesis.txt").write_text("mine", encoding="utf-8")
     for restart in (False, True):
         with pytest.raises(OutputError, match="not the folder of a training"):
             train_sap(sap_settings(place, tmp_path), restart=restart)
@@ -240,9 +240,9 @@ def test_what_was_trained_is_verified_and_what_is_not_ours_is_kept(place: Path, 
     train_sap(settings)
     notes = [tmp_path / "out" / "notes.txt", tmp_path / "out" / "checkpoints" / "notes.txt"]
     for note in notes:
-        note.write_text("years of work")
+        note.write_text("years of work", encoding="utf-8")
     train_sap(settings, restart=True)
-    assert [note.read_text() for note in notes] == ["years of work"] * 2
+    assert [note.read_text(encoding="utf-8") for note in notes] == ["years of work"] * 2
     assert find_damage(tmp_path / "out")[1] == []
     weights = tmp_path / "out" / "model.safetensors"
     data = bytearray(weights.read_bytes())

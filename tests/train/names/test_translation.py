@@ -30,9 +30,12 @@ from tests.train.runs import same, translation_settings, weights
 def test_translations_come_together(place: Path, tmp_path: Path) -> None:
     settings = translation_settings(place, tmp_path / "out", epochs=8)
     assert nymlink.train_translation(settings)["steps"] == 8 * 3
-    losses = [json.loads(line)["loss"] for line in (tmp_path / "out" / "metrics.jsonl").read_text().splitlines()]
+    losses = [
+        json.loads(line)["loss"]
+        for line in (tmp_path / "out" / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     assert np.mean(losses[-6:]) < np.mean(losses[:6])
-    record = json.loads((tmp_path / "out" / "run.json").read_text())
+    record = json.loads((tmp_path / "out" / "run.json").read_text(encoding="utf-8"))
     assert record["recipe"] == "translation"
     assert record["data"]["pairs"] == {"count": 11}
     (described,) = record["data"]["translations"]
@@ -61,7 +64,7 @@ def test_it_stops_and_goes_on_to_the_same_bits(
 def test_other_translations_are_refused(place: Path, tmp_path: Path) -> None:
     settings = translation_settings(place, tmp_path / "out", max_steps=1)
     train_translation(settings)
-    (tmp_path / "others.txt").write_text("heart kalp\n")
+    (tmp_path / "others.txt").write_text("heart kalp\n", encoding="utf-8")
     with pytest.raises(InputError, match="translations: not the same data"):
         train_translation(replace(settings, translations=(str(tmp_path / "others.txt"),)))
 

@@ -90,7 +90,7 @@ def test_a_file_that_was_written_gives_the_same_settings(
 )
 def test_wrong_settings_are_named_with_their_lines(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "c.toml"
-    path.write_text(f"base = 'b'\noutput = 'o'\n{text}")
+    path.write_text(f"base = 'b'\noutput = 'o'\n{text}", encoding="utf-8")
     with pytest.raises(InputError) as caught:
         make_settings(SapSettings, read_toml(path), path=path)
     assert said in str(caught.value)

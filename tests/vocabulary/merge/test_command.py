@@ -54,8 +54,8 @@ def test_mappings_and_a_report(run: Run, folder: Path) -> None:
     )
     assert result.exit_code == 0
     assert result.stdout.endswith(f"4 concepts became 2 → {folder / 'meta'}\n")
-    assert json.loads((folder / "why" / "summary.json").read_text())["merged"]["concepts"] == 2
-    assert len((folder / "why" / "sample.tsv").read_text().splitlines()) == 2
+    assert json.loads((folder / "why" / "summary.json").read_text(encoding="utf-8"))["merged"]["concepts"] == 2
+    assert len((folder / "why" / "sample.tsv").read_text(encoding="utf-8").splitlines()) == 2
 
 
 def test_broken_mappings_cost_only_themselves(run: Run, folder: Path) -> None:

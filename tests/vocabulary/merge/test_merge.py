@@ -175,7 +175,7 @@ def test_nothing_to_merge_is_an_error() -> None:
 
 def test_the_same_source_twice_is_an_error(tmp_path: Path) -> None:
     source = tmp_path / "a.txt"
-    source.write_text("A:1||one\n")
+    source.write_text("A:1||one\n", encoding="utf-8")
     vocabulary = read_vocabulary(source)
     with pytest.raises(InputError, match=r"the source a \(a.txt\) is in several"):
         merge([vocabulary, vocabulary])

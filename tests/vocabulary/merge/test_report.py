@@ -40,7 +40,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 def test_the_files(merged: Merged, tmp_path: Path) -> None:
     with writing_report(merged, tmp_path / "why", sample=3, seed=0):
         pass
-    summary = json.loads((tmp_path / "why" / "summary.json").read_text())
+    summary = json.loads((tmp_path / "why" / "summary.json").read_text(encoding="utf-8"))
     assert (summary["before"]["concepts"], summary["after"]["concepts"]) == (19, 10)
     assert summary["merged"] == {"concepts": 8, "members": 17}
     assert summary["sizes"] == {"2": 7, "3": 1}
@@ -69,7 +69,7 @@ def test_a_sample_is_drawn_by_its_seed(merged: Merged, tmp_path: Path) -> None:
     for name, seed in (("one", 1), ("again", 1), ("two", 2)):
         with writing_report(merged, tmp_path / name, sample=4, seed=seed):
             pass
-        drawn[name] = (tmp_path / name / "sample.tsv").read_text()
+        drawn[name] = (tmp_path / name / "sample.tsv").read_text(encoding="utf-8")
     assert drawn["one"] == drawn["again"] != drawn["two"]
     with writing_report(merged, tmp_path / "all", sample=1000, seed=0):
         pass
@@ -83,13 +83,13 @@ def test_a_report_replaces_a_report_and_nothing_else(merged: Merged, tmp_path: P
         pass
     assert len(rows(tmp_path / "why" / "sample.tsv")) == 2
     (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "thesis.txt").write_text("precious")
+    (tmp_path / "mine" / "thesis.txt").write_text("precious", encoding="utf-8")
     with (
         pytest.raises(OutputError, match="choose another place"),
         writing_report(merged, tmp_path / "mine", sample=1, seed=0),
     ):
         pass
-    assert (tmp_path / "mine" / "thesis.txt").read_text() == "precious"
+    assert (tmp_path / "mine" / "thesis.txt").read_text(encoding="utf-8") == "precious"
 
 
 def test_the_benchmark_counts_what_is_new(merged: Merged) -> None:

@@ -20,7 +20,9 @@ from tests.encode import tiny
 
 
 def folder(path: Path, *, words: int = 120) -> Path:
-    (path / "config.json").write_text(json.dumps({"vocab_size": words, "pad_token_id": 0, "model_type": "bert"}))
+    (path / "config.json").write_text(
+        json.dumps({"vocab_size": words, "pad_token_id": 0, "model_type": "bert"}), encoding="utf-8"
+    )
     tiny.tokenizer().save(str(path / "tokenizer.json"))
     return path
 
@@ -62,8 +64,12 @@ def test_transformers_reads_what_is_written_the_same_way(tmp_path: Path) -> None
 def test_special_tokens_are_found_in_old_and_new_files(tmp_path: Path) -> None:
     found = special_tokens(folder(tmp_path), tiny.tokenizer())
     assert found == {"pad_token": "[PAD]"}
-    (tmp_path / "special_tokens_map.json").write_text('{"cls_token": "[OLD]", "sep_token": {"content": "[SEP]"}}')
-    (tmp_path / "tokenizer_config.json").write_text('{"cls_token": "[CLS]", "do_lower_case": true}')
+    (tmp_path / "special_tokens_map.json").write_text(
+        '{"cls_token": "[OLD]", "sep_token": {"content": "[SEP]"}}', encoding="utf-8"
+    )
+    (tmp_path / "tokenizer_config.json").write_text(
+        '{"cls_token": "[CLS]", "do_lower_case": true}', encoding="utf-8"
+    )
     assert special_tokens(tmp_path, tiny.tokenizer()) == {
         "cls_token": "[CLS]",
         "sep_token": "[SEP]",
@@ -100,14 +106,14 @@ def test_a_word_list_will_do(tmp_path: Path) -> None:
     folder(tmp_path)
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "heart", "attack"]
     (tmp_path / "tokenizer.json").unlink()
-    (tmp_path / "vocab.txt").write_text("\n".join(words) + "\n")
+    (tmp_path / "vocab.txt").write_text("\n".join(words) + "\n", encoding="utf-8")
     assert load_tokenizer(tmp_path, EncoderSettings()).encode("Heart attack").ids == [2, 5, 6, 3]
 
 
 def test_what_is_missing_or_damaged_or_of_another_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"do not belong together: the tokenizer has .* tokens, the model 20"):
         load_tokenizer(folder(tmp_path, words=20), EncoderSettings())
-    (tmp_path / "tokenizer.json").write_text('{"model": ')
+    (tmp_path / "tokenizer.json").write_text('{"model": ', encoding="utf-8")
     with pytest.raises(InputError, match=r"tokenizer\.json: not a tokenizer"):
         load_tokenizer(tmp_path, EncoderSettings())
     (tmp_path / "tokenizer.json").unlink()

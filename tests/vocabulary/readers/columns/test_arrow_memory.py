@@ -39,7 +39,7 @@ print(*sorted(set(ends)))
 def test_the_interpreter_may_end_while_arrow_reads(tmp_path: Path) -> None:
     path = write(tmp_path / "META", MRCONSO=[atom(f"C{number:07}", f"name {number}") for number in range(4000)])
     done = subprocess.run(
-        [sys.executable, "-c", _ENDS, str(path), "6"], capture_output=True, text=True, check=True
+        [sys.executable, "-c", _ENDS, str(path), "6"], capture_output=True, encoding="utf-8", check=True
     )
     assert done.stdout.split() == ["3"], done.stderr
 

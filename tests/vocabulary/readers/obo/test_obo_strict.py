@@ -20,7 +20,7 @@ GOOD = '[Term]\nid: X:1\nname: a\nsynonym: "b" EXACT []\n'
 def test_a_good_file_has_none(tmp_path: Path) -> None:
     pytest.importorskip("fastobo")
     path = tmp_path / "x.obo"
-    path.write_text(f"format-version: 1.4\n\n{GOOD}\n[Typedef]\nid: part_of\nname: part of\n")
+    path.write_text(f"format-version: 1.4\n\n{GOOD}\n[Typedef]\nid: part_of\nname: part of\n", encoding="utf-8")
     assert check(path) == []
 
 
@@ -53,7 +53,7 @@ def test_without_fastobo_the_error_says_how_to_get_it(tmp_path: Path, monkeypatc
 def test_comments_are_no_breach(tmp_path: Path) -> None:
     pytest.importorskip("fastobo")
     path = tmp_path / "x.obo"
-    path.write_text(f"! a\nformat-version: 1.4\n\n{GOOD} ! b\n!\nis_a: X:2 ! c\n")
+    path.write_text(f"! a\nformat-version: 1.4\n\n{GOOD} ! b\n!\nis_a: X:2 ! c\n", encoding="utf-8")
     assert check(path) == []
 
 
@@ -66,29 +66,31 @@ def test_a_parser_that_falls_over_is_reported(tmp_path: Path, monkeypatch: pytes
 
     monkeypatch.setitem(sys.modules, "fastobo", SimpleNamespace(loads=loads))
     path = tmp_path / "x.obo"
-    path.write_text(f"format-version: 1.4\n\n{GOOD}")
+    path.write_text(f"format-version: 1.4\n\n{GOOD}", encoding="utf-8")
     assert [violation.line for violation in check(path)] == [1, 3]
 
 
 def test_a_stanza_of_nothing_but_faults_comes_to_an_end(tmp_path: Path) -> None:
     pytest.importorskip("fastobo")
     path = tmp_path / "x.obo"
-    path.write_text("[Term]\nid: X:2\n" + "synonym: a\n" * 2000 + f"\n{GOOD}synonym: c\n")
+    path.write_text("[Term]\nid: X:2\n" + "synonym: a\n" * 2000 + f"\n{GOOD}synonym: c\n", encoding="utf-8")
     assert [violation.line for violation in check(path)] == [*range(3, 103), 2008]
 
 
 def test_lines_that_cannot_be_read_are_violations_and_keep_their_number(tmp_path: Path) -> None:
     pytest.importorskip("fastobo")
     path = tmp_path / "x.obo"
-    path.write_text(f"format-version: 1.4\n\n[Term]\nid: X:2\nname: {'a' * MAX_LINE}\nsynonym: a\n")
+    path.write_text(
+        f"format-version: 1.4\n\n[Term]\nid: X:2\nname: {'a' * MAX_LINE}\nsynonym: a\n", encoding="utf-8"
+    )
     assert [violation.line for violation in check(path)] == [5, 6]
 
 
 def test_a_file_that_is_not_strict_is_refused_only_when_asked(tmp_path: Path) -> None:
     pytest.importorskip("fastobo")
     good, bad = tmp_path / "good.obo", tmp_path / "bad.obo"
-    good.write_text(f"format-version: 1.4\n\n{GOOD}")
-    bad.write_text(f"format-version: 1.4\n\n{GOOD}" + "synonym: c EXACT []\n" * 30)
+    good.write_text(f"format-version: 1.4\n\n{GOOD}", encoding="utf-8")
+    bad.write_text(f"format-version: 1.4\n\n{GOOD}" + "synonym: c EXACT []\n" * 30, encoding="utf-8")
 
     def build(*arguments: str) -> Result:
         return CliRunner().invoke(nymlink, ["vocab", "build", *arguments, "-o", str(tmp_path / "out")])

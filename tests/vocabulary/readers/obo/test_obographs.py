@@ -239,7 +239,7 @@ def test_what_is_broken_is_left_out(tmp_path: Path) -> None:
 
 def test_malformed_json_is_an_error_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
-    path.write_text('{"graphs": [\n {"nodes": [}\n]}')
+    path.write_text('{"graphs": [\n {"nodes": [}\n]}', encoding="utf-8")
     with pytest.raises(InputError, match="malformed JSON") as caught:
         FORMAT.read(path, options=ReadOptions(), problems=Problems())
     assert caught.value.line == 2
@@ -248,7 +248,7 @@ def test_malformed_json_is_an_error_with_its_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", ["[]", "{}", '{"graphs": {}}', '{"graphs": []}', "1", "[" * 100_000])
 def test_other_json_is_an_error(tmp_path: Path, content: str) -> None:
     path = tmp_path / "x.json"
-    path.write_text(content)
+    path.write_text(content, encoding="utf-8")
     with pytest.raises(InputError):
         FORMAT.read(path, options=ReadOptions(), problems=Problems())
 
@@ -265,7 +265,7 @@ def test_what_is_too_large_to_be_held_is_an_error(tmp_path: Path, monkeypatch: p
 def test_depth_does_no_harm(tmp_path: Path, deep: str) -> None:
     path = tmp_path / "x.json"
     graph_ = '{"id": %s, "nodes": [{"id": "X:1", "lbl": "one", "meta": {"synonyms": [{"pred": %s, "val": ""}]}}]}'
-    path.write_text(f'{{"graphs": [{graph_ % (deep, deep)}, {deep}]}}')
+    path.write_text(f'{{"graphs": [{graph_ % (deep, deep)}, {deep}]}}', encoding="utf-8")
     with contextlib.suppress(InputError):
         assert names(FORMAT.read(path, options=ReadOptions(), problems=Problems())) == [
             ("X:1", "one", "en", "preferred")
@@ -275,7 +275,7 @@ def test_depth_does_no_harm(tmp_path: Path, deep: str) -> None:
 def test_half_a_character_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     text = json.dumps({"graphs": [graph(node("X_1", "a\U0001f9ecb \\ud800 ..."), node("X_2", "c?d"))]}, indent=1)
-    path.write_text(text.replace("c?d", "c\\ud83dd"))
+    path.write_text(text.replace("c?d", "c\\ud83dd"), encoding="utf-8")
     problems = Problems()
     tables = FORMAT.read(path, options=ReadOptions(), problems=problems)
     assert [name[1] for name in names(tables)] == ["a\U0001f9ecb \\ud800 ...", "c\ufffdd"]

@@ -232,7 +232,7 @@ def test_many_uses_of_a_short_entity_end_in_an_error_or_a_report(tmp_path: Path)
 )
 def test_another_root_element_is_an_error(tmp_path: Path, content: str) -> None:
     path = tmp_path / "x.owl"
-    path.write_text(content)
+    path.write_text(content, encoding="utf-8")
     with pytest.raises(InputError, match="root element"):
         FORMAT.read(path, options=ReadOptions(), problems=Problems())
 
@@ -241,7 +241,7 @@ def test_a_truncated_file_is_an_error_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "x.owl"
     whole = HEAD + owl_class("X_1", label="one") + owl_class("X_2", label="two") + "</rdf:RDF>\n"
     for length in range(len(HEAD) + 1, len(whole) - 12, 7):
-        path.write_text(whole[:length])
+        path.write_text(whole[:length], encoding="utf-8")
         with pytest.raises(InputError, match="malformed XML") as caught:
             FORMAT.read(path, options=ReadOptions(), problems=Problems())
         assert caught.value.line is not None

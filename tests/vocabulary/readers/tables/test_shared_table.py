@@ -138,7 +138,7 @@ def test_languages_asked_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize("header", ["id\tname\n", HEADER.replace("lang\tkind", "kind\tlang"), HEADER.upper()])
 def test_other_headers_are_another_format(tmp_path: Path, header: str) -> None:
     path = tmp_path / "table.tsv"
-    path.write_text(header + "X:1\tone\ten\texact\t\t\n")
+    path.write_text(header + "X:1\tone\ten\texact\t\t\n", encoding="utf-8")
     assert not FORMAT.recognises(path, header)
     with pytest.raises(InputError, match="concept_id, name"):
         FORMAT.read(path, options=ReadOptions(), problems=Problems())
@@ -181,9 +181,11 @@ def test_the_licence_comes_from_the_list_of_sources(tmp_path: Path, listed: str)
     row = "X:1\ta\ten\tpreferred\t\t\n"
     assert read(folder, row).licence is None
     sources = tmp_path / "SOURCES.tsv"
-    sources.write_text(f"file\trepo\tlicence\nother.tsv\ta\tCC0\n{listed}\tb\tCC BY 4.0\nshort\n")
+    sources.write_text(
+        f"file\trepo\tlicence\nother.tsv\ta\tCC0\n{listed}\tb\tCC BY 4.0\nshort\n", encoding="utf-8"
+    )
     assert read(folder, row).licence == "CC BY 4.0"
-    sources.write_text("name\tterms\ntable.tsv\tmine\n")
+    sources.write_text("name\tterms\ntable.tsv\tmine\n", encoding="utf-8")
     assert read(folder, row).licence is None
     sources.write_text("file\tlicence\ntable.tsv\tCC0\n", encoding="utf-16")
     assert read(folder, row).licence == "CC0"

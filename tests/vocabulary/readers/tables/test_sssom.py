@@ -26,7 +26,8 @@ def test_both_sides_become_concepts_that_refer_to_each_other(tmp_path: Path) -> 
         "A:1\theart attack\tskos:exactMatch\tB:1\tmyocardial infarction\t\n"
         "A:1\tMI\toboInOwl:hasDbXref\tC:1\t\t\n"
         "A:1\theart attack\tskos:broadMatch\tB:2\theart disease\t\n"
-        "A:1\theart attack\tskos:exactMatch\tB:3\tstroke\tNot\n"
+        "A:1\theart attack\tskos:exactMatch\tB:3\tstroke\tNot\n",
+        encoding="utf-8",
     )
     tables = read(path)
     assert {row["id"]: row["xrefs"] for row in tables.concepts.to_pylist()} == {
@@ -49,14 +50,17 @@ def test_both_sides_become_concepts_that_refer_to_each_other(tmp_path: Path) -> 
 def test_a_header_after_a_long_block_of_metadata_is_recognised(tmp_path: Path) -> None:
     path = tmp_path / "m.tsv"
     prefixes = "".join(f"#  p{number}: http://example.org/{number}/\n" for number in range(400))
-    path.write_text(f"#curie_map:\n{prefixes}subject_id\tpredicate_id\tobject_id\nA:1\tskos:exactMatch\tB:1\n")
+    path.write_text(
+        f"#curie_map:\n{prefixes}subject_id\tpredicate_id\tobject_id\nA:1\tskos:exactMatch\tB:1\n",
+        encoding="utf-8",
+    )
     assert find_format(VOCABULARY_FORMATS, path).name == "sssom"
     assert len(read(path).concepts) == 2
 
 
 def test_a_quoted_header_is_recognised(tmp_path: Path) -> None:
     path = tmp_path / "m.csv"
-    path.write_text('"subject_id","predicate_id","object_id"\n"A:1","skos:exactMatch","B:1"\n')
+    path.write_text('"subject_id","predicate_id","object_id"\n"A:1","skos:exactMatch","B:1"\n', encoding="utf-8")
     assert find_format(VOCABULARY_FORMATS, path).name == "sssom"
     assert len(read(path).concepts) == 2
 

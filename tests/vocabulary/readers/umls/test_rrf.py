@@ -237,9 +237,9 @@ def test_trade_names_of_all_partners(tmp_path: Path) -> None:
 def test_recognised_by_content(tmp_path: Path) -> None:
     write(tmp_path / "release" / "META", MRCONSO=HEART)
     renamed = tmp_path / "names.txt"
-    renamed.write_text(HEART[0] + "\n")
+    renamed.write_text(HEART[0] + "\n", encoding="utf-8")
     for path in (tmp_path / "release", tmp_path / "release" / "META" / "MRCONSO.RRF", renamed):
-        assert FORMAT.recognises(path, "" if path.is_dir() else path.read_text()), path
+        assert FORMAT.recognises(path, "" if path.is_dir() else path.read_text(encoding="utf-8")), path
     assert read(renamed).names.column("text").to_pylist() == ["MI"]
     assert not FORMAT.recognises(tmp_path, "")
     assert not FORMAT.recognises(tmp_path / "x.tsv", "C0000001|heart attack||MI\n")

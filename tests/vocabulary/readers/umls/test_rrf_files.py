@@ -104,7 +104,7 @@ def test_compressed_crlf_and_parts_read_like_the_plain_file(
 
 def test_line_numbers_count_within_each_part(tmp_path: Path) -> None:
     good = atom("C0000001", "good")
-    (tmp_path / "MRCONSO.RRF.aa").write_text(f"{good}\nbad\n{good[:20]}")
+    (tmp_path / "MRCONSO.RRF.aa").write_text(f"{good}\nbad\n{good[:20]}", encoding="utf-8")
     (tmp_path / "MRCONSO.RRF.ab.gz").write_bytes(gzip.compress(f"{good[20:]}|\nworse\n{good}\n".encode()))
     problems = Problems()
     read(tmp_path, problems)
@@ -123,7 +123,7 @@ def test_what_cannot_be_read_at_all(tmp_path: Path) -> None:
         read(cut)
     gap = write(tmp_path / "gap")
     for part in ("aa", "ac"):
-        (gap / f"MRCONSO.RRF.{part}").write_text(atom("C0000001", "x") + "\n")
+        (gap / f"MRCONSO.RRF.{part}").write_text(atom("C0000001", "x") + "\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"part MRCONSO\.RRF\.ab is missing"):
         read(gap)
     with pytest.raises(InputError, match="no usable rows"):
