@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 
 from nymlink.core.errors import InputError
 from nymlink.corpus.model import Corpus, Document, Mention
@@ -166,3 +167,12 @@ def test_a_gain_is_more_than_twice_its_standard_error() -> None:
     assert not is_gain(np.array([1.0, 0.0, 0.0, 1.0, 0.0, 0.0]))
     assert not is_gain(np.array([1.0, -1.0, 1.0, -1.0, 1.0]))
     assert not is_gain(np.zeros(10))
+
+
+@pytest.mark.parametrize(
+    ("only_first", "only_second"), [(1, 0), (3, 3), (10, 2), (40, 61), (900, 1100), (3000, 9000)]
+)
+def test_mcnemar_is_the_binomial_test(only_first: int, only_second: int) -> None:
+    first = np.arange(only_first + only_second) < only_first
+    expected = binomtest(only_first, only_first + only_second, 0.5).pvalue
+    assert mcnemar(first, ~first).p_value == pytest.approx(expected, rel=1e-9, abs=1e-300)

@@ -8,8 +8,6 @@ from functools import cache
 from typing import Final
 
 import numpy as np
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from nymlink.corpus.model import Mention
 from nymlink.evaluation.gold import GoldResolver
@@ -143,7 +141,22 @@ def _strict(parts: Sequence[Sequence[frozenset[int]]], golds: Sequence[frozenset
         return worst_rank([first_rank(bool(ids) and ids <= gold for ids in part) for part in parts])
     ranks = [[first_rank(bool(ids) and ids <= gold for ids in part) for gold in golds] for part in parts]
     for limit in sorted({rank for row in ranks for rank in row if rank is not None}):
-        within = csr_matrix([[rank is not None and rank <= limit for rank in row] for row in ranks])
-        if (maximum_bipartite_matching(within, perm_type="column") >= 0).all():
+        if _all_can_have_one([[rank is not None and rank <= limit for rank in row] for row in ranks]):
             return limit
     return None
+
+
+def _all_can_have_one(wanted: Sequence[Sequence[bool]]) -> bool:
+    """Whether each row can have a column of its own among those that it wants (Kuhn 1955, augmenting paths)."""
+    owners: dict[int, int] = {}
+
+    def find(row: int, tried: set[int]) -> bool:
+        for column, wants in enumerate(wanted[row]):
+            if wants and column not in tried:
+                tried.add(column)
+                if column not in owners or find(owners[column], tried):
+                    owners[column] = row
+                    return True
+        return False
+
+    return all(find(row, set()) for row in range(len(wanted)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
@@ -79,15 +80,21 @@ def mcnemar(first: npt.NDArray[np.bool_], second: npt.NDArray[np.bool_]) -> McNe
         first: bool (n): which mentions the first run has right.
         second: the same of the second run.
     """
-    from scipy.stats import binomtest  # slow to import, seldom needed
-
     if first.shape != second.shape:
         raise ValueError(f"two runs over different mentions: {first.shape} and {second.shape}")
     only_first, only_second = int(np.sum(first & ~second)), int(np.sum(~first & second))
     if only_first + only_second == 0:
         return McNemar(0, 0, 1.0)
-    p_value = float(binomtest(only_first, only_first + only_second, 0.5).pvalue)
-    return McNemar(only_first, only_second, p_value)
+    return McNemar(only_first, only_second, _binomial_test(only_first, only_first + only_second))
+
+
+def _binomial_test(successes: int, trials: int) -> float:
+    """Compute the two-sided probability of so uneven a split with a fair coin, in whole numbers until the end."""
+    ways, tail = 1, 0
+    for number in range(min(successes, trials - successes) + 1):
+        tail += ways
+        ways = ways * (trials - number) // (number + 1)
+    return min(1.0, float(Fraction(2 * tail, 1 << trials)))
 
 
 def is_gain(gains: npt.NDArray[np.float64]) -> bool:

@@ -7,8 +7,6 @@ from collections.abc import Collection
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order
 
 from nymlink.core.store.arrays import Array, Bools
 from nymlink.vocabulary.columns import Columns
@@ -79,10 +77,16 @@ def _number_ids(concepts: pa.Array, *others: pa.Array) -> tuple[pa.Array, list[A
 
 def _reachable(starts: Array, tails: Array, heads: Array, *, count: int) -> Bools:
     """Find the nodes among 0 … count − 1 reachable from the starts along edges tail → head, with the starts."""
-    # An extra node with an edge to each start makes it a single search.
-    tails = np.concatenate([np.full(len(starts), count), tails])
-    heads = np.concatenate([starts, heads])
-    edges = csr_array((np.ones(len(tails)), (tails, heads)), shape=(count + 1, count + 1))
-    reached = np.zeros(count + 1, bool)
-    reached[breadth_first_order(edges, count, return_predecessors=False)] = True
-    return reached[:count]
+    order = np.argsort(tails, kind="stable")
+    heads = heads[order]
+    # The edges of node i are those from first[i] to first[i + 1].
+    first = np.searchsorted(tails[order], np.arange(count + 1))
+    reached = np.zeros(count, bool)
+    frontier = np.unique(starts)
+    while len(frontier):
+        reached[frontier] = True
+        lengths = first[frontier + 1] - first[frontier]
+        within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        next_nodes = np.unique(heads[np.repeat(first[frontier], lengths) + within])
+        frontier = next_nodes[~reached[next_nodes]]
+    return reached

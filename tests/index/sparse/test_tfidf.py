@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
 
 from nymlink.index.sparse.settings import SparseSettings
-from nymlink.index.sparse.tfidf import TfIdf, invert
+from nymlink.index.sparse.tfidf import SparseVectors, TfIdf, invert
 from tests.index import naive
 from tests.index.small import many_names
 
@@ -23,6 +24,10 @@ SETTINGS = [
     SparseSettings(words=True, shortest_word=2, stop_words=False),
     SparseSettings(chars=(1, 2), word_chars=(3, 4), words=True, sublinear=True),
 ]
+
+
+def matrix(vectors: SparseVectors) -> csr_matrix:
+    return csr_matrix((vectors.values, vectors.places, vectors.starts), shape=(len(vectors), vectors.width))
 
 
 def fitted(texts: Sequence[str], settings: SparseSettings) -> TfIdf:
@@ -51,7 +56,7 @@ def test_agrees_with_scikit_learn(settings: SparseSettings, theirs: dict[str, An
     weights = fitted(NAMES, settings)
     idf = weights.idf(weights.frequencies)
     np.testing.assert_allclose(np.sort(idf), np.sort(vectorizer.idf_), rtol=1e-6)
-    vectors = weights.transform(NAMES)
+    vectors = matrix(weights.transform(NAMES))
     assert vectors.dtype == np.float32
     assert (vectors.shape, vectors.nnz) == (expected.shape, expected.nnz)
     # Words of known names, in another order: all their features but some of those at the joints are known.
@@ -60,7 +65,7 @@ def test_agrees_with_scikit_learn(settings: SparseSettings, theirs: dict[str, An
     known = [query for query in queries if set(theirs_known(query)) <= set(vectorizer.vocabulary_)]
     assert len(known) > 10
     np.testing.assert_allclose(
-        (weights.transform(known) @ vectors.T).toarray(),
+        (matrix(weights.transform(known)) @ vectors.T).toarray(),
         (vectorizer.transform(known) @ expected.T).toarray(),
         atol=1e-6,
     )
@@ -73,14 +78,14 @@ def test_agrees_with_scikit_learn(settings: SparseSettings, theirs: dict[str, An
 )
 def test_cosines_are_those_of_a_plain_loop(settings: SparseSettings, names: list[str], queries: list[str]) -> None:
     weights = fitted(names, settings)
-    found = (weights.transform(queries) @ weights.transform(names).T).toarray()
+    found = (matrix(weights.transform(queries)) @ matrix(weights.transform(names)).T).toarray()
     np.testing.assert_allclose(found, naive.cosines(queries, names, settings), atol=1e-6)
 
 
 def test_what_no_fitted_text_has_makes_a_query_less_similar() -> None:
     weights = fitted(["heart attack", "stroke"], SparseSettings(words=True))
     known, half = (
-        weights.transform(["heart attack", "heart xyz"]) @ weights.transform(["heart attack"]).T
+        matrix(weights.transform(["heart attack", "heart xyz"])) @ matrix(weights.transform(["heart attack"])).T
     ).toarray()
     idf_known, idf_unknown = np.log(3 / 2) + 1, np.log(3) + 1
     assert weights.idf(np.array([2, 0])).tolist() == pytest.approx([np.log(3 / 3) + 1, idf_unknown])
@@ -90,29 +95,29 @@ def test_what_no_fitted_text_has_makes_a_query_less_similar() -> None:
 
 def test_vectors_have_unit_length_or_none() -> None:
     weights = fitted(NAMES, SparseSettings(chars=(1, 2), word_chars=(3, 4)))
-    vectors = weights.transform([*NAMES, "", " "])
+    vectors = matrix(weights.transform([*NAMES, "", " "]))
     lengths = np.sqrt(vectors.multiply(vectors).sum(axis=1)).ravel()
     np.testing.assert_allclose(lengths[:-2], 1, rtol=1e-6)
-    assert weights.transform([""]).nnz == 0
-    assert weights.transform([]).shape == (0, len(weights.hashes))
+    assert not len(weights.transform([""]).values)
+    assert matrix(weights.transform([])).shape == (0, len(weights.hashes))
 
 
 def test_long_texts_are_weighed_like_short_ones() -> None:
     """Texts are taken in stretches of some million characters: where one ends must not show."""
     settings = SparseSettings(chars=(1, 2))
     long = [" ".join(NAMES) * (1_000_000 // len(" ".join(NAMES)) + 1), *NAMES[:5], "ba" * 600_000, "", NAMES[5]]
-    together = fitted(NAMES, settings).transform(long)
-    alone = [fitted(NAMES, settings).transform([text]) for text in long]
+    together = matrix(fitted(NAMES, settings).transform(long))
+    alone = [matrix(fitted(NAMES, settings).transform([text])) for text in long]
     assert all((together[row] != vector).nnz == 0 for row, vector in enumerate(alone))
     counted = fitted(long, settings)
     assert counted.documents == len(long)
-    frequencies = (counted.transform(long) > 0).sum(axis=0)
+    frequencies = (matrix(counted.transform(long)) > 0).sum(axis=0)
     assert counted.frequencies.tolist() == np.asarray(frequencies).ravel().tolist()
 
 
 def test_fitted_on_nothing() -> None:
     weights = fitted([], SparseSettings(chars=(1, 2)))
-    assert weights.transform(["heart"]).shape == (1, 0)
+    assert matrix(weights.transform(["heart"])).shape == (1, 0)
 
 
 @pytest.mark.parametrize("settings", SETTINGS)

@@ -11,6 +11,7 @@ from zlib import crc32
 import numpy as np
 import pytest
 import torch
+from scipy.sparse import csr_matrix
 from torch import Tensor
 
 from nymlink.core.store.arrays import Vectors
@@ -192,7 +193,11 @@ def test_candidates_are_those_of_whole_matrices(names: int) -> None:
     settings = preset("biosyn")["sparse"]
     fitted = TfIdf.fit(invert(texts, settings), settings)
     said = [one.query for one in asked]
-    cosines = (fitted.transform(said) @ fitted.transform(texts).T).toarray()
+    said_vectors, vectors = (
+        csr_matrix((found.values, found.places, found.starts), shape=(len(found), found.width))
+        for found in (fitted.transform(said), fitted.transform(texts))
+    )
+    cosines = (said_vectors @ vectors.T).toarray()
     products = encode(said) @ encode(texts).T
     for query, one in enumerate(asked):
         best = [np.argsort(-scores[query], kind="stable").tolist() for scores in (cosines, products)]

@@ -7,7 +7,6 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import rankdata
 
 COVERAGES: Final = (0.5, 0.8, 0.9, 1.0)
 """Shares of the mentions at which precision is reported."""
@@ -89,7 +88,9 @@ class Reliability:
         others = len(self.answerable) - count
         if not count or not others:
             return float("nan")
-        ranks = rankdata(self.confidences)[self.answerable].sum()
+        # Equal confidences share the mean of their ranks.
+        _, place, sizes = np.unique(self.confidences, return_inverse=True, return_counts=True)
+        ranks = (np.cumsum(sizes) - (sizes - 1) / 2)[place][self.answerable].sum()
         return float((ranks - count * (count + 1) / 2) / (count * others))
 
     def bins(self, count: int = BINS) -> list[Bin]:

@@ -9,8 +9,6 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import minimize
-from scipy.special import expit
 
 from nymlink.core.errors import InputError
 from nymlink.corpus.model import Corpus
@@ -22,6 +20,7 @@ from nymlink.evaluation.calibration.calibration_data import (
     label_mentions,
 )
 from nymlink.evaluation.calibration.calibration_metrics import Reliability
+from nymlink.evaluation.calibration.logistic import fit_logistic
 from nymlink.index.index import Index
 from nymlink.linking.confidence.calibration import Calibration, Confidences
 from nymlink.linking.confidence.evidence import FEATURES, Features
@@ -187,16 +186,8 @@ def fit_weights(
     count = right.sum()
     targets = np.where(right, (count + 1) / (count + 2), 1 / (len(right) - count + 2))
 
-    def loss(parameters: Confidences) -> tuple[float, Confidences]:
-        intercept, weights = parameters[0], parameters[1:]
-        log_odds = intercept + scaled @ weights
-        residuals = expit(log_odds) - targets
-        penalty = _RIDGE / 2 * float(weights @ weights)
-        value = float((np.logaddexp(0, log_odds) - targets * log_odds).sum()) + penalty
-        return value, np.append(residuals.sum(), scaled.T @ residuals + _RIDGE * weights)
-
-    bounds = [(None, None), *[(0, None)] * len(FEATURES)]
-    solution = minimize(loss, np.zeros(len(bounds)), jac=True, method="L-BFGS-B", bounds=bounds).x
+    penalties = np.append(0.0, np.full(len(FEATURES), _RIDGE))
+    solution = fit_logistic(scaled, targets, start=np.zeros(len(penalties)), penalties=penalties)
     weights = solution[1:] / deviation
     named = dict(zip(FEATURES, weights.round(6).tolist(), strict=True))
     intercept = round(float(solution[0] - weights @ mean), 6)

@@ -8,10 +8,9 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import minimize
-from scipy.special import expit
 
 from nymlink.core.store.arrays import Bools, Ints
+from nymlink.evaluation.calibration.logistic import fit_logistic
 from nymlink.evaluation.significance import is_gain
 from nymlink.linking.confidence.calibration import Calibration, Confidences
 from nymlink.linking.confidence.evidence import FEATURES, Features
@@ -101,15 +100,8 @@ def _moved(
     scaled = (features - center) / spread
     first = np.append(level, start)
 
-    def loss(parameters: Confidences) -> tuple[float, Confidences]:
-        log_odds = parameters[0] + scaled @ parameters[1:]
-        residuals = expit(log_odds) - right
-        away = parameters - first
-        value = float((np.logaddexp(0, log_odds) - right * log_odds).sum()) + _STRENGTH / 2 * float(away @ away)
-        return value, np.append(residuals.sum(), scaled.T @ residuals) + _STRENGTH * away
-
-    bounds = [(None, None), *[(0, None)] * len(FEATURES)]
-    solution = minimize(loss, first, jac=True, method="L-BFGS-B", bounds=bounds).x
+    penalties = np.full(len(first), _STRENGTH)
+    solution = fit_logistic(scaled, right.astype(np.float64), start=first, penalties=penalties)
     weights = solution[1:] / spread
     named = dict(zip(FEATURES, weights.round(6).tolist(), strict=True))
     return replace(

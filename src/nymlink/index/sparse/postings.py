@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csc_matrix
 
 from nymlink.core.errors import StoreError
 from nymlink.core.store.arrays import map_array, save_array
@@ -167,11 +166,11 @@ class Postings:
         ranges = zip(starts.tolist(), ends.tolist(), strict=True)
         selected = np.concatenate([self.postings[:0], *[self.postings[start:end] for start, end in ranges]])
         bounds = np.append(0, np.cumsum(ends - starts))
-        values = np.ones(len(selected), weights.dtype)
+        values = np.repeat(weights, ends - starts)
         once = bounds[singles]
-        values[once:] = _term_frequencies(selected[once:], weights.dtype, sublinear=sublinear)
+        values[once:] *= _term_frequencies(selected[once:], weights.dtype, sublinear=sublinear)
         selected[once:] &= np.uint32(_TEXTS)
-        return self._sums(selected, values, bounds, weights)
+        return self._sums(selected, values)
 
     def sums(self, weights: npt.NDArray[Any], *, sublinear: bool) -> npt.NDArray[Any]:
         """Sum the weights of all features of each text, times their term frequencies there.
@@ -187,21 +186,17 @@ class Postings:
             StoreError: a posting is of a text that does not exist.
         """
         values = _term_frequencies(self.postings, weights.dtype, sublinear=sublinear)
-        return self._sums(_texts(self.postings), values, self.starts, weights)
+        values *= np.repeat(weights, self.lengths)
+        return self._sums(_texts(self.postings), values)
 
-    def _sums(
-        self,
-        texts: npt.NDArray[np.uint32],
-        values: npt.NDArray[Any],
-        bounds: npt.NDArray[np.int64],
-        weights: npt.NDArray[Any],
-    ) -> npt.NDArray[Any]:
-        """Sum the values of each text, those between two bounds times the weight of their key."""
-        # Compiled code uses these numbers as addresses without a check.
+    def _sums(self, texts: npt.NDArray[np.uint32], values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Sum the values of each text."""
+        # Read as signed numbers, some would count from the end.
         if texts.max(initial=0) >= max(self.size, 1):
             raise StoreError("the index is damaged (a posting is of a text that does not exist): build it again")
-        matrix = csc_matrix((values, texts.view(np.int32), bounds), (self.size, len(weights)))
-        sums: npt.NDArray[Any] = matrix @ weights
+        sums = np.zeros(self.size, values.dtype)
+        # Not np.bincount: it adds in float64 only, and is slower.
+        np.add.at(sums, texts.view(np.int32), values)
         return sums
 
     def norms(self, weights: npt.NDArray[np.float64], *, sublinear: bool) -> npt.NDArray[np.float64]:

@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from scipy.sparse import csr_matrix
 
 from nymlink.core.computing.threads import compute_threads
 from nymlink.core.store.arrays import map_array, save_array
@@ -26,7 +25,7 @@ from nymlink.index.sparse.features import TEXT_BITS, Hashes
 from nymlink.index.sparse.postings import Postings, chunks, find
 from nymlink.index.sparse.sampling import sample_features
 from nymlink.index.sparse.settings import SparseSettings
-from nymlink.index.sparse.tfidf import TfIdf
+from nymlink.index.sparse.tfidf import SparseVectors, TfIdf
 
 T = TypeVar("T")
 
@@ -131,11 +130,11 @@ class SparseSearch:
     def _search(self, queries: Sequence[str], k: int) -> Hits:
         vectors = self._vectors(queries)
         # Each feature of any query is looked up once, in ascending order, which is faster.
-        distinct, features = np.unique(vectors.indices, return_inverse=True)
+        distinct, features = np.unique(vectors.places, return_inverse=True)
         hashes = self.weights.hashes[distinct]
         searched = []
-        for start, end in pairwise(vectors.indptr.tolist()):
-            chosen, weights = self._choose_features(vectors.indices[start:end], vectors.data[start:end])
+        for start, end in pairwise(vectors.starts.tolist()):
+            chosen, weights = self._choose_features(vectors.places[start:end], vectors.values[start:end])
             searched.append((features[start:end][chosen], weights))
         best_rows = [BestRows(k, k + self._margin) for _ in queries]
         first = 0
@@ -179,27 +178,27 @@ class SparseSearch:
         scores[query_numbers, places] = cosines
         return scores
 
-    def _vectors(self, queries: Sequence[str]) -> csr_matrix:
-        """Compute the unit vectors of queries, sparse float32 (Q, F); names in their searched word order."""
+    def _vectors(self, queries: Sequence[str]) -> SparseVectors:
+        """Compute the unit vectors of Q queries, of length F; names in their searched word order."""
         return self.weights.transform([self._entries.searched_order(query) for query in queries])
 
-    def _cosines(self, vectors: csr_matrix, query_numbers: npt.NDArray[np.int64], rows: Rows) -> Scores:
+    def _cosines(self, vectors: SparseVectors, query_numbers: npt.NDArray[np.int64], rows: Rows) -> Scores:
         """Compute the cosine of each entry with its query: float32 (n).
 
         The texts of the entries are inverted like those of a shard, but to every feature a salt of its query is
         added: a text then shares features only with its own query, and one product serves all queries.
 
         Args:
-            vectors: sparse float32 (Q, F): the unit vectors of the queries.
+            vectors: the unit vectors of Q queries.
             query_numbers: int (n): the query of each entry.
             rows: int32 (n): the entries.
         """
-        salted = self.weights.hashes[vectors.indices] << np.uint64(TEXT_BITS)
-        salted += _salts(np.repeat(np.arange(vectors.shape[0]), np.diff(vectors.indptr)))
+        salted = self.weights.hashes[vectors.places] << np.uint64(TEXT_BITS)
+        salted += _salts(np.repeat(np.arange(len(vectors)), np.diff(vectors.starts)))
         order = np.argsort(salted)
         salted = salted[order]
-        frequencies = self.weights.frequencies[vectors.indices]
-        weights = (vectors.data * self.weights.idf(frequencies))[order].astype(np.float64)
+        frequencies = self.weights.frequencies[vectors.places]
+        weights = (vectors.values * self.weights.idf(frequencies))[order].astype(np.float64)
         # Most features of a text are not in its query, which their uppermost sixteen bits already show.
         wanted = np.zeros(1 << 16, bool)
         wanted[salted >> _LOWER_BITS] = True

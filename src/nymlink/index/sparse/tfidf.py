@@ -7,11 +7,30 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csc_matrix, csr_matrix, vstack
 
 from nymlink.index.sparse.features import Hashes
 from nymlink.index.sparse.postings import Postings, chunks, find
 from nymlink.index.sparse.settings import SparseSettings
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SparseVectors:
+    """The vectors of T texts, of which only numbers other than zero are kept.
+
+    Attributes:
+        starts: int64 (T + 1): the numbers of text i are those from ``starts[i]`` to ``starts[i + 1]``.
+        places: int32 (n): the place of each number in its vector, ascending within a text.
+        values: float32 (n): the numbers.
+        width: length of a vector.
+    """
+
+    starts: npt.NDArray[np.int64]
+    places: npt.NDArray[np.int32]
+    values: npt.NDArray[np.float32]
+    width: int
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +88,18 @@ class TfIdf:
         idf: npt.NDArray[np.float32] = (np.log((1 + self.documents) / (1 + frequencies)) + 1).astype(np.float32)
         return idf
 
-    def transform(self, texts: Sequence[str]) -> csr_matrix:
-        """Compute the unit vectors of T texts, sparse float32 (T, F); zeros for a text without features."""
+    def transform(self, texts: Sequence[str]) -> SparseVectors:
+        """Compute the unit vectors of T texts, of length F; zeros for a text without features."""
         parts = [self._transform(postings) for postings in invert(texts, self.settings)]
-        return vstack(parts, format="csr") if parts else csr_matrix((0, len(self.hashes)), dtype=np.float32)
+        lengths = [np.zeros(1, np.int64), *(np.diff(part.starts) for part in parts)]
+        return SparseVectors(
+            np.cumsum(np.concatenate(lengths)),
+            np.concatenate([np.zeros(0, np.int32), *(part.places for part in parts)]),
+            np.concatenate([np.zeros(0, np.float32), *(part.values for part in parts)]),
+            width=len(self.hashes),
+        )
 
-    def _transform(self, postings: Postings) -> csr_matrix:
+    def _transform(self, postings: Postings) -> SparseVectors:
         places = find(self.hashes, postings.features)
         known = places >= 0
         frequencies = np.zeros(len(places), np.int64)
@@ -84,12 +109,11 @@ class TfIdf:
         texts = postings.texts
         norms = np.sqrt(np.bincount(texts, weights**2, minlength=postings.size))
         unit = (weights / norms[texts]).astype(np.float32)
-        shape = (postings.size, len(places))
-        rows = csc_matrix((unit, texts, postings.starts), shape=shape)[:, known].tocsr()
-        columns = places[known].astype(np.int32)[rows.indices]
-        vectors = csr_matrix((rows.data, columns, rows.indptr), shape=(postings.size, len(self.hashes)))
-        vectors.sort_indices()
-        return vectors
+        columns = np.repeat(places, postings.lengths)
+        kept = np.flatnonzero(columns >= 0)
+        kept = kept[np.lexsort((columns[kept], texts[kept]))]
+        starts = np.append(0, np.cumsum(np.bincount(texts[kept], minlength=postings.size)))
+        return SparseVectors(starts, columns[kept].astype(np.int32), unit[kept], width=len(self.hashes))
 
 
 def invert(texts: Sequence[str], settings: SparseSettings) -> Iterator[Postings]:

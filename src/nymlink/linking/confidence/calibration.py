@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit
 
 from nymlink.core.errors import InputError, StoreError
 from nymlink.index.index import Index
@@ -80,7 +79,7 @@ class Calibration:
             float64 (Q), 0 to 1, to six decimals; 0 where there is no concept.
         """
         weights = np.array([self.weights[name] for name in FEATURES])
-        probabilities: Confidences = expit(self.intercept + features @ weights)
+        probabilities = probability(self.intercept + features @ weights)
         return np.where(np.isnan(probabilities), 0.0, probabilities.round(6))
 
     @property
@@ -131,3 +130,10 @@ class Calibration:
             )
         except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
             raise StoreError(f"the calibration is damaged ({error}): run `nymlink calibrate` again") from error
+
+
+def probability(log_odds: Confidences) -> Confidences:
+    """Turn log-odds into probabilities, 1 / (1 + e⁻ˣ)."""
+    # Without the overflow of the exponential.
+    found: Confidences = 0.5 + 0.5 * np.tanh(0.5 * log_odds)
+    return found

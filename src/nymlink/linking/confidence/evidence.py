@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import logit
 
 from nymlink.index.fusion.fusion import EXACT_MATCH
 from nymlink.index.fusion.hits import NONE
@@ -80,8 +79,9 @@ def _log_odds(ranked: RankedMatches) -> npt.NDArray[np.float64]:
     if ranked.probabilities is None:
         # As of an equal name: nothing else speaks against it.
         return np.ones(len(ranked.matches.concepts))
-    odds = logit(np.clip(ranked.probabilities[:, 0].astype(np.float64), _IMPOSSIBLE, 1 - _IMPOSSIBLE))
-    scaled: npt.NDArray[np.float64] = 0.5 + odds / (2 * logit(1 - _IMPOSSIBLE))
+    probabilities = np.clip(ranked.probabilities[:, 0].astype(np.float64), _IMPOSSIBLE, 1 - _IMPOSSIBLE)
+    odds = np.log(probabilities / (1 - probabilities))
+    scaled: npt.NDArray[np.float64] = 0.5 + odds / (2 * np.log((1 - _IMPOSSIBLE) / _IMPOSSIBLE))
     return scaled
 
 
