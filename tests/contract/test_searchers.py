@@ -108,7 +108,7 @@ class _Trigrams:
 
     width = _WIDTH
 
-    def encode(self, names: Sequence[str], *, cache: object = None) -> Vectors:
+    def encode(self, names: Sequence[str], *, cache: object = None, progress: bool = False) -> Vectors:
         vectors = np.zeros((len(names), self.width), np.float32)
         for row, name in enumerate(names):
             padded = f"  {name} ".encode("utf-8", "surrogatepass")

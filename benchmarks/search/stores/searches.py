@@ -78,7 +78,7 @@ def _search(vectors: np.ndarray, store: Store | None = None, **codes: Any) -> De
 
         width = vectors.shape[1]
 
-        def encode(self, names: Sequence[str], *, cache: object = None) -> np.ndarray:
+        def encode(self, names: Sequence[str], *, cache: object = None, progress: bool = False) -> np.ndarray:
             raise NotImplementedError
 
     # Entries only look up the texts of queries, which are vectors here.

@@ -34,7 +34,9 @@ class _EncodedBefore:
     def width(self) -> int:
         return self._search.encoder.width
 
-    def encode(self, names: Sequence[str], *, cache: EmbeddingCache | None = None) -> Vectors:
+    def encode(
+        self, names: Sequence[str], *, cache: EmbeddingCache | None = None, progress: bool = False
+    ) -> Vectors:
         return self._search.vectors_of(names)
 
 

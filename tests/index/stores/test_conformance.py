@@ -41,7 +41,7 @@ class Drawn:
     def __init__(self, vectors: np.ndarray) -> None:
         self.vectors = vectors
 
-    def encode(self, names: list[str], *, cache: object = None) -> np.ndarray:
+    def encode(self, names: list[str], *, cache: object = None, progress: bool = False) -> np.ndarray:
         return self.vectors[: len(names)]
 
 

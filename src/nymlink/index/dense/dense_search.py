@@ -25,8 +25,8 @@ from nymlink.index.fusion.hits import NONE, Hits, Rows, Scores, best_of
 if TYPE_CHECKING:
     from nymlink.encode.cache.embedding_cache import EmbeddingCache
 
-_ENCODED: Final = 1 << 14
-"""Entries encoded at a time: bounds the memory of their vectors as float32."""
+_ENCODED: Final = 1 << 16
+"""Entries encoded at a time: bounds the memory of their vectors as float32, 100 MB."""
 
 _SCORED: Final = 1 << 13
 """Entries scored at a time: bounds the memory where a query has to be compared with most entries."""
@@ -44,7 +44,9 @@ class NameEncoder(Protocol):
     @property
     def width(self) -> int: ...
 
-    def encode(self, names: Sequence[str], *, cache: EmbeddingCache | None = None) -> Vectors:
+    def encode(
+        self, names: Sequence[str], *, cache: EmbeddingCache | None = None, progress: bool = False
+    ) -> Vectors:
         """Encode N names as unit vectors, float32 (N, D), by way of the cache if there is one."""
         ...
 
@@ -289,10 +291,12 @@ def _encode_blocks(
 ) -> Iterator[HalfVectors]:
     """Encode all entries, yielding float16 vectors block by block; warn once of names that were cut."""
     truncation = TruncationCounts()
-    for start in track(range(0, len(entries), _ENCODED), "encoding", shown=progress):
+    starts = range(0, len(entries), _ENCODED)
+    # The encoder shows how far a block is.
+    for start in track(starts, "blocks of names", shown=progress and len(starts) > 1):
         names = entries.texts[start : start + _ENCODED].to_pylist()
         with truncation.collected():
-            vectors = encoder.encode(names) if cache is None else encoder.encode(names, cache=cache)
+            vectors = encoder.encode(names, cache=cache, progress=progress)
         if vectors.shape != (len(names), encoder.width):
             raise ValueError(
                 f"the encoder made vectors {vectors.shape} of {len(names)} names, not of width {encoder.width}"

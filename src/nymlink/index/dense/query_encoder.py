@@ -178,14 +178,16 @@ class QueryEncoder:
         """Length of its vectors, known without loading it."""
         return self.record.width
 
-    def encode(self, names: Sequence[str], *, cache: EmbeddingCache | None = None) -> Vectors:
+    def encode(
+        self, names: Sequence[str], *, cache: EmbeddingCache | None = None, progress: bool = False
+    ) -> Vectors:
         """Encode N names: float32 (N, D); the first call loads the encoder.
 
         Raises:
             StoreError: the encoder was not found, or is another one than the index was built with.
             InputError: there is no encoder at the given place.
         """
-        return self.loaded.encode(names, cache=cache)
+        return self.loaded.encode(names, cache=cache, progress=progress)
 
     @property
     def place(self) -> str | Path | None:
