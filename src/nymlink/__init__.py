@@ -153,7 +153,15 @@ def __getattr__(name: str) -> Any:
         return version("nymlink")
     if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOME_OF[name]), name)
+    try:
+        return getattr(import_module(_HOME_OF[name]), name)
+    except ModuleNotFoundError as error:
+        from nymlink.core.errors import MissingExtraError
+
+        # Of what is offered here only trainings import packages that the core does without.
+        if (error.name or "nymlink").startswith("nymlink"):
+            raise
+        raise MissingExtraError("train", purpose=f"nymlink.{name}") from error
 
 
 def __dir__() -> list[str]:

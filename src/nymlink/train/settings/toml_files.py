@@ -9,9 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-import tomli_w
-
-from nymlink.core.errors import InputError
+from nymlink.core.errors import InputError, MissingExtraError
 
 _KEY: Final = re.compile(r"""\s*(?P<quote>["']?)(?P<key>[^"'=\[\]]+?)(?P=quote)\s*=""")
 _TABLE: Final = re.compile(r"""\s*(?P<array>\[)?\[\s*(?P<table>[^\[\]]+?)\s*\]""")
@@ -33,7 +31,15 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def to_toml(values: Mapping[str, Any]) -> str:
-    """Convert JSON values to TOML; ``None``, which TOML does not have, is left out."""
+    """Convert JSON values to TOML; ``None``, which TOML does not have, is left out.
+
+    Raises:
+        MissingExtraError: tomli-w is not installed.
+    """
+    try:
+        import tomli_w
+    except ImportError as error:
+        raise MissingExtraError("train", purpose="writing a TOML file") from error
     return tomli_w.dumps(_without_none(values))
 
 

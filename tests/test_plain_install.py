@@ -1,0 +1,136 @@
+"""What works where nymlink is installed without extras."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import distribution, packages_distributions
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PROJECT = ROOT / "pyproject.toml"
+
+pytestmark = pytest.mark.skipif(not PROJECT.exists(), reason="no pyproject.toml beside the package")
+
+PLAIN = """
+import sys
+from importlib.machinery import PathFinder
+
+class Plain(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        return None if name.partition(".")[0] in blocked else PathFinder.find_spec(name, path, target)
+
+blocked = set(sys.argv.pop(1).split(","))
+sys.meta_path = [Plain if finder is PathFinder else finder for finder in sys.meta_path]
+"""
+"""Hides the modules that its first argument lists."""
+
+HELPS = """
+import click
+from click.testing import CliRunner
+import nymlink
+from nymlink.cli import nymlink as command
+
+def walk(group, words):
+    yield group, words
+    if isinstance(group, click.Group):
+        context = click.Context(group)
+        for name in group.list_commands(context):
+            yield from walk(group.get_command(context, name), [*words, name])
+
+count = 0
+for one, words in walk(command, []):
+    result = CliRunner().invoke(command, [*words, "--help"])
+    assert result.exit_code == 0 and "Usage:" in result.output, (words, result.output, result.exception)
+    count += 1
+for words in ([], ["train"], ["vocab"]):
+    result = CliRunner().invoke(command, words)
+    assert result.exception is None or isinstance(result.exception, SystemExit), (words, result.exception)
+for name in nymlink.__all__:
+    try:
+        getattr(nymlink, name)
+    except nymlink.MissingExtraError as error:
+        assert "pip install 'nymlink[" in str(error), error
+print(count)
+"""
+
+
+def core_modules() -> set[str]:
+    """The modules of what the core requires, and of what that requires."""
+    wanted = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["dependencies"]
+    found: set[str] = set()
+    while wanted:
+        line = wanted.pop()
+        name = re.split(r"[^\w.-]", line)[0].lower().replace("_", "-")
+        if name not in found and "extra ==" not in line:
+            found.add(name)
+            try:
+                wanted += distribution(name).requires or []
+            except ModuleNotFoundError:
+                continue
+    names = packages_distributions()
+    return {
+        module for module, owners in names.items() if found & {owner.lower().replace("_", "-") for owner in owners}
+    }
+
+
+def run_plain(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a script in a Python that has the core alone."""
+    blocked = set(packages_distributions()) - core_modules() - {"nymlink", "benchmarks", "recipes"}
+    assert {"torch", "tomli_w", "fastapi", "pandas", "openpyxl", "scipy"} <= blocked
+    return subprocess.run(
+        [sys.executable, "-c", PLAIN + script, ",".join(sorted(blocked)), *arguments],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+
+
+def test_every_help_and_every_name_of_the_front_door() -> None:
+    done = run_plain(HELPS)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout.splitlines()[-1]) > 50
+
+
+def test_commands_that_need_more_say_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "t.tsv").write_text("id\tname\nX:1\theart attack\nX:1\tMI\n", encoding="utf-8")
+    (tmp_path / "t.obo").write_text("[Term]\nid: X:1\nname: heart attack\n", encoding="utf-8")
+    script = (
+        "from nymlink.cli import main\nimport os\nos.chdir(sys.argv.pop(1))\nsys.argv[0] = 'nymlink'\nmain()\n"
+    )
+    for words in (
+        ["train", "sap", "--vocab", "t.tsv", "-o", "encoder", "--base", "nymlink-mini"],
+        ["serve", "--port", "0"],
+        ["link", "heart attack", "--format", "xlsx", "-o", "l.xlsx"],
+        ["encoder", "export", "nymlink-mini", "-o", "e"],
+        ["plot", "space", "t.tsv", "--encoder", "nymlink-mini", "-o", "s.png"],
+        ["vocab", "build", "t.obo", "-o", "strict", "--strict"],
+        ["link", "heart attack"],
+    ):
+        done = run_plain(script, str(tmp_path), *words)
+        assert done.returncode == 2, (words, done.stdout, done.stderr)
+        assert "Traceback" not in done.stderr
+        assert "pip install 'nymlink[" in done.stderr, (words, done.stderr)
+
+
+def test_linking_needs_no_extra(tmp_path: Path) -> None:
+    (tmp_path / "t.tsv").write_text("id\tname\nX:1\theart attack\nX:2\tstroke\n", encoding="utf-8")
+    script = (
+        "import os\nos.chdir(sys.argv.pop(1))\n"
+        "from click.testing import CliRunner\nfrom nymlink.cli import nymlink\n"
+        "for words in (['vocab', 'build', 't.tsv', '-o', 'v'], ['index', 'build', 'v', '-o', 'i'],\n"
+        "              ['link', '--index', 'i', 'heart atack'],\n"
+        "              ['annotate', '--index', 'i', '--text', 'A stroke.']):\n"
+        "    result = CliRunner().invoke(nymlink, words)\n"
+        "    assert result.exit_code == 0, (words, result.output, result.exception)\n"
+        "print(result.stdout)\n"
+    )
+    done = run_plain(script, str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert "X:2" in done.stdout
