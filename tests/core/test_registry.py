@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -92,3 +93,19 @@ def test_a_part_that_does_not_load_names_its_package() -> None:
     for name in ("lost", "gone"):
         with pytest.raises(NymlinkError, match=rf"the thing '{name}' of the package shouting does not load"):
             broken.get(name)
+
+
+@pytest.mark.usefixtures("plug_in")
+def test_a_part_that_does_not_load_is_left_out_with_one_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "site" / "shouting.py").write_text("FORMAT = (", encoding="utf-8")
+    registry = formats()
+    with pytest.warns(UserWarning, match=r"'shouted' of the package shouting does not load .*; it is left out"):
+        names = [name for name, _ in registry]
+    assert names == [name for name in registry.names() if name != "shouted"]
+    monkeypatch.setattr("nymlink.vocabulary.read.VOCABULARY_FORMATS", registry)
+    (tmp_path / "t.tsv").write_text("id\tname\nX:1\tgout\n", encoding="utf-8")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read_vocabulary(tmp_path / "t.tsv")["X:1"].name == "gout"

@@ -5,6 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +17,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nymlink.core.errors import InputError, OutputError, StoreError, UnknownNameError
-from nymlink.core.store.manifest import seal, write_manifest
+from nymlink.core.store.manifest import read_manifest, seal, write_manifest
 from nymlink.index.fusion.hits import NONE
 from nymlink.index.index import Index
 from nymlink.index.sparse.presets import DEFAULT_PRESET, PRESETS
+from nymlink.index.store import store_calibration, store_ranker
 from nymlink.text.english.stop_words import stop_words
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.index.small import many_names, vocabulary
@@ -289,3 +293,28 @@ def test_a_manifest_that_does_not_list_a_file_is_an_error(saved: Path, tmp_path:
         write_manifest(directory, manifest | {"files": files})
         with pytest.raises(StoreError, match=f"does not list {name}"):
             Index.load(directory)
+
+
+def test_commands_that_change_an_index_at_once_lose_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = Index.build(vocabulary({"X:1": ["gout"], "X:2": ["stroke"]}), encoder=None, directory=tmp_path / "i")
+    read = threading.Event()
+
+    def read_slowly(*arguments: Any, **settings: Any) -> dict[str, Any]:
+        found = read_manifest(*arguments, **settings)
+        read.set()
+        time.sleep(0.2)
+        return found
+
+    monkeypatch.setattr("nymlink.index.store.read_manifest", read_slowly)
+    fusion = index.fusion
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(store_ranker, tmp_path / "i", {"trees": []}, fusion=fusion)
+        assert read.wait(10)
+        second = pool.submit(store_calibration, tmp_path / "i", {"curve": []}, fusion=fusion)
+        for change in (first, second):
+            change.result(30)
+    manifest = json.loads((tmp_path / "i" / "manifest.json").read_text(encoding="utf-8"))
+    assert (manifest["ranker"], manifest["calibration"]) == ({"trees": []}, {"curve": []})
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["i"]

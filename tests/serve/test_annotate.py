@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
 from fastapi.testclient import TestClient
 
 from nymlink.annotation.annotator import Annotator
+from nymlink.linking.model import Link
 from nymlink.serve.settings import Limits
 from tests.serve.toy import INDEX, serving
 
@@ -27,3 +32,21 @@ def test_bad_texts_are_refused(client: TestClient) -> None:
     with serving(limits=Limits(text_characters=5)) as small:
         answer = small.post("/annotate", json={"text": TEXT})
         assert (answer.status_code, answer.json()["code"]) == (413, "text_too_long")
+
+
+def test_a_text_that_takes_long_makes_no_other_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, end = threading.Event(), threading.Event()
+
+    def annotate(_: Annotator, __: str) -> list[Link]:
+        begun.set()
+        assert end.wait(30)
+        return []
+
+    monkeypatch.setattr(Annotator, "annotate", annotate)
+    with serving(limits=Limits(answer_seconds=0.1)) as client, ThreadPoolExecutor(1) as pool:
+        first = pool.submit(client.post, "/annotate", json={"text": TEXT})
+        assert begun.wait(30)
+        second = client.post("/annotate", json={"text": TEXT})
+        end.set()
+        assert (second.status_code, first.result(30).status_code) == (503, 200)
+        assert "annotated for 0.1 seconds" in second.json()["what"]

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
 import time
+import warnings
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from fastapi.testclient import TestClient
@@ -189,3 +192,19 @@ def test_learning_from_decisions(api: TestClient) -> None:
     wait_for_links(api)
     found = api.get("/projects/a/terms", params={"q": "siezure!"}).json()["terms"]
     assert found[0]["candidates"][0]["id"] == "T:6"
+
+
+def test_warnings_of_one_request_are_in_no_other_answer(api: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(api)
+
+    def export(_: Project, file: Path, **__: Any) -> None:
+        warnings.warn("of this request", stacklevel=1)
+        other = threading.Thread(target=warnings.warn, args=("of another request",))
+        other.start()
+        other.join(30)
+        file.write_text("x", encoding="utf-8")
+
+    monkeypatch.setattr("nymlink.serve.routes.project_files.export_project", export)
+    with pytest.warns(UserWarning, match="of another request"):
+        answer = api.get("/projects/a/export?format=csv")
+    assert unquote(answer.headers["X-Warnings"]) == "of this request"

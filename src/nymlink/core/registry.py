@@ -8,6 +8,7 @@ A package adds a part by declaring an entry point in the group, for example in i
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
@@ -29,6 +30,7 @@ class Registry(Generic[T]):
     def __init__(self, group: str, *, noun: str) -> None:
         self.group = group
         self.noun = noun
+        self._broken: set[str] = set()
 
     @cached_property
     def _entries(self) -> dict[str, EntryPoint]:
@@ -51,7 +53,8 @@ class Registry(Generic[T]):
         entry = self._entries[name]
         try:
             return cast(T, entry.load())
-        except (ImportError, AttributeError) as error:
+        # The module of another package may raise anything.
+        except Exception as error:
             package = entry.dist.name if entry.dist else entry.value
             raise NymlinkError(
                 f"the {self.noun} {name!r} of the package {package} does not load ({error}): "
@@ -59,4 +62,12 @@ class Registry(Generic[T]):
             ) from error
 
     def __iter__(self) -> Iterator[tuple[str, T]]:
-        return ((name, self.get(name)) for name in self._entries)
+        """Yield all entries that load; a warning names each that does not, once."""
+        for name in self._entries:
+            if name in self._broken:
+                continue
+            try:
+                yield name, self.get(name)
+            except NymlinkError as error:
+                self._broken.add(name)
+                warnings.warn(f"{error.message}; it is left out", stacklevel=2)

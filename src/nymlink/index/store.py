@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from nymlink.core.errors import InputError, NymlinkError, StoreError, UnknownNameError
 from nymlink.core.json_objects import member
+from nymlink.core.store.folder_lock import locked_file
 from nymlink.core.store.manifest import read_manifest, require_files, write_directory, write_manifest
 from nymlink.core.store.ownership import MANIFEST
 from nymlink.core.store.verification import Verification
@@ -300,6 +301,10 @@ def store_ranker(directory: str | Path, ranker: Mapping[str, Any], *, fusion: Fu
         )
 
 
+_CHANGING: Final = 30.0
+"""Seconds to wait for another process that changes the settings of an index."""
+
+
 def _require_fusion(manifest: Mapping[str, Any], fusion: Fusion, directory: Path, *, again: str) -> None:
     """Require that searches are still joined as when something was learned from their scores.
 
@@ -314,7 +319,11 @@ def _require_fusion(manifest: Mapping[str, Any], fusion: Fusion, directory: Path
 
 @contextmanager
 def _changed_manifest(directory: Path) -> Iterator[dict[str, Any]]:
-    """Yield the manifest of an index, and write it as the caller has changed it."""
-    manifest = read_manifest(directory, kind=KIND, version=VERSION)
-    yield manifest
-    write_manifest(directory, manifest)
+    """Yield the manifest of an index, and write it as the caller has changed it.
+
+    Who comes second waits: it must change what the first has written.
+    """
+    with locked_file(directory, "command", wait=_CHANGING):
+        manifest = read_manifest(directory, kind=KIND, version=VERSION)
+        yield manifest
+        write_manifest(directory, manifest)

@@ -18,7 +18,7 @@ from nymlink.index.index import Index
 from nymlink.linking.confidence.calibration import Calibration
 from nymlink.linking.model import Link
 from nymlink.project.index_reference import vocabulary_digest
-from nymlink.serve.batching import BatchingLinker, LinkTimeoutError
+from nymlink.serve.batching import BatchingLinker, LinkTimeoutError, OverloadedError
 from nymlink.serve.errors import ProblemError
 from nymlink.serve.reconcile.properties import Properties
 from nymlink.serve.reconcile.types import Types
@@ -84,9 +84,17 @@ class ServedIndex:
             raise LinkTimeoutError.of(document, self.limits.answer_seconds) from error
 
     def annotate(self, text: str) -> list[Link]:
-        """Find the mentions in a text; one text of an index at a time, so that others get their turn."""
-        with self._annotating:
+        """Find the mentions in a text; one text of an index at a time, so that others get their turn.
+
+        Raises:
+            OverloadedError: the texts of other requests take too long.
+        """
+        if not self._annotating.acquire(timeout=self.limits.answer_seconds):
+            raise OverloadedError(f"other texts have been annotated for {self.limits.answer_seconds:g} seconds")
+        try:
             return self._annotator.annotate(text)
+        finally:
+            self._annotating.release()
 
     @cached_property
     def _annotator(self) -> Annotator:

@@ -7,15 +7,20 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Final
 
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
+from nymlink.core.errors import OutputError
 from nymlink.core.files import sha256
 from nymlink.core.json_objects import member, to_dataclass
 from nymlink.core.store.atomic import atomic_file, output_errors
 from nymlink.core.user_cache import user_cache
 from nymlink.sources.partial_download import Stamp
 from nymlink.sources.source import PublishedSource
+
+_PATIENCE: Final = 6 * 3600
+"""Seconds to wait for another process that downloads the same file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,12 +91,17 @@ def locked(path: Path) -> Iterator[None]:
     The system releases the lock when a process dies.
 
     Raises:
-        OutputError: the cache cannot be written.
+        OutputError: the cache cannot be written, or another process has downloaded the file for hours.
     """
     lock = FileLock(path.with_name(path.name + ".lock"))
     with output_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock.acquire()
+        try:
+            lock.acquire(timeout=_PATIENCE)
+        except Timeout as error:
+            raise OutputError(
+                f"another process has been downloading this for {_PATIENCE // 3600} hours: end it", path=path
+            ) from error
     try:
         yield
     finally:

@@ -34,25 +34,26 @@ def locked_folder(folder: Path, writer: str) -> Iterator[None]:
 
 
 @contextmanager
-def locked_file(file: Path, writer: str) -> Iterator[None]:
-    """Lock a file that is written over a long time, in a folder that there is, until the block ends.
+def locked_file(file: Path, writer: str, *, wait: float = 0) -> Iterator[None]:
+    """Lock a file or a folder in a folder that there is, until the block ends.
 
     Args:
         file: the file, which need not be there.
         writer: what writes it, for the message.
+        wait: seconds to wait for another writer.
 
     Raises:
         OutputError: another one has the lock.
     """
-    with _locked(file.with_name(f".{file.name}{LOCK}"), file, f"another {writer} is writing this"):
+    with _locked(file.with_name(f".{file.name}{LOCK}"), file, f"another {writer} is writing this", wait):
         yield
 
 
 @contextmanager
-def _locked(path: Path, target: Path, taken: str) -> Iterator[None]:
+def _locked(path: Path, target: Path, taken: str, wait: float = 0) -> Iterator[None]:
     lock = FileLock(path)
     try:
-        lock.acquire(blocking=False)
+        lock.acquire(timeout=wait)
     except Timeout as error:
         raise OutputError(f"{taken}: wait until it ends, or choose another output", path=target) from error
     except OSError:

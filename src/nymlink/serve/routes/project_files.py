@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import tempfile
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from threading import Lock
-from typing import Annotated, Final
+from threading import Lock, get_ident
+from typing import Annotated, Any, Final
 from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request, Response
@@ -18,6 +20,7 @@ from nymlink.project.export.export import export_formats, export_project
 from nymlink.project.importing.apply import import_decisions
 from nymlink.project.index_reference import IndexReference
 from nymlink.project.rebase import rebase
+from nymlink.serve.batching import OverloadedError
 from nymlink.serve.errors import ProblemError
 from nymlink.serve.routes.parts import indexes_of, json_answer
 from nymlink.serve.routes.projects import RAW, SAME_SITE, Column, FileBody, FileName, OpenProject, Setting
@@ -41,7 +44,10 @@ _ENDINGS: Final = {"source-to-concept-map": ".csv", "fhir-r4b": ".json", "fhir-r
 """Endings of files whose format states none."""
 
 _WARNING: Final = Lock()
-"""Warnings are caught for the whole process: one export at a time."""
+"""Warnings are caught for the whole process: one request at a time."""
+
+_WAITING: Final = 60.0
+"""Seconds that a request waits for others to be done with that."""
 
 
 class NewRelease(BaseModel):
@@ -68,15 +74,41 @@ def export(
         raise ProblemError(422, "unknown_format", "there is no such format of links", f"ask for one of: {known}")
     ending = _ENDINGS.get(format) or next(iter(LINK_FORMATS.get(format).endings), "")
     vocabulary = None if opened.served is None else opened.served.vocabulary
-    with tempfile.TemporaryDirectory() as folder, _WARNING, warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with tempfile.TemporaryDirectory() as folder, _own_warnings() as caught:
         file = Path(folder) / f"export{ending}"
         export_project(opened.project, file, format=format, vocabulary=vocabulary, decided=decided)
         body = file.read_bytes()
     headers = {"Content-Disposition": f'attachment; filename="{opened.name}{ending}"'}
     if caught:
-        headers["X-Warnings"] = quote("\n".join(str(each.message) for each in caught))
+        headers["X-Warnings"] = quote("\n".join(caught))
     return Response(body, media_type=_MEDIA.get(format, "application/octet-stream"), headers=headers)
+
+
+@contextmanager
+def _own_warnings() -> Iterator[list[str]]:
+    """Collect the warnings of this request, and show those of others as they would have been.
+
+    Raises:
+        OverloadedError: other requests take too long.
+    """
+    if not _WARNING.acquire(timeout=_WAITING):
+        raise OverloadedError(f"other exports have taken {_WAITING:g} seconds")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            shown, thread = warnings.showwarning, get_ident()
+            caught: list[str] = []
+
+            def show(message: Warning | str, *where: Any, **more: Any) -> None:
+                if get_ident() == thread:
+                    caught.append(str(message))
+                else:
+                    shown(message, *where, **more)
+
+            warnings.showwarning = show
+            yield caught
+    finally:
+        _WARNING.release()
 
 
 @router.post("/import", summary="Import decisions", openapi_extra=RAW)
