@@ -11,9 +11,12 @@ import pytest
 
 from nymlink.core.errors import InputError
 from nymlink.corpus.model import Document, Mention
+from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 from nymlink.linking.model import Link
+from nymlink.rank.concept_table import ConceptTable
 from nymlink.serve.batching import BatchingLinker, LinkTimeoutError, OverloadedError
+from tests.rank.toy import LAST_FIRST, ranker
 from tests.serve.toy import INDEX
 
 NAMES = ["heart attack", "seizure", "MI", "mitral insuficiency", "focal seizures", "nothing like it"]
@@ -147,3 +150,21 @@ def test_offsets_are_checked_before_anything_waits() -> None:
     with pytest.raises(InputError, match="mentions"):
         linker.submit(Document("", "text", (Mention("other", 0, 4),)))
     linker.close()
+
+
+def test_clients_that_ask_for_many_depths_share_the_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    make = ConceptTable.of.__func__
+
+    def of(cls: type[ConceptTable], index: Index) -> ConceptTable:
+        made.append(index)
+        return make(cls, index)
+
+    monkeypatch.setattr(ConceptTable, "of", classmethod(of))
+    index = INDEX.with_ranker(ranker(LAST_FIRST).to_dict())
+    linker = BatchingLinker(index, waiting_mentions=1000)
+    for top_k in range(1, 101):
+        [link] = linker.link(document("heart attack"), top_k=top_k, timeout=30)
+        assert len(link.candidates) <= top_k
+    linker.close()
+    assert made == [index]

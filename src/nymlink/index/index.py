@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from threading import RLock
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -34,6 +35,8 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from nymlink.encode.encoder import Encoder
+
+Made = TypeVar("Made")
 
 
 class Index:
@@ -71,6 +74,22 @@ class Index:
         self.fusion = Fusion.from_dict(self.settings["fusion"], parts)
         self._search = self.fusion.join(parts)
         self.owners = self.vocabulary.columns.names["concept"].to_numpy()
+        self._made: dict[Callable[[Index], Any], Any] = {}
+        self._making = RLock()
+
+    def once(self, make: Callable[[Index], Made]) -> Made:
+        """Return what a function makes of the index: made once, and shared by all who ask for it.
+
+        Tables over all names are large, and every linker of the index needs the same.
+
+        Args:
+            make: the function; a method of a class, or another that lasts.
+        """
+        with self._making:
+            if make not in self._made:
+                self._made[make] = make(self)
+            made: Made = self._made[make]
+            return made
 
     @classmethod
     def build(

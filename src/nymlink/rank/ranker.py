@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -144,11 +143,11 @@ class Ranking:
 
     def __init__(self, index: Index) -> None:
         self.index = index
-        self.ranker = Ranker.of(index)
+        self.ranker = index.once(Ranker.of)
 
-    @cached_property
+    @property
     def _table(self) -> ConceptTable:
-        return ConceptTable.of(self.index)
+        return self.index.once(ConceptTable.of)
 
     def match(
         self, questions: Sequence[Question], k: int, *, without: Sequence[Collection[int]] = ()
