@@ -144,3 +144,11 @@ def test_a_concept_that_nobody_knows_is_a_page_that_says_so(client: TestClient, 
     assert "<h1>" in answer.text
     assert 'href="/names"' in answer.text
     assert "<b>" not in answer.text
+
+
+def test_a_browser_gets_a_page_at_an_unknown_address_and_a_program_json(client: TestClient) -> None:
+    for path in ("/nowhere", "/projects/none/terms", "/concepts/nobody:1"):
+        page = client.get(path, headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
+        assert (page.status_code, page.headers["Content-Type"]) == (404, "text/html; charset=utf-8"), path
+        assert "<h1>" in page.text
+        assert client.get(path).json()["status"] == 404

@@ -30,6 +30,7 @@ from nymlink.project.errors import (
 )
 from nymlink.serve.batching import LinkTimeoutError, OverloadedError
 from nymlink.serve.json_text import json_bytes
+from nymlink.serve.pages.templates import page
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +148,12 @@ def _answering(
     describe: Callable[[Any, Request], Problem],
 ) -> Callable[[Request, Exception], Awaitable[Response]]:
     async def answer(request: Request, error: Exception) -> Response:
-        return describe(error, request).response()
+        problem = describe(error, request)
+        # A browser that goes to an address asks for HTML; programs, and the pages themselves, do not.
+        if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
+            shown = page("missing.html", status=problem.status, what=problem.what, to_do=problem.what_to_do)
+            shown.headers.update(problem.headers)
+            return shown
+        return problem.response()
 
     return answer

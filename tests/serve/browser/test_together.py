@@ -94,3 +94,16 @@ def test_terms_are_filtered_and_sorted(site: Site, review: Callable[..., Page]) 
     # Filters are remembered.
     page.reload()
     expect(page.locator("#term")).to_contain_text("No term is in this list")
+
+
+@pytest.mark.slow
+def test_an_answer_that_cannot_be_read_holds_up_no_decision(site: Site, review: Callable[..., Page]) -> None:
+    site.new_project("garbled", TABLE)
+    page = review("garbled", "Anna")
+    # As a proxy in between answers, once.
+    page.route("**/decisions", lambda route: route.fulfill(status=200, body="<p>Welcome!</p>"), times=1)
+    page.keyboard.press("n")
+    expect(page.locator("#summary")).to_contain_text("1 NIL", timeout=10_000)
+    page.keyboard.press("n")
+    expect(page.locator("#summary")).to_contain_text("2 NIL", timeout=10_000)
+    assert len(site.decisions("garbled", "Anna")) == 2

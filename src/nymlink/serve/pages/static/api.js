@@ -1,8 +1,8 @@
 // Ask the server.
 
 export class Unreachable extends Error {
-  constructor() {
-    super("The server does not answer: is it running?");
+  constructor(message = "The server does not answer: is it running?") {
+    super(message);
   }
 }
 
@@ -31,6 +31,13 @@ async function answered(path, request) {
   } catch {
     throw new Unreachable();
   }
-  if (answer.ok) return answer.json();
+  if (answer.ok) {
+    try {
+      return await answer.json();
+    } catch {
+      // A proxy in between, or a connection that broke.
+      throw new Unreachable("The answer cannot be read: is it the server's?");
+    }
+  }
   throw new Refused(answer.status, await answer.json().catch(() => ({})));
 }

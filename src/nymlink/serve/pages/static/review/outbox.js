@@ -55,8 +55,11 @@ export class Outbox extends EventTarget {
   async run() {
     if (this.#running) return;
     this.#running = true;
-    while (this.#items.length) await this.#sendFirst();
-    this.#running = false;
+    try {
+      while (this.#items.length) await this.#sendFirst();
+    } finally {
+      this.#running = false;
+    }
   }
 
   async #sendFirst() {
