@@ -17,11 +17,11 @@ from nymlink.project.importing.apply import apply_decisions
 from nymlink.project.importing.sssom import sssom_decisions
 from nymlink.project.importing.usagi import usagi_decisions
 from nymlink.project.project import Project, now
+from nymlink.project.set_aside import LONGEST_TERM
 from nymlink.project.tables.columns import Roles, find_roles
 from nymlink.project.tables.sheet import Sheet, read_sheet
 from nymlink.vocabulary.vocabulary import Vocabulary
 
-_LONGEST_TERM: Final = 2000
 """Characters of a term; what is longer is a text or a mistake."""
 _COUNT: Final = re.compile(r"[0-9]{1,12}")
 
@@ -124,7 +124,7 @@ def _insert_rows(
         text = _clean(cells[roles.mention])
         if number in sheet.ragged:
             text = ""
-        elif len(text) > _LONGEST_TERM:
+        elif len(text) > LONGEST_TERM:
             what = f"{len(text):,} characters are too long for a term"
             problems.reject(path, number, what, outcome="kept, not linked")
             text = ""

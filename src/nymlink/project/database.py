@@ -19,6 +19,7 @@ from nymlink.core.errors import OutputError
 from nymlink.core.store.atomic import atomic_file
 from nymlink.project.errors import LockedError, NotSavedError, ProjectError, ReadOnlyError
 from nymlink.project.seal import is_broken, make_room, seal
+from nymlink.project.set_aside import find_wrong, set_aside
 
 _FORMAT: Final = 1
 """Version of the tables, SQLite's `user_version`."""
@@ -30,6 +31,9 @@ _SCHEMA: Final = files("nymlink.project") / "data" / "schema.sql"
 _PARTS: Final = "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL"
 _HEADER: Final = b"SQLite format 3\0"
 _UNWRITABLE: Final = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR")
+_VALUES: Final = ("CHECK constraint failed", "NULL value in", "NUMERIC value in", "TEXT value in", "non-")
+"""Beginnings of what SQLite finds wrong with values, not with the file."""
+
 _IN_USE: Final = ("SQLITE_BUSY", "SQLITE_LOCKED")
 _DAMAGED: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR", "SQLITE_SCHEMA")
 """Beginnings of the names of SQLite's errors; an SQLITE_ERROR is a table that is not there."""
@@ -41,6 +45,9 @@ class Database:
     Args:
         path: the file.
         writes: whether it is written to: then no other process can, until it is closed.
+
+    Attributes:
+        wrong: what was wrong with rows that were set aside when it was opened.
 
     Raises:
         ProjectError: the file is missing, damaged, of a newer version, or no project.
@@ -59,6 +66,7 @@ class Database:
             self._connection = _connected(path, writes=writes)
             try:
                 self._check()
+                self.wrong = self._set_aside()
             except BaseException:
                 self._connection.close()
                 raise
@@ -147,6 +155,26 @@ class Database:
         if self._lock is not None:
             self._lock.release()
 
+    def _set_aside(self) -> tuple[str, ...]:
+        """Set aside the rows that are damaged, in memory where the file is only read; name them."""
+        with _errors_in_words(self.path):
+            found = self._quick_check()
+            # What is no more than a value that may not be there is among what is set aside.
+            if found != "ok" and not found.startswith(_VALUES):
+                raise ProjectError(_damaged(found), path=self.path)
+            wrong = find_wrong(self._connection)
+            if wrong:
+                if not self.writes:
+                    self._connection = _in_memory(self._connection)
+                set_aside(self._connection)
+                found = self._quick_check()
+            if found != "ok":
+                raise ProjectError(_damaged(found), path=self.path)
+        return tuple(wrong)
+
+    def _quick_check(self) -> str:
+        return str(self._connection.execute("PRAGMA quick_check(1)").fetchone()[0])
+
     def _check(self) -> None:
         with _errors_in_words(self.path):
             application = self._connection.execute("PRAGMA application_id").fetchone()[0]
@@ -163,9 +191,15 @@ class Database:
             # No code of others' runs: a file may have come from anybody.
             if not _own_parts() <= parts or any(kind == "trigger" for kind, _, _ in parts):
                 raise ProjectError("its tables are not those of a project: it is damaged, or none", path=self.path)
-            found = self._connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-            if found != "ok":
-                raise ProjectError(_damaged(found), path=self.path)
+
+
+def _in_memory(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """Copy a database into memory, and close it."""
+    copy = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
+    copy.row_factory = sqlite3.Row
+    connection.backup(copy)
+    connection.close()
+    return copy
 
 
 def _require_free(path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -30,8 +31,11 @@ def find_damage(path: Path) -> list[str]:
     log for speed (which decision of a reviewer counts, what decisions are equal) is made again from the log.
     """
     try:
-        with Project(path, writes=False) as project, project.reading() as connection:
-            return list(_damage(connection))
+        with warnings.catch_warnings(action="ignore"):
+            project = Project(path, writes=False)
+        with project, project.reading() as connection:
+            unread = (f"{wrong} cannot be read: take a copy from before" for wrong in project.wrong)
+            return [*unread, *_damage(connection)]
     except (ProjectError, NotSavedError) as error:
         return [error.message]
 

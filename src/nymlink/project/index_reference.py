@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -52,8 +52,8 @@ class IndexReference:
 
     @classmethod
     def from_dict(cls, value: dict[str, Any]) -> IndexReference:
-        """Read the result of :meth:`to_dict`."""
-        return cls(**value)
+        """Read the result of :meth:`to_dict`; what is missing is empty: no index is called so."""
+        return cls(**{each.name: str(value.get(each.name, "")) for each in fields(cls)})
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -8,8 +8,10 @@ from typing import Any, Final
 
 from nymlink.corpus.model import Mention
 from nymlink.linking.model import Candidate, Link
+from nymlink.project.errors import ProjectError
 from nymlink.project.project import Project
 from nymlink.project.rebase import note_better
+from nymlink.project.stored_json import stored
 from nymlink.vocabulary.model import Name
 
 CANDIDATES: Final = 10
@@ -83,6 +85,14 @@ def link_values(link: Link) -> dict[str, Any]:
     value["also"] = {name: getattr(link, name) for name in _FIELDS} | {"left_out": list(link.left_out)}
     value["parts"] = [link_values(part) for part in link.parts]
     return value
+
+
+def kept_link(text: str | None, mention: Mention) -> Link | None:
+    """Read the link of a term; ``None`` where it has none, or one that cannot be read."""
+    try:
+        return None if text is None else link_of(stored(text), mention)
+    except (ProjectError, LookupError, TypeError, AttributeError):
+        return None
 
 
 def link_of(value: Mapping[str, Any], mention: Mention) -> Link:

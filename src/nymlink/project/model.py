@@ -21,6 +21,9 @@ vocabulary changed what was decided; or it was undone."""
 
 VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
 RELATIONS: Final[tuple[Relation, ...]] = get_args(Relation)
+ORIGINS: Final[tuple[Origin, ...]] = get_args(Origin)
+CHANGES: Final = ("gone", "obsolete", "replaced", "renamed", "better")
+"""What another release of a vocabulary may change for a term."""
 
 
 @dataclass(frozen=True, slots=True)

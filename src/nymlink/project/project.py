@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
+import warnings
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Final
@@ -36,6 +37,17 @@ class Project:
     def __init__(self, path: str | Path, *, writes: bool = True) -> None:
         self._database = Database(Path(path), writes=writes)
         self.path = self._database.path
+        if self.wrong:
+            warnings.warn(
+                f"{self.path}: what cannot be read was set aside, in its table set_aside; the rest can be used: "
+                + "; ".join(self.wrong),
+                stacklevel=2,
+            )
+
+    @property
+    def wrong(self) -> tuple[str, ...]:
+        """What was wrong with rows that were set aside when it was opened."""
+        return self._database.wrong
 
     @classmethod
     def create(cls, path: str | Path, *, index: IndexReference, title: str = "") -> Project:
@@ -89,17 +101,17 @@ class Project:
     @property
     def title(self) -> str:
         """What it is called."""
-        return str(self.property("title"))
+        return str(self.property("title", self.path.name.removesuffix(ENDING)))
 
     @property
     def created(self) -> int:
         """When it was made, in milliseconds since 1970 in UTC."""
-        return int(self.property("created"))
+        return int(self.property("created", 0))
 
     @property
     def index(self) -> IndexReference:
         """The index that its terms are linked to."""
-        return IndexReference.from_dict(self.property("index"))
+        return IndexReference.from_dict(self.property("index", {}))
 
     def property(self, name: str, default: Any = None) -> Any:
         """Read a property, a JSON value."""

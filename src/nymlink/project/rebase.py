@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from nymlink.project.index_reference import IndexReference
-from nymlink.project.model import Decision, Target, Verdict
+from nymlink.project.model import CHANGES, Decision, Target, Verdict
 from nymlink.project.project import Project
 from nymlink.project.review.decisions import append
 from nymlink.project.stored_json import stored
@@ -73,7 +73,7 @@ def count_changes(project: Project) -> dict[str, int]:
         found = dict(
             connection.execute("SELECT kind, count(DISTINCT term) FROM release_change GROUP BY kind").fetchall()
         )
-    return {kind: found.get(kind, 0) for kind in ("gone", "obsolete", "replaced", "renamed", "better")}
+    return {kind: found.get(kind, 0) for kind in CHANGES}
 
 
 def note_better(connection: sqlite3.Connection, term: int, before: str | None, link: dict[str, Any]) -> None:

@@ -16,5 +16,5 @@ def stored(text: str) -> Any:
     """
     try:
         return json.loads(text)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise ProjectError(f"the project file is damaged ({error}): take a copy from before") from error

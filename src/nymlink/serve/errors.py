@@ -96,7 +96,7 @@ def problem_of(error: NymlinkError) -> Problem:
     if isinstance(error, NotSavedError):
         return Problem(507, "not_saved", error.message, "make room, then send it again")
     if isinstance(error, ProjectError):
-        return Problem(500, "unusable_project", error.message, "tell who runs the server")
+        return Problem(422, "unusable_project", error.message, "tell who runs the server")
     if isinstance(error, MissingExtraError):
         return Problem(501, "not_installed", error.message, "tell who runs the server")
     if isinstance(error, UnknownTermError):

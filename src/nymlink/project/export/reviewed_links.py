@@ -9,10 +9,9 @@ from typing import Any, Final
 from nymlink.linking.model import Candidate, Link
 from nymlink.linking.review import Relation as TermRelation
 from nymlink.linking.review import Review
-from nymlink.project.links import link_of, mention_of
+from nymlink.project.links import kept_link, mention_of
 from nymlink.project.model import Decision, Relation, Target
 from nymlink.project.project import Project
-from nymlink.project.stored_json import stored
 from nymlink.vocabulary.model import Name
 
 _RELATIONS: Final[Mapping[Relation, TermRelation]] = {
@@ -70,7 +69,7 @@ def reviewed_terms(project: Project, *, candidates: int) -> dict[int, ReviewedTe
     for row in rows:
         mention = mention_of(row["text"], row["language"], row["type"])
         # What is not linked yet means nothing yet.
-        link = Link(mention, "", nil=True) if row["link"] is None else link_of(stored(row["link"]), mention)
+        link = kept_link(row["link"], mention) or Link(mention, "", nil=True)
         decision = decisions.get(row["id"])
         if decision is None:
             link = replace(link, candidates=link.candidates[:candidates])

@@ -8,11 +8,10 @@ from typing import Any, Final
 from nymlink.core.errors import InputError
 from nymlink.linking.review import Relation as TermRelation
 from nymlink.linking.writers.mappings.relations import relation
-from nymlink.project.links import link_of, mention_of
+from nymlink.project.links import kept_link, mention_of
 from nymlink.project.model import Relation, Target
 from nymlink.project.project import Project
 from nymlink.project.review.decisions import append, checked_reviewer
-from nymlink.project.stored_json import stored
 
 _OPEN: Final = (
     "state = 'linked' AND nil = 0 AND confidence >= ? AND id NOT IN (SELECT term FROM settled) ORDER BY id"
@@ -61,8 +60,12 @@ def accept(project: Project, *, reviewer: str, above: float, dry_run: bool = Fal
     with project.writing() as connection:
         rows = connection.execute(f"SELECT * FROM term WHERE {_OPEN}", (above,)).fetchall()
         batch: int | None = None
+        accepted = []
         for row in rows:
-            link = link_of(stored(row["link"]), mention_of(row["text"], row["language"], row["type"]))
+            link = kept_link(row["link"], mention_of(row["text"], row["language"], row["type"]))
+            if link is None or not link.candidates:
+                continue
+            accepted.append(row)
             first = link.candidates[0]
             target = Target(first.concept_id, first.concept_name, _RELATIONS[relation(first, link)])
             number = append(
@@ -78,7 +81,7 @@ def accept(project: Project, *, reviewer: str, above: float, dry_run: bool = Fal
             if batch is None:
                 batch = number
                 connection.execute("UPDATE decision SET batch = id WHERE id = ?", (number,))
-    return _counted(rows)
+    return _counted(accepted)
 
 
 def _counted(rows: list[Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
 from nymlink.project.errors import UnknownTermError
+from nymlink.project.links import kept_link, link_values, mention_of
 from nymlink.project.model import Decision
 from nymlink.project.project import Project
 from nymlink.project.stored_json import stored
@@ -164,7 +165,7 @@ def term_details(project: Project, term: int) -> dict[str, Any]:
     undone = {entry["undoes"] for entry in log}
     return {
         **shown,
-        "link": None if row["link"] is None else stored(row["link"]),
+        "link": _link_values(row),
         "row_count": row["rows"],
         "assigned": [reviewer for (reviewer,) in assigned],
         "history": [
@@ -227,7 +228,7 @@ def _listed(connection: sqlite3.Connection, rows: Sequence[sqlite3.Row]) -> list
 
 
 def _short(row: sqlite3.Row, decided: dict[str, Decision], last_entry: int) -> dict[str, Any]:
-    link = {} if row["link"] is None else stored(row["link"])
+    link = _link_values(row) or {}
     return {
         "id": row["id"],
         "text": row["text"],
@@ -251,6 +252,12 @@ def _short(row: sqlite3.Row, decided: dict[str, Decision], last_entry: int) -> d
         # Decided before the last table with this term came, and carried over to it.
         "carried": any(each.id <= last_entry and each.verdict != "open" for each in decided.values()),
     }
+
+
+def _link_values(row: sqlite3.Row) -> dict[str, Any] | None:
+    """Read the link of a term, as JSON values; ``None`` where it has none, or one that cannot be read."""
+    link = kept_link(row["link"], mention_of(row["text"], row["language"], row["type"]))
+    return None if link is None else link_values(link)
 
 
 def _change(row: sqlite3.Row) -> dict[str, Any]:
