@@ -53,7 +53,7 @@ def store_links(project: Project, links: Iterable[tuple[int, Link | None]]) -> N
             values = None if link is None else link_values(link)
             if values is not None:
                 (before,) = connection.execute("SELECT link FROM term WHERE id = ?", (term,)).fetchone()
-                note_better(connection, term, before, values)
+                note_better(connection, term, kept_link(before, Mention("")), values)
             connection.execute(
                 "UPDATE term SET state = ?, link = ?, confidence = ?, margin = ?, nil = ? WHERE id = ?",
                 (

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from nymlink.linking.model import Link
 from nymlink.project.index_reference import IndexReference
 from nymlink.project.model import CHANGES, Decision, Target, Verdict
 from nymlink.project.project import Project
@@ -76,7 +77,7 @@ def count_changes(project: Project) -> dict[str, int]:
     return {kind: found.get(kind, 0) for kind in CHANGES}
 
 
-def note_better(connection: sqlite3.Connection, term: int, before: str | None, link: dict[str, Any]) -> None:
+def note_better(connection: sqlite3.Connection, term: int, before: Link | None, link: dict[str, Any]) -> None:
     """Note, in the transaction of the caller, where a term has a better candidate than it had.
 
     That is a first candidate that is none of the concepts that the term was given, and was no candidate before.
@@ -84,7 +85,7 @@ def note_better(connection: sqlite3.Connection, term: int, before: str | None, l
     Args:
         connection: of the transaction.
         term: its number.
-        before: its link before, as JSON; ``None`` for none.
+        before: its link before; ``None`` for none.
         link: its link now, as JSON values.
     """
     if before is None or not link["candidates"]:
@@ -96,7 +97,7 @@ def note_better(connection: sqlite3.Connection, term: int, before: str | None, l
     if row is None:
         return
     first = link["candidates"][0]
-    known = {candidate["concept_id"] for candidate in stored(before)["candidates"]}
+    known = {candidate.concept_id for candidate in before.candidates}
     decided = Decision.of(row)
     given = [target.concept_id for target in decided.targets]
     if first["concept_id"] in known or first["concept_id"] in given or decided.verdict == "flag":
