@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
 
     from nymlink.index.sparse.settings import SparseSettings
+    from nymlink.index.sparse.tfidf import SparseVectors
 
 _BLOCK: Final = 128
 """Queries of a block, whose similarities with all names are in memory at once."""
@@ -142,11 +143,11 @@ def recall(index: str, queries: str, *, count: int, k: int) -> dict[str, Any]:
     prepared = [opened.entries.searched_order(query) for query in read_queries(queries, count)]
     settings = _settings(index)
     weights = TfIdf.fit(invert(texts, settings), settings)
-    names = weights.transform(texts).T.tocsc()
+    names = matrix(weights.transform(texts)).T.tocsc()
     shares, firsts = [], []
     for start in range(0, len(prepared), _BLOCK):
         block = prepared[start : start + _BLOCK]
-        exact = (weights.transform(block) @ names).toarray()
+        exact = (matrix(weights.transform(block)) @ names).toarray()
         nearest = -np.sort(-exact, axis=1)[:, :k]
         rows = search.search(block, k).rows
         given = np.where(rows >= 0, np.take_along_axis(exact, np.maximum(rows, 0), 1), -1)
@@ -204,3 +205,11 @@ def _timed(search: Callable[[Sequence[str]], object], queries: Sequence[str], re
         search(queries)
         seconds.append(time.perf_counter() - start)
     return {"queries": len(queries), "per_second": len(queries) / statistics.median(seconds)}
+
+
+def matrix(vectors: SparseVectors) -> csr_matrix:
+    """Make a matrix of SciPy of the vectors of texts."""
+    from scipy.sparse import csr_matrix
+
+    shape = (len(vectors), vectors.width)
+    return csr_matrix((vectors.values, vectors.places, vectors.starts), shape=shape)

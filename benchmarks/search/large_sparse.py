@@ -101,17 +101,18 @@ def exact(index: str, queries: str, output: str, *, k: int) -> dict[str, Any]:
     """Compute the k highest cosines of each query with all names over all features, without the search."""
     import numpy as np
 
+    from benchmarks.search.contenders import matrix
     from nymlink.index.index import Index
 
     opened = Index.load(index)
     weights, texts = opened.search.parts["sparse"].weights, opened.entries.texts
     written = json.loads(Path(queries).read_text(encoding="utf-8"))
     # Queries have their words in the order in which entries have them.
-    prepared = weights.transform([opened.entries.searched_order(query) for query in written])
+    prepared = matrix(weights.transform([opened.entries.searched_order(query) for query in written]))
     table = np.ascontiguousarray(prepared.T.toarray())
     highest = np.zeros((prepared.shape[0], k), np.float32)
     for start in range(0, len(texts), _BLOCK):
-        cosines = (weights.transform(texts[start : start + _BLOCK].to_pylist()) @ table).T
+        cosines = (matrix(weights.transform(texts[start : start + _BLOCK].to_pylist())) @ table).T
         highest = -np.partition(-np.concatenate([highest, cosines], axis=1), k - 1, axis=1)[:, :k]
     np.save(output, -np.sort(-highest, axis=1))
     return {}

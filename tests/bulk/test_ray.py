@@ -71,9 +71,10 @@ def test_workers_and_nodes_are_killed_and_the_output_is_the_same(cluster: Any, t
     for kill in kills:
         kill.join(1)
         assert not kill.is_alive()
-    # The driver has a process of its own, and the killed worker had one that was started again.
+    # The driver has a process of its own, as had the killed worker and who did its shards. On a busy machine the
+    # others may be done before it is started again.
     threads = {int(path.name): path.read_text(encoding="utf-8") for path in pids.iterdir()}
-    assert len(threads) >= 4
+    assert len(threads) >= 3
     assert {told for pid, told in threads.items() if pid != os.getpid()} == {"1"}
     assert files.content(output) == files.content(tmp_path / "whole")
     assert (report.counts.rows, report.counts.rejected) == (61, 1)

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from starlette.types import Message, Receive, Scope, Send
 
 from nymlink.core.errors import StoreError, StoreUnavailableError
 from nymlink.linking.linker import Linker
+from nymlink.serve.guards.body import BodyGuard
 from nymlink.serve.guards.hosts import own_hosts
+from nymlink.serve.settings import Limits
 from tests.serve.toy import serving
+
+Body = list[bytes]
+"""A body as it arrives, in chunks."""
 
 SECRET = "Jane Roe, born 1950, has a heart attack"
 
@@ -165,3 +172,72 @@ def test_a_store_that_does_not_answer_is_no_damage(client: TestClient, monkeypat
         assert (answer.status_code, answer.json()["code"]) == (status, code)
         assert "example" not in answer.text
         assert ("retry-after" in answer.headers) == (status == 503)
+
+
+async def send_bodies(guard: BodyGuard, *bodies: Body, path: str = "/link") -> list[int]:
+    """Send bodies at the same time, chunk by chunk; return the statuses."""
+
+    async def send_one(chunks: Body) -> int:
+        waiting = [{"type": "http.request", "body": chunk, "more_body": True} for chunk in chunks]
+        waiting.append({"type": "http.request", "body": b"", "more_body": False})
+        statuses: list[int] = []
+
+        async def receive() -> Message:
+            await asyncio.sleep(0)
+            return waiting.pop(0)
+
+        async def send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                statuses.append(message["status"])
+
+        await guard({"type": "http", "method": "POST", "path": path, "headers": []}, receive, send)
+        return statuses[0]
+
+    return list(await asyncio.gather(*map(send_one, bodies)))
+
+
+def test_all_bodies_share_one_room_and_small_ones_always_fit() -> None:
+    largest = 0
+    held = 0
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        nonlocal held, largest
+        held += len((await receive())["body"])
+        largest = max(largest, held)
+        await asyncio.sleep(0.05)
+        held -= scope["state"]["request_bytes"]
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    guard = BodyGuard(app, limits=Limits(waiting_bytes=500_000, body_bytes=400_000))
+    large, small = [b"x" * 50_000] * 6, [b"x" * 1000]
+
+    async def ask() -> tuple[list[int], list[int]]:
+        return await send_bodies(guard, *[large] * 10, *[small] * 10), await send_bodies(guard, large)
+
+    together, later = asyncio.run(ask())
+    assert together[10:] == [200] * 10
+    assert set(together[:10]) <= {200, 503}
+    assert 503 in together
+    assert largest <= 500_000 + 10 * 1000
+    # All room is free again.
+    assert later == [200]
+    assert guard._held == 0
+
+
+def test_files_are_worked_on_one_after_the_other() -> None:
+    at_work = 0
+
+    async def app(_: Scope, __: Receive, send: Send) -> None:
+        nonlocal at_work
+        at_work += 1
+        assert at_work == 1
+        await asyncio.sleep(0.02)
+        at_work -= 1
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    guard = BodyGuard(app, limits=Limits())
+    bodies = [[b"a,b\n"]] * 5
+    assert asyncio.run(send_bodies(guard, *bodies, path="/projects/a/files")) == [200] * 5
+    impatient = BodyGuard(app, limits=Limits(file_seconds=0.03))
+    statuses = asyncio.run(send_bodies(impatient, *bodies, path="/projects/preview"))
+    assert set(statuses) == {200, 503}

@@ -158,7 +158,7 @@ def test_damaged_and_newer_files_are_said(api: TestClient, folder: Path) -> None
     assert "no project file" in problems["none"]
     assert "format 9" in problems["newer"]
     answer = api.get("/projects/newer")
-    assert (answer.status_code, answer.json()["code"]) == (500, "unusable_project")
+    assert (answer.status_code, answer.json()["code"]) == (422, "unusable_project")
 
 
 def test_a_project_without_its_index_can_be_read(folder: Path) -> None:

@@ -18,7 +18,9 @@ class Limits:
         body_bytes: of a body.
         body_seconds: until a body, or the headers of a request, must have arrived.
         file_bytes: of a file that is sent to a project.
-        file_seconds: until such a file must have arrived.
+        file_seconds: until such a file must have arrived; and how long it waits for others, which are read one
+            after the other: a table in memory is many times as large as its file.
+        waiting_bytes: of the bodies of all requests that are not yet answered; small ones are always taken.
         answer_seconds: until links must have been found.
         mentions: of a request.
         mention_characters: of a mention.
@@ -33,6 +35,7 @@ class Limits:
     body_seconds: float = 10.0
     file_bytes: int = 64 * 2**20
     file_seconds: float = 120.0
+    waiting_bytes: int = 160 * 2**20
     answer_seconds: float = 60.0
     mentions: int = 2000
     mention_characters: int = 2000

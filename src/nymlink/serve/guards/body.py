@@ -18,15 +18,23 @@ _FILE: Final = re.compile(r"/projects/(?:preview|[^/]+/(?:files|import))")
 _WITHOUT_BODY: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
+_SMALL: Final = 1 << 16
+"""Bytes of a body that there is always room for: so many requests at a time cannot take much."""
+
+
 class BodyGuard:
     """Reads bodies whole, so that no slow client holds a thread, and refuses those that are too large or too slow.
 
-    What is too large is read to its end and thrown away, because a client that is still sending does not hear.
+    The bodies of all requests share one room, so that many clients take no more memory than one. Files are worked
+    on one after the other. What is too large is read to its end and thrown away, because a client that is still
+    sending does not hear.
     """
 
     def __init__(self, app: ASGIApp, *, limits: Limits) -> None:
         self._app = app
         self._limits = limits
+        self._held = 0
+        self._file_turn = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] in _WITHOUT_BODY:
@@ -38,38 +46,66 @@ class BodyGuard:
         seconds = self._limits.file_seconds if is_file else self._limits.body_seconds
         announced = headers.get("content-length", "")
         too_large = announced.isdecimal() and int(announced) > most
-        body: bytes | None = None
+        body: bytes | Problem = _too_large(most)
         # A client that asks whether it may send hears the answer before it does.
         if not (too_large and "expect" in headers):
             try:
                 async with asyncio.timeout(seconds):
-                    body = await _read(receive, most)
+                    body = await self._read(receive, most)
             except TimeoutError:
-                await _too_slow(seconds).response()(scope, receive, send)
-                return
+                body = _too_slow(seconds)
             except _GoneError:
                 return
-        if body is None:
-            await _too_large(most).response()(scope, receive, send)
+        if isinstance(body, Problem):
+            await body.response()(scope, receive, send)
             return
         scope.setdefault("state", {})["request_bytes"] = len(body)
-        await self._app(scope, _replay(body, receive), send)
+        try:
+            await self._answer(scope, _replay(body, receive), send, is_file=is_file)
+        finally:
+            self._held -= len(body)
 
+    async def _answer(self, scope: Scope, receive: Receive, send: Send, *, is_file: bool) -> None:
+        if not is_file:
+            await self._app(scope, receive, send)
+            return
+        try:
+            async with asyncio.timeout(self._limits.file_seconds):
+                await self._file_turn.acquire()
+        except TimeoutError:
+            await _too_busy("other files have been read").response()(scope, receive, send)
+            return
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._file_turn.release()
 
-async def _read(receive: Receive, most: int) -> bytes | None:
-    """Read a body; ``None`` for one that is too large."""
-    body: bytearray | None = bytearray()
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise _GoneError
-        chunk = message.get("body", b"")
-        if body is not None and len(body) + len(chunk) > most:
-            body = None
-        if body is not None:
-            body += chunk
-        if not message.get("more_body", False):
-            return None if body is None else bytes(body)
+    async def _read(self, receive: Receive, most: int) -> bytes | Problem:
+        """Read a body and hold room for it; or say why not."""
+        body = bytearray()
+        problem: Problem | None = None
+        try:
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise _GoneError
+                chunk = message.get("body", b"")
+                size = len(body) + len(chunk)
+                if problem is None and size > most:
+                    problem = _too_large(most)
+                elif problem is None and size > _SMALL and self._held + len(chunk) > self._limits.waiting_bytes:
+                    problem = _too_busy("the bodies of other requests take all the room that there is")
+                if problem is None:
+                    body += chunk
+                    self._held += len(chunk)
+                else:
+                    self._held -= len(body)
+                    body.clear()
+                if not message.get("more_body", False):
+                    return bytes(body) if problem is None else problem
+        except BaseException:
+            self._held -= len(body)
+            raise
 
 
 def _too_large(most: int) -> Problem:
@@ -80,6 +116,10 @@ def _too_large(most: int) -> Problem:
         "send less at a time",
         {"Connection": "close"},
     )
+
+
+def _too_busy(why: str) -> Problem:
+    return Problem(503, "too_busy", why, "send it again in a while", {"Retry-After": "5", "Connection": "close"})
 
 
 def _too_slow(seconds: float) -> Problem:
