@@ -35,7 +35,7 @@ class Limits:
     body_seconds: float = 10.0
     file_bytes: int = 64 * 2**20
     file_seconds: float = 120.0
-    waiting_bytes: int = 160 * 2**20
+    waiting_bytes: int = 64 * 2**20
     answer_seconds: float = 60.0
     mentions: int = 2000
     mention_characters: int = 2000
