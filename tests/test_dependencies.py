@@ -11,6 +11,7 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 import nymlink
 
@@ -62,6 +63,19 @@ def test_what_is_imported_is_declared() -> None:
             continue
         names = {name.lower().replace("_", "-") for name in providers[module]}
         assert names & declared, f"{path} imports {module}, of {names}, which pyproject.toml does not declare"
+
+
+@pytest.mark.skipif(not PROJECT.exists(), reason="no pyproject.toml beside the package")
+def test_the_docs_say_what_each_package_of_the_core_is_for() -> None:
+    page = (PROJECT.parent / "docs" / "howto" / "installing.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| ([\w-]+) \| [\d.]+ \| ([^|]+) \|", page, re.MULTILINE))
+    project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
+    declared = {Requirement(one).name for one in project["dependencies"]}
+    assert declared | {"nymlink"} == {
+        name for name, purpose in rows.items() if not purpose.startswith("needed by")
+    }
+    named = set(re.findall(r"`(\w+)`", page.partition("## Extras")[2].partition("\n## ")[0]))
+    assert named == set(project["optional-dependencies"]) - {"dev", "docs", "bench"}
 
 
 def test_nothing_is_used_that_windows_does_not_have() -> None:

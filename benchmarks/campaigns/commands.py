@@ -23,13 +23,7 @@ import psutil
 from nymlink.cli import main as command_line
 
 _MODULES: Final = (
-    *(
-        "nymlink.cli.link.link",
-        "nymlink.encode.backends.onnx",
-        "onnxruntime",
-        "scipy.sparse",
-        "scipy.sparse.csgraph",
-    ),
+    *("nymlink.cli.link.link", "nymlink.encode.backends.onnx", "onnxruntime"),
     *("nymlink.cli.pairs", "nymlink.cli.vocab.build", "nymlink.cli.vocab.merge", "nymlink.cli.vocab.subset"),
     *("nymlink.cli.vocab.search", "nymlink.cli.index", "nymlink.cli.encoder", "nymlink.cli.verify"),
     *("nymlink.cli.project.new", "nymlink.cli.project.add", "nymlink.cli.project.export", "nymlink.cli.bulk.link"),

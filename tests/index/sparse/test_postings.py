@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csc_array
 
 from nymlink.core.errors import StoreError
 from nymlink.index.sparse.features import TEXT_BITS
@@ -69,6 +70,27 @@ def test_products_and_norms(sublinear: bool, texts: list[list[int]], asked: set[
     found = postings.products(places, weights, sublinear=sublinear)
     np.testing.assert_allclose(found, sums, atol=1e-12)
     np.testing.assert_allclose(postings.norms(0.5 + postings.features, sublinear=sublinear), np.sqrt(squares))
+
+
+@pytest.mark.parametrize("sublinear", [False, True])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("asked", [5, 180])
+def test_products_are_those_of_scipy_to_the_last_bit(asked: int, dtype: type, sublinear: bool) -> None:
+    draw = np.random.default_rng(0)
+    postings = inverted([draw.zipf(1.3, 40).clip(max=199).tolist() for _ in range(500)])
+    known = np.unique(postings.features)
+    features = np.sort(draw.choice(known, min(asked, len(known)), replace=False))
+    weights = draw.random(len(features)).astype(dtype)
+    places = postings.places(features)
+    every = np.zeros(len(postings.keys), dtype)
+    for of_kind in places:
+        every[of_kind[of_kind >= 0]] = weights[of_kind >= 0]
+    counts = postings.term_frequencies(sublinear=False).astype(dtype)
+    frequencies = 1 + np.log(counts) if sublinear else counts
+    matrix = csc_array((frequencies, postings.texts, postings.starts), shape=(500, len(postings.keys)))
+    found = postings.products(places, weights, sublinear=sublinear)
+    assert found.dtype == dtype
+    assert np.array_equal(found, matrix @ every)
 
 
 def test_what_occurs_very_often_counts_as_occurring_256_times() -> None:

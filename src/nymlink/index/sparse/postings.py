@@ -158,19 +158,17 @@ class Postings:
         singles = np.count_nonzero(known[: len(weights)])
         places, weights = places.ravel()[known], np.concatenate([weights, weights])[known]
         starts, ends = self.starts[places], self.starts[places + 1]
-        if 2 * np.sum(ends - starts) > len(self.postings):
+        lengths = ends - starts
+        if 2 * lengths.sum() > len(self.postings):
             # Going through all postings is faster than selecting most of them.
             every = np.zeros(len(self.keys), weights.dtype)
             every[places] = weights
             return self.sums(every, sublinear=sublinear)
         ranges = zip(starts.tolist(), ends.tolist(), strict=True)
-        selected = np.concatenate([self.postings[:0], *[self.postings[start:end] for start, end in ranges]])
-        bounds = np.append(0, np.cumsum(ends - starts))
-        values = np.repeat(weights, ends - starts)
-        once = bounds[singles]
-        values[once:] *= _term_frequencies(selected[once:], weights.dtype, sublinear=sublinear)
-        selected[once:] &= np.uint32(_TEXTS)
-        return self._sums(selected, values)
+        parts = [self.postings[:0], *[self.postings[start:end] for start, end in ranges]]
+        # Of the type of indices, to which they would have to be converted anyway.
+        selected = np.concatenate(parts, dtype=np.intp)
+        return self._sums(selected, weights, lengths, lengths[:singles].sum(), sublinear=sublinear)
 
     def sums(self, weights: npt.NDArray[Any], *, sublinear: bool) -> npt.NDArray[Any]:
         """Sum the weights of all features of each text, times their term frequencies there.
@@ -185,18 +183,37 @@ class Postings:
         Raises:
             StoreError: a posting is of a text that does not exist.
         """
-        values = _term_frequencies(self.postings, weights.dtype, sublinear=sublinear)
-        values *= np.repeat(weights, self.lengths)
-        return self._sums(_texts(self.postings), values)
+        once = self.starts[np.searchsorted(self.keys, np.uint64(_REPEATED))]
+        return self._sums(self.postings.astype(np.intp), weights, self.lengths, once, sublinear=sublinear)
 
-    def _sums(self, texts: npt.NDArray[np.uint32], values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Sum the values of each text."""
-        # Read as signed numbers, some would count from the end.
-        if texts.max(initial=0) >= max(self.size, 1):
-            raise StoreError("the index is damaged (a posting is of a text that does not exist): build it again")
-        sums = np.zeros(self.size, values.dtype)
-        # Not np.bincount: it adds in float64 only, and is slower.
-        np.add.at(sums, texts.view(np.int32), values)
+    def _sums(
+        self,
+        postings: npt.NDArray[np.intp],
+        weights: npt.NDArray[Any],
+        lengths: npt.NDArray[np.int64],
+        once: np.int64,
+        *,
+        sublinear: bool,
+    ) -> npt.NDArray[Any]:
+        """Sum the weights of each text, given the postings of keys; overwrites them.
+
+        Args:
+            postings: intp (n): of one key after the other.
+            weights: float32 or float64 (m): of the keys.
+            lengths: int64 (m): the number of postings of each.
+            once: how many postings, the first, are of texts that have their feature once.
+            sublinear: see :meth:`products`.
+        """
+        values = np.repeat(weights, lengths)
+        repeated = postings[once:]
+        values[once:] *= _term_frequencies(repeated.astype(np.uint32), weights.dtype, sublinear=sublinear)
+        repeated &= _TEXTS
+        sums = np.zeros(self.size, weights.dtype)
+        try:
+            np.add.at(sums, postings, values)
+        except IndexError as error:
+            message = "the index is damaged (a posting is of a text that does not exist): build it again"
+            raise StoreError(message) from error
         return sums
 
     def norms(self, weights: npt.NDArray[np.float64], *, sublinear: bool) -> npt.NDArray[np.float64]:
