@@ -39,6 +39,15 @@ def test_a_mention_gives_a_link() -> None:
     assert link.mention is mention
 
 
+def test_a_call_may_ask_for_another_number_of_candidates() -> None:
+    linker = Linker(INDEX, top_k=2)
+    for top_k in (1, 2, 3, 100):
+        assert linker.link("cancer", top_k=top_k) == Linker(INDEX, top_k=top_k).link("cancer")
+    assert len(linker.link("cancer").candidates) == 2
+    with pytest.raises(ValueError, match="top_k must be at least 1"):
+        linker.link("cancer", top_k=0)
+
+
 def test_a_list_gives_links_in_order() -> None:
     found = LINKER.link(["heart attack", Mention("ovarian cancer", type="Disease"), "heart attack", ""])
     assert [link.best.concept_id if link.best else None for link in found] == ["D:3", "D:2", "D:3", None]

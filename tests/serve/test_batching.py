@@ -33,13 +33,13 @@ def held(monkeypatch: pytest.MonkeyPatch) -> tuple[list[int], Event]:
     go = Event()
     link = Linker.link_documents
 
-    def wait_and_link(self: Linker, documents: Any) -> Any:
+    def wait_and_link(self: Linker, documents: Any, **settings: Any) -> Any:
         documents = list(documents)
         batches.append(sum(len(each.mentions) for each in documents))
         go.wait(10)
         if any(mention.text == "break" for each in documents for mention in each.mentions):
             raise RuntimeError("broken")
-        return link(self, documents)
+        return link(self, documents, **settings)
 
     monkeypatch.setattr(Linker, "link_documents", wait_and_link)
     return batches, go

@@ -120,7 +120,7 @@ def test_the_log_has_no_text_of_requests(client: TestClient, caplog: pytest.LogC
 def test_an_unforeseen_error_is_told_without_its_message(
     client: TestClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fail(*_: Any) -> Any:
+    def fail(*_: Any, **__: Any) -> Any:
         raise RuntimeError(SECRET)
 
     monkeypatch.setattr(Linker, "link_documents", fail)
@@ -164,7 +164,7 @@ def test_a_store_that_does_not_answer_is_no_damage(client: TestClient, monkeypat
         (StoreError("file gone"), 500, "damaged_index"),
     ):
 
-        def fail(*_: Any, error: Exception = error) -> Any:
+        def fail(*_: Any, error: Exception = error, **__: Any) -> Any:
             raise error
 
         monkeypatch.setattr(Linker, "link_documents", fail)

@@ -80,8 +80,6 @@ class Linker:
         language: str | None = None,
         composites: Composites = "given",
     ) -> None:
-        if top_k < 1:
-            raise ValueError(f"top_k must be at least 1, not {top_k}")
         if target_precision is not None and not 0 <= target_precision <= 1:
             raise ValueError(f"target_precision must be from 0 to 1, not {target_precision}")
         if composites not in ("given", "always"):
@@ -93,10 +91,8 @@ class Linker:
             )
         self.index = index
         self._ranking = Ranking(index)
-        self.top_k = top_k
+        self.top_k = _checked_top_k(top_k)
         self.reranker = rerank
-        wanted = top_k if rerank is None else max(top_k, rerank.candidates)
-        self._depth = min(wanted, max(len(index.vocabulary), 1))
         # A plain dictionary can be handed to another process.
         self.spelling = None if spelling is None else dict(spelling)
         self.guesses = guesses
@@ -157,13 +153,19 @@ class Linker:
         return cls(Index.build(vocabulary, encoder=encoder, progress=progress), **settings)
 
     @overload
-    def link(self, what: str | Mention, *, language: str | None = None) -> Link: ...  # type: ignore[overload-overlap]  # a string is a sequence of strings
+    def link(self, what: str | Mention, *, language: str | None = None, top_k: int | None = None) -> Link: ...  # type: ignore[overload-overlap]  # a string is a sequence of strings
     @overload
-    def link(self, what: Document | Sequence[str | Mention], *, language: str | None = None) -> Links: ...
+    def link(
+        self, what: Document | Sequence[str | Mention], *, language: str | None = None, top_k: int | None = None
+    ) -> Links: ...
     @overload
-    def link(self, what: Frame, *, column: str, language: str | None = None) -> Frame: ...
+    def link(
+        self, what: Frame, *, column: str, language: str | None = None, top_k: int | None = None
+    ) -> Frame: ...
 
-    def link(self, what: Any, *, column: str | None = None, language: str | None = None) -> Any:
+    def link(
+        self, what: Any, *, column: str | None = None, language: str | None = None, top_k: int | None = None
+    ) -> Any:
         """Link a mention, a list of mentions, all mentions of a document, or a column of a data frame.
 
         The mentions of a document are read with the abbreviations that it defines. What is missing in a list
@@ -173,6 +175,7 @@ class Linker:
             what: a string or a mention, a list of them, a document, or a data frame of pandas or polars.
             column: of a data frame, the column of mentions.
             language: code of the language ("en") of those that state none; ``None`` for that of the linker.
+            top_k: how many candidates a link has at most; ``None`` for as many as the linker gives.
 
         Returns:
             A link for a string or a mention; for a data frame one of the same kind, with columns of the links and
@@ -183,18 +186,18 @@ class Linker:
         """
         if is_frame(what):
             mentions = frame_column(what, column)
-            [links] = self._link_documents([as_document(mentions, stacklevel=2)], language, stacklevel=3)
+            [links] = self._link_documents([as_document(mentions, stacklevel=2)], language, top_k, stacklevel=3)
             return with_links(what, links)
         if column is not None:
             raise InputError("column= names a column of a data frame: give one of pandas or polars")
         if isinstance(what, str | Mention) or is_missing(what):
-            [[link]] = self._link_documents([as_document([what], stacklevel=2)], language, stacklevel=3)
+            [[link]] = self._link_documents([as_document([what], stacklevel=2)], language, top_k, stacklevel=3)
             return link
-        [links] = self._link_documents([as_document(what, stacklevel=2)], language, stacklevel=3)
+        [links] = self._link_documents([as_document(what, stacklevel=2)], language, top_k, stacklevel=3)
         return Links(links)
 
     def link_documents(
-        self, documents: Iterable[Document], *, language: str | None = None
+        self, documents: Iterable[Document], *, language: str | None = None, top_k: int | None = None
     ) -> Iterator[list[Link]]:
         """Link the mentions of documents as they come: a list of links for each document, one for each mention.
 
@@ -204,28 +207,32 @@ class Linker:
         Args:
             documents: texts with mentions.
             language: code of the language ("en") of mentions that state none; ``None`` for that of the linker.
+            top_k: how many candidates a link has at most; ``None`` for as many as the linker gives.
 
         Raises:
             InputError: the offsets of a mention are not in the text, or it does not stand there.
         """
-        return self._link_documents(documents, language, stacklevel=2)
+        return self._link_documents(documents, language, top_k, stacklevel=2)
 
     def _link_documents(
-        self, documents: Iterable[Document], language: str | None, *, stacklevel: int
+        self, documents: Iterable[Document], language: str | None, top_k: int | None, *, stacklevel: int
     ) -> Iterator[list[Link]]:
         """Link documents, and at the end warn of mentions that the encoder cannot read.
 
         Args:
             documents: texts with mentions.
             language: as of :meth:`link_documents`.
+            top_k: as of :meth:`link_documents`.
             stacklevel: whose line the warning is of: 2 for that which takes the last links.
         """
         code = self.language if language is None else language_of(language)
+        most = self.top_k if top_k is None else _checked_top_k(top_k)
+        depth = self._depth(most)
         unknown = UnknownScripts()
-        for group in self._groups(documents):
-            for document, links in zip(group, self._linked(group, code, unknown), strict=True):
+        for group in _groups(documents, depth):
+            for document, links in zip(group, self._linked(group, code, depth, unknown), strict=True):
                 if self.reranker is not None:
-                    links = [_cut(link, self.top_k) for link in self.reranker.rerank(document, links)]
+                    links = [_cut(link, most) for link in self.reranker.rerank(document, links)]
                 yield links
         unknown.warn(stacklevel=stacklevel)
 
@@ -256,7 +263,7 @@ class Linker:
         found = QueryLinks(
             self._ranking,
             [query],
-            depth=max(self._depth, 2),
+            depth=max(self._depth(self.top_k), 2),
             calibration=self.calibration,
             min_confidence=self.min_confidence,
         )
@@ -267,29 +274,17 @@ class Linker:
     def _explain_in_context(self, document: Document, language: str | None) -> Explanation:
         if self.reranker is None or len(document.mentions) != 1:
             raise InputError("a document can be explained only with a re-ranker, and with one mention")
-        [links] = self._linked([document], language, UnknownScripts())
+        [links] = self._linked([document], language, self._depth(self.top_k), UnknownScripts())
         [explanation] = self.reranker.explain(document, links)
         return explanation
 
-    def _groups(self, documents: Iterable[Document]) -> Iterator[list[Document]]:
-        """Batch documents: those of a batch are searched for together."""
-        enough = min(_MENTIONS, _CANDIDATES // self._depth)
-        group: list[Document] = []
-        mentions = 0
-        try:
-            for document in map(checked, documents):
-                group.append(document)
-                mentions += len(document.mentions) or 1
-                if mentions >= enough:
-                    yield group
-                    group, mentions = [], 0
-        except Exception:
-            yield group
-            raise
-        yield group
+    def _depth(self, top_k: int) -> int:
+        """Say how many candidates are looked for: a re-ranker may want more than are given."""
+        wanted = top_k if self.reranker is None else max(top_k, self.reranker.candidates)
+        return min(wanted, max(len(self.index.vocabulary), 1))
 
     def _linked(
-        self, documents: Sequence[Document], language: str | None, unknown: UnknownScripts
+        self, documents: Sequence[Document], language: str | None, depth: int, unknown: UnknownScripts
     ) -> Iterator[list[Link]]:
         """Link the documents of a batch, without re-ranking; count mentions that the encoder cannot read."""
         prepared = [
@@ -309,7 +304,7 @@ class Linker:
         found = QueryLinks(
             self._ranking,
             [query for mentions in prepared for parts in mentions for query in parts],
-            depth=self._depth,
+            depth=depth,
             calibration=self.calibration,
             min_confidence=self.min_confidence,
         )
@@ -318,7 +313,31 @@ class Linker:
                 replace(found.link(parts, mention), mention=mention, document_id=document.id or None)
                 for mention, parts in zip(document.mentions, mentions, strict=True)
             ]
-            yield [_cut(link, self._depth) for link in settle_ties(document, links, self.index.vocabulary)]
+            yield [_cut(link, depth) for link in settle_ties(document, links, self.index.vocabulary)]
+
+
+def _checked_top_k(top_k: int) -> int:
+    if top_k < 1:
+        raise ValueError(f"top_k must be at least 1, not {top_k}")
+    return top_k
+
+
+def _groups(documents: Iterable[Document], depth: int) -> Iterator[list[Document]]:
+    """Batch documents: those of a batch are searched for together, so many candidates of each mention."""
+    enough = min(_MENTIONS, _CANDIDATES // depth)
+    group: list[Document] = []
+    mentions = 0
+    try:
+        for document in map(checked, documents):
+            group.append(document)
+            mentions += len(document.mentions) or 1
+            if mentions >= enough:
+                yield group
+                group, mentions = [], 0
+    except Exception:
+        yield group
+        raise
+    yield group
 
 
 def _cut(link: Link, top_k: int) -> Link:

@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from threading import Condition, Thread
 from time import perf_counter
 from typing import Final
@@ -92,8 +91,7 @@ class BatchingLinker:
 
     def __init__(self, index: Index, *, target_precision: float | None = None, waiting_mentions: int) -> None:
         self._most = waiting_mentions
-        self._linker = lru_cache(lambda top_k: Linker(index, top_k=top_k, target_precision=target_precision))
-        self._linker(1)
+        self._linker = Linker(index, target_precision=target_precision)
         self._jobs: deque[_Job] = deque()
         self._changed = Condition()
         self._closed = False
@@ -195,8 +193,8 @@ class BatchingLinker:
     def _link(self, portions: Sequence[_Portion]) -> None:
         """Link portions together, or one by one where that fails."""
         try:
-            linker = self._linker(portions[0].job.top_k)
-            linked = list(linker.link_documents(portion.document for portion in portions))
+            documents = (portion.document for portion in portions)
+            linked = list(self._linker.link_documents(documents, top_k=portions[0].job.top_k))
         except Exception as error:
             if len(portions) == 1:
                 self._fail(portions[0].job, error)
