@@ -14,6 +14,7 @@ from starlette.types import Message, Receive, Scope, Send
 from nymlink.core.errors import StoreError, StoreUnavailableError
 from nymlink.linking.linker import Linker
 from nymlink.serve.guards.body import BodyGuard
+from nymlink.serve.guards.memory import Claim, MemoryBudget
 from nymlink.serve.guards.hosts import own_hosts
 from nymlink.serve.settings import Limits
 from tests.serve.toy import serving
@@ -190,38 +191,12 @@ async def send_bodies(guard: BodyGuard, *bodies: Body, path: str = "/link") -> l
             if message["type"] == "http.response.start":
                 statuses.append(message["status"])
 
-        await guard({"type": "http", "method": "POST", "path": path, "headers": []}, receive, send)
+        with Claim(MemoryBudget(2**30)) as claim:
+            scope = {"type": "http", "method": "POST", "path": path, "headers": [], "state": {"claim": claim}}
+            await guard(scope, receive, send)
         return statuses[0]
 
     return list(await asyncio.gather(*map(send_one, bodies)))
-
-
-def test_all_bodies_share_one_room_and_small_ones_always_fit() -> None:
-    largest = 0
-    held = 0
-
-    async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        nonlocal held, largest
-        held += len((await receive())["body"])
-        largest = max(largest, held)
-        await asyncio.sleep(0.05)
-        held -= scope["state"]["request_bytes"]
-        await send({"type": "http.response.start", "status": 200, "headers": []})
-
-    guard = BodyGuard(app, limits=Limits(waiting_bytes=500_000, body_bytes=400_000))
-    large, small = [b"x" * 50_000] * 6, [b"x" * 1000]
-
-    async def ask() -> tuple[list[int], list[int]]:
-        return await send_bodies(guard, *[large] * 10, *[small] * 10), await send_bodies(guard, large)
-
-    together, later = asyncio.run(ask())
-    assert together[10:] == [200] * 10
-    assert set(together[:10]) <= {200, 503}
-    assert 503 in together
-    assert largest <= 500_000 + 10 * 1000
-    # All room is free again.
-    assert later == [200]
-    assert guard._held == 0
 
 
 def test_files_are_worked_on_one_after_the_other() -> None:

@@ -24,7 +24,7 @@ from nymlink.serve.app import create_app
 from nymlink.serve.server import run, take_port
 from nymlink.serve.served import ServedIndexes
 from nymlink.serve.settings import Limits, ServeSettings
-limits = Limits(body_seconds=0.3)
+limits = Limits(body_seconds=0.3, taking_seconds=0.3)
 taken = take_port("127.0.0.1", 0)
 address = f"http://127.0.0.1:{taken.getsockname()[1]}/"
 app = create_app(ServedIndexes([]), ServeSettings(limits=limits))
@@ -107,6 +107,51 @@ def test_slow_clients_lose_their_connection() -> None:
     finally:
         server.process.kill()
         server.process.wait()
+
+
+def test_a_client_that_takes_nothing_of_its_answer_loses_its_connection() -> None:
+    server = Server("-c", _IMPATIENT)
+    try:
+        with server.connect() as client:
+            asked = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            # 40 MB, as much as no buffers hold, of which the client reads nothing for a while.
+            client.sendall(asked * 1000)
+            time.sleep(2)
+            taken = 0
+            with contextlib.suppress(ConnectionError):
+                while part := client.recv(2**20):
+                    taken += len(part)
+            assert taken < 2**24
+        with server.connect() as other:
+            other.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert received(other).startswith(b"HTTP/1.1 200 ")
+    finally:
+        server.process.kill()
+        server.process.wait()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
+def test_more_idle_clients_than_the_usual_number_of_files_shut_nobody_out(index: Path) -> None:
+    import resource
+
+    soft, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most < 2000:
+        pytest.skip("this process may open few files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (64, most))
+    try:
+        server = Server.of(index)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    idle = []
+    try:
+        idle = [server.connect() for _ in range(200)]
+        assert len(server.link("seizure")) == 1
+    finally:
+        for client in idle:
+            client.close()
+        server.process.kill()
+        server.process.wait()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, most))
 
 
 def test_binary_requests_are_refused(server: Server) -> None:

@@ -8,7 +8,7 @@ import threading
 import time
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 from urllib.parse import unquote
 
 import pytest
@@ -197,12 +197,12 @@ def test_learning_from_decisions(api: TestClient) -> None:
 def test_warnings_of_one_request_are_in_no_other_answer(api: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     make(api)
 
-    def export(_: Project, file: Path, **__: Any) -> None:
+    def export(_: Project, file: TextIO, **__: Any) -> None:
         warnings.warn("of this request", stacklevel=1)
         other = threading.Thread(target=warnings.warn, args=("of another request",))
         other.start()
         other.join(30)
-        file.write_text("x", encoding="utf-8")
+        file.write("x")
 
     monkeypatch.setattr("nymlink.serve.routes.project_files.export_project", export)
     with pytest.warns(UserWarning, match="of another request"):

@@ -53,6 +53,13 @@ from nymlink.linking.default import default_index
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder of project files, in which tables are reviewed; without it one of this user's.",
 )
+@click.option(
+    "--memory",
+    type=click.IntRange(min=64),
+    metavar="MB",
+    help="Memory that all requests together may take, in MB; what does not fit is told to come back. Without it a "
+    "quarter of the machine's, 2048 at most.",
+)
 @click.option("--public-url", metavar="URL", help="Where browsers reach the server, behind a proxy.")
 @click.option(
     "--access-log/--no-access-log",
@@ -69,6 +76,7 @@ def serve(
     token_file: Path | None,
     origins: tuple[str, ...],
     projects: Path | None,
+    memory: int | None,
     public_url: str | None,
     access_log: bool,
 ) -> None:
@@ -90,9 +98,10 @@ def serve(
     from nymlink.serve.guards.watch import log_to_standard_error
     from nymlink.serve.served import ServedIndex, ServedIndexes
     from nymlink.serve.server import run, take_port
-    from nymlink.serve.settings import ServeSettings
+    from nymlink.serve.settings import Limits, ServeSettings
 
     settings = ServeSettings(
+        limits=Limits() if memory is None else Limits(memory_bytes=memory << 20),
         tokens=_tokens(token_file),
         origins=origins,
         hosts=own_hosts(host, public_url),

@@ -19,6 +19,7 @@ from nymlink.project.importing.usagi import usagi_decisions
 from nymlink.project.project import Project, now
 from nymlink.project.set_aside import LONGEST_TERM
 from nymlink.project.tables.columns import Roles, find_roles
+from nymlink.project.tables.decoding import Claim, nothing_to_claim
 from nymlink.project.tables.sheet import Sheet, read_sheet
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -36,6 +37,7 @@ def add_table(
     columns: Mapping[str, str] | None = None,
     by: str = "",
     vocabulary: Vocabulary | None = None,
+    claim: Claim = nothing_to_claim,
 ) -> dict[str, Any]:
     """Add a table. What was decided of its terms before counts for them, too.
 
@@ -49,6 +51,7 @@ def add_table(
             or number, where it is not to be guessed.
         by: who adds it.
         vocabulary: the concepts that the project is linked to, by which ids in reviews and mappings are known.
+        claim: as of :func:`~nymlink.project.tables.sheet.read_sheet`.
 
     Returns:
         Number of the ``file``, of its ``rows`` and distinct ``terms``, of ``new_terms``, of those that were
@@ -60,7 +63,7 @@ def add_table(
         ReadOnlyError, NotSavedError: it cannot be saved.
     """
     problems = Problems()
-    sheet = read_sheet(raw, name, problems, encoding=encoding, delimiter=delimiter)
+    sheet = read_sheet(raw, name, problems, encoding=encoding, delimiter=delimiter, claim=claim)
     roles, _ = find_roles(sheet, columns or {})
     with project.writing() as connection:
         last = connection.execute("SELECT coalesce(max(id), 0) FROM term").fetchone()[0]

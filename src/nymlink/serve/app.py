@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from threading import Thread
+from typing import Any, Final
 
 import anyio.to_thread
 from fastapi import FastAPI
@@ -15,6 +16,7 @@ from nymlink.serve.errors import add_error_handlers
 from nymlink.serve.guards.body import BodyGuard
 from nymlink.serve.guards.headers import HeaderGuard
 from nymlink.serve.guards.hosts import HostGuard
+from nymlink.serve.guards.memory import MemoryBudget, MemoryGuard
 from nymlink.serve.guards.tokens import TokenGuard
 from nymlink.serve.guards.watch import Watch
 from nymlink.serve.metrics import Metrics
@@ -38,6 +40,15 @@ from nymlink.serve.settings import ServeSettings
 
 _DESCRIPTION = "Resolve biomedical names to concepts. Errors have one shape: status, code, what, what_to_do."
 
+_NO_TELEMETRY: Final[Any] = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+    "auto_configure": False,
+}
+"""Newer FastAPI hands addresses, bodies and errors to OpenTelemetry, if that is set up: patients' texts."""
+
 
 def create_app(indexes: ServedIndexes, settings: ServeSettings | None = None) -> FastAPI:
     """Make the application.
@@ -51,7 +62,9 @@ def create_app(indexes: ServedIndexes, settings: ServeSettings | None = None) ->
         settings: how it answers; ``None`` for the defaults.
     """
     settings = settings or ServeSettings()
+    budget = MemoryBudget(settings.limits.memory_bytes)
     metrics = Metrics()
+    metrics.watch_memory(lambda: budget.claimed)
     opened = None if settings.projects is None else ServedProjects(settings.projects, indexes)
     for served in indexes:
         metrics.watch_waiting(served.name, lambda served=served: served.linker.waiting)  # type: ignore[misc]
@@ -75,6 +88,7 @@ def create_app(indexes: ServedIndexes, settings: ServeSettings | None = None) ->
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
+        telemetry=_NO_TELEMETRY,  # type: ignore[arg-type]  # of no meaning to an older one
     )
     app.state.indexes, app.state.settings, app.state.metrics = indexes, settings, metrics
     app.state.projects = opened
@@ -96,6 +110,7 @@ def create_app(indexes: ServedIndexes, settings: ServeSettings | None = None) ->
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     # The last is the outermost.
     app.add_middleware(BodyGuard, limits=settings.limits)
+    app.add_middleware(MemoryGuard, budget=budget)
     if settings.tokens:
         app.add_middleware(TokenGuard, tokens=settings.tokens)
     app.add_middleware(HostGuard, hosts=settings.hosts)

@@ -29,6 +29,7 @@ from nymlink.project.errors import (
     UnknownTermError,
 )
 from nymlink.serve.batching import LinkTimeoutError, OverloadedError
+from nymlink.serve.guards.memory import TooLargeError
 from nymlink.serve.json_text import json_bytes
 from nymlink.serve.pages.templates import page
 
@@ -108,6 +109,8 @@ def problem_of(error: NymlinkError) -> Problem:
     retry = {"Retry-After": "1"}
     if isinstance(error, OverloadedError):
         return Problem(503, "overloaded", error.message, "send it again in a second, or less at a time", retry)
+    if isinstance(error, TooLargeError):
+        return Problem(413, "too_large", error.message, "send it in parts; who runs the server may raise --memory")
     if isinstance(error, LinkTimeoutError):
         return Problem(503, "timed_out", error.message, "send fewer mentions at a time", retry)
     if isinstance(error, StoreUnavailableError):

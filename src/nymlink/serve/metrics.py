@@ -28,6 +28,9 @@ class Metrics:
         self._waiting = Gauge(
             "nymlink_waiting_mentions", "Mentions that wait to be linked.", ["index"], registry=registry
         )
+        self._claimed = Gauge(
+            "nymlink_claimed_bytes", "Memory that requests have claimed, of --memory.", registry=registry
+        )
         self.open_requests = Gauge("nymlink_open_requests", "Requests being worked on.", registry=registry)
 
     def note_request(self, method: str, route: str, status: int, seconds: float) -> None:
@@ -42,6 +45,10 @@ class Metrics:
     def watch_waiting(self, index: str, waiting: Callable[[], int]) -> None:
         """Ask how many mentions wait whenever the metrics are read."""
         self._waiting.labels(index).set_function(waiting)
+
+    def watch_memory(self, claimed: Callable[[], int]) -> None:
+        """Ask how much memory is claimed whenever the metrics are read."""
+        self._claimed.set_function(claimed)
 
     def text(self) -> bytes:
         """Write all of them for Prometheus."""

@@ -6,9 +6,10 @@ import asyncio
 import errno
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 import uvicorn
@@ -78,7 +79,7 @@ def run(app: FastAPI, taken: socket.socket, *, limits: Limits, ready: Callable[[
     """
     config = uvicorn.Config(
         app,
-        http=_guarded(limits.body_seconds),
+        http=_guarded(limits),
         lifespan="on",
         log_config=None,
         access_log=False,
@@ -88,8 +89,20 @@ def run(app: FastAPI, taken: socket.socket, *, limits: Limits, ready: Callable[[
         backlog=_BACKLOG,
         ws="none",
     )
+    _allow_many_connections()
     with _signals_end_quietly():
         _Server(config, ready).run(sockets=[taken])
+
+
+def _allow_many_connections() -> None:
+    """Take as many open files as this process may have: at the usual 1,024 a few idle clients shut others out."""
+    if sys.platform != "win32":
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        # Without a limit macOS takes no number but its own.
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 @contextmanager
@@ -119,15 +132,17 @@ class _Server(uvicorn.Server):
             self._ready()
 
 
-def _guarded(seconds: float) -> type[Any]:
-    """Make a protocol that closes connections whose request does not begin, or whose headers do not end, in time.
+def _guarded(limits: Limits) -> type[Any]:
+    """Make a protocol that closes connections of clients that are too slow.
 
-    Uvicorn waits for headers for ever: a client that sends one byte a minute ("slow loris") would keep its
-    connection for nothing.
+    Uvicorn waits for ever for the beginning of a request and the end of its headers, and for a client to take its
+    answer: one that sends one byte a minute ("slow loris") would keep its connection for nothing, and one that
+    takes none of an answer the memory of that, too.
     """
 
     class Guarded(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         _deadline: asyncio.TimerHandle | None = None
+        _taking: asyncio.TimerHandle | None = None
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
@@ -145,10 +160,23 @@ def _guarded(seconds: float) -> type[Any]:
         def connection_lost(self, exc: Exception | None) -> None:
             if self._deadline is not None:
                 self._deadline.cancel()
+            if self._taking is not None:
+                self._taking.cancel()
             super().connection_lost(exc)
 
+        def pause_writing(self) -> None:
+            super().pause_writing()
+            loop = asyncio.get_running_loop()
+            self._taking = loop.call_later(limits.taking_seconds, self.transport.abort)
+
+        def resume_writing(self) -> None:
+            super().resume_writing()
+            if self._taking is not None:
+                self._taking.cancel()
+                self._taking = None
+
         def _wait_for_headers(self) -> None:
-            self._deadline = asyncio.get_running_loop().call_later(seconds, self._close)
+            self._deadline = asyncio.get_running_loop().call_later(limits.body_seconds, self._close)
 
         def _is_answering(self) -> bool:
             return self.cycle is not None and not self.cycle.response_complete

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from nymlink.serve.guards.memory import usual_budget
+
 MATCH_PRECISION: Final = 0.94
 """Share of reconciled names to be right of those that are matched without asking."""
 
@@ -20,8 +22,8 @@ class Limits:
         file_bytes: of a file that is sent to a project.
         file_seconds: until such a file must have arrived; and how long it waits for others, which are read one
             after the other: a table in memory is many times as large as its file.
-        waiting_bytes: of the bodies of all requests that are not yet answered; small ones are always taken.
         answer_seconds: until links must have been found.
+        taking_seconds: until a client must have taken some of an answer that waits for it.
         mentions: of a request.
         mention_characters: of a mention.
         text_characters: of the text that mentions stand in.
@@ -29,14 +31,15 @@ class Limits:
         queries: of a batch of reconciliation queries.
         waiting_mentions: of all requests that are not yet answered, for each index.
         requests: that are worked on at the same time.
+        memory_bytes: that all requests together may take: bodies, tables that are read, links that wait.
     """
 
     body_bytes: int = 8 * 2**20
     body_seconds: float = 10.0
     file_bytes: int = 64 * 2**20
     file_seconds: float = 120.0
-    waiting_bytes: int = 64 * 2**20
     answer_seconds: float = 60.0
+    taking_seconds: float = 60.0
     mentions: int = 2000
     mention_characters: int = 2000
     text_characters: int = 500_000
@@ -44,6 +47,7 @@ class Limits:
     queries: int = 100
     waiting_mentions: int = 100_000
     requests: int = 512
+    memory_bytes: int = field(default_factory=usual_budget)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

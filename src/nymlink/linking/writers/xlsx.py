@@ -6,11 +6,15 @@ import re
 import shutil
 import tempfile
 import warnings
-from typing import Any, BinaryIO, Final
+import zipfile
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final
 
 from nymlink.core.errors import MissingExtraError
 from nymlink.linking.writers.flat_rows import RowWriter
 from nymlink.linking.writers.writer import LinkFormat, LinksInfo
+
+if TYPE_CHECKING:
+    from openpyxl import Workbook
 
 _MOST_ROWS: Final = 1_048_576
 _LONGEST_CELL: Final = 32_767
@@ -45,7 +49,7 @@ class XlsxWriter(RowWriter):
     def close(self) -> None:
         # First into a file: a pipe that is closed leaves no half-written sheet behind.
         with tempfile.TemporaryFile() as whole:
-            self._workbook.save(whole)
+            _save(self._workbook, whole)
             whole.seek(0)
             shutil.copyfileobj(whole, self._out)
         if self._shortened:
@@ -56,8 +60,13 @@ class XlsxWriter(RowWriter):
             )
 
     def _begin_sheet(self) -> None:
+        from openpyxl.worksheet._writer import WorksheetWriter
+
         number = len(self._workbook.sheetnames) + 1
         self._sheet = self._workbook.create_sheet("links" if number == 1 else f"links {number}")
+        # The file that the library makes has a name, and stays where the process is killed.
+        self._sheet._writer = WorksheetWriter(self._sheet, out=tempfile.TemporaryFile())  # noqa: SIM115 — until it is saved
+        self._sheet._writer.write_top()
         self._count = 0
         self._append(self.rows.names)
 
@@ -77,6 +86,23 @@ class XlsxWriter(RowWriter):
         # As spreadsheets mark what was typed as text: it stays text when the cell is edited.
         cell.quotePrefix = _RUN.match(text) is not None
         return cell
+
+
+def _save(workbook: Workbook, target: IO[bytes]) -> None:
+    """Save a workbook whose sheets are in files without names."""
+    from openpyxl.writer.excel import ExcelWriter
+
+    class Writer(ExcelWriter):  # type: ignore[misc]
+        def write_worksheet(self, ws: Any) -> None:
+            ws.close()
+            ws._rels = ws._writer._rels
+            with ws._writer.out as sheet, self._archive.open(ws.path[1:], "w", force_zip64=True) as part:
+                sheet.seek(0)
+                shutil.copyfileobj(sheet, part)
+            self.manifest.append(ws)
+
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        Writer(workbook, archive).write_data()
 
 
 FORMAT = LinkFormat(

@@ -21,6 +21,7 @@ from nymlink.project.importing.usagi import usagi_decisions
 from nymlink.project.model import Target, essence
 from nymlink.project.project import Project
 from nymlink.project.review.decisions import append, check_decision, checked_reviewer, current_decision
+from nymlink.project.tables.decoding import Claim, nothing_to_claim
 from nymlink.project.tables.sheet import Sheet, read_sheet
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -28,6 +29,8 @@ _NOBODY: Final = "import"
 """The reviewer of decisions of which a file does not say who made them, and nobody says it now."""
 _LATEST: Final = 253_402_300_800_000
 """The first millisecond after the year 9999: later times cannot be written."""
+_OF_PROJECT: Final = 8
+"""Bytes of memory that the decisions of a byte of a project take."""
 _DATABASE: Final = b"SQLite format 3\0"
 
 
@@ -41,6 +44,7 @@ def import_decisions(
     encoding: str | None = None,
     delimiter: str | None = None,
     column: str | None = None,
+    claim: Claim = nothing_to_claim,
 ) -> dict[str, Any]:
     """Read decisions from a file, and apply them to equal terms of a project.
 
@@ -56,6 +60,7 @@ def import_decisions(
         encoding: of a text; ``None`` to find it.
         delimiter: as of :func:`~nymlink.project.tables.sheet.read_sheet`.
         column: of an exported table the column of terms, where it is not to be guessed.
+        claim: as of :func:`~nymlink.project.tables.sheet.read_sheet`.
 
     Returns:
         How many ``decisions`` were ``stated``, how many of them are ``new``, how many are of ``unknown_terms``,
@@ -67,9 +72,10 @@ def import_decisions(
     """
     problems = Problems()
     if raw.startswith(_DATABASE):
-        stated = _of_project(raw, name)
+        claim(_OF_PROJECT * len(raw))
+        stated = _of_project(raw, project.path.parent, name)
     else:
-        sheet = read_sheet(raw, name, problems, encoding=encoding, delimiter=delimiter)
+        sheet = read_sheet(raw, name, problems, encoding=encoding, delimiter=delimiter, claim=claim)
         stated = sheet_decisions(sheet, {} if column is None else {"mention": column}, project, problems)
     with project.writing() as connection:
         counts = apply_decisions(
@@ -191,9 +197,12 @@ def _known(target: Target, vocabulary: Vocabulary | None, unknown: dict[str, Non
     return target
 
 
-def _of_project(raw: bytes, name: str) -> list[StatedDecision]:
-    """Read the decisions of a project file that was sent."""
-    with tempfile.TemporaryDirectory() as folder:
+def _of_project(raw: bytes, beside: Path, name: str) -> list[StatedDecision]:
+    """Read the decisions of a project file that was sent.
+
+    SQLite wants a file: where projects are, for others may read what a killed process leaves elsewhere.
+    """
+    with tempfile.TemporaryDirectory(prefix=".import-", dir=beside) as folder:
         path = Path(folder) / "project"
         path.write_bytes(raw)
         try:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
+import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -27,6 +28,20 @@ ENCODINGS: Final = (
 _GZIP: Final = b"\x1f\x8b"
 _MOST: Final = 256 << 20
 """Bytes of a compressed file, unpacked, at most."""
+_PIECE: Final = 1 << 20
+
+Claim = Callable[[int], object]
+"""Is told how many bytes of memory are about to be taken, and may refuse that with an error."""
+
+OF_ROW: Final = 600
+OF_CELL: Final = 90
+_OF_BYTE: Final = 20
+_OF_WIDE_BYTE: Final = 32
+"""Bytes of memory that a row, a cell and a byte of text take at most, as measured, until they are in a project."""
+_WIDE: Final = re.compile(b"[\xf0-\xf4]")
+"""Bytes of characters by which a text takes four bytes a character."""
+_SIGNS: Final = b",;\t|"
+"""What may separate cells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +59,13 @@ class DecodedText:
     guessed: tuple[str, ...]
 
 
-def decode(raw: bytes, path: Path, problems: Problems, *, encoding: str | None = None) -> DecodedText:
+def nothing_to_claim(_: int) -> None:
+    """Let any memory be taken."""
+
+
+def decode(
+    raw: bytes, path: Path, problems: Problems, *, encoding: str | None = None, claim: Claim = nothing_to_claim
+) -> DecodedText:
     """Decode a text.
 
     Args:
@@ -52,11 +73,13 @@ def decode(raw: bytes, path: Path, problems: Problems, *, encoding: str | None =
         path: name of the file, for messages.
         problems: gets lines that are too long or in another encoding than the rest.
         encoding: one of :data:`ENCODINGS`; ``None`` to find it: by its mark, else UTF-8, else Windows-1252.
+        claim: is told what the text will take as a table.
 
     Raises:
         InputError: there is no such encoding, it is binary, or its compression is damaged.
     """
-    raw = _unpacked(raw, path)
+    raw = _unpacked(raw, path, claim)
+    claim(_memory_of(raw))
     guessed: tuple[str, ...] = ()
     if encoding is None:
         encoding = detect_utf16(raw)
@@ -121,14 +144,26 @@ def _short(lines: list[tuple[int, str]], path: Path, problems: Problems) -> Iter
             yield number, line
 
 
-def _unpacked(raw: bytes, path: Path) -> bytes:
+def _memory_of(text: bytes) -> int:
+    """Estimate the memory that a text takes as a table: long texts by their bytes, short cells by their number."""
+    rows = max(text.count(b"\n"), text.count(b"\r")) + 1
+    cells = rows + sum(text.count(sign) for sign in _SIGNS)
+    of_byte = _OF_WIDE_BYTE if _WIDE.search(text) else _OF_BYTE
+    return max(of_byte * len(text), OF_ROW * rows + OF_CELL * cells)
+
+
+def _unpacked(raw: bytes, path: Path, claim: Claim) -> bytes:
     if not raw.startswith(_GZIP):
         return raw
+    unpacked = bytearray()
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
-            unpacked = file.read(_MOST + 1)
+            while len(unpacked) <= _MOST and (piece := file.read(_PIECE)):
+                # As bytes that grow, and as they are handed over.
+                claim(2 * len(piece))
+                unpacked += piece
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"the compressed file is damaged ({error}): send it again", path=path) from error
     if len(unpacked) > _MOST:
         raise InputError(f"more than {_MOST >> 20} MB, unpacked: send it in parts", path=path)
-    return unpacked
+    return bytes(unpacked)

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from nymlink.core.problems import Problems
 from nymlink.project.tables.columns import find_roles
+from nymlink.project.tables.decoding import Claim, nothing_to_claim
 from nymlink.project.tables.sheet import Sheet, read_sheet
 
 _SAMPLES: Final = 3
@@ -22,6 +23,7 @@ def preview_table(
     encoding: str | None = None,
     delimiter: str | None = None,
     columns: Mapping[str, str] | None = None,
+    claim: Claim = nothing_to_claim,
 ) -> dict[str, Any]:
     """Read a table, and describe it as JSON values.
 
@@ -31,12 +33,13 @@ def preview_table(
         encoding: of a text; ``None`` to find it.
         delimiter: as of :func:`~nymlink.project.tables.sheet.read_sheet`.
         columns: which column holds what, where it is not to be guessed.
+        claim: as of :func:`~nymlink.project.tables.sheet.read_sheet`.
 
     Raises:
         InputError: it is no table, or has no such column.
     """
     problems = Problems()
-    sheet = read_sheet(raw, name, problems, encoding=encoding, delimiter=delimiter)
+    sheet = read_sheet(raw, name, problems, encoding=encoding, delimiter=delimiter, claim=claim)
     roles, guessed = find_roles(sheet, columns or {})
     header = sheet.header
     return {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from nymlink.core.problems import Problems
 from nymlink.corpus.foreign_formats import describe_format
 from nymlink.corpus.readers.columns import is_mention
 from nymlink.corpus.readers.tables.table_cells import table_cells
-from nymlink.project.tables.decoding import decode
+from nymlink.project.tables.decoding import OF_CELL, OF_ROW, Claim, decode, nothing_to_claim
 
 SheetFormat = Literal["table", "lines", "usagi", "sssom"]
 
@@ -40,6 +39,9 @@ _USAGI: Final = {"sourceCode", "sourceName", "mappingStatus", "conceptId"}
 _SSSOM: Final = {"predicate_id", "object_id"}
 _MOST_COLUMNS: Final = 1000
 _LONGEST_NAME: Final = 200
+_OF_EMPTY: Final = 16
+_OF_CHARACTER: Final = 8
+"""Bytes of memory that an empty cell and a character take, until they are in a project."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,13 @@ class Sheet:
 
 
 def read_sheet(
-    raw: bytes, name: str, problems: Problems, *, encoding: str | None = None, delimiter: str | None = None
+    raw: bytes,
+    name: str,
+    problems: Problems,
+    *,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    claim: Claim = nothing_to_claim,
 ) -> Sheet:
     """Read a table: CSV, TSV, a workbook, Parquet, JSON lines, plain lines, a review of Usagi, or SSSOM.
 
@@ -81,6 +89,7 @@ def read_sheet(
         encoding: of a text; ``None`` to find it.
         delimiter: a character, or ``tab``, ``comma``, ``semicolon``, ``bar``, or ``none`` for plain lines;
             ``None`` to find it.
+        claim: is told what memory the table takes, before it does; its errors are raised.
 
     Raises:
         InputError: it is empty, binary, of a format that is no table, or nothing in it can be used.
@@ -90,14 +99,14 @@ def read_sheet(
     if not raw.strip():
         raise InputError("the file is empty", path=path)
     if raw.startswith((_ZIP, _PARQUET)):
-        return _cells(raw, path, problems)
-    text = decode(raw, path, problems, encoding=encoding)
+        return _cells(raw, path, problems, claim)
+    text = decode(raw, path, problems, encoding=encoding, claim=claim)
     head = "\n".join(line for _, line in text.lines[:_LOOKED_AT])
     if (foreign := describe_format(head, may_be_objects=True)) is not None:
         raise InputError(f"no table: {foreign}", path=path)
     lines = list(text.lines)
     if head.lstrip().startswith('{"'):
-        header, objects = _objects(lines, path, problems)
+        header, objects = _objects(lines, path, problems, claim)
         return Sheet(str(path), "table", text.encoding, "", header, objects, frozenset(), "", text.guessed)
     preamble = []
     while lines and lines[0][1].startswith("#") and _has_sssom_header(lines):
@@ -113,7 +122,7 @@ def read_sheet(
     header = [restore_cell(cell).strip() for cell in first.fields]
     if len(header) > _MOST_COLUMNS:
         raise InputError(f"{len(header):,} columns; {_MOST_COLUMNS:,} at most are read", path=path)
-    rows, ragged = _fitted(records, header, found, path, problems)
+    rows, ragged = _fitted(records, header, found, path, problems, claim)
     return Sheet(
         str(path),
         _format(header),
@@ -184,7 +193,7 @@ def _plain(lines: list[tuple[int, str]], path: Path, encoding: str, guessed: tup
 
 
 def _fitted(
-    records: Iterator[Record], header: list[str], delimiter: str, path: Path, problems: Problems
+    records: Iterator[Record], header: list[str], delimiter: str, path: Path, problems: Problems, claim: Claim
 ) -> tuple[list[tuple[int, list[str]]], frozenset[int]]:
     """Give all rows as many cells as the header has: missing ones are empty, the last takes all beyond it."""
     rows, ragged = [], set()
@@ -199,34 +208,35 @@ def _fitted(
             beyond = cells[len(header) - 1 :]
             if len(beyond) > 1:
                 cells = [*cells[: len(header) - 1], format_record(beyond, delimiter)]
+            claim(_OF_EMPTY * (len(header) - len(cells)))
             cells += [""] * (len(header) - len(cells))
         rows.append((record.line, cells))
     return rows, frozenset(ragged)
 
 
-def _cells(raw: bytes, path: Path, problems: Problems) -> Sheet:
-    """Read a workbook or Parquet, whose readers want a file."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "table"
-        file.write_bytes(raw)
-        own = Problems()
-        try:
-            cells = table_cells(file, own)
-            if cells is None:
-                raise InputError("this is an archive, and no workbook: unpack it first", path=path)
-            (_, header), *rows = ((number, list(map(_text, row))) for number, row in cells)
-        except InputError as error:
-            raise InputError(error.message, path=path) from error
-    for problem in own.first:
-        report = problems.reject if problem.rejected else problems.repair
-        report(path, problem.line, problem.message)
+def _cells(raw: bytes, path: Path, problems: Problems, claim: Claim) -> Sheet:
+    """Read a workbook or Parquet."""
+    cells = table_cells(path, problems, raw)
+    if cells is None:
+        raise InputError("this is an archive, and no workbook: unpack it first", path=path)
+    (_, header), *rows = _texts(cells, claim)
     header = [name.strip() for name in header[:_MOST_COLUMNS]]
     fitted = [(number, row[: len(header)]) for number, row in rows]
     return Sheet(str(path), _format(header), "", "", header, fitted, frozenset(), "", ())
 
 
+def _texts(cells: Iterator[tuple[int, list[Any]]], claim: Claim) -> Iterator[tuple[int, list[str]]]:
+    """Write the cells of a workbook and the like as texts."""
+    for number, row in cells:
+        texts = list(map(_text, row))
+        filled = list(filter(None, texts))
+        of_texts = OF_CELL * len(filled) + _OF_CHARACTER * sum(map(len, filled))
+        claim(OF_ROW + _OF_EMPTY * (len(texts) - len(filled)) + of_texts)
+        yield number, texts
+
+
 def _objects(
-    lines: list[tuple[int, str]], path: Path, problems: Problems
+    lines: list[tuple[int, str]], path: Path, problems: Problems, claim: Claim
 ) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Read JSON lines: a column for each key; what is no text or number is kept as JSON."""
     objects = []
@@ -244,6 +254,7 @@ def _objects(
     header = list(dict.fromkeys(key for _, value in objects for key in value))
     if not objects or len(header) > _MOST_COLUMNS:
         raise InputError("nothing in it can be used: no line is a JSON object with a few keys", path=path)
+    claim(_OF_EMPTY * sum(len(header) - len(value) for _, value in objects))
     return header, [(number, [_text(value.get(key)) for key in header]) for number, value in objects]
 
 

@@ -1,4 +1,4 @@
-"""Read the body of a request before anything is done with it: limited in size and time."""
+"""Read the body of a request before anything is done with it: limited in size, time and memory."""
 
 from __future__ import annotations
 
@@ -9,31 +9,34 @@ from typing import Final
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from nymlink.serve.errors import Problem
+from nymlink.core.errors import NymlinkError
+from nymlink.serve.errors import Problem, problem_of
+from nymlink.serve.guards.memory import Claim
 from nymlink.serve.settings import Limits
 
 _FILE: Final = re.compile(r"/projects/(?:preview|[^/]+/(?:files|import))")
 """Where files are sent, which may be larger than other bodies and take longer."""
 
+_COPIES: Final = 2
+"""Copies of a body that are there while it is read."""
+
+_PARSED: Final = 32
+"""Bytes that a byte of JSON may take as Python values: ``{"":0}`` and the like."""
+
 _WITHOUT_BODY: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
-_SMALL: Final = 1 << 16
-"""Bytes of a body that there is always room for: so many requests at a time cannot take much."""
-
-
 class BodyGuard:
-    """Reads bodies whole, so that no slow client holds a thread, and refuses those that are too large or too slow.
+    """Reads bodies whole, so that no slow client holds a thread.
 
-    The bodies of all requests share one room, so that many clients take no more memory than one. Files are worked
-    on one after the other. What is too large is read to its end and thrown away, because a client that is still
-    sending does not hear.
+    It refuses those that are too large or too slow, or for which there is no memory now. What is refused is read
+    to its end and thrown away, because a client that is still sending does not hear. Files are worked on one after
+    the other: Python reads no two tables faster together, and one takes less memory than two.
     """
 
     def __init__(self, app: ASGIApp, *, limits: Limits) -> None:
         self._app = app
         self._limits = limits
-        self._held = 0
         self._file_turn = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -45,67 +48,68 @@ class BodyGuard:
         most = self._limits.file_bytes if is_file else self._limits.body_bytes
         seconds = self._limits.file_seconds if is_file else self._limits.body_seconds
         announced = headers.get("content-length", "")
-        too_large = announced.isdecimal() and int(announced) > most
-        body: bytes | Problem = _too_large(most)
+        claim: Claim = scope["state"]["claim"]
         # A client that asks whether it may send hears the answer before it does.
-        if not (too_large and "expect" in headers):
-            try:
-                async with asyncio.timeout(seconds):
-                    body = await self._read(receive, most)
-            except TimeoutError:
-                body = _too_slow(seconds)
-            except _GoneError:
-                return
+        if announced.isdecimal() and int(announced[:20]) > most and "expect" in headers:
+            await _too_large(most).response()(scope, receive, send)
+            return
+        try:
+            async with asyncio.timeout(seconds):
+                body = await _read(receive, most, claim, parsed=0 if is_file else _PARSED)
+        except TimeoutError:
+            await _too_slow(seconds).response()(scope, receive, send)
+            return
+        except _GoneError:
+            return
         if isinstance(body, Problem):
             await body.response()(scope, receive, send)
             return
         scope.setdefault("state", {})["request_bytes"] = len(body)
-        try:
-            await self._answer(scope, _replay(body, receive), send, is_file=is_file)
-        finally:
-            self._held -= len(body)
-
-    async def _answer(self, scope: Scope, receive: Receive, send: Send, *, is_file: bool) -> None:
+        replayed = _replay(body, receive)
         if not is_file:
-            await self._app(scope, receive, send)
+            await self._app(scope, replayed, send)
             return
         try:
             async with asyncio.timeout(self._limits.file_seconds):
                 await self._file_turn.acquire()
         except TimeoutError:
-            await _too_busy("other files have been read").response()(scope, receive, send)
+            await _files_before(self._limits.file_seconds).response()(scope, receive, send)
             return
         try:
-            await self._app(scope, receive, send)
+            await self._app(scope, replayed, send)
         finally:
             self._file_turn.release()
 
-    async def _read(self, receive: Receive, most: int) -> bytes | Problem:
-        """Read a body and hold room for it; or say why not."""
-        body = bytearray()
-        problem: Problem | None = None
-        try:
-            while True:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    raise _GoneError
-                chunk = message.get("body", b"")
-                size = len(body) + len(chunk)
-                if problem is None and size > most:
-                    problem = _too_large(most)
-                elif problem is None and size > _SMALL and self._held + len(chunk) > self._limits.waiting_bytes:
-                    problem = _too_busy("the bodies of other requests take all the room that there is")
-                if problem is None:
-                    body += chunk
-                    self._held += len(chunk)
-                else:
-                    self._held -= len(body)
-                    body.clear()
-                if not message.get("more_body", False):
-                    return bytes(body) if problem is None else problem
-        except BaseException:
-            self._held -= len(body)
-            raise
+
+async def _read(receive: Receive, most: int, claim: Claim, *, parsed: int) -> bytes | Problem:
+    """Read a body; or, to its end, one that is refused.
+
+    Args:
+        receive: gives its parts.
+        most: bytes at most.
+        claim: gets what it takes, as it arrives: who announces much and sends little takes little.
+        parsed: bytes of memory that each of its bytes takes when it is parsed.
+    """
+    body = bytearray()
+    refused: Problem | None = None
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise _GoneError
+        chunk, more = message.get("body", b""), message.get("more_body", False)
+        if refused is None and len(body) + len(chunk) > most:
+            refused = _too_large(most)
+        if refused is None:
+            try:
+                claim.add(_COPIES * len(chunk) + (0 if more else parsed * (len(body) + len(chunk))))
+                body += chunk
+            except NymlinkError as error:
+                refused = problem_of(error)
+        if refused is not None:
+            body.clear()
+            claim.release()
+        if not more:
+            return bytes(body) if refused is None else refused
 
 
 def _too_large(most: int) -> Problem:
@@ -118,10 +122,6 @@ def _too_large(most: int) -> Problem:
     )
 
 
-def _too_busy(why: str) -> Problem:
-    return Problem(503, "too_busy", why, "send it again in a while", {"Retry-After": "5", "Connection": "close"})
-
-
 def _too_slow(seconds: float) -> Problem:
     return Problem(
         408,
@@ -129,6 +129,16 @@ def _too_slow(seconds: float) -> Problem:
         f"the body did not arrive within {seconds:g} seconds",
         "send it faster, or less at a time",
         {"Connection": "close"},
+    )
+
+
+def _files_before(seconds: float) -> Problem:
+    return Problem(
+        503,
+        "too_busy",
+        f"files of others were not read within {seconds:g} seconds",
+        "send it again in a while",
+        {"Retry-After": "5"},
     )
 
 

@@ -7,13 +7,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, RootModel, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    RootModel,
+    ValidationError,
+    model_validator,
+)
 
 from nymlink.core.language_codes import normalise_language
 from nymlink.serve.errors import ProblemError
 
 DEFAULT_LIMIT: Final = 10
 """Candidates of a query that says no limit."""
+
+_MOST: Final = 100
+"""Conditions of a query, their values, its types, and properties that are asked for."""
+
+_MOST_FAULTS: Final = 1000
+"""Faults that are described: of a million bad queries each description takes memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +82,9 @@ def _as_list(value: Any) -> Any:
     return value if isinstance(value, list) else [value]
 
 
-_Values = Annotated[list[str | bool | int | float | _Entity], BeforeValidator(_as_list)]
-_Strings = Annotated[list[str], BeforeValidator(_as_list)]
+_Few = Field(max_length=_MOST, fail_fast=True)
+_Values = Annotated[list[str | bool | int | float | _Entity], _Few, BeforeValidator(_as_list)]
+_Strings = Annotated[list[str], _Few, BeforeValidator(_as_list)]
 # A number of the schemas that is no whole number, or none at all above zero, is no limit either.
 _Limit = Annotated[float | None, Field(ge=1, le=1e9)]
 
@@ -86,7 +101,7 @@ class _ClassicQuery(BaseModel):
     type: _Strings = []
     type_strict: Literal["any", "all", "should"] = "any"
     limit: _Limit = None
-    properties: list[_ClassicProperty] = []
+    properties: Annotated[list[_ClassicProperty], _Few] = []
 
     @model_validator(mode="after")
     def _asks_for_something(self) -> _ClassicQuery:
@@ -130,7 +145,7 @@ class _DraftQuery(BaseModel):
     limit: _Limit = None
     lang: str | None = None
     dir: Literal["ltr", "rtl", "auto"] | None = None
-    conditions: Annotated[list[_DraftCondition], Field(min_length=1)]
+    conditions: Annotated[list[_DraftCondition], Field(min_length=1, max_length=_MOST, fail_fast=True)]
 
     def parsed(self) -> ReconciliationQuery:
         names = [value for each in self._of("name") for value in _strings(each.propertyValue)]
@@ -157,7 +172,7 @@ class _DraftQuery(BaseModel):
 
 
 class _DraftBatch(BaseModel):
-    queries: list[_DraftQuery]
+    queries: Annotated[list[_DraftQuery], Field(fail_fast=True)]
 
 
 def parse_classic(text: str) -> dict[str, ReconciliationQuery]:
@@ -186,8 +201,8 @@ class _ExtensionProperty(BaseModel):
 class Extension(BaseModel):
     """Properties of concepts that are asked for."""
 
-    ids: list[str]
-    properties: list[_ExtensionProperty]
+    ids: Annotated[list[str], Field(fail_fast=True)]
+    properties: Annotated[list[_ExtensionProperty], _Few]
 
 
 def parse_extension(text: str | bytes) -> Extension:
@@ -208,6 +223,11 @@ def _validated(model: type[_Model], text: str | bytes) -> _Model:
     try:
         return model.model_validate(json.loads(text))
     except ValidationError as error:
+        if error.error_count() > _MOST_FAULTS:
+            what = f"{error.error_count():,} faults"
+            raise ProblemError(
+                400, "invalid_query", what, "see the specification of the version you use"
+            ) from None
         faults = error.errors(include_url=False, include_context=False, include_input=False)[:3]
         what = "; ".join(f"{'.'.join(map(str, fault['loc'])) or 'the batch'}: {fault['msg']}" for fault in faults)
         raise ProblemError(400, "invalid_query", what, "see the specification of the version you use") from error

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
+import io
 from typing import Final
 
 from fastapi import APIRouter, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from nymlink.core.errors import NymlinkError
 from nymlink.project.learning.learn import forget, learn
 from nymlink.project.learning.names_table import write_names
-from nymlink.serve.routes.parts import json_answer
+from nymlink.serve.routes.parts import Fields, json_answer
 from nymlink.serve.routes.projects import SAME_SITE, OpenProject
 
 router: Final = APIRouter(prefix="/projects/{name}", tags=["projects"], dependencies=[SAME_SITE])
 
 
-class Learning(BaseModel):
+class Learning(Fields):
     """What to do with what was decided."""
-
-    model_config = ConfigDict(extra="forbid")
 
     forget: bool = Field(False, description="Forget what was learned; decisions stay.")
 
@@ -48,9 +45,7 @@ def post_learn(opened: OpenProject, wanted: Learning) -> Response:
 @router.get("/names", summary="Decided terms as a vocabulary table")
 def names(opened: OpenProject) -> Response:
     """Answer with the table that `nymlink project learn --save-names` writes."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "names.tsv"
-        write_names(opened.project, file)
-        body = file.read_bytes()
+    body = io.StringIO()
+    write_names(opened.project, body)
     headers = {"Content-Disposition": f'attachment; filename="{opened.name}-names.tsv"'}
-    return Response(body, media_type="text/tab-separated-values", headers=headers)
+    return Response(body.getvalue(), media_type="text/tab-separated-values", headers=headers)

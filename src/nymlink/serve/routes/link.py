@@ -7,14 +7,15 @@ from typing import Any, Final
 
 from fastapi import APIRouter, Request, Response
 from fastapi.concurrency import run_in_threadpool
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from nymlink.core.language_codes import normalise_language
 from nymlink.corpus.model import Document, Mention
 from nymlink.linking.model import Link
 from nymlink.serve.errors import ProblemError
+from nymlink.serve.json_text import json_bytes
 from nymlink.serve.routes.examples import LINK_ANSWER, LINK_REQUEST
-from nymlink.serve.routes.parts import Indexes, json_answer, metrics_of
+from nymlink.serve.routes.parts import Fields, Indexes, Memory, metrics_of
 from nymlink.serve.settings import Limits
 
 router: Final = APIRouter()
@@ -22,11 +23,12 @@ router: Final = APIRouter()
 _FEW: Final = 50
 """Links that are written while other requests wait."""
 
+_CANDIDATE: Final = 2048
+"""Bytes of memory that a candidate takes, with its part of the answer."""
 
-class LocatedMention(BaseModel):
+
+class LocatedMention(Fields):
     """A mention, where it stands in a text, and its language."""
-
-    model_config = ConfigDict(extra="forbid")
 
     text: str
     start: int | None = Field(None, description="Offset of its first character in `text`, in Unicode code points.")
@@ -34,12 +36,14 @@ class LocatedMention(BaseModel):
     language: str | None = Field(None, description="Code of its language, such as en.")
 
 
-class LinkRequest(BaseModel):
+class LinkRequest(Fields):
     """What is to be linked."""
 
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [LINK_REQUEST]})
+    model_config = ConfigDict(json_schema_extra={"examples": [LINK_REQUEST]})
 
-    mentions: list[str | LocatedMention | None] = Field(description="Missing ones (null) have an empty link.")
+    mentions: list[str | LocatedMention | None] = Field(
+        description="Missing ones (null) have an empty link.", fail_fast=True
+    )
     index: str | None = Field(None, description="Name of the index; the first if not given.")
     top_k: int = Field(1, ge=1, description="Candidates of a mention at most.")
     language: str | None = Field(None, description="Code of the language of mentions that state none.")
@@ -58,6 +62,7 @@ async def link(
     request: Request,
     what: LinkRequest,
     indexes: Indexes,
+    claim: Memory,
 ) -> Response:
     """Answer with a link for each mention, in order: `{"links": [...]}`."""
     served = indexes.named(what.index)
@@ -65,13 +70,16 @@ async def link(
     _require_within(what, served.limits)
     language = _language(what.language)
     mentions = tuple(_mention(mention, language) for mention in what.mentions)
+    claim.add(_CANDIDATE * len(mentions) * (1 + min(what.top_k, len(served.vocabulary))))
     links = await served.link_soon(Document("", what.text, mentions), top_k=what.top_k)
     metrics_of(request).note_mentions(served.name, len(links))
     return _answer(links) if len(links) <= _FEW else await run_in_threadpool(_answer, links)
 
 
 def _answer(links: Sequence[Link]) -> Response:
-    return json_answer({"links": [link.to_dict() for link in links]})
+    # One after the other: as Python values they take many times as much.
+    written = b", ".join(json_bytes(link.to_dict()) for link in links)
+    return Response(b'{"links": [' + written + b"]}", media_type="application/json")
 
 
 def _mention(mention: str | LocatedMention | None, language: str | None) -> Mention:

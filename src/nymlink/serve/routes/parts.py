@@ -2,16 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from fastapi import Depends, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, model_validator
 
+from nymlink.serve.guards.memory import Claim, claim_of
 from nymlink.serve.json_text import json_bytes
 from nymlink.serve.metrics import Metrics
 from nymlink.serve.served import ServedIndexes
 from nymlink.serve.settings import ServeSettings
 
 IndexName = Annotated[str | None, Query(description="Name of the index; the first if not given.", max_length=200)]
+
+_MOST_FIELDS: Final = 50
+
+
+class Fields(BaseModel):
+    """The fields of a request, or of a part of one; others are refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _few(cls, value: Any) -> Any:
+        """Refuse a million of fields at once: each alone would have an error of its own, and these take memory.
+
+        Raises:
+            ValueError: there are too many.
+        """
+        if isinstance(value, dict) and len(value) > _MOST_FIELDS:
+            raise ValueError(f"{len(value):,} fields: most of them are unknown")
+        return value
 
 
 def indexes_of(request: Request) -> ServedIndexes:
@@ -25,6 +47,7 @@ async def _indexes(request: Request) -> ServedIndexes:
     return indexes_of(request)
 
 
+Memory = Annotated[Claim, Depends(claim_of)]
 Indexes = Annotated[ServedIndexes, Depends(_indexes)]
 
 

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import tempfile
+import io
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from threading import Lock, get_ident
 from typing import Annotated, Any, Final
 from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from nymlink.core.errors import NymlinkError
 from nymlink.linking.writers import LINK_FORMATS
+from nymlink.linking.writers.files import TEXT_ERRORS
 from nymlink.project.export.export import export_formats, export_project
 from nymlink.project.importing.apply import import_decisions
 from nymlink.project.index_reference import IndexReference
 from nymlink.project.rebase import rebase
 from nymlink.serve.batching import OverloadedError
 from nymlink.serve.errors import ProblemError
-from nymlink.serve.routes.parts import indexes_of, json_answer
+from nymlink.serve.routes.parts import Fields, Memory, indexes_of, json_answer
 from nymlink.serve.routes.projects import RAW, SAME_SITE, Column, FileBody, FileName, OpenProject, Setting
 
 router: Final = APIRouter(prefix="/projects/{name}", tags=["projects"], dependencies=[SAME_SITE])
@@ -43,6 +43,9 @@ _MEDIA: Final = {
 _ENDINGS: Final = {"source-to-concept-map": ".csv", "fhir-r4b": ".json", "fhir-r5": ".json", "table": ".txt"}
 """Endings of files whose format states none."""
 
+_OF_BYTE: Final = 8
+"""Bytes of memory that an export takes for a byte of its project."""
+
 _WARNING: Final = Lock()
 """Warnings are caught for the whole process: one request at a time."""
 
@@ -50,10 +53,8 @@ _WAITING: Final = 60.0
 """Seconds that a request waits for others to be done with that."""
 
 
-class NewRelease(BaseModel):
+class NewRelease(Fields):
     """Another index for a project."""
-
-    model_config = ConfigDict(extra="forbid")
 
     index: str | None = Field(None, description="Name of the index; that of the project if not given.")
 
@@ -61,6 +62,7 @@ class NewRelease(BaseModel):
 @router.get("/export", summary="Export a project")
 def export(
     opened: OpenProject,
+    claim: Memory,
     format: Annotated[str, Query(max_length=50, description="Name of a format of links.")],
     decided: Annotated[bool, Query(description="Only terms that were given concepts, or none.")] = False,
 ) -> Response:
@@ -74,14 +76,17 @@ def export(
         raise ProblemError(422, "unknown_format", "there is no such format of links", f"ask for one of: {known}")
     ending = _ENDINGS.get(format) or next(iter(LINK_FORMATS.get(format).endings), "")
     vocabulary = None if opened.served is None else opened.served.vocabulary
-    with tempfile.TemporaryDirectory() as folder, _own_warnings() as caught:
-        file = Path(folder) / f"export{ending}"
-        export_project(opened.project, file, format=format, vocabulary=vocabulary, decided=decided)
-        body = file.read_bytes()
+    claim.add(_OF_BYTE * opened.project.path.stat().st_size)
+    # In memory: a process that is killed would leave a file.
+    body = io.BytesIO()
+    is_binary = LINK_FORMATS.get(format).target == "binary"
+    out = body if is_binary else io.TextIOWrapper(body, "utf-8", TEXT_ERRORS, newline="", write_through=True)
+    with _own_warnings() as caught:
+        export_project(opened.project, out, format=format, vocabulary=vocabulary, decided=decided)
     headers = {"Content-Disposition": f'attachment; filename="{opened.name}{ending}"'}
     if caught:
         headers["X-Warnings"] = quote("\n".join(caught))
-    return Response(body, media_type=_MEDIA.get(format, "application/octet-stream"), headers=headers)
+    return Response(body.getvalue(), media_type=_MEDIA.get(format, "application/octet-stream"), headers=headers)
 
 
 @contextmanager
@@ -114,6 +119,7 @@ def _own_warnings() -> Iterator[list[str]]:
 @router.post("/import", summary="Import decisions", openapi_extra=RAW)
 def import_(
     opened: OpenProject,
+    claim: Memory,
     body: FileBody,
     file_name: FileName,
     reviewer: Annotated[str, Query(max_length=100, description="Who decided, where the file does not say.")] = "",
@@ -133,6 +139,7 @@ def import_(
             encoding=encoding,
             delimiter=delimiter,
             column=column,
+            claim=claim.add,
         )
     )
 

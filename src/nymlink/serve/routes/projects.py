@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 from urllib.parse import unquote
 
 from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from nymlink.project.add_file import add_table
 from nymlink.project.review.changes import changes_after
@@ -14,7 +14,7 @@ from nymlink.project.summary import summary
 from nymlink.project.tables.preview import preview_table
 from nymlink.serve.errors import ProblemError
 from nymlink.serve.projects.served_projects import ServedProject, ServedProjects
-from nymlink.serve.routes.parts import json_answer
+from nymlink.serve.routes.parts import Fields, Memory, json_answer
 
 LARGEST: Final = 2**53
 """Largest number of a term or an entry of the log: what JavaScript counts exactly."""
@@ -86,10 +86,8 @@ SAME_SITE: Final = Depends(_same_site)
 router: Final = APIRouter(prefix="/projects", tags=["projects"], dependencies=[SAME_SITE])
 
 
-class NewProject(BaseModel):
+class NewProject(Fields):
     """A project to make."""
-
-    model_config = ConfigDict(extra="forbid")
 
     name: str = Field(description="Name of its file: letters, digits, '.', '_' and '-'.", max_length=200)
     title: str = Field("", description="What it is called.", max_length=300)
@@ -111,6 +109,7 @@ def make_project(projects: Projects, new: NewProject) -> Response:
 
 @router.post("/preview", summary="Show how a table would be read", openapi_extra=RAW)
 def preview(
+    claim: Memory,
     body: FileBody,
     file_name: FileName,
     encoding: Setting = None,
@@ -119,7 +118,9 @@ def preview(
 ) -> Response:
     """Read a table without keeping it: its encoding, delimiter, columns and first rows."""
     columns = {} if column is None else {"mention": column}
-    return json_answer(preview_table(body, file_name, encoding=encoding, delimiter=delimiter, columns=columns))
+    return json_answer(
+        preview_table(body, file_name, encoding=encoding, delimiter=delimiter, columns=columns, claim=claim.add)
+    )
 
 
 @router.get("/{name}", summary="Sum a project up")
@@ -131,6 +132,7 @@ def show_project(opened: OpenProject) -> Response:
 @router.post("/{name}/files", summary="Add a table", openapi_extra=RAW)
 def add_file(
     opened: OpenProject,
+    claim: Memory,
     body: FileBody,
     file_name: FileName,
     encoding: Setting = None,
@@ -154,6 +156,7 @@ def add_file(
         columns={role: header for role, header in said.items() if header is not None},
         by=reviewer,
         vocabulary=served.vocabulary,
+        claim=claim.add,
     )
     opened.linking.go_on(served)
     return json_answer(added)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Path, Query, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from nymlink.project.model import Relation, Target, Verdict
 from nymlink.project.review.accept import accept
@@ -14,7 +14,7 @@ from nymlink.project.review.decisions import decide, undo
 from nymlink.project.review.terms import Sort, Status, TermFilter, list_terms, term_details, terms_of_concept
 from nymlink.serve.errors import ProblemError
 from nymlink.serve.projects.candidates import describe_candidate
-from nymlink.serve.routes.parts import json_answer
+from nymlink.serve.routes.parts import Fields, json_answer
 from nymlink.serve.routes.projects import LARGEST, SAME_SITE, Number, OpenProject
 from nymlink.serve.served import ServedIndex
 
@@ -25,20 +25,16 @@ Reviewer = Annotated[str, Query(max_length=200)]
 Short = Annotated[str, Field(max_length=200)]
 
 
-class GivenTarget(BaseModel):
+class GivenTarget(Fields):
     """A concept that a term is given."""
-
-    model_config = ConfigDict(extra="forbid")
 
     concept_id: str = Field(max_length=1000)
     name: str = Field("", description="Ignored: it is that of the vocabulary.", max_length=10_000)
     relation: Relation = Field("exact", description="How the concept is to the term.")
 
 
-class NewDecision(BaseModel):
+class NewDecision(Fields):
     """A decision."""
-
-    model_config = ConfigDict(extra="forbid")
 
     reviewer: str = Field(max_length=200)
     term: int = Field(ge=0, le=LARGEST)
@@ -46,24 +42,20 @@ class NewDecision(BaseModel):
         None, description="Number of the decision of this reviewer that was seen; null for none.", le=LARGEST
     )
     verdict: Verdict
-    targets: list[GivenTarget] = Field([], max_length=100)
+    targets: list[GivenTarget] = Field([], max_length=100, fail_fast=True)
     comment: str = Field("", max_length=10_000)
 
 
-class Acceptance(BaseModel):
+class Acceptance(Fields):
     """Which terms are accepted as they were linked."""
-
-    model_config = ConfigDict(extra="forbid")
 
     reviewer: str = Field(max_length=200)
     above: float = Field(ge=0, le=1, description="Confidence at least.")
     dry_run: bool = Field(False, description="Only tell what it would mean.")
 
 
-class WhichTerms(BaseModel):
+class WhichTerms(Fields):
     """A filter of terms, as of the list."""
-
-    model_config = ConfigDict(extra="forbid")
 
     status: Status = "all"
     reviewer: Short = ""
@@ -75,23 +67,19 @@ class WhichTerms(BaseModel):
     min_frequency: Annotated[int | None, Field(ge=0, le=LARGEST)] = None
 
 
-class Assignment(BaseModel):
+class Assignment(Fields):
     """Which terms a reviewer has."""
-
-    model_config = ConfigDict(extra="forbid")
 
     reviewer: str = Field(max_length=200)
     terms: list[Annotated[int, Field(ge=0, le=LARGEST)]] | None = Field(
-        None, description="Numbers of terms; null for those of the filter.", max_length=100_000
+        None, description="Numbers of terms; null for those of the filter.", fail_fast=True, max_length=100_000
     )
     filter: WhichTerms = WhichTerms()
     share: float = Field(1.0, ge=0, le=1, description="Which part of them; 0 for none any more.")
 
 
-class Who(BaseModel):
+class Who(Fields):
     """A reviewer."""
-
-    model_config = ConfigDict(extra="forbid")
 
     reviewer: str = Field(max_length=200)
 

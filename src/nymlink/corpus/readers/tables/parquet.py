@@ -26,8 +26,18 @@ _ROWS: Final = 1000
 
 
 def _recognises(path: Path, _: str) -> bool:
-    if not path.is_file():
-        return False
+    return path.is_file() and is_parquet(path)
+
+
+def is_parquet(path: Path, raw: bytes | None = None) -> bool:
+    """Whether a file begins as Parquet does.
+
+    Args:
+        path: the file.
+        raw: its bytes, where they are not to be read from it.
+    """
+    if raw is not None:
+        return raw.startswith(_MAGIC)
     with open_buffered(path) as file:
         return file.read(len(_MAGIC)) == _MAGIC
 
@@ -46,21 +56,26 @@ def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator
         yield from require_documents(row_documents(rows, path, options, problems), path=path, problems=problems)
 
 
-def table_rows(path: Path, problems: Problems) -> Iterator[tuple[int, list[Any]]]:
+def table_rows(path: Path, problems: Problems, raw: bytes | None = None) -> Iterator[tuple[int, list[Any]]]:
     """Yield the names of the columns, then the rows, each with its number.
+
+    Args:
+        path: the file.
+        problems: gets what is damaged.
+        raw: its bytes, where they are not to be read from it.
 
     Raises:
         InputError: this is no Parquet file, or a damaged one.
     """
-    file = _open(path)
+    file = _open(path, raw)
     yield 0, list(file.schema_arrow.names)
     for number, row in _rows(file, path, problems):
         yield number, list(row.values())
 
 
-def _open(path: Path) -> pq.ParquetFile:
+def _open(path: Path, raw: bytes | None = None) -> pq.ParquetFile:
     try:
-        return pq.ParquetFile(path)
+        return pq.ParquetFile(path if raw is None else pa.BufferReader(raw))
     except FileNotFoundError as error:
         raise InputError("no such file", path=path) from error
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:

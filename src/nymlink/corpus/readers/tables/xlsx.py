@@ -45,11 +45,22 @@ _MERGED: Final = re.compile(rb'<mergeCell\s[^>]*?ref="([A-Z]{1,3})([0-9]{1,7}):(
 
 
 def _recognises(path: Path, _: str) -> bool:
-    if not path.is_file() or not zipfile.is_zipfile(path):
-        return False
+    return path.is_file() and is_workbook(path)
+
+
+def is_workbook(path: Path, raw: bytes | None = None) -> bool:
+    """Whether a file is a workbook, or a damaged one.
+
+    Args:
+        path: the file.
+        raw: its bytes, where they are not to be read from it.
+    """
+    with _file(path, raw) as file:
+        if not zipfile.is_zipfile(file):
+            return False
     try:
-        with zipfile.ZipFile(path) as file:
-            return _WORKBOOK in file.namelist()
+        with _file(path, raw) as file, zipfile.ZipFile(file) as archive:
+            return _WORKBOOK in archive.namelist()
     # Whatever a damaged list of its files makes of the library.
     except Exception:
         return path.name.lower().endswith(_ENDING)
@@ -68,25 +79,34 @@ def _rows(path: Path, options: CorpusOptions, problems: Problems) -> MentionRows
         yield number, columns, dict(zip(header, row, strict=True))
 
 
-def table_rows(path: Path, problems: Problems) -> Iterator[tuple[int, list[Any]]]:
+def _file(path: Path, raw: bytes | None) -> IO[bytes]:
+    return open_buffered(path) if raw is None else io.BytesIO(raw)
+
+
+def table_rows(path: Path, problems: Problems, raw: bytes | None = None) -> Iterator[tuple[int, list[Any]]]:
     """Yield the header of a workbook, then the rows that have a value, each with its number and as wide as that.
+
+    Args:
+        path: the workbook.
+        problems: gets what is damaged.
+        raw: its bytes, where they are not to be read from it.
 
     Raises:
         InputError: this is no workbook, or one without cells.
         MissingExtraError: openpyxl is not installed.
     """
-    with open_buffered(path) as file, open_buffered(path) as same:
+    with _file(path, raw) as file, _file(path, raw) as same:
         values, formulas = _open(file, path, computed=True), _open(same, path, computed=False)
-        yield from _sheet_rows(values, formulas, path, problems)
+        yield from _sheet_rows(values, formulas, path, problems, raw)
 
 
 def _sheet_rows(
-    values: Workbook, formulas: Workbook, path: Path, problems: Problems
+    values: Workbook, formulas: Workbook, path: Path, problems: Problems, raw: bytes | None
 ) -> Iterator[tuple[int, list[Any]]]:
     header: list[Any] = []
     skipped = []
     for sheet, written in zip(values.worksheets, formulas.worksheets, strict=True):
-        cells = _cells(sheet, written, path, problems)
+        cells = _cells(sheet, written, path, problems, raw)
         first, found = next(((number, row) for number, row in cells if any(row)), (1, []))
         names = ["" if name is None else str(name).strip() for name in found]
         if not header and names:
@@ -125,13 +145,15 @@ def _open(file: IO[bytes], path: Path, *, computed: bool) -> Workbook:
         raise InputError(f"the workbook is damaged or none ({type(error).__name__})", path=path) from error
 
 
-def _cells(sheet: Any, written: Any, path: Path, problems: Problems) -> Iterator[tuple[int, list[Any]]]:
+def _cells(
+    sheet: Any, written: Any, path: Path, problems: Problems, raw: bytes | None
+) -> Iterator[tuple[int, list[Any]]]:
     """Yield the rows of a sheet by number, with the values of formulas and of merged cells."""
     # What a sheet says of its size may be wrong, or meant to fill the memory.
     sheet.reset_dimensions()
     written.reset_dimensions()
     try:
-        merged = _Merged(_merged_areas(path, sheet))
+        merged = _Merged(_merged_areas(path, raw, sheet))
         pairs = zip(sheet.iter_rows(values_only=True), written.iter_rows(values_only=True), strict=False)
         for number, (row, source) in enumerate(pairs, start=1):
             if number > _MOST_ROWS:
@@ -157,9 +179,13 @@ def _value(value: Any) -> Any:
     return value.isoformat() if hasattr(value, "isoformat") else value
 
 
-def _merged_areas(path: Path, sheet: Any) -> Iterator[tuple[int, int, int, int]]:
+def _merged_areas(path: Path, raw: bytes | None, sheet: Any) -> Iterator[tuple[int, int, int, int]]:
     """Yield the first row and column and the last row and column of each merged cell, which the library skips."""
-    with zipfile.ZipFile(path) as archive, archive.open(sheet._worksheet_path) as part:
+    with (
+        _file(path, raw) as file,
+        zipfile.ZipFile(file) as archive,
+        archive.open(sheet._worksheet_path) as part,
+    ):
         kept = b""
         while piece := part.read(_PIECE_BYTES):
             kept += piece
