@@ -92,6 +92,21 @@ def test_what_waits_is_linked_together_and_a_long_request_lets_others_through(
     assert len(batches) < 30
 
 
+def test_requests_for_a_few_candidates_each_are_linked_together(held: tuple[list[int], Event]) -> None:
+    batches, go = held
+    linker = BatchingLinker(INDEX, waiting_mentions=1000)
+    linker.submit(document("seizure"))
+    while not batches:
+        pass
+    waiting = {top_k: linker.submit(document(*NAMES), top_k=top_k) for top_k in (3, 1, 10, 2, 4)}
+    deep = linker.submit(document(*NAMES), top_k=11)
+    go.set()
+    for top_k, links in {**waiting, 11: deep}.items():
+        assert links.result(60) == Linker(INDEX, top_k=top_k).link(NAMES)
+    linker.close()
+    assert batches == [1, 5 * len(NAMES), len(NAMES)]
+
+
 def test_an_error_of_one_request_does_not_reach_the_others(held: tuple[list[int], Event]) -> None:
     batches, go = held
     linker = BatchingLinker(INDEX, waiting_mentions=1000)

@@ -144,6 +144,11 @@ def test_an_unforeseen_error_is_told_without_its_message(
         ("127.0.0.1", None, "rebound.example", 421),
         ("127.0.0.1", None, "localhost.rebound.example:8000", 421),
         ("localhost", None, "[broken", 421),
+        ("::1", None, "[::1].rebound.example", 421),
+        ("localhost", None, "rebound@localhost", 421),
+        ("localhost", None, "localhost:80:80", 421),
+        ("localhost", None, "localhost:x", 421),
+        ("localhost", None, "localhost,rebound.example", 421),
         ("127.0.0.1", "https://names.example.org/nymlink", "names.example.org", 200),
         ("0.0.0.0", None, "whatever.example", 200),
     ],
@@ -157,6 +162,16 @@ def test_a_server_of_this_machine_is_asked_by_its_own_names(
         if status == 421:
             assert answer.json()["code"] == "unknown_host"
             assert "content-security-policy" in answer.headers
+
+
+def test_a_request_names_the_server_once() -> None:
+    with serving(hosts=own_hosts("localhost", None)) as client:
+        for names in (
+            ("localhost", "rebound.example"),
+            ("rebound.example", "localhost"),
+            ("localhost", "localhost"),
+        ):
+            assert client.get("/health", headers=[("Host", name) for name in names]).status_code == 421
 
 
 def test_a_store_that_does_not_answer_is_no_damage(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +199,7 @@ async def send_bodies(guard: BodyGuard, *bodies: Body, path: str = "/link") -> l
         statuses: list[int] = []
 
         async def receive() -> Message:
-            await asyncio.sleep(0)
+            await (asyncio.sleep(0) if waiting else asyncio.Future())
             return waiting.pop(0)
 
         async def send(message: Message) -> None:

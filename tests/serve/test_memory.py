@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -162,6 +163,14 @@ def test_reconciliation_asks_for_a_few_things_at_a_time(client: TestClient, path
     answer = client.post(f"/reconcile/toy/{path}", json=body)
     assert (answer.status_code, answer.json()["code"]) == (400, "invalid_query")
     assert len(answer.content) < 2000
+
+
+@pytest.mark.parametrize("path", ["/reconcile/toy/extend", "/reconcile/toy"])
+def test_data_extension_has_a_limit(client: TestClient, path: str) -> None:
+    wanted = {"ids": ["T:3"] * 1000, "properties": [{"id": "xrefs"}] * 11}
+    asked = {"json": wanted} if path.endswith("extend") else {"data": {"extend": json.dumps(wanted)}}
+    answer = client.post(path, **asked)
+    assert (answer.status_code, answer.json()["code"]) == (413, "too_many_values")
 
 
 def test_an_archive_of_nothing_is_refused_before_it_is_unpacked(api: TestClient) -> None:

@@ -127,6 +127,24 @@ def test_other_sites_cannot_change_projects(folder: Path) -> None:
             assert client.get("/projects/a", headers=headers).status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        ("http://testserver", 200),
+        ("https://names.example.org", 200),
+        ("https://good.example", 200),
+        ("http://testserver:1", 403),
+        ("https://a.example", 403),
+        ("null", 403),
+    ],
+)
+def test_the_pages_of_other_sites_are_known_in_older_browsers_too(folder: Path, origin: str, status: int) -> None:
+    served = {"origins": ("https://good.example",), "public_url": "https://names.example.org/nymlink/"}
+    with serving(projects=folder, **served) as client:
+        make(client)
+        assert client.post("/projects/a/cancel", headers={"Origin": origin}).status_code == status
+
+
 def test_a_server_without_projects_says_so() -> None:
     with serving() as client:
         answer = client.get("/projects")

@@ -232,7 +232,7 @@ class Linker:
         for group in _groups(documents, depth):
             for document, links in zip(group, self._linked(group, code, depth, unknown), strict=True):
                 if self.reranker is not None:
-                    links = [_cut(link, most) for link in self.reranker.rerank(document, links)]
+                    links = [cut(link, most) for link in self.reranker.rerank(document, links)]
                 yield links
         unknown.warn(stacklevel=stacklevel)
 
@@ -313,7 +313,7 @@ class Linker:
                 replace(found.link(parts, mention), mention=mention, document_id=document.id or None)
                 for mention, parts in zip(document.mentions, mentions, strict=True)
             ]
-            yield [_cut(link, depth) for link in settle_ties(document, links, self.index.vocabulary)]
+            yield [cut(link, depth) for link in settle_ties(document, links, self.index.vocabulary)]
 
 
 def _checked_top_k(top_k: int) -> int:
@@ -340,8 +340,8 @@ def _groups(documents: Iterable[Document], depth: int) -> Iterator[list[Document
     yield group
 
 
-def _cut(link: Link, top_k: int) -> Link:
+def cut(link: Link, top_k: int) -> Link:
     """Truncate the candidates of a link, or of the parts of a composite one, to ``top_k``."""
     if len(link.candidates) <= top_k and not link.parts:
         return link
-    return replace(link, candidates=link.candidates[:top_k], parts=tuple(_cut(part, top_k) for part in link.parts))
+    return replace(link, candidates=link.candidates[:top_k], parts=tuple(cut(part, top_k) for part in link.parts))

@@ -88,7 +88,7 @@ def create_app(indexes: ServedIndexes, settings: ServeSettings | None = None) ->
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        telemetry=_NO_TELEMETRY,  # type: ignore[arg-type]  # of no meaning to an older one
+        telemetry=_NO_TELEMETRY,
     )
     app.state.indexes, app.state.settings, app.state.metrics = indexes, settings, metrics
     app.state.projects = opened

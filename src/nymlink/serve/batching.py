@@ -13,8 +13,9 @@ from typing import Final
 from nymlink.core.errors import NymlinkError
 from nymlink.corpus.model import Document, Mention
 from nymlink.index.index import Index
+from nymlink.linking.confidence.evidence import DEPTH
 from nymlink.linking.inputs import checked
-from nymlink.linking.linker import Linker
+from nymlink.linking.linker import Linker, cut
 from nymlink.linking.model import Link
 
 _TOGETHER: Final = 256
@@ -58,6 +59,11 @@ class _Job:
     links: list[Link] = field(default_factory=list)
     taken: int = 0
     done: Future[list[Link]] = field(default_factory=Future)
+
+    @property
+    def depth(self) -> int:
+        """How many concepts are looked for: those of one depth find the same, however many each is given."""
+        return max(self.top_k, DEPTH)
 
     @property
     def left(self) -> int:
@@ -159,14 +165,14 @@ class BatchingLinker:
             self._seconds = perf_counter() - started
 
     def _next_portions(self) -> list[_Portion]:
-        """Wait for jobs, and take mentions of each that wants as many candidates as the first; none at the end."""
+        """Wait for jobs, and take mentions of each that is searched for like the first; none at the end."""
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._waiting >= self._last, _PATIENCE * self._seconds)
             while not self._drop_given_up():
                 if self._closed:
                     return []
                 self._changed.wait()
-            together = [job for job in self._jobs if job.top_k == self._jobs[0].top_k]
+            together = [job for job in self._jobs if job.depth == self._jobs[0].depth]
             share = max(_SHARE, _TOGETHER // len(together))
             portions: list[_Portion] = []
             room = _TOGETHER
@@ -194,7 +200,8 @@ class BatchingLinker:
         """Link portions together, or one by one where that fails."""
         try:
             documents = (portion.document for portion in portions)
-            linked = list(self._linker.link_documents(documents, top_k=portions[0].job.top_k))
+            most = max(portion.job.top_k for portion in portions)
+            linked = list(self._linker.link_documents(documents, top_k=most))
         except Exception as error:
             if len(portions) == 1:
                 self._fail(portions[0].job, error)
@@ -204,7 +211,7 @@ class BatchingLinker:
             return
         for portion, links in zip(portions, linked, strict=True):
             job = portion.job
-            job.links += links
+            job.links += [cut(link, job.top_k) for link in links]
             if len(job.links) == len(job.document.mentions) and job.done.set_running_or_notify_cancel():
                 job.done.set_result(job.links)
 

@@ -27,6 +27,9 @@ _IDLE: Final = 30
 
 _BACKLOG: Final = 1024
 
+_SWITCH: Final = 0.0005
+"""Seconds after which a thread lets others go on: at the usual 5 ms, 50 that compute hold others up for 25 s."""
+
 
 def take_port(host: str, port: int) -> socket.socket:
     """Bind a port, before anything is loaded.
@@ -89,12 +92,13 @@ def run(app: FastAPI, taken: socket.socket, *, limits: Limits, ready: Callable[[
         backlog=_BACKLOG,
         ws="none",
     )
-    _allow_many_connections()
+    allow_many_connections()
+    sys.setswitchinterval(_SWITCH)
     with _signals_end_quietly():
         _Server(config, ready).run(sockets=[taken])
 
 
-def _allow_many_connections() -> None:
+def allow_many_connections() -> None:
     """Take as many open files as this process may have: at the usual 1,024 a few idle clients shut others out."""
     if sys.platform != "win32":
         import resource

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from contextlib import suppress
 from typing import Final
 
 from starlette.datastructures import Headers
@@ -65,9 +66,8 @@ class BodyGuard:
             await body.response()(scope, receive, send)
             return
         scope.setdefault("state", {})["request_bytes"] = len(body)
-        replayed = _replay(body, receive)
         if not is_file:
-            await self._app(scope, replayed, send)
+            await self._answer(scope, body, receive, send)
             return
         try:
             async with asyncio.timeout(self._limits.file_seconds):
@@ -76,9 +76,24 @@ class BodyGuard:
             await _files_before(self._limits.file_seconds).response()(scope, receive, send)
             return
         try:
-            await self._app(scope, replayed, send)
+            await self._answer(scope, body, receive, send)
         finally:
             self._file_turn.release()
+
+    async def _answer(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+        """Answer; stop where the client goes: else what nobody waits for any more holds up the others."""
+        answering = asyncio.ensure_future(self._app(scope, _replay(body), send))
+        # After the body nothing comes but the end of the connection.
+        gone = asyncio.ensure_future(receive())
+        try:
+            await asyncio.wait((answering, gone), return_when=asyncio.FIRST_COMPLETED)
+            if not answering.done():
+                answering.cancel()
+            with suppress(asyncio.CancelledError):
+                await answering
+        finally:
+            gone.cancel()
+            answering.cancel()
 
 
 async def _read(receive: Receive, most: int, claim: Claim, *, parsed: int) -> bytes | Problem:
@@ -146,11 +161,13 @@ class _GoneError(Exception):
     """The client closed the connection."""
 
 
-def _replay(body: bytes, receive: Receive) -> Receive:
-    """Make the body, which has been read, what is received next."""
+def _replay(body: bytes) -> Receive:
+    """Make the body, which has been read, what is received next; nothing comes after it."""
     messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replayed() -> Message:
-        return messages.pop() if messages else await receive()
+        if not messages:
+            await asyncio.Future()
+        return messages.pop()
 
     return replayed

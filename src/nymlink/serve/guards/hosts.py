@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Sequence
 from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
@@ -13,6 +14,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from nymlink.serve.errors import Problem
 
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
+
+_HOST: Final = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([\w.-]+))(?::[0-9]*)?")
 
 _PROBLEM: Final = Problem(
     421,
@@ -58,15 +61,14 @@ class HostGuard:
         self._hosts = frozenset(hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and self._hosts and not self._is_known(Headers(scope=scope).get("host")):
+        if scope["type"] == "http" and self._hosts and not self._is_known(Headers(scope=scope).getlist("host")):
             await _PROBLEM.response()(scope, receive, send)
             return
         await self._app(scope, receive, send)
 
-    def _is_known(self, host: str | None) -> bool:
-        if host is None:
+    def _is_known(self, hosts: Sequence[str]) -> bool:
+        """Whether a request names this server, once; one of HTTP 1.0 may name none."""
+        if not hosts:
             return True
-        try:
-            return urlsplit(f"//{host}").hostname in self._hosts
-        except ValueError:
-            return False
+        found = _HOST.fullmatch(hosts[0])
+        return len(hosts) == 1 and found is not None and (found[1] or found[2]).lower() in self._hosts

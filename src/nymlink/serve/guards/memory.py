@@ -111,7 +111,7 @@ class Claim:
         self._total = 0
 
 
-async def claim_of(request: Request) -> Claim:
+def claim_of(request: Request) -> Claim:
     """The claim of a request."""
     claim: Claim = request.state.claim
     return claim

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import threading
 import traceback
+import warnings
 from datetime import UTC, datetime
 from time import perf_counter
-from typing import Any, Final
+from typing import Any, Final, TextIO
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -95,11 +97,44 @@ def _place(error: BaseException) -> str:
     return f"{type(error).__name__} in {where}"
 
 
+class _WithoutTexts(logging.Formatter):
+    """Writes what others log by its place in the code: its message, or that of an error, may quote a request."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = f"{record.levelname} of {record.name} ({record.pathname}:{record.lineno})"
+        error = record.exc_info[1] if record.exc_info else None
+        return line if error is None else f"{line}: {_place(error)}"
+
+
 def log_to_standard_error() -> None:
-    """Write the lines of both logs to standard error, as they are."""
+    """Write the lines of both logs to standard error, as they are; what others say in this process, by its place.
+
+    That is what libraries log, warnings, and errors that end threads.
+    """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(message)s"))
     for log in (LOG, FAILURES):
         log.handlers = [handler]
         log.setLevel(logging.INFO)
         log.propagate = False
+    others = logging.StreamHandler(sys.stderr)
+    others.setFormatter(_WithoutTexts())
+    logging.getLogger().handlers = [others]
+    warnings.showwarning = _note_warning
+    threading.excepthook = _note_end_of_thread
+
+
+def _note_warning(
+    message: Warning | str,  # noqa: ARG001 — it may quote a request
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,  # noqa: ARG001
+    line: str | None = None,  # noqa: ARG001
+) -> None:
+    FAILURES.warning(f"{category.__name__} ({filename}:{lineno})")
+
+
+def _note_end_of_thread(ended: threading.ExceptHookArgs) -> None:
+    if ended.exc_value is not None:
+        FAILURES.error(_place(ended.exc_value))

@@ -14,6 +14,9 @@ from nymlink.serve.served import ServedIndex
 _IDS: Final = 1000
 """Concepts of a request."""
 
+_CELLS: Final = 10_000
+"""Concepts of a request by its properties."""
+
 
 def propose_properties(served: ServedIndex, type_id: str | None, limit: int | None) -> dict[str, Any]:
     """Propose properties for concepts of a type: all types have the same."""
@@ -38,16 +41,21 @@ def extend_classic(served: ServedIndex, wanted: Extension) -> dict[str, Any]:
 
 def extend_draft(served: ServedIndex, wanted: Extension) -> dict[str, Any]:
     """Answer as the draft of version 1.0 does: rows are a list; errors as of :func:`extend_classic`."""
+    meta = _meta(served, wanted)
     rows = [
         {"id": id_, "properties": [{"id": key, "values": values} for key, values in _row(served, wanted, id_)]}
         for id_ in wanted.ids
     ]
-    return {"meta": _meta(served, wanted), "rows": rows}
+    return {"meta": meta, "rows": rows}
 
 
 def _meta(served: ServedIndex, wanted: Extension) -> list[dict[str, str]]:
     if len(wanted.ids) > _IDS:
         raise ProblemError(413, "too_many_ids", f"{len(wanted.ids):,} ids; the limit is {_IDS:,}", "send fewer")
+    cells = len(wanted.ids) * len(wanted.properties)
+    if cells > _CELLS:
+        what = f"{cells:,} values of properties; the limit is {_CELLS:,}"
+        raise ProblemError(413, "too_many_values", what, "send fewer ids or properties")
     described = [_property(served, each.id) for each in wanted.properties]
     return [{"id": each.id, "name": each.name} for each in described]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated, Any, Final
+from urllib.parse import urlsplit
 
 from fastapi import Depends, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, model_validator
@@ -47,7 +48,11 @@ async def _indexes(request: Request) -> ServedIndexes:
     return indexes_of(request)
 
 
-Memory = Annotated[Claim, Depends(claim_of)]
+async def _claim(request: Request) -> Claim:
+    return claim_of(request)
+
+
+Memory = Annotated[Claim, Depends(_claim)]
 Indexes = Annotated[ServedIndexes, Depends(_indexes)]
 
 
@@ -66,6 +71,11 @@ def metrics_of(request: Request) -> Metrics:
 def base_url(request: Request) -> str:
     """Where browsers reach the application, without a slash at the end."""
     return (settings_of(request).public_url or str(request.base_url)).rstrip("/")
+
+
+def is_own_origin(request: Request, origin: str) -> bool:
+    """Whether an origin, as browsers name it, is this server: as it is asked, or as browsers reach it."""
+    return origin.partition("://")[2] in (request.headers.get("host"), urlsplit(base_url(request)).netloc)
 
 
 def json_answer(value: Any, *, status: int = 200) -> Response:

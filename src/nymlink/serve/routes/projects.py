@@ -14,7 +14,7 @@ from nymlink.project.summary import summary
 from nymlink.project.tables.preview import preview_table
 from nymlink.serve.errors import ProblemError
 from nymlink.serve.projects.served_projects import ServedProject, ServedProjects
-from nymlink.serve.routes.parts import Fields, Memory, json_answer
+from nymlink.serve.routes.parts import Fields, Memory, is_own_origin, json_answer, settings_of
 
 LARGEST: Final = 2**53
 """Largest number of a term or an entry of the log: what JavaScript counts exactly."""
@@ -26,10 +26,13 @@ async def _same_site(request: Request) -> None:
     Raises:
         ProblemError: the browser says that it does.
     """
-    if request.method == "GET" or request.headers.get("sec-fetch-site", "none") in ("none", "same-origin"):
+    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    # Older browsers say where the page is from, but not what site that is.
+    is_own = origin is None or is_own_origin(request, origin) if site is None else site in ("none", "same-origin")
+    if request.method == "GET" or is_own:
         return
-    allowed = request.app.state.settings.origins
-    if "*" not in allowed and request.headers.get("origin") not in allowed:
+    allowed = settings_of(request).origins
+    if "*" not in allowed and origin not in allowed:
         what = "a page of another site may not change projects"
         raise ProblemError(403, "other_site", what, "see --allow-origin of nymlink serve")
 

@@ -10,16 +10,26 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from nymlink.serve.concept_details import describe_concept
 from nymlink.serve.errors import ProblemError
+from nymlink.serve.guards.memory import Claim, claim_of
 from nymlink.serve.pages.templates import page
 from nymlink.serve.reconcile.extend import extend_classic, extend_draft, propose_properties
 from nymlink.serve.reconcile.manifest import classic_manifest, draft_manifest
 from nymlink.serve.reconcile.match import match
-from nymlink.serve.reconcile.queries import ReconciliationQuery, parse_classic, parse_draft, parse_extension
+from nymlink.serve.reconcile.queries import (
+    Extension,
+    ReconciliationQuery,
+    parse_classic,
+    parse_draft,
+    parse_extension,
+)
 from nymlink.serve.reconcile.suggest import flyout, suggest_entities, suggest_properties, suggest_types
-from nymlink.serve.routes.parts import base_url, indexes_of, json_answer, metrics_of, settings_of
+from nymlink.serve.routes.parts import Memory, base_url, indexes_of, json_answer, metrics_of, settings_of
 from nymlink.serve.served import ServedIndex
 
 _FUNCTION: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$.]{0,199}")
+
+_VALUE: Final = 4096
+"""Bytes of memory that the values of a property take, with their part of the answer."""
 
 _PREVIEW_POLICY: Final = (
     "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *"
@@ -170,9 +180,9 @@ def match_draft(request: Request, served: Served, body: Body) -> Response:
         }
     },
 )
-def post_extend(served: Served, body: Body) -> Response:
+def post_extend(served: Served, claim: Memory, body: Body) -> Response:
     """Answer with the values of properties of concepts."""
-    return json_answer(extend_draft(served, parse_extension(body)))
+    return json_answer(extend_draft(served, _extension(body, claim)))
 
 
 @_draft_root.get("/1.0-draft", summary="Describe the service")
@@ -189,8 +199,15 @@ def _asked_of_root(request: Request, served: ServedIndex, queries: str | None, e
         results = _matched(request, served, list(batch.values()))
         return {key: {"result": result} for key, result in zip(batch, results, strict=True)}
     if extend is not None:
-        return extend_classic(served, parse_extension(extend))
+        return extend_classic(served, _extension(extend, claim_of(request)))
     return classic_manifest(served, base_url(request), tokens=bool(settings_of(request).tokens))
+
+
+def _extension(text: str | bytes, claim: Claim) -> Extension:
+    """Parse a query for data extension, and claim the memory that its answer takes."""
+    wanted = parse_extension(text)
+    claim.add(_VALUE * len(wanted.ids) * len(wanted.properties))
+    return wanted
 
 
 def _matched(
