@@ -20,8 +20,10 @@ class Server:
         port: where it listens.
     """
 
-    def __init__(self, *command: str) -> None:
-        self.process = subprocess.Popen([sys.executable, *command], stderr=subprocess.PIPE, encoding="utf-8")
+    def __init__(self, *command: str, environment: dict[str, str] | None = None) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, *command], stderr=subprocess.PIPE, encoding="utf-8", env=environment
+        )
         assert self.process.stderr is not None
         first = self.process.stderr.readline()
         found = re.search(r"http://127\.0\.0\.1:(\d+)/", first)
