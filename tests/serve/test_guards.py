@@ -14,8 +14,8 @@ from starlette.types import Message, Receive, Scope, Send
 from nymlink.core.errors import StoreError, StoreUnavailableError
 from nymlink.linking.linker import Linker
 from nymlink.serve.guards.body import BodyGuard
-from nymlink.serve.guards.memory import Claim, MemoryBudget
 from nymlink.serve.guards.hosts import own_hosts
+from nymlink.serve.guards.memory import Claim, MemoryBudget
 from nymlink.serve.settings import Limits
 from tests.serve.toy import serving
 
