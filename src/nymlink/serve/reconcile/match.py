@@ -158,21 +158,31 @@ def _checked(served: ServedIndex, query: ReconciliationQuery, candidate: _Candid
             return None
         if query.of_types == "should":
             evidence["type"] = meets
+    # Many conditions may ask for one property: its values are read once.
+    values: dict[str, list[Any]] = {}
     for number, condition in enumerate(query.conditions, start=1):
-        meets = _meets(served, condition, candidate.row)
+        meets = _meets(served, condition, candidate.row, values)
         if not meets and condition.required:
             return None
         evidence[f"{condition.property_id}_{number}"] = meets
     return replace(candidate, evidence=evidence)
 
 
-def _meets(served: ServedIndex, condition: Condition, row: int) -> bool:
-    """Whether the concept at a row meets a condition; one on a property that is not known, none does."""
+def _meets(served: ServedIndex, condition: Condition, row: int, values: dict[str, list[Any]]) -> bool:
+    """Whether the concept at a row meets a condition; one on a property that is not known, none does.
+
+    Args:
+        served: the index.
+        condition: on a property.
+        row: of the concept.
+        values: of its properties that were read before, by the ids of the properties; gets those of this one.
+    """
     described = served.properties.get(condition.property_id)
     if described is None:
         return False
-    values = list(described.values(row))
-    equal = [described.equals(value, values) for value in condition.values]
+    if condition.property_id not in values:
+        values[condition.property_id] = list(described.values(row))
+    equal = [described.equals(value, values[condition.property_id]) for value in condition.values]
     if condition.quantifier == "none":
         return not any(equal)
     return all(equal) if condition.quantifier == "all" else any(equal)
