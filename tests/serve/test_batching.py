@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event, Thread
 from typing import Any
@@ -24,6 +26,13 @@ NAMES = ["heart attack", "seizure", "MI", "mitral insuficiency", "focal seizures
 
 def document(*names: str) -> Document:
     return Document("", mentions=tuple(map(Mention, names)))
+
+
+def wait_until(happened: Callable[[], bool]) -> None:
+    end = time.monotonic() + 30
+    while not happened():
+        assert time.monotonic() < end
+        time.sleep(0.001)
 
 
 @pytest.fixture
@@ -71,17 +80,14 @@ def test_what_waits_is_linked_together_and_a_long_request_lets_others_through(
 
     threads = [Thread(target=ask, args=("first", 1))]
     threads[0].start()
-    while not batches:
-        pass
+    wait_until(lambda: bool(batches))
     threads += [Thread(target=ask, args=("long", 5000))]
     threads[-1].start()
-    while linker.waiting < 5000:
-        pass
+    wait_until(lambda: linker.waiting >= 5000)
     threads += [Thread(target=ask, args=(str(number), 1)) for number in range(20)]
     for thread in threads[2:]:
         thread.start()
-    while linker.waiting < 5020:
-        pass
+    wait_until(lambda: linker.waiting >= 5020)
     go.set()
     for thread in threads:
         thread.join()
@@ -96,8 +102,7 @@ def test_requests_for_a_few_candidates_each_are_linked_together(held: tuple[list
     batches, go = held
     linker = BatchingLinker(INDEX, waiting_mentions=1000)
     linker.submit(document("seizure"))
-    while not batches:
-        pass
+    wait_until(lambda: bool(batches))
     waiting = {top_k: linker.submit(document(*NAMES), top_k=top_k) for top_k in (3, 1, 10, 2, 4)}
     deep = linker.submit(document(*NAMES), top_k=11)
     go.set()
@@ -111,12 +116,10 @@ def test_an_error_of_one_request_does_not_reach_the_others(held: tuple[list[int]
     batches, go = held
     linker = BatchingLinker(INDEX, waiting_mentions=1000)
     first = linker.submit(document("seizure"))
-    while not batches:
-        pass
+    wait_until(lambda: bool(batches))
     good = [linker.submit(document("heart attack")) for _ in range(3)]
     bad = linker.submit(document("break", *["seizure"] * 300))
-    while linker.waiting < 304:
-        pass
+    wait_until(lambda: linker.waiting >= 304)
     go.set()
     assert [each.result()[0].best for each in good] == [Linker(INDEX).link("heart attack").best] * 3
     with pytest.raises(RuntimeError, match="broken"):
@@ -135,8 +138,7 @@ def test_what_is_too_much_or_too_late_is_refused(held: tuple[list[int], Event]) 
     with pytest.raises(OverloadedError, match="4 mentions are waiting"):
         linker.submit(document("a", "b"))
     go.set()
-    while linker.waiting:
-        pass
+    wait_until(lambda: not linker.waiting)
     assert len(linker.link(document("seizure"), timeout=60)) == 1
     assert sum(batches) == 2, "nobody waited for the four"
     linker.close()
@@ -148,8 +150,7 @@ def test_what_was_taken_is_linked_before_the_end(held: tuple[list[int], Event]) 
     found: list[list[Link]] = []
     thread = Thread(target=lambda: found.append(linker.link(document("seizure", "MI"), timeout=60)))
     thread.start()
-    while not batches:
-        pass
+    wait_until(lambda: bool(batches))
     closing = Thread(target=linker.close)
     closing.start()
     go.set()
