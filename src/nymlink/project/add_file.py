@@ -19,7 +19,7 @@ from nymlink.project.importing.usagi import usagi_decisions
 from nymlink.project.project import Project, now
 from nymlink.project.set_aside import LONGEST_TERM
 from nymlink.project.tables.columns import Roles, find_roles
-from nymlink.project.tables.decoding import Claim, nothing_to_claim
+from nymlink.project.tables.decoding import ClaimMemory, nothing_to_claim
 from nymlink.project.tables.sheet import Sheet, read_sheet
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -37,7 +37,7 @@ def add_table(
     columns: Mapping[str, str] | None = None,
     by: str = "",
     vocabulary: Vocabulary | None = None,
-    claim: Claim = nothing_to_claim,
+    claim: ClaimMemory = nothing_to_claim,
 ) -> dict[str, Any]:
     """Add a table. What was decided of its terms before counts for them, too.
 

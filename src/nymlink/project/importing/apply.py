@@ -21,7 +21,7 @@ from nymlink.project.importing.usagi import usagi_decisions
 from nymlink.project.model import Target, essence
 from nymlink.project.project import Project
 from nymlink.project.review.decisions import append, check_decision, checked_reviewer, current_decision
-from nymlink.project.tables.decoding import Claim, nothing_to_claim
+from nymlink.project.tables.decoding import ClaimMemory, nothing_to_claim
 from nymlink.project.tables.sheet import Sheet, read_sheet
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -44,7 +44,7 @@ def import_decisions(
     encoding: str | None = None,
     delimiter: str | None = None,
     column: str | None = None,
-    claim: Claim = nothing_to_claim,
+    claim: ClaimMemory = nothing_to_claim,
 ) -> dict[str, Any]:
     """Read decisions from a file, and apply them to equal terms of a project.
 

@@ -30,7 +30,7 @@ _MOST: Final = 256 << 20
 """Bytes of a compressed file, unpacked, at most."""
 _PIECE: Final = 1 << 20
 
-Claim = Callable[[int], object]
+ClaimMemory = Callable[[int], object]
 """Is told how many bytes of memory are about to be taken, and may refuse that with an error."""
 
 OF_ROW: Final = 600
@@ -64,7 +64,12 @@ def nothing_to_claim(_: int) -> None:
 
 
 def decode(
-    raw: bytes, path: Path, problems: Problems, *, encoding: str | None = None, claim: Claim = nothing_to_claim
+    raw: bytes,
+    path: Path,
+    problems: Problems,
+    *,
+    encoding: str | None = None,
+    claim: ClaimMemory = nothing_to_claim,
 ) -> DecodedText:
     """Decode a text.
 
@@ -152,7 +157,7 @@ def _memory_of(text: bytes) -> int:
     return max(of_byte * len(text), OF_ROW * rows + OF_CELL * cells)
 
 
-def _unpacked(raw: bytes, path: Path, claim: Claim) -> bytes:
+def _unpacked(raw: bytes, path: Path, claim: ClaimMemory) -> bytes:
     if not raw.startswith(_GZIP):
         return raw
     unpacked = bytearray()

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from nymlink.core.problems import Problems
 from nymlink.project.tables.columns import find_roles
-from nymlink.project.tables.decoding import Claim, nothing_to_claim
+from nymlink.project.tables.decoding import ClaimMemory, nothing_to_claim
 from nymlink.project.tables.sheet import Sheet, read_sheet
 
 _SAMPLES: Final = 3
@@ -23,7 +23,7 @@ def preview_table(
     encoding: str | None = None,
     delimiter: str | None = None,
     columns: Mapping[str, str] | None = None,
-    claim: Claim = nothing_to_claim,
+    claim: ClaimMemory = nothing_to_claim,
 ) -> dict[str, Any]:
     """Read a table, and describe it as JSON values.
 

@@ -23,7 +23,7 @@ from nymlink.core.problems import Problems
 from nymlink.corpus.foreign_formats import describe_format
 from nymlink.corpus.readers.columns import is_mention
 from nymlink.corpus.readers.tables.table_cells import table_cells
-from nymlink.project.tables.decoding import OF_CELL, OF_ROW, Claim, decode, nothing_to_claim
+from nymlink.project.tables.decoding import OF_CELL, OF_ROW, ClaimMemory, decode, nothing_to_claim
 
 SheetFormat = Literal["table", "lines", "usagi", "sssom"]
 
@@ -78,7 +78,7 @@ def read_sheet(
     *,
     encoding: str | None = None,
     delimiter: str | None = None,
-    claim: Claim = nothing_to_claim,
+    claim: ClaimMemory = nothing_to_claim,
 ) -> Sheet:
     """Read a table: CSV, TSV, a workbook, Parquet, JSON lines, plain lines, a review of Usagi, or SSSOM.
 
@@ -193,7 +193,12 @@ def _plain(lines: list[tuple[int, str]], path: Path, encoding: str, guessed: tup
 
 
 def _fitted(
-    records: Iterator[Record], header: list[str], delimiter: str, path: Path, problems: Problems, claim: Claim
+    records: Iterator[Record],
+    header: list[str],
+    delimiter: str,
+    path: Path,
+    problems: Problems,
+    claim: ClaimMemory,
 ) -> tuple[list[tuple[int, list[str]]], frozenset[int]]:
     """Give all rows as many cells as the header has: missing ones are empty, the last takes all beyond it."""
     rows, ragged = [], set()
@@ -214,7 +219,7 @@ def _fitted(
     return rows, frozenset(ragged)
 
 
-def _cells(raw: bytes, path: Path, problems: Problems, claim: Claim) -> Sheet:
+def _cells(raw: bytes, path: Path, problems: Problems, claim: ClaimMemory) -> Sheet:
     """Read a workbook or Parquet."""
     cells = table_cells(path, problems, raw)
     if cells is None:
@@ -225,7 +230,7 @@ def _cells(raw: bytes, path: Path, problems: Problems, claim: Claim) -> Sheet:
     return Sheet(str(path), _format(header), "", "", header, fitted, frozenset(), "", ())
 
 
-def _texts(cells: Iterator[tuple[int, list[Any]]], claim: Claim) -> Iterator[tuple[int, list[str]]]:
+def _texts(cells: Iterator[tuple[int, list[Any]]], claim: ClaimMemory) -> Iterator[tuple[int, list[str]]]:
     """Write the cells of a workbook and the like as texts."""
     for number, row in cells:
         texts = list(map(_text, row))
@@ -236,7 +241,7 @@ def _texts(cells: Iterator[tuple[int, list[Any]]], claim: Claim) -> Iterator[tup
 
 
 def _objects(
-    lines: list[tuple[int, str]], path: Path, problems: Problems, claim: Claim
+    lines: list[tuple[int, str]], path: Path, problems: Problems, claim: ClaimMemory
 ) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Read JSON lines: a column for each key; what is no text or number is kept as JSON."""
     objects = []
