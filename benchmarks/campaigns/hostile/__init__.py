@@ -1,4 +1,4 @@
-"""What hostile files and clients do, tried by kind and counted: ``python -m benchmarks.campaigns.hostile``."""
+"""What hostile clients do, tried by kind and counted: ``python -m benchmarks.campaigns.hostile``."""
 
 from __future__ import annotations
 
