@@ -57,8 +57,8 @@ from nymlink.linking.default import default_index
     "--memory",
     type=click.IntRange(min=64),
     metavar="MB",
-    help="Memory that all requests together may take, in MB; what does not fit is told to come back. Without it a "
-    "quarter of the machine's, 2048 at most.",
+    help="Memory for all requests together, in MB; clients beyond it are told to come back. Without it a quarter "
+    "of the machine's, 2048 at most.",
 )
 @click.option("--public-url", metavar="URL", help="Where browsers reach the server, behind a proxy.")
 @click.option(
