@@ -26,7 +26,7 @@ _ROWS: Final = 1000
 
 
 def _recognises(path: Path, _: str) -> bool:
-    return path.is_file() and is_parquet(path)
+    return is_parquet(path)
 
 
 def is_parquet(path: Path, raw: bytes | None = None) -> bool:
@@ -38,6 +38,9 @@ def is_parquet(path: Path, raw: bytes | None = None) -> bool:
     """
     if raw is not None:
         return raw.startswith(_MAGIC)
+    # A pipe can be read only once.
+    if not path.is_file():
+        return False
     with open_buffered(path) as file:
         return file.read(len(_MAGIC)) == _MAGIC
 

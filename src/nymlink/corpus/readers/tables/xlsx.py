@@ -45,7 +45,7 @@ _MERGED: Final = re.compile(rb'<mergeCell\s[^>]*?ref="([A-Z]{1,3})([0-9]{1,7}):(
 
 
 def _recognises(path: Path, _: str) -> bool:
-    return path.is_file() and is_workbook(path)
+    return is_workbook(path)
 
 
 def is_workbook(path: Path, raw: bytes | None = None) -> bool:
@@ -55,6 +55,9 @@ def is_workbook(path: Path, raw: bytes | None = None) -> bool:
         path: the file.
         raw: its bytes, where they are not to be read from it.
     """
+    # A pipe can be read only once.
+    if raw is None and not path.is_file():
+        return False
     with _file(path, raw) as file:
         if not zipfile.is_zipfile(file):
             return False
