@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import socket
+import sys
 import time
 from pathlib import Path
 
@@ -130,7 +131,7 @@ def test_a_client_that_takes_nothing_of_its_answer_loses_its_connection() -> Non
         server.process.wait()
 
 
-@pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of Linux")
 def test_more_idle_clients_than_the_usual_number_of_files_shut_nobody_out(index: Path) -> None:
     import resource
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
+import psutil
 import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
@@ -100,13 +101,12 @@ def run(app: FastAPI, taken: socket.socket, *, limits: Limits, ready: Callable[[
 
 def allow_many_connections() -> None:
     """Take as many open files as this process may have: at the usual 1,024 a few idle clients shut others out."""
-    if sys.platform != "win32":
-        import resource
-
-        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-        # Without a limit macOS takes no number but its own.
-        with suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    # Linux and FreeBSD: elsewhere psutil cannot, and the limit stays as it is.
+    if hasattr(psutil.Process, "rlimit"):
+        process = psutil.Process()
+        _, most = process.rlimit(psutil.RLIMIT_NOFILE)
+        with suppress(OSError, ValueError):
+            process.rlimit(psutil.RLIMIT_NOFILE, (most, most))
 
 
 @contextmanager
