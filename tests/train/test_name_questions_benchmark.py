@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from nymlink.index.index import Index
 from nymlink.rank.question import Question
