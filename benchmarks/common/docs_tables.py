@@ -4,9 +4,9 @@
 
 A table stands between ``<!-- table: FILE.json#PART -->`` and ``<!-- end -->``; FILE is one of
 ``benchmarks/results``, and PART is a list of rows in it. A caption below states how it was measured: ``about`` of
-the same file and, where parts differ in that, ``about.parts.PART``; what is ``null`` there does not apply. Tables of
-a page that were measured alike and follow each other have one caption, below the last of them. With
-``--check`` nothing is written, and the exit status is 1 where a table is not up to date.
+the same file and, where parts differ in that, ``about.parts.PART``; what is ``null`` there does not apply.
+Tables that follow each other and were measured alike have one caption, below the last. With ``--check`` nothing is
+written, and the exit status is 1 where a table is not up to date.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ def pages() -> list[Path]:
 
 def filled(text: str) -> str:
     """Fill the tables of a page from the results."""
-
     places = list(PLACE.finditer(text))
     captions = {place.start(): _caption(_result(place[2])["about"], place[3]) for place in places}
     following = {one.start(): captions[other.start()] for one, other in pairwise(places)}
