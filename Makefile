@@ -68,7 +68,7 @@ docs: .venv/.installed-docs
 	@touch $@
 
 .venv/.installed-docs: .venv/.installed
-	@$(PIP) install --editable '.[docs]'
+	@$(PIP) install --editable '.[docs,serve]'
 	@touch $@
 
 clean:

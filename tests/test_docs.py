@@ -13,14 +13,27 @@ from typing import Any
 
 import pytest
 
+import nymlink
+from docs import generated
 from nymlink.corpus.readers import CORPUS_FORMATS
 from nymlink.index.sparse.presets import PRESETS
 from nymlink.linking.writers import LINK_FORMATS
 from nymlink.rank.features import FEATURES, Feature
+from nymlink.rerank import evidence
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
+from tests.docs.blocks import PAGES, RUN, blocks
+from tests.docs.helps import COMMANDS
 
 ROOT = Path(__file__).parents[1]
-GENERATED = ("commands.md", "model_card.md", "contributing.md", "changes.md")
+GENERATED = (
+    "commands.md",
+    "features.md",
+    "http.md",
+    "sources.md",
+    "model_card.md",
+    "contributing.md",
+    "changes.md",
+)
 """Pages that are made when the site is."""
 
 
@@ -105,10 +118,46 @@ def test_commits_of_the_tables_exist() -> None:
     assert not [commit for commit, kind in zip(commits, types, strict=True) if kind != "commit"]
 
 
-def test_every_feature_of_a_ranker_is_documented() -> None:
-    section = (ROOT / "docs" / "howto" / "ranking.md").read_text(encoding="utf-8").split("## Features")[1]
-    rows = re.findall(r"^\| `(\w+)` \| (.+) \| (.+) \|$", section, re.MULTILINE)
-    assert [Feature(*row) for row in rows] == list(FEATURES)
+@pytest.mark.parametrize("table", [FEATURES, evidence.FEATURES])
+def test_every_feature_is_on_a_page_of_the_reference(table: tuple[Feature, ...]) -> None:
+    rows = re.findall(r"^\| `(\w+)` \| (.+) \| (.+) \|$", generated.features(), re.MULTILINE)
+    assert set(table) <= {Feature(*row) for row in rows}
     assert f"[{len(FEATURES)} numbers a candidate](#features)" in (ROOT / "docs/howto/ranking.md").read_text(
         encoding="utf-8"
     )
+
+
+def test_every_command_and_option_is_on_a_page_of_the_reference() -> None:
+    page = generated.commands()
+    for path, command in COMMANDS.items():
+        assert f"\n## {path}\n" in page
+        assert all(option in page for option in command.options if option.startswith("--")), path
+
+
+def test_the_routes_of_the_server_are_on_a_page_of_the_reference() -> None:
+    page = generated.http()
+    for route in ("POST /link", "POST /annotate", "GET /search", "GET /health", "POST /projects/{name}/decisions"):
+        assert f"| `{route}` |" in page
+
+
+def test_each_public_name_has_an_example_in_the_reference() -> None:
+    shown = "".join(
+        block.text for page in PAGES if "/reference/" in page for block in blocks(page) if block.language in RUN
+    )
+    assert not [name for name in nymlink.__all__ if not re.search(rf"\b{name}\b", shown)]
+
+
+_RECORD = re.compile(
+    r"# (.+)\n\n(\d{4}-\d\d-\d\d)\n\n"
+    r"\*\*Context\*\*: .+\n\n\*\*Decision\*\*: .+\n\n\*\*Consequence\*\*: .+\n"
+)
+
+
+def test_decisions_are_dated_records() -> None:
+    pages = [path for path in (ROOT / "docs" / "decisions").glob("*.md") if path.stem != "index"]
+    listed = (ROOT / "docs" / "decisions" / "index.md").read_text(encoding="utf-8")
+    assert pages
+    for page in pages:
+        found = _RECORD.fullmatch(page.read_text(encoding="utf-8"))
+        assert found is not None, page.name
+        assert f"| {found[2]} | [{found[1]}]({page.name}) |" in listed

@@ -4,8 +4,9 @@
 
 A table stands between ``<!-- table: FILE.json#PART -->`` and ``<!-- end -->``; FILE is one of
 ``benchmarks/results``, and PART is a list of rows in it. A caption below states how it was measured: ``about`` of
-the same file and, where parts differ in that, ``about.parts.PART``; what is ``null`` there does not apply. With
-``--check`` nothing is written, and the exit status is 1 where a table is not up to date.
+the same file and, where parts differ in that, ``about.parts.PART``; what is ``null`` there does not apply.
+Tables that follow each other and were measured alike have one caption, below the last. With ``--check`` nothing is
+written, and the exit status is 1 where a table is not up to date.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import argparse
 import json
 import re
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,15 +36,24 @@ def pages() -> list[Path]:
 
 def filled(text: str) -> str:
     """Fill the tables of a page from the results."""
+    places = list(PLACE.finditer(text))
+    captions = {place.start(): _caption(_result(place[2])["about"], place[3]) for place in places}
+    following = {one.start(): captions[other.start()] for one, other in pairwise(places)}
 
     def written(match: re.Match[str]) -> str:
-        result = json.loads((RESULTS / match[2]).read_text(encoding="utf-8"))
-        rows = result[match[3]]
+        rows = _result(match[2])[match[3]]
         header = list(dict.fromkeys(key for row in rows for key in row))
         cells = [[_cell(row.get(key, "")) for key in header] for row in rows]
-        return f"{match[1]}\n{table(header, cells)}\n\n{_caption(result['about'], match[3])}\n\n{match[4]}"
+        caption = captions[match.start()]
+        below = "" if caption == following.get(match.start()) else f"{caption}\n\n"
+        return f"{match[1]}\n{table(header, cells)}\n\n{below}{match[4]}"
 
     return PLACE.sub(written, text)
+
+
+def _result(name: str) -> dict[str, Any]:
+    result: dict[str, Any] = json.loads((RESULTS / name).read_text(encoding="utf-8"))
+    return result
 
 
 def _cell(value: object) -> str:

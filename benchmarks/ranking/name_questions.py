@@ -1,4 +1,4 @@
-"""The questions that the cross-encoder for names learns from, and those that it is measured on."""
+"""The questions that rankers of other encoders learn from, and those that they are measured on."""
 
 from __future__ import annotations
 

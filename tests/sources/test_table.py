@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from docs import generated
 from nymlink.core.errors import NymlinkError, UnknownNameError
 from nymlink.core.registry import Registry
 from nymlink.sources import SOURCE_TABLES
@@ -19,7 +20,6 @@ from nymlink.sources.source import MAPPINGS, PublishedSource
 from nymlink.sources.table import TABLE
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
 
-DOCS = Path(__file__).parents[2] / "docs" / "howto" / "sources.md"
 ISSUE = "hpo mondo doid mesh hgnc chebi go uberon cl ncit ordo"
 
 PLUG_IN = """
@@ -51,7 +51,7 @@ def test_the_table_holds_what_it_should() -> None:
 
 
 def test_the_documentation_lists_the_table() -> None:
-    lines = DOCS.read_text(encoding="utf-8").splitlines()
+    lines = generated.sources().splitlines()
     listed = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| `")]
     described = [
         [f"`{source.name}`", f"[{source.title}]({source.url})", source.format, source.licence, source.citation]
