@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # Tests go to one process a core, in their order; one that is done takes over tests of another.
 PARALLEL := --numprocesses auto --dist worksteal
 
-.PHONY: demo serve screenshots test test-fast coverage lint types docs clean
+.PHONY: demo serve screenshots test test-fast coverage lint types docs dist clean
 
 demo: .venv/.installed
 	@$(BIN)/nymlink link --file examples/phenotypes.txt --format table
@@ -70,6 +70,10 @@ docs: .venv/.installed-docs
 .venv/.installed-docs: .venv/.installed
 	@$(PIP) install --editable '.[docs,serve]'
 	@touch $@
+
+# Wheels and sdists, looked into and installed by themselves.
+dist: .venv/.installed-dev
+	$(BIN)/python .ci/distributions.py
 
 clean:
 	rm -rf .venv build dist site htmlcov .coverage*

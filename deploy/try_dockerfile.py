@@ -1,9 +1,10 @@
 """Run the steps of the Dockerfile without Docker: in a virtual environment and a folder that are thrown away.
 
-    python deploy/try_dockerfile.py
+    python deploy/try_dockerfile.py [--pin]
 
 What it copies, installs and runs is read from the Dockerfile; its folders are put below a temporary one, and the
 server, run as it says but for the port, must be healthy, link, and end well. Installs packages: some minutes.
+With --pin the newest versions that nymlink allows are installed, and written to constraints.txt if all went well.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).parents[1]
+CONSTRAINTS: Final = ROOT / "deploy" / "constraints.txt"
 _FOLDERS: Final = re.compile(r"(?<![\w.])/(?=source|var/cache|projects)")
 
 
@@ -34,7 +36,7 @@ def instructions() -> list[tuple[str, str]]:
     return [(name, rest.strip()) for name, _, rest in (line.partition(" ") for line in lines if line.strip())]
 
 
-def run_steps(folder: Path) -> list[str]:
+def run_steps(folder: Path, *, pin: bool) -> list[str]:
     """Run all steps below a folder; return the command of the server, with its environment set."""
     os.environ["PATH"] = f"{folder / 'venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
     command: list[str] = []
@@ -48,6 +50,8 @@ def run_steps(folder: Path) -> list[str]:
             *sources, target = moved.split()
             for source in sources:
                 copy(ROOT / source, Path(target))
+            if pin:
+                Path(target, CONSTRAINTS.name).write_text("", encoding="utf-8")
         elif name == "RUN":
             print(f"$ {moved}", flush=True)
             subprocess.run(["sh", "-ec", moved], check=True, cwd=folder)
@@ -102,12 +106,21 @@ def healthy(port: int) -> bool:
         return False
 
 
+def pinned() -> str:
+    """List the versions that are installed."""
+    asked = ["python", "-m", "pip", "--disable-pip-version-check", "freeze", "--exclude", "nymlink"]
+    return subprocess.run(asked, check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout
+
+
 def main() -> None:
     """Run the steps and the server."""
+    pin = "--pin" in sys.argv
     with tempfile.TemporaryDirectory() as folder:
-        command = run_steps(Path(folder))
+        command = run_steps(Path(folder), pin=pin)
         if not answers(command):
             sys.exit("the server does not answer as it should")
+        if pin:
+            CONSTRAINTS.write_text(pinned(), encoding="utf-8")
 
 
 if __name__ == "__main__":

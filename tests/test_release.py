@@ -1,0 +1,105 @@
+"""What a release consists of: versions, notes, licences, constraints, distributions."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import tomllib
+from importlib.metadata import version
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+ROOT = Path(__file__).parents[1]
+pytestmark = pytest.mark.skipif(not (ROOT / ".ci").is_dir(), reason="the tests stand alone")
+
+NUMBERED_OTHERWISE = {"psutil", "pyarrow", "protobuf", "wcwidth"}
+
+
+def script(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / ".ci" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def project() -> dict[str, Any]:
+    parsed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return dict(parsed["project"])
+
+
+def test_notes_citation_and_package_have_one_version(project: dict[str, Any]) -> None:
+    notes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    released = re.findall(r"^## (\d+\.\d+\.\d+) \((\d{4}-\d\d-\d\d)\)$", notes, re.MULTILINE)
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    [cited] = re.findall(r"^version: (\S+)\ndate-released: (\S+)$", citation, re.MULTILINE)
+    assert released[0] == cited
+    assert released[0][0] == project["version"]
+    assert released == sorted(released, key=lambda one: Version(one[0]), reverse=True)
+    assert set(re.findall(r"^## (\w+)", notes, re.MULTILINE)) <= {"Unreleased", "0"}
+
+
+def test_what_users_install_has_upper_bounds(project: dict[str, Any]) -> None:
+    extras = {
+        name: some for name, some in project["optional-dependencies"].items() if name not in ("docs", "bench")
+    }
+    wanted = [*project["dependencies"], *(one for name, some in extras.items() if name != "dev" for one in some)]
+    unbounded = {
+        asked.name
+        for asked in map(Requirement, wanted)
+        if not any(each.operator.startswith("<") for each in asked.specifier)
+    }
+    assert unbounded == NUMBERED_OTHERWISE
+
+
+def test_licences_are_listed_and_compatible() -> None:
+    licences = script("licences")
+    listed = [tuple(line.split(",")) for line in licences.LIST.read_text(encoding="utf-8").splitlines()[1:]]
+    assert licences.problems(licences.rows(), listed) == []
+
+
+def test_a_licence_that_binds_users_is_noticed() -> None:
+    found = [("other", "GPL-3.0-only", "core"), ("mine", "MIT OR GPL-2.0-only", "xl"), ("fine", "MIT", "core")]
+    said = script("licences").problems(found, found)
+    assert said == [
+        "other has the licence 'GPL-3.0-only'",
+        "mine has the licence 'MIT OR GPL-2.0-only'",
+    ]
+
+
+def test_stray_and_missing_files_of_a_distribution_are_noticed() -> None:
+    said = script("distributions").strays({"a.py", ".schemathesis/x"}, {"a.py", "b.py"})
+    assert said == [".schemathesis/x is not in the repository", "b.py is missing"]
+
+
+def test_every_extra_is_tried(project: dict[str, Any]) -> None:
+    extras = set(project["optional-dependencies"]) - {"dev", "docs", "bench"}
+    assert set(script("distributions").USES) == extras | {""}
+
+
+def test_the_image_has_a_version_for_all_that_it_installs(project: dict[str, Any]) -> None:
+    lines = (ROOT / "deploy" / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pins = {canonicalize_name(name): number for name, _, number in (line.partition("==") for line in lines)}
+    assert all(pins.values())
+    extras = project["optional-dependencies"]
+    for asked in map(Requirement, [*project["dependencies"], *extras["hpo"], *extras["serve"]]):
+        assert asked.specifier.contains(pins[canonicalize_name(asked.name)]), asked
+
+
+def test_the_image_is_of_one_python_and_runs_as_a_user() -> None:
+    steps = (ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8")
+    assert re.search(r"^FROM python:\d+\.\d+\.\d+-slim-\w+$", steps, re.MULTILINE)
+    assert re.search(r"^USER [1-9]\d*:[1-9]\d*$", steps, re.MULTILINE)
+    assert "\nHEALTHCHECK " in steps
+
+
+def test_the_installed_version_is_that_of_the_project(project: dict[str, Any]) -> None:
+    assert version("nymlink") == project["version"]
