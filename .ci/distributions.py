@@ -3,9 +3,9 @@
     python .ci/distributions.py [--python PYTHON ...] [--extras] [--json FILE]
 
 Writes to dist/ the distributions of nymlink and nymlink-xl-mini, and bills of materials (CycloneDX) of what was
-installed. An installation is a virtual environment of its own, made from the wheels alone. It passes with `pip check`,
-an import under `-W error`, `nymlink --help` and a use of what its extra brings. The exit status is 1 where something
-is wrong.
+installed. Each installation is a virtual environment of its own, made from the wheels alone. It passes with
+`pip check`, an import under `-W error`, `nymlink --help` and a use of what its extra brings. The exit status is 1
+where something is wrong.
 """
 
 from __future__ import annotations
@@ -34,24 +34,29 @@ TORCH: Final = "torch==2.13.0"
 """Installed first: a range takes a build with gigabytes of CUDA."""
 
 _LINK: Final = "nymlink link 'heart attacks' --index index"
-_FRAME: Final = 'python -c \'import {0}; from nymlink import Linker as L; L.load("index").link({0}.DataFrame({{"m": ["gout"]}}), column="m")\''
+_FRAME: Final = (
+    'python -c "import {0}, nymlink; '
+    "nymlink.Linker.load('index').link({0}.DataFrame({{'m': ['gout']}}), column='m')\""
+)
+_BUILD: Final = "nymlink index build diseases.obo -o other {0} && nymlink link infarction --index other"
 USES: Final = {
     "": _LINK,
     "hpo": "nymlink link deafness",
     "strict": "nymlink vocab build diseases.obo -o strict --strict",
     "languages": "nymlink link infartos --index index --language es",
-    "faiss": "nymlink index build diseases.obo -o graph --dense hnsw && nymlink link infarction --index graph",
-    "postgres": "python -c 'import pgvector, psycopg' && nymlink index build --help",
-    "milvus": "nymlink index build diseases.obo -o store --store vectors.db && nymlink link infarction --index store",
+    "faiss": _BUILD.format("--dense hnsw"),
+    "postgres": 'python -c "import pgvector, psycopg"',
+    "milvus": _BUILD.format("--store vectors.db"),
     "frame": _FRAME.format("pandas"),
     "polars": _FRAME.format("polars"),
     "xlsx": f"{_LINK} --format xlsx -o links.xlsx && nymlink link links.xlsx --column mention --index index",
     "ray": "nymlink bulk link names.csv --column name --index index -o job",
-    "spacy": 'python -c \'import spacy; spacy.blank("en").add_pipe("nymlink_matcher", config={"index": "index"})\'',
-    "plot": "nymlink plot space index -o names.png || nymlink plot space --help",
-    "xl": "nymlink index build diseases.obo -o many --encoder nymlink-xl-mini && nymlink link infarto --index many",
-    "serve": "python -c 'from nymlink.serve.app import make_app' && nymlink serve --help",
-    "train": "python -c 'import nymlink; nymlink.train_sap' && nymlink train sap --help",
+    "spacy": "python -c \"import spacy; spacy.blank('en').add_pipe('nymlink', config={'index': 'index'})\"",
+    "plot": "nymlink vocab build diseases.obo -o vocab && "
+    "nymlink plot space vocab --encoder nymlink-mini --concepts 3 -o names.png",
+    "xl": _BUILD.format("--encoder nymlink-xl-mini"),
+    "serve": 'python -c "import nymlink.serve.app" && nymlink serve --help',
+    "train": 'python -c "import nymlink; nymlink.train_sap" && nymlink train sap --help',
 }
 """What is done with each extra, in a folder with the example vocabulary and its index."""
 
