@@ -207,8 +207,8 @@ async def send_bodies(guard: BodyGuard, *bodies: Body, path: str = "/link") -> l
                 statuses.append(message["status"])
 
         with Claim(MemoryBudget(2**30)) as claim:
-            scope = {"type": "http", "method": "POST", "path": path, "headers": [], "state": {"claim": claim}}
-            await guard(scope, receive, send)
+            scope = {"type": "http", "method": "POST", "path": path, "query_string": b"", "headers": []}
+            await guard({**scope, "state": {"claim": claim}}, receive, send)
         return statuses[0]
 
     return list(await asyncio.gather(*map(send_one, bodies)))
@@ -231,3 +231,25 @@ def test_files_are_worked_on_one_after_the_other() -> None:
     impatient = BodyGuard(app, limits=Limits(file_seconds=0.03))
     statuses = asyncio.run(send_bodies(impatient, *bodies, path="/projects/preview"))
     assert set(statuses) == {200, 503}
+
+
+def test_small_requests_pass_large_ones() -> None:
+    large = [[b"x" * 10_000]] * 8
+    small = [[b"x"]] * 8
+    ended: list[int] = []
+    at_work: list[int] = []
+
+    async def app(_: Scope, receive: Receive, send: Send) -> None:
+        size = len((await receive())["body"])
+        at_work.append(size)
+        assert at_work.count(10_000) <= 2
+        await asyncio.sleep(0.02 if size > 1 else 0.001)
+        at_work.remove(size)
+        ended.append(size)
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        # A client that takes its answer slowly does not keep its turn.
+        await asyncio.sleep(0.05)
+
+    statuses = asyncio.run(send_bodies(BodyGuard(app, limits=Limits()), *large, *small))
+    assert statuses == [200] * 16
+    assert ended[:8] == [1] * 8

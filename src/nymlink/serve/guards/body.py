@@ -24,6 +24,12 @@ _COPIES: Final = 2
 _PARSED: Final = 32
 """Bytes that a byte of JSON may take as Python values: ``{"":0}`` and the like."""
 
+_LARGE: Final = 4096
+"""Bytes of a large request, with its query."""
+
+_LARGE_AT_ONCE: Final = 2
+"""Large requests that are worked on at the same time. More would not be faster, and hold up small ones."""
+
 _WITHOUT_BODY: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -38,11 +44,16 @@ class BodyGuard:
     def __init__(self, app: ASGIApp, *, limits: Limits) -> None:
         self._app = app
         self._limits = limits
-        self._file_turn = asyncio.Lock()
+        self._file_turn = asyncio.Semaphore(1)
+        self._large_turn = asyncio.Semaphore(_LARGE_AT_ONCE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] in _WITHOUT_BODY:
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
+            return
+        is_large = len(scope["query_string"]) > _LARGE
+        if scope["method"] in _WITHOUT_BODY:
+            await (self._in_turn(scope, b"", receive, send) if is_large else self._app(scope, receive, send))
             return
         headers = Headers(scope=scope)
         is_file = _FILE.fullmatch(scope["path"]) is not None
@@ -66,19 +77,39 @@ class BodyGuard:
             await body.response()(scope, receive, send)
             return
         scope.setdefault("state", {})["request_bytes"] = len(body)
-        if not is_file:
+        if is_file or is_large or len(body) > _LARGE:
+            await self._in_turn(scope, body, receive, send, is_file=is_file)
+        else:
             await self._answer(scope, body, receive, send)
-            return
+
+    async def _in_turn(
+        self, scope: Scope, body: bytes, receive: Receive, send: Send, *, is_file: bool = False
+    ) -> None:
+        """Answer when it is the turn of this request, which ends with the work: sending may take a client long."""
+        turn = self._file_turn if is_file else self._large_turn
+        seconds = self._limits.file_seconds if is_file else self._limits.answer_seconds
         try:
-            async with asyncio.timeout(self._limits.file_seconds):
-                await self._file_turn.acquire()
+            async with asyncio.timeout(seconds):
+                await turn.acquire()
         except TimeoutError:
-            await _files_before(self._limits.file_seconds).response()(scope, receive, send)
+            await _others_before(seconds).response()(scope, receive, send)
             return
+        has_turn = True
+
+        def end_turn() -> None:
+            nonlocal has_turn
+            if has_turn:
+                has_turn = False
+                turn.release()
+
+        async def send_after(message: Message) -> None:
+            end_turn()
+            await send(message)
+
         try:
-            await self._answer(scope, body, receive, send)
+            await self._answer(scope, body, receive, send_after)
         finally:
-            self._file_turn.release()
+            end_turn()
 
     async def _answer(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
         """Answer; stop where the client goes: else what nobody waits for any more holds up the others."""
@@ -147,11 +178,11 @@ def _too_slow(seconds: float) -> Problem:
     )
 
 
-def _files_before(seconds: float) -> Problem:
+def _others_before(seconds: float) -> Problem:
     return Problem(
         503,
         "too_busy",
-        f"files of others were not read within {seconds:g} seconds",
+        f"large requests of others took more than {seconds:g} seconds",
         "send it again in a while",
         {"Retry-After": "5"},
     )
