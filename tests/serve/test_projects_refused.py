@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from nymlink.index.index import Index
+from nymlink.serve.projects import background
+from nymlink.serve.routes import project_files
 from nymlink.serve.settings import Limits
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import TableBuilder
@@ -213,6 +216,36 @@ def test_a_project_without_its_index_can_be_read(folder: Path) -> None:
     # The same vocabulary under another name is the same.
     with serving(projects=folder, indexes={"renamed": other, "toy": PLAIN}) as client:
         assert client.get("/projects/a").json()["index"]["served_as"] == "renamed"
+
+
+def test_what_is_added_while_a_project_is_rebased_is_linked_to_the_new_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    builder = TableBuilder()
+    builder.concept("T:99")
+    builder.name("T:99", "Heart attack", lang="en", kind="preferred")
+    other = Index.build(Vocabulary.of((Source("toy", "table", version="2"), builder.build())), encoder=None)
+    table = "".join(f"heart attack {number}\n" for number in range(300)).encode()
+    rebase, linked = project_files.rebase, background.link_waiting
+
+    def slowly(*given: Any, **more: Any) -> None:
+        time.sleep(0.3)
+        linked(*given, **more)
+
+    def rebase_later(*given: Any) -> dict[str, int]:
+        # The request that adds a table has seen the old index.
+        assert client.post("/projects/a/files", content=b"diagnosis\n" + table, headers=FILE).status_code == 200
+        return rebase(*given)
+
+    monkeypatch.setattr(background, "link_waiting", slowly)
+    monkeypatch.setattr(project_files, "rebase", rebase_later)
+    with serving(projects=tmp_path, indexes={"toy": PLAIN, "other": other}) as client:
+        make(client)
+        client.post("/projects/a/rebase", json={"index": "other"})
+        wait_for_links(client)
+        terms = client.get("/projects/a/terms?limit=200").json()["terms"]
+        found = {candidate["id"] for term in terms for candidate in term["candidates"]}
+        assert found == {"T:99"}
 
 
 def test_a_full_disk_is_said_and_loses_nothing(api: TestClient) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from threading import Event, Lock, Thread
 from typing import Final
@@ -29,12 +30,19 @@ class _StoppedError(Exception):
 
 
 class BackgroundLinking:
-    """Links the waiting terms of a project, through the linker that all requests share."""
+    """Links the waiting terms of a project, through the linker that all requests share.
 
-    def __init__(self, project: Project) -> None:
+    Args:
+        project: opened to write.
+        index: gives the index that the project is linked to now, or raises ReadOnlyError.
+    """
+
+    def __init__(self, project: Project, index: Callable[[], ServedIndex]) -> None:
         self._project = project
+        self._index = index
         self._turn = Lock()
         self._stop = Event()
+        self._paused = 0
         self._thread: Thread | None = None
         self._rate: float | None = None
         self._problem: str | None = None
@@ -49,16 +57,21 @@ class BackgroundLinking:
             counted = replace(counted, state="stopped")
         return replace(counted, problem=self._problem)
 
-    def resume(self, served: ServedIndex) -> None:
-        """Go on after a start, unless someone stopped it."""
-        if not self._project.property(_STOPPED):
-            self._start(served)
+    def resume(self) -> None:
+        """Go on after a start, unless someone stopped it.
 
-    def go_on(self, served: ServedIndex) -> None:
-        """Go on, also where it was stopped."""
+        Raises:
+            ReadOnlyError: the index of the project is another one now, or not here.
+        """
+        if not self._project.property(_STOPPED):
+            self._start()
+
+    def go_on(self) -> None:
+        """Go on, also where it was stopped; errors are those of :meth:`resume`."""
+        self._index()
         if self._project.property(_STOPPED):
             self._project.set_property(_STOPPED, False)
-        self._start(served)
+        self._start()
 
     def cancel(self) -> None:
         """Stop it until someone goes on."""
@@ -68,14 +81,32 @@ class BackgroundLinking:
     def end(self) -> None:
         """Stop it until the next start; what is linked is saved."""
         with self._turn:
-            self._stop.set()
-            if self._thread is not None:
-                self._thread.join()
+            self._wait_for_end()
 
-    def _start(self, served: ServedIndex) -> None:
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Link nothing during the block, whoever asks for it: what is found is about to change."""
         with self._turn:
-            if self._thread is not None and self._thread.is_alive() and not self._stop.is_set():
+            self._paused += 1
+            self._wait_for_end()
+        try:
+            yield
+        finally:
+            with self._turn:
+                self._paused -= 1
+            with suppress(NymlinkError):
+                self.resume()
+
+    def _wait_for_end(self) -> None:
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _start(self) -> None:
+        with self._turn:
+            if self._paused or (self._thread is not None and self._thread.is_alive() and not self._stop.is_set()):
                 return
+            served = self._index()
             self._stop.clear()
             self._problem = self._rate = None
             self._thread = Thread(target=self._work, args=(served,), name="project-linking", daemon=True)

@@ -36,7 +36,7 @@ class ServedProject:
     def __init__(self, name: str, project: Project, indexes: ServedIndexes) -> None:
         self.name = name
         self.project = project
-        self.linking = BackgroundLinking(project)
+        self.linking = BackgroundLinking(project, self.require_index)
         self.learning = Lock()
         self.served: ServedIndex | None
         self.index_state: IndexState
@@ -64,7 +64,7 @@ class ServedProject:
     def resume(self) -> None:
         """Go on linking after a start, where it can be."""
         if self.served is not None and self.index_state == "same":
-            self.linking.resume(self.served)
+            self.linking.resume()
 
     def describe_index(self) -> dict[str, Any]:
         """Describe the index that it is linked to, and whether that is here, as JSON values."""

@@ -8,7 +8,6 @@ from typing import Final
 from fastapi import APIRouter, Response
 from pydantic import Field
 
-from nymlink.core.errors import NymlinkError
 from nymlink.project.learning.learn import forget, learn
 from nymlink.project.learning.names_table import write_names
 from nymlink.serve.routes.parts import Fields, json_answer
@@ -27,18 +26,13 @@ class Learning(Fields):
 def post_learn(opened: OpenProject, wanted: Learning) -> Response:
     """Learn from what was decided, or forget that; undecided terms are then linked again in the background."""
     served = opened.require_index()
-    with opened.learning:
-        opened.linking.end()
-        report = None
-        try:
-            if wanted.forget:
-                forget(opened.project)
-            else:
-                report = learn(opened.project, served.index).report
-        except NymlinkError:
-            opened.linking.resume(served)
-            raise
-        opened.linking.go_on(served)
+    report = None
+    with opened.learning, opened.linking.paused():
+        if wanted.forget:
+            forget(opened.project)
+        else:
+            report = learn(opened.project, served.index).report
+    opened.linking.go_on()
     return json_answer({"learned": report, "progress": opened.linking.progress.to_dict()})
 
 

@@ -13,7 +13,6 @@ from urllib.parse import quote
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 
-from nymlink.core.errors import NymlinkError
 from nymlink.linking.writers import LINK_FORMATS
 from nymlink.linking.writers.files import TEXT_ERRORS
 from nymlink.project.export.export import export_formats, export_project
@@ -149,12 +148,8 @@ def post_rebase(request: Request, opened: OpenProject, new: NewRelease) -> Respo
     """Link a project to another index; tell what became of the concepts that terms were given."""
     indexes = indexes_of(request)
     served = indexes.named(new.index or opened.project.index.name)
-    opened.linking.end()
-    try:
+    with opened.linking.paused():
         changed = rebase(opened.project, IndexReference.of(served.name, served.index), served.vocabulary)
-    except NymlinkError:
-        opened.resume()
-        raise
-    opened.find_index(indexes)
-    opened.linking.go_on(served)
+        opened.find_index(indexes)
+    opened.linking.go_on()
     return json_answer({"changed": changed})

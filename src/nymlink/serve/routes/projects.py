@@ -161,7 +161,7 @@ def add_file(
         vocabulary=served.vocabulary,
         claim=claim.add,
     )
-    opened.linking.go_on(served)
+    opened.linking.go_on()
     return json_answer(added)
 
 
@@ -175,7 +175,7 @@ def cancel(opened: OpenProject) -> Response:
 @router.post("/{name}/continue", summary="Go on linking")
 def go_on(opened: OpenProject) -> Response:
     """Link what waits."""
-    opened.linking.go_on(opened.require_index())
+    opened.linking.go_on()
     return json_answer({"progress": opened.linking.progress.to_dict()})
 
 
