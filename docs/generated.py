@@ -10,7 +10,7 @@ import click
 from nymlink.cli import nymlink
 from nymlink.rank.features import FEATURES, Feature
 from nymlink.rerank import evidence
-from nymlink.sources.table import TABLE
+from nymlink.sources.source import TABLE
 
 WIDTH: Final = 100
 """Columns of the help texts."""

@@ -12,12 +12,10 @@ import numpy as np
 
 from nymlink.core.store.arrays import Bools, Ints
 from nymlink.core.store.atomic import atomic_file
-from nymlink.index.fusion.hits import NONE, Scores
+from nymlink.index.hits import NONE, Scores
 from nymlink.index.index import Index
-from nymlink.rank.concept_table import ConceptTable
 from nymlink.rank.features import features_of
-from nymlink.rank.question import Question
-from nymlink.rank.retrieval import Retrieved, retrieve
+from nymlink.rank.retrieval import ConceptTable, Question, Retrieved, retrieve
 
 _NAMES: Final = 3
 """Names of a candidate that are kept: the two that are nearest, and its surest one."""

@@ -22,15 +22,14 @@ import numpy as np
 from nymlink.core.store.atomic import atomic_file
 from nymlink.corpus.model import Corpus
 from nymlink.corpus.read import read_corpus
-from nymlink.encode.cache.embedding_cache import EmbeddingCache
+from nymlink.encode.cached_vectors import EmbeddingCache
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.embedded import MINI
-from nymlink.encode.model.installed import calibration_file
-from nymlink.evaluation.calibration.absent_names import draw_absent_names
-from nymlink.evaluation.calibration.calibration_metrics import COVERAGES, Reliability
-from nymlink.evaluation.calibration.fit_calibration import fit_calibration
+from nymlink.encode.model.folder import MINI, calibration_file
+from nymlink.evaluation.calibration_data import draw_absent_names
+from nymlink.evaluation.calibration_metrics import COVERAGES, Reliability
+from nymlink.evaluation.fit_calibration import fit_calibration
 from nymlink.index.index import Index
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.normalise import normalise
 from nymlink.vocabulary.read import read_vocabulary
 
 ARCHIVES: Final = {

@@ -29,9 +29,9 @@ from nymlink.core.problems import Problems
 from nymlink.core.store.atomic import atomic_file
 from nymlink.encode.encoder import Encoder
 from nymlink.pairs.pairs import PAIRS
-from nymlink.text.normalisation.normalise import normalise
-from nymlink.train.names.encoder_evaluation import memoised, open_evaluations
-from nymlink.train.names.train_sap import train_sap
+from nymlink.text.normalise import normalise
+from nymlink.train.names.encoder_training import memoised, open_evaluations
+from nymlink.train.names.pair_trainings import train_sap
 from nymlink.train.settings.common import HeldOutCorpus
 from nymlink.train.settings.encoder_recipes import SapSettings
 from nymlink.vocabulary.vocabulary import Vocabulary

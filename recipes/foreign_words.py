@@ -21,11 +21,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from nymlink.text.english.known_words import FOREIGN, common_words, known_words
-from nymlink.text.english.recognition import without_accents
-from nymlink.text.english.stop_words import stop_words
-from nymlink.text.normalisation.normalise import normalise
-from nymlink.text.slips import is_slip, may_be_misspelt
+from nymlink.text.english.words import FOREIGN, common_words, known_words, stop_words, without_accents
+from nymlink.text.normalise import normalise
+from nymlink.text.spelling import is_slip, may_be_misspelt
 from recipes.words import GENERAL, write
 
 TABLES: Final = (

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nymlink.pairs.pairs import PAIRS, Pairs
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.normalise import normalise
 from nymlink.vocabulary.mappings import read_mappings
 from nymlink.vocabulary.merge.merge import merge
 from nymlink.vocabulary.read import read_vocabulary

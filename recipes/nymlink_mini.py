@@ -19,11 +19,10 @@ import pyarrow.parquet as pq
 
 from nymlink.core.files import sha256
 from nymlink.core.store.atomic import atomic_file
-from nymlink.encode.export.onnx_export import export
 from nymlink.encode.model.average import average
-from nymlink.encode.model.embedded import MINI
-from nymlink.encode.model.installed import installed
-from nymlink.train.names.train_sap import train_sap
+from nymlink.encode.model.folder import MINI, installed
+from nymlink.encode.onnx_export import export
+from nymlink.train.names.pair_trainings import train_sap
 from nymlink.train.settings.encoder_recipes import SapSettings
 from nymlink.vocabulary.read import read_vocabulary
 from recipes import mixture

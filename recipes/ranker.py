@@ -29,18 +29,21 @@ import numpy as np
 
 from nymlink.core.store.atomic import atomic_file
 from nymlink.corpus.model import Corpus
-from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
+from nymlink.corpus.readers.common import CorpusOptions
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.embedded import MINI
-from nymlink.encode.model.installed import ranker_file
+from nymlink.encode.model.folder import MINI, ranker_file
 from nymlink.index.index import Index
 from nymlink.rank.ranker import Ranker
 from nymlink.rank.trees import Trees
-from nymlink.train.ranking.annotated import annotated_questions, unanswerable_questions
 from nymlink.train.ranking.boosting import BoostingSettings
-from nymlink.train.ranking.labelled import LabelledQuestions, learn_trees
-from nymlink.train.ranking.names_elsewhere import names_elsewhere
+from nymlink.train.ranking.labelled import (
+    LabelledQuestions,
+    annotated_questions,
+    learn_trees,
+    unanswerable_questions,
+)
+from nymlink.train.ranking.left_out import names_elsewhere
 from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.vocabulary import Vocabulary
 from recipes.calibration import foreign_names, unpacked

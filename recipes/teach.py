@@ -36,20 +36,18 @@ from torch import Tensor
 from torch.nn import functional
 
 from nymlink.core.problems import Problems
-from nymlink.core.terminal.progress import track
+from nymlink.core.terminal import track
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.embedded import MINI
-from nymlink.encode.model.installed import installed_ranker
-from nymlink.encode.model.tokens.token_batches import tokenise
+from nymlink.encode.model.folder import MINI, installed_ranker
+from nymlink.encode.model.tokenizer import tokenise
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.index.index import Index
 from nymlink.rank.ranker import Ranker, softmax
 from nymlink.text.languages import rules_of
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.normalise import normalise
 from nymlink.train.engine.gradient_cache import EncodedBatch
-from nymlink.train.engine.optimiser import LearningRate, adamw
-from nymlink.train.engine.precision import Precision
-from nymlink.train.ranking.names_elsewhere import draw_names_elsewhere
+from nymlink.train.engine.optimiser import LearningRate, Precision, adamw
+from nymlink.train.ranking.left_out import draw_names_elsewhere
 from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.vocabulary import Vocabulary
 from recipes.asked import Asked, kept

@@ -20,10 +20,9 @@ from pathlib import Path
 from typing import Final
 
 from nymlink.core.store.atomic import atomic_file
-from nymlink.encode.model.embedded import MINI
-from nymlink.encode.model.installed import installed
-from nymlink.text.english.known_words import CLINICAL, COMMON, FOLDER, ORDINARY, PRODUCTS, SHORTEST, WORDS
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.encode.model.folder import MINI, installed
+from nymlink.text.english.words import CLINICAL, COMMON, FOLDER, ORDINARY, PRODUCTS, SHORTEST, WORDS
+from nymlink.text.normalise import normalise
 
 SHARE_ALIKE: Final = ("drugcentral", "pharmgkb_drug")
 """Tables left out for their licence; their drugs, which no list has seen, also check the lists."""

@@ -16,7 +16,7 @@ import pytest
 import nymlink
 from docs import generated
 from nymlink.corpus.readers import CORPUS_FORMATS
-from nymlink.index.sparse.presets import PRESETS
+from nymlink.index.sparse.settings import PRESETS
 from nymlink.linking.writers import LINK_FORMATS
 from nymlink.rank.features import FEATURES, Feature
 from nymlink.rerank import evidence

@@ -145,8 +145,8 @@ def speed(data: str, folder: str, documents: int, processes: int, fuzzy: bool) -
     The first quarter is left out because processes start meanwhile, which takes some seconds.
     """
     from nymlink.annotation.annotator import Annotator
+    from nymlink.annotation.parallel import annotate_stream
     from nymlink.annotation.settings import AnnotatorSettings
-    from nymlink.annotation.streams.parallel import annotate_stream
 
     annotator = Annotator.load(Path(folder) / "hpo", AnnotatorSettings(fuzzy=fuzzy))
     texts = list(_abstracts(data, folder, documents))

@@ -23,16 +23,16 @@ import psutil
 from nymlink.cli import main as command_line
 
 _MODULES: Final = (
-    *("nymlink.cli.link.link", "nymlink.encode.backends.onnx", "onnxruntime"),
-    *("nymlink.cli.pairs", "nymlink.cli.vocab.build", "nymlink.cli.vocab.merge", "nymlink.cli.vocab.subset"),
-    *("nymlink.cli.vocab.search", "nymlink.cli.index", "nymlink.cli.encoder", "nymlink.cli.verify"),
-    *("nymlink.cli.project.new", "nymlink.cli.project.add", "nymlink.cli.project.export", "nymlink.cli.bulk.link"),
-    *("nymlink.cli.project.import_decisions", "nymlink.cli.annotate.annotate", "pyarrow.parquet"),
+    *("nymlink.cli.link.link", "nymlink.encode.onnx_backend", "onnxruntime"),
+    *("nymlink.cli.pairs", "nymlink.cli.vocab", "nymlink.cli.vocab_merge", "nymlink.cli.vocab"),
+    *("nymlink.cli.vocab", "nymlink.cli.index", "nymlink.cli.encoder", "nymlink.cli.verify"),
+    *("nymlink.cli.project", "nymlink.cli.project", "nymlink.cli.project_decisions", "nymlink.cli.bulk"),
+    *("nymlink.cli.project_decisions", "nymlink.cli.annotate", "pyarrow.parquet"),
     *("nymlink.cli.serve", "nymlink.serve.app", "nymlink.serve.server"),
 )
 _TORCH: Final = (
-    *("torch", "transformers", "nymlink.cli.train", "nymlink.encode.backends.torch"),
-    *("nymlink.rerank.cross.cross_encoder", "nymlink.rerank.dual.dual_encoder"),
+    *("torch", "transformers", "nymlink.cli.train", "nymlink.encode.torch_backend"),
+    *("nymlink.rerank.cross_encoder", "nymlink.rerank.dual_encoder"),
 )
 _PORT: Final = re.compile(r"(?<=127\.0\.0\.1:)\d+")
 

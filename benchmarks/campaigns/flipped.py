@@ -29,11 +29,10 @@ from benchmarks.campaigns.commands import Result, prepare, run
 from benchmarks.campaigns.small_project import make_project
 from benchmarks.common.inputs import data_root
 from nymlink.bulk.job import run_job
-from nymlink.bulk.tasks.link_task import LinkTask
-from nymlink.encode.cache.embedding_cache import EmbeddingCache
+from nymlink.bulk.tasks import LinkTask
+from nymlink.encode.cached_vectors import EmbeddingCache
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.embedded import MINI
-from nymlink.encode.model.installed import installed
+from nymlink.encode.model.folder import MINI, installed
 from nymlink.index.index import Index
 from nymlink.vocabulary.read import open_vocabulary
 
@@ -124,7 +123,7 @@ def _train(folder: Path) -> None:
     """Make a training, with its checkpoints."""
     from tests.train.runs import sap_settings, workplace
 
-    from nymlink.train.names.train_sap import train_sap
+    from nymlink.train.names.pair_trainings import train_sap
 
     (folder / "workplace").mkdir()
     train_sap(sap_settings(workplace(folder / "workplace"), folder / "training", checkpoint_minutes=0))
@@ -134,7 +133,7 @@ def _make_reranker(folder: Path, base: Path) -> None:
     import torch
     from transformers import BertConfig, BertModel
 
-    from nymlink.rerank.cross.cross_encoder import CrossEncoder, CrossEncoderConfig
+    from nymlink.rerank.cross_encoder import CrossEncoder, CrossEncoderConfig
 
     torch.manual_seed(0)
     shape = BertConfig(

@@ -23,7 +23,7 @@ _UNCHECKED: Final = (
 
 
 def _make(folder: Path) -> None:
-    from nymlink.encode.model.embedded import MINI
+    from nymlink.encode.model.folder import MINI
     from nymlink.index.index import Index
     from nymlink.vocabulary.read import open_vocabulary
 

@@ -8,17 +8,17 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.campaigns.small_project import make_project
-from nymlink.bulk.rows.sources import ROW_FORMATS, cut_sources, open_sources
+from nymlink.bulk.sources import ROW_FORMATS, cut_sources, open_sources
 from nymlink.cli.link.input_rows import line_batches, open_table
 from nymlink.core.files import open_buffered
 from nymlink.core.problems import Problems
 from nymlink.corpus.read import read_documents
 from nymlink.corpus.readers import CORPUS_FORMATS
-from nymlink.pairs.read_pairs import read_pairs
-from nymlink.project.importing.apply import import_decisions
+from nymlink.pairs.files import read_pairs
+from nymlink.project.columns import find_roles
+from nymlink.project.import_decisions import import_decisions
 from nymlink.project.project import Project
-from nymlink.project.tables.columns import find_roles
-from nymlink.project.tables.sheet import read_sheet
+from nymlink.project.sheet import read_sheet
 from nymlink.vocabulary.mappings import read_mappings
 from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS

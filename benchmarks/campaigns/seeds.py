@@ -19,7 +19,7 @@ from tests.contract.vocabulary_samples import SAMPLES as VOCABULARIES
 from benchmarks.campaigns.small_project import make_project
 from benchmarks.common.inputs import data_root
 from nymlink.pairs.pairs import PAIRS
-from nymlink.project.export.export import export_project
+from nymlink.project.export import export_project
 from nymlink.project.project import Project
 
 Files = Mapping[str, bytes]

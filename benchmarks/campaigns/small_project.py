@@ -8,11 +8,11 @@ from typing import Final
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 from nymlink.project.add_file import add_table
+from nymlink.project.decisions import decide
 from nymlink.project.index_reference import IndexReference
-from nymlink.project.linking import link_waiting
+from nymlink.project.links import link_waiting
 from nymlink.project.model import Target
 from nymlink.project.project import Project
-from nymlink.project.review.decisions import decide
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common import apart, inputs, report
-from nymlink.encode.model.embedded import MINI
+from nymlink.encode.model.folder import MINI
 
 _PASSES = 5
 

@@ -93,7 +93,7 @@ def build_vocabulary(source: str, directory: str) -> dict[str, Any]:
 
 def build_index(directory: str, name: str, *, encoder: str | None = None) -> dict[str, Any]:
     """Build an index of the vocabulary of a directory, with the vectors kept there, and measure the time."""
-    from nymlink.encode.cache.embedding_cache import EmbeddingCache
+    from nymlink.encode.cached_vectors import EmbeddingCache
     from nymlink.index.index import Index
     from nymlink.vocabulary.vocabulary import Vocabulary
 

@@ -20,9 +20,9 @@ import pyarrow.compute as pc
 
 from benchmarks.common.inputs import unpack
 from nymlink.corpus.model import Corpus, Mention
-from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus
-from nymlink.vocabulary.enrich.enrich import enrich
+from nymlink.corpus.readers.common import CorpusOptions
+from nymlink.vocabulary.enrich import enrich
 from nymlink.vocabulary.hierarchy import flatten_lists
 from nymlink.vocabulary.merge.identifiers import canonical
 from nymlink.vocabulary.model import Source
@@ -93,7 +93,7 @@ class Task:
         dictionary: its path, below the data folder if not absolute.
         corpus: the path of a file, or of an archive.
         parts: files or folders of an archive; each is a corpus, all of one kind (folds).
-        columns: columns of a mention table, see :class:`~nymlink.corpus.options.CorpusOptions`.
+        columns: columns of a mention table, see :class:`~nymlink.corpus.readers.common.CorpusOptions`.
         read: reader of the dictionary.
         languages: languages of the names to search; ``None`` for all.
         known_only: whether mentions with ids unknown to the dictionary are left out, not scored as wrong.

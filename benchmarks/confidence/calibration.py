@@ -22,12 +22,11 @@ from scipy.optimize import isotonic_regression
 from benchmarks.common import report
 from benchmarks.common.inputs import data_root
 from benchmarks.common.tasks import MEDIC, bc5cdr, load, ncbi
-from nymlink.evaluation.calibration.calibration_data import LabelledMentions, label_mentions
-from nymlink.evaluation.calibration.calibration_metrics import Reliability
-from nymlink.evaluation.calibration.fit_calibration import fit_weights, with_unanswerable
+from nymlink.evaluation.calibration_data import LabelledMentions, label_mentions
+from nymlink.evaluation.calibration_metrics import Reliability
+from nymlink.evaluation.fit_calibration import fit_weights, with_unanswerable
 from nymlink.index.index import Index
-from nymlink.linking.confidence.calibration import Calibration, Confidences
-from nymlink.linking.confidence.evidence import FEATURES
+from nymlink.linking.calibration import FEATURES, Calibration, Confidences
 
 Way = Callable[[LabelledMentions, LabelledMentions], Confidences]
 

@@ -30,22 +30,22 @@ from benchmarks.common.inputs import data_root
 from benchmarks.common.tasks import MEDIC, Task, askapatient, bc5cdr, gsc, label_ontology, load, mondo, ncbi
 from benchmarks.confidence.trust_sets import JUNK, names_of, turned_names
 from nymlink.corpus.model import Corpus
-from nymlink.encode.cache.embedding_cache import EmbeddingCache
-from nymlink.encode.model.embedded import MINI
-from nymlink.evaluation.calibration.absent_names import draw_absent_names
-from nymlink.evaluation.calibration.calibration_data import (
+from nymlink.encode.cached_vectors import EmbeddingCache
+from nymlink.encode.model.folder import MINI
+from nymlink.evaluation.calibration_data import (
     LabelledMentions,
+    draw_absent_names,
     label_absent_names,
     label_left_out,
     label_mentions,
 )
-from nymlink.evaluation.calibration.fit_calibration import ABSENT, LEFT_OUT, reliability_of
-from nymlink.evaluation.gold import GoldResolver
+from nymlink.evaluation.fit_calibration import ABSENT, LEFT_OUT, reliability_of
+from nymlink.evaluation.outcomes import GoldResolver
 from nymlink.index.index import Index
 from nymlink.index.plan import Plan
-from nymlink.linking.confidence.calibration import Calibration
+from nymlink.linking.calibration import Calibration
 from nymlink.linking.linker import Linker
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.normalise import normalise
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.tables import TableBuilder

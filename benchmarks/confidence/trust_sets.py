@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from nymlink.index.index import Index
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.normalise import normalise
 from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.vocabulary import Vocabulary
 

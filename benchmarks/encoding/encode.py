@@ -46,9 +46,9 @@ def prepare(source: str, model: str, folder: str, *, count: int, seed: int) -> d
     """
     import torch
 
-    from nymlink.encode.export.onnx_export import export
-    from nymlink.encode.model.tokens.token_batches import tokenise
+    from nymlink.encode.model.tokenizer import tokenise
     from nymlink.encode.model.torch_model import TorchModel
+    from nymlink.encode.onnx_export import export
     from nymlink.vocabulary.read import read_vocabulary
 
     vocabulary = read_vocabulary(source)
@@ -90,7 +90,7 @@ def release(folder: str, model: str, *, share: int) -> dict[str, Any]:
     import torch
     from transformers import AutoModel, AutoTokenizer
 
-    from nymlink.encode.model.quiet import quiet_transformers
+    from nymlink.encode.model.torch_model import quiet_transformers
 
     with quiet_transformers():
         tokenizer = AutoTokenizer.from_pretrained(model, trust_remote_code=False)
@@ -115,7 +115,7 @@ def sentence_transformers(folder: str, model: str, *, share: int) -> dict[str, A
     """Encode as sentence-transformers does: sorted by length, 128 names at a time, padded to the longest."""
     from sentence_transformers import SentenceTransformer
 
-    from nymlink.encode.model.quiet import quiet_transformers
+    from nymlink.encode.model.torch_model import quiet_transformers
 
     with quiet_transformers():
         network = SentenceTransformer(model, device="cpu")

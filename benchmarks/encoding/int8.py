@@ -18,11 +18,11 @@ from benchmarks.common import report
 from benchmarks.common.inputs import base, data_root
 from benchmarks.common.tasks import MEDIC, Task, bc5cdr, load, ncbi
 from benchmarks.linking.bars import readings
-from nymlink.encode.cache.embedding_cache import EmbeddingCache
+from nymlink.encode.cached_vectors import EmbeddingCache
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.export.onnx_export import export
-from nymlink.encode.model.embedded import MINI
-from nymlink.index.fusion.fusion import DENSE, Fusion
+from nymlink.encode.model.folder import MINI
+from nymlink.encode.onnx_export import export
+from nymlink.index.fusion import DENSE, Fusion
 from nymlink.index.index import Index
 from nymlink.vocabulary.read import read_vocabulary
 

@@ -111,10 +111,9 @@ def link(encoder: str, cache: str, library: str | None) -> dict[str, Any]:
     _import_runtime(library)
     from benchmarks.common.inputs import data_root
     from benchmarks.common.tasks import DEVELOPMENT, load
-    from nymlink.encode.cache.embedding_cache import EmbeddingCache
+    from nymlink.encode.cached_vectors import EmbeddingCache
     from nymlink.encode.encoder import Encoder
-    from nymlink.encode.model.embedded import MINI
-    from nymlink.encode.model.installed import installed_ranker
+    from nymlink.encode.model.folder import MINI, installed_ranker
     from nymlink.evaluation.evaluation import evaluate
     from nymlink.index.index import Index
 

@@ -18,12 +18,12 @@ from typing import Any, Final
 
 from benchmarks.common import inputs, report
 from nymlink.project.add_file import add_table
-from nymlink.project.export.export import export_project
+from nymlink.project.decisions import decide
+from nymlink.project.export import export_project
 from nymlink.project.index_reference import IndexReference
 from nymlink.project.model import Target
 from nymlink.project.project import Project
-from nymlink.project.review.decisions import decide
-from nymlink.project.review.terms import TermFilter, list_terms
+from nymlink.project.terms import TermFilter, list_terms
 
 SEED: Final = 0
 ANEW: Final = 100

@@ -26,8 +26,7 @@ from typing import Any
 
 from benchmarks.common import report
 from nymlink.xlbel.build import BuildCounts
-from nymlink.xlbel.dump import DumpReader, read_site
-from nymlink.xlbel.titles import normalise_title
+from nymlink.xlbel.dump import DumpReader, normalise_title, read_site
 from nymlink.xlbel.wikitext import link_targets, parse_lines
 
 _BUILD = (

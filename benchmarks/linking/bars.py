@@ -37,18 +37,15 @@ from benchmarks.ranking.ranked_encoders import UNTRAINED, ranker_of
 from nymlink.core.store.atomic import atomic_file
 from nymlink.core.store.manifest import MANIFEST
 from nymlink.corpus.model import Corpus
-from nymlink.encode.cache.embedding_cache import EmbeddingCache
+from nymlink.encode.cached_vectors import EmbeddingCache
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.embedded import MINI
-from nymlink.encode.model.installed import installed_ranker
+from nymlink.encode.model.folder import MINI, installed_ranker
 from nymlink.evaluation.breakdown import UNSEEN
 from nymlink.evaluation.evaluation import evaluate
-from nymlink.evaluation.gold import GoldResolver
-from nymlink.evaluation.metrics import accuracy, as_array
-from nymlink.evaluation.outcomes import outcomes
-from nymlink.index.fusion.fusion import DENSE, EXACT_MATCH, METHODS, WEIGHTED, Fusion
+from nymlink.evaluation.outcomes import GoldResolver, accuracy, as_array, outcomes
+from nymlink.index.fusion import DENSE, EXACT_MATCH, METHODS, WEIGHTED, Fusion
 from nymlink.index.index import Index
-from nymlink.index.sparse.presets import DEFAULT_PRESET, preset
+from nymlink.index.sparse.settings import DEFAULT_PRESET, preset
 
 Figures = Mapping[str, Any]
 """An evaluation as JSON values."""

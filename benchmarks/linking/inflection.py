@@ -20,8 +20,7 @@ from benchmarks.common import report
 from benchmarks.common.inputs import data_root
 from nymlink.corpus.read import read_corpus
 from nymlink.text.languages import rules_of
-from nymlink.text.normalisation.folding import fold
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.normalise import fold, normalise
 
 LANGUAGES: Final = ("de", "es", "fi", "ru", "tr")
 TABLES: Final = ("vocabularies/*.tsv.gz", "multilingual/*.tsv.gz")

@@ -24,7 +24,7 @@ from nymlink.core.files import read_lines
 from nymlink.core.problems import Problems
 from nymlink.corpus import read_documents
 from nymlink.corpus.model import Document, Mention
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.normalise import normalise
 from nymlink.text.prepare import prepare_document
 from nymlink.text.spelling import read_table
 

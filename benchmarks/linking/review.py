@@ -29,16 +29,16 @@ from benchmarks.common.inputs import data_root, unpack
 from benchmarks.common.tasks import askapatient, gsc, label_ontology, load
 from nymlink.corpus.model import Corpus, Mention
 from nymlink.corpus.read import read_corpus
-from nymlink.evaluation.gold import GoldResolver
+from nymlink.evaluation.outcomes import GoldResolver
 from nymlink.index.index import Index
 from nymlink.linking.default import default_index
 from nymlink.plot.figure import save_figure
 from nymlink.plot.review_curves import draw_review_curves
-from nymlink.project.learning.learn import learn_from
-from nymlink.project.learning.learned import Learned, LearnedLinker
-from nymlink.project.learning.lessons import Lesson
+from nymlink.project.learn import learn_from
+from nymlink.project.learned import Learned, LearnedLinker
+from nymlink.project.lessons import Lesson
 from nymlink.project.model import Target
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.normalise import normalise
 
 WANTED: Final = 0.95
 STEP: Final = 25

@@ -30,7 +30,7 @@ from benchmarks.common.inputs import data_root
 from benchmarks.linking.symbol_variants import FAMILIES, GENE_FAMILIES
 from benchmarks.peers.environments import NotInstalledError, install
 from benchmarks.peers.roster import GILDA
-from nymlink.encode.model.embedded import MINI
+from nymlink.encode.model.folder import MINI
 
 VOCABULARIES: Final = {
     "hgnc": "HGNC",

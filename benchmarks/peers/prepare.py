@@ -47,7 +47,7 @@ def linking(tasks: list[str], folder: str, *, limit: int | None) -> dict[str, An
         limit: most mentions of a task.
     """
     from benchmarks.common.tasks import DEVELOPMENT, TEST, first, load
-    from nymlink.evaluation.gold import GoldResolver
+    from nymlink.evaluation.outcomes import GoldResolver
     from nymlink.index.entries.entries import Entries
     from nymlink.linking.queries import queries
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from benchmarks.common.inputs import base
 from benchmarks.peers.dictionary import BLOCK
 from benchmarks.peers.vectors import BASE
-from nymlink.encode.model.embedded import FOLDER, MINI
+from nymlink.encode.model.folder import FOLDER, MINI
 
 GILDA: Final = "gilda==1.6.1"
 

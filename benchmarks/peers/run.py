@@ -31,7 +31,7 @@ from benchmarks.peers.environments import NotInstalledError, environment
 from benchmarks.peers.prepare import SEED
 from benchmarks.peers.roster import ANNOTATORS, LINKERS, Peer, weights
 from benchmarks.peers.steps import Steps
-from nymlink.encode.model.embedded import MINI
+from nymlink.encode.model.folder import MINI
 
 SIZES: Final = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 MINUTES: Final = 5.0

@@ -67,9 +67,9 @@ def copy(folder: str, store: str) -> dict[str, Any]:
     """Write the vectors that nymlink has made for a dictionary, in the order of its names, to a store."""
     import numpy as np
 
-    from nymlink.encode.cache.embedding_cache import EmbeddingCache
+    from nymlink.encode.cached_vectors import EmbeddingCache
     from nymlink.encode.encoder import Encoder
-    from nymlink.encode.model.embedded import MINI
+    from nymlink.encode.model.folder import MINI
 
     place = Path(store)
     place.mkdir(parents=True, exist_ok=True)

@@ -8,11 +8,11 @@ from typing import Final
 
 from benchmarks.common.tasks import Task, load
 from nymlink.corpus.model import Corpus, Document, Mention
-from nymlink.encode.model.embedded import MINI
-from nymlink.evaluation.gold import GoldResolver
+from nymlink.encode.model.folder import MINI
+from nymlink.evaluation.outcomes import GoldResolver
 from nymlink.index.index import Index
 from nymlink.linking.queries import queries
-from nymlink.train.ranking.names_elsewhere import draw_names_elsewhere
+from nymlink.train.ranking.left_out import draw_names_elsewhere
 from nymlink.vocabulary.vocabulary import Vocabulary
 from recipes.asked import Asked, Questions, kept
 from recipes.calibration import foreign_names

@@ -29,8 +29,8 @@ from benchmarks.ranking.name_questions import development, training
 from benchmarks.ranking.ranking import NOT_IN_MEAN, ranks_by, tasks
 from nymlink.core.store.arrays import Ints
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.export.onnx_export import export
-from nymlink.encode.model.embedded import MINI
+from nymlink.encode.model.folder import MINI
+from nymlink.encode.onnx_export import export
 from nymlink.evaluation.significance import mcnemar
 from nymlink.rank.ranker import Ranker
 from nymlink.rank.trees import Trees

@@ -24,16 +24,14 @@ from benchmarks.common.tasks import DEVELOPMENT, MEDIC, Task, askapatient, bc5cd
 from nymlink.core.store.arrays import Bools, Ints
 from nymlink.core.store.atomic import atomic_file
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.embedded import MINI
-from nymlink.encode.model.installed import installed_ranker
-from nymlink.evaluation.gold import GoldResolver
+from nymlink.encode.model.folder import MINI, installed_ranker
+from nymlink.evaluation.outcomes import GoldResolver
 from nymlink.evaluation.significance import mcnemar
-from nymlink.index.fusion.hits import Scores
+from nymlink.index.hits import Scores
 from nymlink.index.index import Index
 from nymlink.linking.queries import queries
 from nymlink.rank.ranker import Ranker
-from nymlink.train.ranking.annotated import annotated_questions
-from nymlink.train.ranking.labelled import LabelledQuestions, learn_trees
+from nymlink.train.ranking.labelled import LabelledQuestions, annotated_questions, learn_trees
 from nymlink.train.ranking.left_out import left_out_questions
 from recipes.ranker import ANNOTATED, ELSEWHERE, NAMES_WEIGHT, SETTINGS
 

@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import log_softmax
 
-from nymlink.rerank.candidate_pool import CONTEXT, document_support
+from nymlink.rerank.scorer import CONTEXT, document_support
 
 if TYPE_CHECKING:
     from nymlink.core.store.arrays import Bools
-    from nymlink.rerank.candidate_pool import CandidatePool
-    from nymlink.train.ranking.labelled_mentions import LabelledMentions
+    from nymlink.rerank.scorer import CandidatePool
+    from nymlink.train.ranking.fit_reranking import LabelledMentions
 
 Floats = npt.NDArray[np.float64]
 

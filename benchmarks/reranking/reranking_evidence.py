@@ -32,16 +32,16 @@ from benchmarks.reranking.reranking import SETS
 from nymlink.core.store.arrays import Bools
 from nymlink.core.store.atomic import atomic_file
 from nymlink.corpus.read import read_corpus
-from nymlink.evaluation.augmented_dictionary import augment
+from nymlink.evaluation.evaluation import augment
 from nymlink.evaluation.significance import mcnemar
-from nymlink.index.fusion.hits import NONE
+from nymlink.index.hits import NONE
 from nymlink.index.index import Index
 from nymlink.rank.trees import Trees
-from nymlink.rerank.candidate_pool import CONTEXT, CandidatePool
 from nymlink.rerank.evidence import KNOWN, NAMES, describe, ranker_log_odds, type_shares
 from nymlink.rerank.reranker import Reranker
+from nymlink.rerank.scorer import CONTEXT, CandidatePool
 from nymlink.train.ranking.boosting import BoostingSettings, boost
-from nymlink.train.ranking.labelled_mentions import LabelledMentions, label_candidates
+from nymlink.train.ranking.fit_reranking import LabelledMentions, label_candidates
 from nymlink.vocabulary.read import read_vocabulary
 
 INDEX: Final = "ranker alone"

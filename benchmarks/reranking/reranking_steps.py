@@ -17,7 +17,7 @@ from nymlink.core.store.atomic import atomic_file
 if TYPE_CHECKING:
     from nymlink.corpus.model import Corpus
     from nymlink.evaluation.outcomes import Rank
-    from nymlink.index.fusion.hits import Scores
+    from nymlink.index.hits import Scores
     from nymlink.index.index import Index
     from nymlink.rerank.passages import Passage
     from nymlink.rerank.reranker import Reranker
@@ -46,10 +46,10 @@ def build(dictionary: str, output: str, cache: str, *, names: str | None, encode
         encoder: encoder of dense search; ``None`` for sparse search.
     """
     from nymlink.corpus.read import read_corpus
-    from nymlink.encode.cache.embedding_cache import EmbeddingCache
+    from nymlink.encode.cached_vectors import EmbeddingCache
     from nymlink.encode.encoder import Encoder
-    from nymlink.evaluation.augmented_dictionary import augment
-    from nymlink.index.fusion.fusion import Fusion
+    from nymlink.evaluation.evaluation import augment
+    from nymlink.index.fusion import Fusion
     from nymlink.index.index import Index
     from nymlink.vocabulary.read import read_vocabulary
 
@@ -80,8 +80,7 @@ def train(
         settings: further settings.
     """
     from nymlink.train.engine.checkpoint import checkpoints
-    from nymlink.train.mentions.train_cross_encoder import train_cross_encoder
-    from nymlink.train.mentions.train_rerank import train_rerank
+    from nymlink.train.mentions.train_rerankers import train_cross_encoder, train_rerank
     from nymlink.train.settings.reranker_recipes import CrossEncoderSettings, RerankSettings
 
     common: dict[str, Any] = {"corpora": (corpus,), "index": index, "base": encoder, "output": output, **settings}
@@ -113,10 +112,10 @@ def measure(
     the time of encoding concepts.
     """
     from nymlink.corpus.read import read_corpus
-    from nymlink.evaluation.reranking.evaluate_reranking import evaluate_reranking
+    from nymlink.evaluation.reranking import evaluate_reranking
     from nymlink.index.index import Index
     from nymlink.linking.linker import Linker
-    from nymlink.rerank.dual.dual_scorer import DualScorer
+    from nymlink.rerank.dual_encoder import DualScorer
     from nymlink.rerank.reranker import Reranker
 
     opened, read = memoised(Index.load(index)), read_corpus(Path(corpus))
@@ -201,7 +200,7 @@ def held_out(
     index: Index, model: Reranker, halves: Sequence[Corpus], fitted: Sequence[RerankingFit]
 ) -> Sequence[Iterator[Rank]]:
     """Compute the ranks of the mentions of each half of a corpus, in the order learned for it."""
-    from nymlink.evaluation.reranking.evaluate_reranking import evaluate_reranking
+    from nymlink.evaluation.reranking import evaluate_reranking
     from nymlink.rerank.reranker import Reranker
 
     found = []
@@ -220,9 +219,9 @@ def held_out(
 def examples(corpus: str, index: str, chosen: list[dict[str, Any]]) -> dict[str, Any]:
     """Format mentions, marked in their sentences, with concepts and their names."""
     from nymlink.corpus.read import read_corpus
-    from nymlink.evaluation.gold import GoldResolver
+    from nymlink.evaluation.outcomes import GoldResolver
     from nymlink.index.index import Index
-    from nymlink.rerank.sentences import sentence_starts
+    from nymlink.rerank.passages import sentence_starts
 
     vocabulary = Index.load(index).vocabulary
     resolver = GoldResolver(vocabulary)

@@ -185,7 +185,7 @@ def _fit_scikit(index: str) -> tuple[Pipeline, csr_matrix]:
 
 def _settings(index: str) -> SparseSettings:
     from nymlink.index.index import Index
-    from nymlink.index.sparse.presets import preset
+    from nymlink.index.sparse.settings import preset
 
     return preset(Index.load(index).settings["sparse"])["sparse"]
 

@@ -53,7 +53,7 @@ def encode(source: str, queries: str, model: str, folder: str) -> dict[str, Any]
 
     from nymlink.core.store.arrays import map_array, save_array
     from nymlink.encode.encoder import Encoder
-    from nymlink.index.dense.int8_codes import Int8Codes
+    from nymlink.index.dense.exact import Int8Codes
     from nymlink.index.entries.entries import Entries
     from nymlink.vocabulary.read import read_vocabulary
 
@@ -115,7 +115,7 @@ def with_nymlink(
 
     from nymlink.core.store.arrays import map_array
     from nymlink.index.dense.approximate import FaissIndex
-    from nymlink.index.dense.nearest import nearest
+    from nymlink.index.dense.exact import nearest
 
     names = map_array(Path(folder), "names")
     queries = np.array(map_array(Path(folder), "queries")[:count])
@@ -136,7 +136,7 @@ def write_million(folder: str, *, count: int, width: int) -> dict[str, Any]:
     import numpy as np
 
     from nymlink.core.store.arrays import map_array, save_blocks
-    from nymlink.index.dense.int8_codes import Int8Codes
+    from nymlink.index.dense.exact import Int8Codes
 
     draw = np.random.default_rng(0)
 
@@ -176,7 +176,7 @@ def _search(vectors: np.ndarray, faiss_index: Any, codes: Path | None) -> DenseS
     import pyarrow as pa
 
     from nymlink.index.dense.dense_search import DenseSearch
-    from nymlink.index.dense.int8_codes import Int8Codes
+    from nymlink.index.dense.exact import Int8Codes
     from nymlink.index.entries.entries import Entries
 
     class Nothing:

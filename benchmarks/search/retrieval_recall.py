@@ -23,7 +23,7 @@ from benchmarks.common.tasks import first
 from nymlink.corpus.model import Corpus
 from nymlink.corpus.read import read_corpus
 from nymlink.evaluation.evaluation import RECALL_AT, evaluate
-from nymlink.index.fusion.fusion import Fusion
+from nymlink.index.fusion import Fusion
 from nymlink.index.index import Index
 from nymlink.vocabulary.read import read_vocabulary
 

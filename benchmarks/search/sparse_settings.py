@@ -17,7 +17,7 @@ from benchmarks.common.inputs import data_root
 from benchmarks.common.tasks import DEVELOPMENT, load
 from nymlink.evaluation.evaluation import evaluate
 from nymlink.index.entries.entries import Entries
-from nymlink.index.fusion.fusion import Fusion
+from nymlink.index.fusion import Fusion
 from nymlink.index.index import Index
 from nymlink.index.sparse.settings import SparseSettings
 from nymlink.index.sparse.sparse_search import SparseSearch

@@ -74,10 +74,10 @@ def train(corpora: list[str], dictionary: str, encoder: str, output: str, **sett
 def measure(corpus: str, dictionary: str, encoder: str, cache: str, fusion: Mapping[str, float]) -> dict[str, Any]:
     """Measure an encoder alone, and joined with BioSyn's sparse search where there are weights for both."""
     from nymlink.corpus.read import read_corpus
-    from nymlink.encode.cache.embedding_cache import EmbeddingCache
+    from nymlink.encode.cached_vectors import EmbeddingCache
     from nymlink.encode.encoder import Encoder
     from nymlink.evaluation.evaluation import evaluate
-    from nymlink.index.fusion.fusion import Fusion
+    from nymlink.index.fusion import Fusion
     from nymlink.index.index import Index
     from nymlink.vocabulary.read import read_vocabulary
 

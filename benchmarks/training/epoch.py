@@ -48,7 +48,7 @@ def train(
 
     import torch
 
-    from nymlink.train.names.train_sap import train_sap
+    from nymlink.train.names.pair_trainings import train_sap
     from nymlink.train.settings.encoder_recipes import SapSettings
 
     settings = SapSettings(

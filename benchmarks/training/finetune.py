@@ -81,7 +81,7 @@ def write_dictionaries(labels: str, corpora: Mapping[str, str], folder: str) -> 
         folder: folder to write to.
     """
     from nymlink.corpus.read import read_corpus
-    from nymlink.evaluation.augmented_dictionary import augment
+    from nymlink.evaluation.evaluation import augment
 
     bare = tasks.label_ontology(Path(labels))
     if not (Path(folder) / "bare").exists():
@@ -95,8 +95,7 @@ def write_dictionaries(labels: str, corpora: Mapping[str, str], folder: str) -> 
 def train(corpora: list[str], dictionary: str, encoder: str, output: str, **settings: Any) -> dict[str, Any]:
     """Print the length of a training, and train an encoder, or resume its training."""
     from nymlink.corpus.read import read_corpus
-    from nymlink.train.names.mention_pairs import MentionPairs
-    from nymlink.train.names.train_finetune import train_finetune
+    from nymlink.train.names.pair_trainings import MentionPairs, train_finetune
     from nymlink.train.settings.encoder_recipes import FinetuneSettings
     from nymlink.vocabulary.read import open_vocabulary
 
@@ -119,10 +118,10 @@ def average(encoders: list[str], output: str) -> dict[str, Any]:
 def measure(corpus: str, dictionaries: Mapping[str, str], encoder: str, cache: str) -> dict[str, Any]:
     """Measure an encoder alone, and in the hybrid with exact and sparse search: way → dictionary → figures."""
     from nymlink.corpus.read import read_corpus
-    from nymlink.encode.cache.embedding_cache import EmbeddingCache
+    from nymlink.encode.cached_vectors import EmbeddingCache
     from nymlink.encode.encoder import Encoder
     from nymlink.evaluation.evaluation import evaluate
-    from nymlink.index.fusion.fusion import DENSE, Fusion
+    from nymlink.index.fusion import DENSE, Fusion
     from nymlink.index.index import Index
     from nymlink.vocabulary.read import open_vocabulary
 

@@ -35,8 +35,8 @@ def build(release: str, vocabulary: str) -> dict[str, Any]:
 
 def write(vocabulary: str, output: str) -> dict[str, Any]:
     """Write the pairs of English names as ``nymlink pairs --language en`` does."""
+    from nymlink.pairs.files import write_pairs
     from nymlink.pairs.pairs import Pairs
-    from nymlink.pairs.write_pairs import write_pairs
     from nymlink.vocabulary.vocabulary import Vocabulary
 
     pairs = Pairs.of(Vocabulary.load(vocabulary), languages=["en"])
@@ -46,7 +46,7 @@ def write(vocabulary: str, output: str) -> dict[str, Any]:
 
 def read(path: str) -> dict[str, Any]:
     """Read a file of pairs as a training does."""
-    from nymlink.pairs.read_pairs import read_pairs
+    from nymlink.pairs.files import read_pairs
 
     return {"pairs": sum(len(batch) for batch in read_pairs(path))}
 

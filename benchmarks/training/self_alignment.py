@@ -65,8 +65,8 @@ SEEDS: Final = (0, 1, 2)
 
 def prepare(data: str, folder: str) -> dict[str, Any]:
     """Unpack the corpora, merge the vocabularies and write the pairs, unless they exist."""
+    from nymlink.pairs.files import write_pairs
     from nymlink.pairs.pairs import Pairs
-    from nymlink.pairs.write_pairs import write_pairs
     from nymlink.vocabulary.mappings import read_mappings
     from nymlink.vocabulary.merge.merge import merge
     from nymlink.vocabulary.read import read_vocabulary
@@ -115,7 +115,7 @@ def shallow(weights: str, folder: str, *, layers: int) -> dict[str, Any]:
 
 def train(base: str, folder: str, output: str, **settings: Any) -> dict[str, Any]:
     """Train an encoder, or resume its training."""
-    from nymlink.train.names.train_sap import train_sap
+    from nymlink.train.names.pair_trainings import train_sap
     from nymlink.train.settings.encoder_recipes import SapSettings
 
     pairs = str(Path(folder) / "pairs.parquet")
@@ -127,7 +127,7 @@ def measure(encoder: str, folder: str, dictionary: str) -> dict[str, Any]:
     """Measure an encoder on each corpus."""
     from nymlink.core.problems import Problems
     from nymlink.encode.encoder import Encoder
-    from nymlink.train.names.encoder_evaluation import memoised, open_evaluations
+    from nymlink.train.names.encoder_training import memoised, open_evaluations
     from nymlink.train.settings.common import HeldOutCorpus
 
     held_out = {

@@ -28,8 +28,7 @@ ORDER: Final = (
 def gain(data: str, directory: str, *, mapped: bool, sample: int, seed: int) -> dict[str, Any]:
     """Merge all tables; return the figures before and after, and the time."""
     from nymlink.vocabulary.mappings import read_mappings
-    from nymlink.vocabulary.merge.counts import VocabularyCounts
-    from nymlink.vocabulary.merge.merge import merge
+    from nymlink.vocabulary.merge.merge import VocabularyCounts, merge
     from nymlink.vocabulary.merge.report import summary, write_report
     from nymlink.vocabulary.read import read_vocabulary
 
@@ -56,7 +55,7 @@ def gain(data: str, directory: str, *, mapped: bool, sample: int, seed: int) -> 
 
 def members_with_cui(merged: Any) -> dict[str, int]:
     """Count the concepts of the sources with a CUI, before and after merging."""
-    from nymlink.vocabulary.merge.counts import count_cuis
+    from nymlink.vocabulary.merge.merge import count_cuis
 
     before, after = count_cuis(merged.unmerged)[1], count_cuis(merged.vocabulary)[1]
     merged_id = {row: id_ for rows, id_ in zip(merged.clusters.members, merged.ids, strict=True) for row in rows}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import recipes.xl_mini
 from benchmarks.common.report import about, save
-from nymlink.encode.model.embedded import MINI
+from nymlink.encode.model.folder import MINI
 from recipes.xl_mini.stages import STAGES, Recipe, result
 
 NAME = "python -m recipes.xl_mini"

@@ -20,7 +20,7 @@ from nymlink.core.store.atomic import atomic_file
 from nymlink.encode.model.average import average
 from nymlink.pairs.pairs import PAIRS
 from nymlink.pairs.permutation import permute, seeded_keys
-from nymlink.train.names.train_sap import train_sap
+from nymlink.train.names.pair_trainings import train_sap
 from nymlink.train.settings.encoder_recipes import SapSettings
 from nymlink.vocabulary.vocabulary import Vocabulary
 from recipes import mixture

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from nymlink.core.files import sha256
 from nymlink.core.store.atomic import atomic_file
 from nymlink.pairs.pairs import PAIRS
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.normalise import normalise
 from nymlink.vocabulary.mappings import Mapping, MappingSet, read_mappings
 from nymlink.vocabulary.merge.merge import merge
 from nymlink.vocabulary.model import SYNONYM_KINDS

@@ -24,15 +24,15 @@ from nymlink.core.errors import NymlinkError
 from nymlink.core.files import sha256
 from nymlink.core.problems import Problems
 from nymlink.core.store.atomic import atomic_file
-from nymlink.encode.cache.embedding_cache import EmbeddingCache
+from nymlink.encode.cached_vectors import EmbeddingCache
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.tokens.token_batches import Tokens, tokenise
+from nymlink.encode.model.tokenizer import Tokens, tokenise
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.train.engine.distributed import Processes
 from nymlink.train.engine.gradient_cache import EncodedBatch
-from nymlink.train.engine.precision import Precision
+from nymlink.train.engine.optimiser import Precision
 from nymlink.train.engine.task import BatchResult
-from nymlink.train.losses.infonce import InfoNce
+from nymlink.train.losses.pairwise import InfoNce
 from nymlink.train.names.encoder_training import TrainingData, TrainingSetup, train_encoder
 from nymlink.train.settings.common import EncoderTrainingSettings
 from nymlink.train.settings.fields import about

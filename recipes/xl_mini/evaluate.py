@@ -12,10 +12,10 @@ from typing import Final
 from nymlink.core.problems import Problems
 from nymlink.core.store.atomic import atomic_file
 from nymlink.encode.encoder import Encoder
-from nymlink.evaluation.metrics import accuracy, as_array
+from nymlink.evaluation.outcomes import accuracy, as_array
 from nymlink.index.index import Index
-from nymlink.text.normalisation.normalise import normalise
-from nymlink.train.names.encoder_evaluation import memoised, open_evaluations
+from nymlink.text.normalise import normalise
+from nymlink.train.names.encoder_training import memoised, open_evaluations
 from nymlink.train.settings.common import HeldOutCorpus
 from nymlink.vocabulary.read import read_vocabulary
 from recipes.xl_mini.held_out import HPO, ICD10, held_out_concepts, rows

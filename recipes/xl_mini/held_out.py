@@ -9,7 +9,7 @@ from typing import Final
 import pyarrow.compute as pc
 import pyarrow.csv as pv
 
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.normalise import normalise
 
 HPO: Final = ("vocabularies/hpo",)
 """The table of the Human Phenotype Ontology: every second concept is held out."""

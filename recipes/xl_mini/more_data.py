@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nymlink.pairs.translations.read_translations import read_translations
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.pairs.translations import read_translations
+from nymlink.text.normalise import normalise
 from recipes.xl_mini import data, distil
 
 STEPS: Final = 600

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Final
 
 from nymlink.encode.encoder import Encoder
-from nymlink.plot.chosen import sample_chosen
 from nymlink.plot.figure import save_figure
 from nymlink.plot.languages import draw_languages
-from nymlink.plot.retrieval import draw_retrieval
+from nymlink.plot.retrieval import draw_retrieval, sample_translations
+from nymlink.plot.sample import sample_chosen
 from nymlink.plot.space import draw_space
-from nymlink.plot.translations import sample_translations
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from nymlink.core.errors import NymlinkError
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.export.onnx_export import export
+from nymlink.encode.onnx_export import export
 from nymlink.vocabulary.read import read_vocabulary
 
 TARGET: Final = (

@@ -22,13 +22,11 @@ from nymlink.corpus.read import read_corpus
 from nymlink.encode.encoder import Encoder
 from nymlink.index.index import Index
 from nymlink.pairs.pairs import PAIRS
-from nymlink.train.names.train_sap import train_sap
-from nymlink.train.names.train_translation import train_translation
+from nymlink.train.names.pair_trainings import train_sap, train_translation
 from nymlink.train.settings.encoder_recipes import SapSettings, TranslationSettings
 from nymlink.vocabulary.tables import Tables
 from nymlink.vocabulary.vocabulary import Vocabulary
-from nymlink.xlbel.evaluate import evaluate_languages
-from nymlink.xlbel.queries import find_queries
+from nymlink.xlbel.evaluate import evaluate_languages, find_queries
 from recipes import mixture
 
 LANGUAGES: Final = ("en", "es", "de", "fi", "ru", "tr", "ko", "zh", "ja", "th")

@@ -16,11 +16,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from nymlink.core.telemetry import disable_telemetry
+from nymlink.core.environment import disable_telemetry
 
 if TYPE_CHECKING:
-    from nymlink.annotation.annotator import Annotator
-    from nymlink.annotation.default import annotate
+    from nymlink.annotation.annotator import Annotator, annotate
     from nymlink.annotation.settings import AnnotatorSettings
     from nymlink.core.errors import (
         InputError,
@@ -36,18 +35,15 @@ if TYPE_CHECKING:
     from nymlink.encode.encoder import Encoder
     from nymlink.evaluation.evaluation import Evaluation, evaluate
     from nymlink.index.index import Index
-    from nymlink.linking.confidence.calibration import Calibration
+    from nymlink.linking.calibration import Calibration
     from nymlink.linking.default import link
     from nymlink.linking.linker import Linker
     from nymlink.linking.links import Links
     from nymlink.linking.model import Candidate, Link
     from nymlink.rerank.reranker import Reranker
-    from nymlink.train.mentions.train_cross_encoder import train_cross_encoder
-    from nymlink.train.mentions.train_rerank import train_rerank
+    from nymlink.train.mentions.train_rerankers import train_cross_encoder, train_rerank
+    from nymlink.train.names.pair_trainings import train_finetune, train_sap, train_translation
     from nymlink.train.names.train_biosyn import train_biosyn
-    from nymlink.train.names.train_finetune import train_finetune
-    from nymlink.train.names.train_sap import train_sap
-    from nymlink.train.names.train_translation import train_translation
     from nymlink.train.settings.encoder_recipes import (
         BioSynSettings,
         FinetuneSettings,
@@ -55,15 +51,14 @@ if TYPE_CHECKING:
         TranslationSettings,
     )
     from nymlink.train.settings.reranker_recipes import CrossEncoderSettings, RerankSettings
-    from nymlink.vocabulary.enrich.enrich import enrich
+    from nymlink.vocabulary.enrich import enrich
     from nymlink.vocabulary.merge.merge import merge
     from nymlink.vocabulary.model import Concept, Name
     from nymlink.vocabulary.read import read_vocabulary
     from nymlink.vocabulary.vocabulary import Vocabulary
 
 _HOMES = {
-    "nymlink.annotation.annotator": "Annotator",
-    "nymlink.annotation.default": "annotate",
+    "nymlink.annotation.annotator": "Annotator annotate",
     "nymlink.annotation.settings": "AnnotatorSettings",
     "nymlink.core.errors": (
         "InputError MissingExtraError NymlinkError OutputError StoreError UnknownFormatError UnknownNameError"
@@ -73,21 +68,18 @@ _HOMES = {
     "nymlink.encode.encoder": "Encoder",
     "nymlink.evaluation.evaluation": "Evaluation evaluate",
     "nymlink.index.index": "Index",
-    "nymlink.linking.confidence.calibration": "Calibration",
+    "nymlink.linking.calibration": "Calibration",
     "nymlink.linking.default": "link",
     "nymlink.linking.linker": "Linker",
     "nymlink.linking.links": "Links",
     "nymlink.linking.model": "Candidate Link",
     "nymlink.rerank.reranker": "Reranker",
-    "nymlink.train.mentions.train_cross_encoder": "train_cross_encoder",
-    "nymlink.train.mentions.train_rerank": "train_rerank",
+    "nymlink.train.mentions.train_rerankers": "train_cross_encoder train_rerank",
+    "nymlink.train.names.pair_trainings": "train_finetune train_sap train_translation",
     "nymlink.train.names.train_biosyn": "train_biosyn",
-    "nymlink.train.names.train_finetune": "train_finetune",
-    "nymlink.train.names.train_sap": "train_sap",
-    "nymlink.train.names.train_translation": "train_translation",
     "nymlink.train.settings.encoder_recipes": "BioSynSettings FinetuneSettings SapSettings TranslationSettings",
     "nymlink.train.settings.reranker_recipes": "CrossEncoderSettings RerankSettings",
-    "nymlink.vocabulary.enrich.enrich": "enrich",
+    "nymlink.vocabulary.enrich": "enrich",
     "nymlink.vocabulary.merge.merge": "merge",
     "nymlink.vocabulary.model": "Concept Name",
     "nymlink.vocabulary.read": "read_vocabulary",

@@ -10,14 +10,10 @@ from typing import Any
 import pytest
 
 from nymlink.annotation.annotator import Annotator
-from nymlink.annotation.finders.detected import DetectedFinder
-from nymlink.annotation.finders.detectors import open_detector
-from nymlink.annotation.finders.hugging_face_detector import HuggingFaceDetector
-from nymlink.annotation.finders.segments import LONGEST, segments_of
-from nymlink.annotation.finders.spacy_detector import SpacyDetector
-from nymlink.annotation.matcher_store import open_matcher
-from nymlink.annotation.restriction import Restriction
-from nymlink.annotation.settings import AnnotatorSettings
+from nymlink.annotation.detector_plugins import LONGEST, HuggingFaceDetector, SpacyDetector, segments_of
+from nymlink.annotation.detectors import DetectedFinder, open_detector
+from nymlink.annotation.matcher import open_matcher
+from nymlink.annotation.settings import AnnotatorSettings, Restriction
 from nymlink.core.errors import InputError, UnknownNameError
 from nymlink.corpus.model import Document, Mention
 from nymlink.index.index import Index

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nymlink.annotation.context.context import contexts_of
+from nymlink.annotation.context import contexts_of
 from nymlink.corpus.model import Mention
 from nymlink.linking.model import FLAGS, Context
 

@@ -8,9 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.annotation.names.digests import name_digests
-from nymlink.annotation.names.levels import Level
-from nymlink.annotation.names.table import NameTable
+from nymlink.annotation.name_table import Level, NameTable, name_digests
 from tests.annotation.toy import MATCHER, NAMES, found
 
 

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from nymlink.annotation import parallel
 from nymlink.annotation.annotator import Annotator
-from nymlink.annotation.streams import parallel
-from nymlink.annotation.streams.parallel import annotate_stream
-from nymlink.annotation.streams.resume import resumable_links
-from nymlink.annotation.streams.texts import read_texts
+from nymlink.annotation.parallel import annotate_stream
+from nymlink.annotation.resume import resumable_links
+from nymlink.annotation.texts import read_texts
 from nymlink.core.errors import InputError, OutputError
 from nymlink.core.problems import Problems
-from nymlink.corpus.distinct_ids import DistinctIds
 from nymlink.corpus.model import Document, Mention
+from nymlink.corpus.readers.common import DistinctIds
 from nymlink.linking.model import Link
 from nymlink.linking.writers.writer import LinksInfo
 from tests.annotation.toy import ANNOTATOR, INDEX
@@ -234,7 +234,7 @@ def test_documents_of_the_same_id_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_ids_are_distinct_however_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nymlink.corpus.distinct_ids._RECENT", 7)
+    monkeypatch.setattr("nymlink.corpus.readers.common._RECENT", 7)
     ids = DistinctIds()
     assert all(ids.add(str(number)) for number in range(100))
     assert not any(ids.add(str(number)) for number in range(100))

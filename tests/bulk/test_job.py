@@ -22,11 +22,9 @@ from nymlink.annotation.annotator import Annotator
 from nymlink.bulk import job_folder
 from nymlink.bulk.job import run_job
 from nymlink.bulk.report import Counts
-from nymlink.bulk.rows.row import Shard
-from nymlink.bulk.rows.sources import cut_sources
-from nymlink.bulk.tasks.annotate_task import AnnotateTask
-from nymlink.bulk.tasks.encode_task import EncodeTask
-from nymlink.bulk.tasks.link_task import LinkTask
+from nymlink.bulk.row import Shard
+from nymlink.bulk.sources import cut_sources
+from nymlink.bulk.tasks import AnnotateTask, EncodeTask, LinkTask
 from nymlink.core.errors import InputError, NymlinkError, OutputError
 from nymlink.core.problems import Problems
 from nymlink.core.store.manifest import find_damage

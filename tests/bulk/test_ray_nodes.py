@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from nymlink.bulk.engines.ray_engine import RayEngine
-from nymlink.bulk.engines.ray_nodes import NodeState, check_nodes
 from nymlink.bulk.job import run_job
+from nymlink.bulk.ray_engine import NodeState, RayEngine, check_nodes
 from nymlink.core.errors import InputError, MissingExtraError
 from tests.bulk import files
 from tests.bulk.toy import Reversing

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.bulk.rows.row import Row
-from nymlink.bulk.rows.sources import ROW_FORMATS, cut_sources, open_sources
+from nymlink.bulk.row import Row
+from nymlink.bulk.sources import ROW_FORMATS, cut_sources, open_sources
 from nymlink.core.delimited import parse_records
 from nymlink.core.errors import InputError
 from nymlink.core.files import read_lines

@@ -11,9 +11,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from nymlink.bulk.rows.row import Row
-from nymlink.bulk.tasks.task import Answer, Work
-from nymlink.core.computing.threads import thread_limit
+from nymlink.bulk.row import Row
+from nymlink.bulk.tasks import Answer, Work
+from nymlink.core.environment import thread_limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from nymlink.annotation.annotator import Annotator
-from nymlink.annotation.streams.parallel import annotate_stream
+from nymlink.annotation.parallel import annotate_stream
 from nymlink.core.errors import InputError
 from nymlink.corpus import read_corpus
 from nymlink.corpus.model import Document
@@ -269,7 +269,7 @@ def test_a_killed_run_is_resumed(
                 raise MemoryError
             yield each
 
-    monkeypatch.setattr("nymlink.cli.annotate.annotate.annotate_stream", killed)
+    monkeypatch.setattr("nymlink.cli.annotate.annotate_stream", killed)
     assert run(*arguments).exit_code != 0
     assert not out.exists()
     annotated.append(True)
@@ -283,7 +283,7 @@ def test_a_killed_run_is_resumed(
 
 KILLED = """
 import os, signal
-import nymlink.cli.annotate.annotate as command
+import nymlink.cli.annotate as command
 from nymlink.cli import main
 annotate_stream = command.annotate_stream
 def killed(*arguments, **options):

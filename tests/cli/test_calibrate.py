@@ -14,7 +14,7 @@ import pytest
 from wcwidth import wcswidth
 
 from nymlink.index.index import Index
-from nymlink.linking.confidence.calibration import Calibration
+from nymlink.linking.calibration import Calibration
 from tests.cli.conftest import Run
 from tests.index.small import many_names, vocabulary
 

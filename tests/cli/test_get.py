@@ -37,7 +37,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
         site.source("/closed.obo", ONE, open=False, licence=TERMS),
         site.source("/maps.sssom.tsv", MAPPINGS, format="sssom"),
     ]
-    monkeypatch.setattr("nymlink.cli.vocab.get.known_sources", lambda: {source.name: source for source in sources})
+    monkeypatch.setattr("nymlink.cli.vocab.known_sources", lambda: {source.name: source for source in sources})
     monkeypatch.setenv("NYMLINK_CACHE", str(tmp_path / "cache"))
     yield site
     stop()
@@ -174,7 +174,7 @@ def translated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site
         site.source("/one.obo", ONE, translations="words"),
         site.source("/words.tsv", GERMAN, format="babelon"),
     ]
-    monkeypatch.setattr("nymlink.cli.vocab.get.known_sources", lambda: {source.name: source for source in sources})
+    monkeypatch.setattr("nymlink.cli.vocab.known_sources", lambda: {source.name: source for source in sources})
     monkeypatch.setenv("NYMLINK_CACHE", str(tmp_path / "cache"))
     yield site
     stop()

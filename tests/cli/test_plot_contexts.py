@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nymlink.index.index import Index
-from nymlink.rerank.dual.dual_encoder import DualEncoder, DualEncoderConfig
+from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
 from tests.cli.conftest import Run
 from tests.encode import tiny
 from tests.train.small import vocabulary

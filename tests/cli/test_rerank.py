@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from nymlink.core.store.manifest import write_manifest
-from nymlink.rerank.dual.dual_encoder import DualEncoder, DualEncoderConfig
+from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
 from tests.cli.conftest import Run
 from tests.encode import tiny
 

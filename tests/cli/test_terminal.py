@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from nymlink.core.errors import InputError
-from nymlink.core.terminal.control_characters import escape_controls
+from nymlink.core.terminal import escape_controls
 from tests.cli.conftest import Run
 
 NAME = "\x1b[2Jheart\x9b1m \u202eattack\u2066\x07"

@@ -10,17 +10,16 @@ from pathlib import Path
 import pytest
 import torch
 
-from nymlink.encode.cache.embedding_cache import EmbeddingCache
+from nymlink.encode.cached_vectors import EmbeddingCache
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.embedded import MINI
-from nymlink.encode.model.installed import installed
+from nymlink.encode.model.folder import MINI, installed
 from nymlink.index.index import Index
 from nymlink.project.add_file import add_table
+from nymlink.project.decisions import decide
 from nymlink.project.index_reference import IndexReference
 from nymlink.project.model import Target
 from nymlink.project.project import Project
-from nymlink.project.review.decisions import decide
-from nymlink.rerank.dual.dual_encoder import DualEncoder, DualEncoderConfig
+from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.cli.conftest import Run
 from tests.encode import tiny

@@ -14,14 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.bulk.rows.row import Source
-from nymlink.bulk.rows.sources import open_sources
+from nymlink.bulk.row import Source
+from nymlink.bulk.sources import open_sources
 from nymlink.core.errors import InputError
-from nymlink.core.formats import find_format
 from nymlink.core.problems import Problems
+from nymlink.core.registry import find_format
 from nymlink.corpus import read_corpus
 from nymlink.corpus.readers import CORPUS_FORMATS
-from nymlink.pairs.read_pairs import read_pairs
+from nymlink.pairs.files import read_pairs
 
 ROWS = [
     {"document": "7", "mention": "MI", "start": 4, "end": 6, "concept_id": "D1|D2", "sentence": "The MI"},

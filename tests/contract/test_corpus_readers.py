@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.core.errors import InputError, UnknownNameError
-from nymlink.core.formats import find_format
 from nymlink.core.problems import Problems
+from nymlink.core.registry import find_format
 from nymlink.corpus import Document, Mention, read_corpus, read_documents
 from nymlink.corpus.readers import CORPUS_FORMATS
 

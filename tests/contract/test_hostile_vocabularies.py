@@ -16,9 +16,9 @@ from tests.contract.vocabulary_samples import SAMPLES, Sample, sample_of
 
 from nymlink.core.errors import InputError, NymlinkError
 from nymlink.core.files import MAX_LINE
-from nymlink.core.formats import find_format
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.options import ReadOptions
+from nymlink.core.registry import find_format
+from nymlink.vocabulary.model import ReadOptions
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
 from nymlink.vocabulary.tables import Tables
 

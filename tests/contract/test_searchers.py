@@ -11,13 +11,12 @@ import pytest
 from tests.index.small import entries, many_names
 
 from nymlink.core.store.arrays import Vectors
-from nymlink.index.dense import int8_codes
+from nymlink.index.dense import exact as int8_codes
 from nymlink.index.dense.approximate import KINDS
 from nymlink.index.dense.dense_search import DenseSearch
-from nymlink.index.fusion.exact import ExactSearch
-from nymlink.index.fusion.hits import NONE, Hits, Rows, Scores, Searcher
-from nymlink.index.fusion.hybrid import HybridSearch
-from nymlink.index.sparse.presets import PRESETS
+from nymlink.index.fusion import ExactSearch, HybridSearch
+from nymlink.index.hits import NONE, Hits, Rows, Scores, Searcher
+from nymlink.index.sparse.settings import PRESETS
 from nymlink.index.sparse.sparse_search import SparseSearch
 
 ENTRIES = entries(

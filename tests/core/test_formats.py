@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nymlink.core.errors import InputError, UnknownNameError
-from nymlink.core.formats import find_format
+from nymlink.core.registry import find_format
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
 
 OBO = "format-version: 1.2\n\n[Term]\nid: A:1\nname: a\n"

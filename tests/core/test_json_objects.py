@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nymlink.core.json_objects import member, to_dataclass
+from nymlink.core.json_files import member, to_dataclass
 
 
 @dataclass(frozen=True)

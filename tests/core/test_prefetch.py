@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from nymlink.core.computing.prefetch import prefetch
+from nymlink.core.computing import prefetch
 
 
 def test_what_is_made_ahead_comes_in_order_and_errors_in_their_place() -> None:

@@ -16,7 +16,7 @@ from nymlink.vocabulary.read import read_vocabulary
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS, VocabularyFormat
 
 PLUG_IN = """
-from nymlink.core.formats import Format
+from nymlink.core.registry import Format
 from nymlink.vocabulary.tables import TableBuilder
 
 def read(path, *, options, problems):

@@ -6,7 +6,7 @@ import onnxruntime
 import psutil
 import pytest
 
-from nymlink.core.computing.threads import compute_threads, thread_limit, usable_cores
+from nymlink.core.environment import compute_threads, thread_limit, usable_cores
 from nymlink.encode.encoder import Encoder
 
 

@@ -13,7 +13,7 @@ import pytest
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
 from nymlink.corpus import CorpusOptions, Document, read_corpus
-from nymlink.corpus.offset_units import OFFSET_UNITS, OffsetUnit, to_code_points, unit_length
+from nymlink.corpus.offsets import OFFSET_UNITS, OffsetUnit, to_code_points, unit_length
 
 TEXT = "Ü𝔘ber gout"
 PLACES: dict[OffsetUnit, tuple[int, int]] = {"characters": (6, 10), "utf-16": (7, 11), "bytes": (10, 14)}

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.core.errors import InputError
-from nymlink.core.formats import find_format
 from nymlink.core.problems import Problems
+from nymlink.core.registry import find_format
 from nymlink.corpus import read_corpus
 from nymlink.corpus.foreign_formats import describe_format
 from nymlink.corpus.readers import CORPUS_FORMATS

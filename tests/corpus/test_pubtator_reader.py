@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from nymlink.core.problems import Problems
 from nymlink.corpus import Corpus, Document, Mention, read_corpus
-from nymlink.corpus.readers.offsets import NEARBY
+from nymlink.corpus.offsets import NEARBY
 
 HEAD = "1|t|Breast and ovarian cancer\n1|a|No hypertension.\n"
 

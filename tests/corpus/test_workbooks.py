@@ -11,7 +11,7 @@ import pytest
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
 from nymlink.corpus import Corpus, read_corpus
-from nymlink.corpus.readers.tables import xlsx
+from nymlink.corpus.readers.tables import workbooks
 
 
 def read(path: Path) -> tuple[Corpus, Problems]:
@@ -75,7 +75,7 @@ def test_what_is_too_large_unpacked_is_an_error(tmp_path: Path, monkeypatch: pyt
     workbook.active.append(["mention"])
     workbook.active.append(["gout"])
     workbook.save(tmp_path / "a.xlsx")
-    monkeypatch.setattr(xlsx, "_MAX_BYTES", 1 << 10)
+    monkeypatch.setattr(workbooks, "_MAX_BYTES", 1 << 10)
     with pytest.raises(InputError, match=r"more than 0 MB, unpacked: save the sheet as CSV"):
         read(tmp_path / "a.xlsx")
 

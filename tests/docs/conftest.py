@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 
 from nymlink.core.registry import Registry
-from nymlink.encode.model.installed import ENCODERS, XL_MINI
+from nymlink.encode.model.folder import ENCODERS, XL_MINI
 from nymlink.linking.default import default_index
-from nymlink.sources.source import PublishedSource
-from nymlink.sources.table import TABLE
+from nymlink.sources.source import TABLE, PublishedSource
 from tests.docs import world
 from tests.docs.blocks import ROOT
 from tests.docs.runner import Runner
@@ -90,7 +89,7 @@ def xl_mini(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.syspath_prepend(str(ROOT / "models" / "nymlink-xl-mini" / "src"))
         # A registry as a new process has it: entry points are looked for once in each.
         registry = Registry[Path](ENCODERS.group, noun=ENCODERS.noun)
-        monkeypatch.setattr("nymlink.encode.model.installed.ENCODERS", registry)
+        monkeypatch.setattr("nymlink.encode.model.folder.ENCODERS", registry)
 
 
 @pytest.fixture
@@ -104,7 +103,7 @@ def runner(
     folder = tmp_path / "page"
     shutil.copytree(template / "page", folder)
     monkeypatch.chdir(folder)
-    monkeypatch.setattr("nymlink.cli.vocab.get.known_sources", lambda: published)
+    monkeypatch.setattr("nymlink.cli.vocab.known_sources", lambda: published)
     monkeypatch.setattr("nymlink.sources.catalogue.known_sources", lambda: published)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     running = Runner(folder, template / "lent")

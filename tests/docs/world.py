@@ -12,11 +12,11 @@ from typing import Final
 from nymlink.encode.encoder import Encoder
 from nymlink.index.index import Index
 from nymlink.project.add_file import add_table
+from nymlink.project.decisions import decide
 from nymlink.project.index_reference import IndexReference
 from nymlink.project.model import Target
 from nymlink.project.project import Project
-from nymlink.project.review.decisions import decide
-from nymlink.rerank.dual.dual_encoder import DualEncoder, DualEncoderConfig
+from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
 from nymlink.vocabulary.merge.merge import merge
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.read import read_vocabulary

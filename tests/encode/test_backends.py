@@ -10,12 +10,10 @@ import numpy as np
 import pytest
 
 from nymlink.core.errors import InputError, NymlinkError
-from nymlink.encode.backends import BACKENDS, Network
-from nymlink.encode.backends.choose import locate
-from nymlink.encode.encoder import Encoder
+from nymlink.encode.backend import BACKENDS, Network
+from nymlink.encode.encoder import Encoder, locate
 from nymlink.encode.model.settings import EncoderSettings
-from nymlink.encode.model.tokens.token_batches import tokenise
-from nymlink.encode.model.tokens.tokenizer import load_tokenizer
+from nymlink.encode.model.tokenizer import load_tokenizer, tokenise
 from nymlink.encode.model.torch_model import TorchModel
 from tests.encode import tiny
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from nymlink.core.errors import InputError, NymlinkError, UnknownNameError
-from nymlink.encode.cache.embedding_cache import EmbeddingCache
+from nymlink.encode.cached_vectors import EmbeddingCache
 from nymlink.encode.encoder import Encoder
 from tests.encode import tiny
 

@@ -19,7 +19,7 @@ def test_an_exported_encoder_needs_no_torch(exported: Path, tmp_path: Path) -> N
     script = (
         "import sys\n"
         "from nymlink.encode.encoder import Encoder\n"
-        "from nymlink.encode.cache.embedding_cache import EmbeddingCache\n"
+        "from nymlink.encode.cached_vectors import EmbeddingCache\n"
         "encoder = Encoder.load(sys.argv[1])\n"
         "encoder.encode(['heart attack', 'x'], cache=EmbeddingCache(sys.argv[2]))\n"
         "print(sorted({'torch', 'transformers', 'onnx'} & set(sys.modules)))\n"
@@ -31,7 +31,7 @@ def test_importing_and_looking_up_back_ends_loads_nothing_heavy() -> None:
     script = (
         "import sys\n"
         "import nymlink.encode.encoder\n"
-        "from nymlink.encode.backends import BACKENDS\n"
+        "from nymlink.encode.backend import BACKENDS\n"
         "assert len(dict(BACKENDS)) >= 2\n"
         "print(sorted({'torch', 'transformers', 'onnx', 'onnxruntime', 'huggingface_hub'} & set(sys.modules)))\n"
     )
@@ -44,7 +44,7 @@ def test_without_the_extra_the_message_says_what_to_install(saved: Path, tmp_pat
         "sys.modules['torch'] = None\n"
         "from pathlib import Path\n"
         "from nymlink.encode.encoder import Encoder\n"
-        "from nymlink.encode.export.onnx_export import export\n"
+        "from nymlink.encode.onnx_export import export\n"
         "from nymlink.core.errors import MissingExtraError\n"
         "for act in (lambda: Encoder.load(sys.argv[1]), lambda: export(sys.argv[1], Path(sys.argv[2]))):\n"
         "    try:\n"

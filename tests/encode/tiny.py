@@ -78,7 +78,7 @@ def transformer(family: str, *, seed: int = 0, **sizes: int) -> Any:
 
 def folder(path: Path, family: str = "bert", *, seed: int = 0, **sizes: int) -> Path:
     """Write a bare model folder, as a base model comes from the hub."""
-    from nymlink.encode.model.quiet import quiet_transformers
+    from nymlink.encode.model.torch_model import quiet_transformers
 
     with quiet_transformers():
         transformer(family, seed=seed, **sizes).save_pretrained(path)

@@ -86,7 +86,7 @@ BASES: Final = {
 
 def folder(path: Path, base: Base) -> Path:
     """Write a bare model folder, as a base comes from the hub."""
-    from nymlink.encode.model.quiet import quiet_transformers
+    from nymlink.encode.model.torch_model import quiet_transformers
 
     tokenizer = base.tokenizer()
     rows = {name: tokenizer.token_to_id(token) for name, token in _roles(base).items()}

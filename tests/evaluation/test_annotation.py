@@ -10,8 +10,7 @@ import pytest
 from nymlink.annotation.annotator import Annotator
 from nymlink.corpus.model import Corpus, Document, Mention
 from nymlink.corpus.read import read_corpus
-from nymlink.evaluation.annotation import evaluate_annotation
-from nymlink.evaluation.annotation_report import annotation_report
+from nymlink.evaluation.annotation import annotation_report, evaluate_annotation
 from nymlink.index.index import Index
 from nymlink.vocabulary.read import read_vocabulary
 from tests.annotation.toy import ANNOTATOR

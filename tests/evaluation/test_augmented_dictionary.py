@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from nymlink.corpus.model import Corpus, Document, Mention
-from nymlink.evaluation.augmented_dictionary import augment
-from nymlink.evaluation.evaluation import evaluate
+from nymlink.evaluation.evaluation import augment, evaluate
 from nymlink.index.index import Index
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.index.small import vocabulary

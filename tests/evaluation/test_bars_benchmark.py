@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.embedded import MINI
-from nymlink.encode.model.installed import installed_ranker
+from nymlink.encode.model.folder import MINI, installed_ranker
 from tests.encode import tiny
 from tests.evaluation import toy_data
 

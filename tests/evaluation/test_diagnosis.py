@@ -8,9 +8,8 @@ from dataclasses import replace
 import pytest
 
 from nymlink.corpus.model import Corpus, Document, Mention
-from nymlink.evaluation.diagnosis import sample_mistakes
-from nymlink.evaluation.evaluation import Evaluation, evaluate
-from nymlink.evaluation.report import report
+from nymlink.evaluation.breakdown import sample_mistakes
+from nymlink.evaluation.evaluation import Evaluation, evaluate, report
 from nymlink.index.index import Index
 from tests.index.small import vocabulary
 

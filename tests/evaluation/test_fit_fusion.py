@@ -11,7 +11,7 @@ from nymlink.corpus.model import Corpus, Document, Mention
 from nymlink.evaluation import fit_fusion as module
 from nymlink.evaluation.evaluation import evaluate
 from nymlink.evaluation.fit_fusion import fit_fusion
-from nymlink.index.fusion.fusion import Fusion
+from nymlink.index.fusion import Fusion
 from nymlink.index.index import Index
 from tests.index.small import many_names, vocabulary
 

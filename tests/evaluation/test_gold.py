@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nymlink.evaluation.gold import GoldResolver
+from nymlink.evaluation.outcomes import GoldResolver
 from tests.index.small import vocabulary
 
 PREFIXED = vocabulary(

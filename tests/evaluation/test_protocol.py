@@ -11,7 +11,7 @@ from nymlink.core.errors import InputError
 from nymlink.corpus.model import Corpus, Document, Mention
 from nymlink.evaluation.evaluation import ACCURACY_AT, RECALL_AT, evaluate
 from nymlink.evaluation.outcomes import DEPTH, Rank
-from nymlink.index.fusion.hits import NONE
+from nymlink.index.hits import NONE
 from nymlink.index.index import Index
 from tests.index.small import many_names, vocabulary
 

@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 
 from nymlink.corpus import Corpus
-from nymlink.encode.model.embedded import MINI
-from nymlink.evaluation.augmented_dictionary import augment
-from nymlink.evaluation.evaluation import Evaluation, evaluate
+from nymlink.encode.model.folder import MINI
+from nymlink.evaluation.evaluation import Evaluation, augment, evaluate
 from nymlink.index.entries.entries import Entries
-from nymlink.index.fusion.fusion import Fusion
-from nymlink.index.fusion.hits import NONE
+from nymlink.index.fusion import Fusion
+from nymlink.index.hits import NONE
 from nymlink.index.index import Index
-from nymlink.index.sparse.presets import preset
+from nymlink.index.sparse.settings import preset
 from nymlink.index.sparse.sparse_search import SparseSearch
 from nymlink.text.prepare import prepare_document
 from nymlink.vocabulary.model import Source

@@ -12,10 +12,9 @@ from scipy.stats import binomtest
 
 from nymlink.core.errors import InputError
 from nymlink.corpus.model import Corpus, Document, Mention
-from nymlink.evaluation.compare import compare
 from nymlink.evaluation.evaluation import evaluate
-from nymlink.evaluation.metrics import accuracy, as_array, mean_reciprocal_rank
-from nymlink.evaluation.significance import bootstrap_interval, is_gain, mcnemar
+from nymlink.evaluation.outcomes import accuracy, as_array, mean_reciprocal_rank
+from nymlink.evaluation.significance import bootstrap_interval, compare, is_gain, mcnemar
 from nymlink.index.index import Index
 from tests.index.small import vocabulary
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from nymlink.corpus.model import Document, Mention
-from nymlink.index.fusion.hits import Scores
+from nymlink.index.hits import Scores
 from nymlink.index.index import Index
 from nymlink.rerank.passages import Passage
 from tests.train.small import vocabulary

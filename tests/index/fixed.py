@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from nymlink.index.fusion.hits import NONE, Hits, Rows, Scores
+from nymlink.index.hits import NONE, Hits, Rows, Scores
 
 
 class FixedSearch:

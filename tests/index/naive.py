@@ -10,9 +10,9 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from nymlink.index.fusion.hits import NONE, Hits
+from nymlink.index.hits import NONE, Hits
 from nymlink.index.sparse.settings import SparseSettings
-from nymlink.text.english.stop_words import stop_words
+from nymlink.text.english.words import stop_words
 
 Dense = npt.NDArray[np.float64]
 

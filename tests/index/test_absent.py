@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.index.entries.entries import Entries
-from nymlink.index.fusion.hits import NONE
-from nymlink.index.fusion.hybrid import HybridSearch
+from nymlink.index.fusion import HybridSearch
+from nymlink.index.hits import NONE
 from nymlink.index.index import Index
 from nymlink.index.walk import Matches, match, match_with_hits
 from tests.index.fixed import FixedSearch

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from nymlink.index.completion import Completer
 from nymlink.index.index import Index
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.normalise import normalise
 from tests.index.small import many_names, vocabulary
 
 NAMES = many_names(120, seed=5)

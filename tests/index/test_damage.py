@@ -15,7 +15,7 @@ from nymlink.core.errors import OutputError, StoreError
 from nymlink.core.store import verification
 from nymlink.core.store.manifest import find_damage
 from nymlink.encode.encoder import Encoder
-from nymlink.index.fusion.fusion import Fusion
+from nymlink.index.fusion import Fusion
 from nymlink.index.index import Index
 from nymlink.index.store import store_calibration, store_fusion
 from nymlink.vocabulary.vocabulary import Vocabulary

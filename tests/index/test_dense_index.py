@@ -13,13 +13,13 @@ import pytest
 
 from nymlink.core.errors import InputError, MissingExtraError, StoreError, UnknownNameError
 from nymlink.core.store.manifest import seal, write_manifest
-from nymlink.encode.cache.embedding_cache import EmbeddingCache
+from nymlink.encode.cached_vectors import EmbeddingCache
 from nymlink.encode.encoder import Encoder
 from nymlink.index.dense import dense_search as dense_module
-from nymlink.index.dense import int8_codes as codes_module
+from nymlink.index.dense import exact as codes_module
 from nymlink.index.dense.dense_search import DenseSearch
-from nymlink.index.dense.int8_codes import Int8Codes
-from nymlink.index.fusion.fusion import Fusion
+from nymlink.index.dense.exact import Int8Codes
+from nymlink.index.fusion import Fusion
 from nymlink.index.index import Index
 from nymlink.index.store import store_fusion
 from tests.index.dense_samples import NAMES, QUERIES, VOCABULARY, assert_same

@@ -9,8 +9,8 @@ import pytest
 
 from nymlink.core.errors import InputError
 from nymlink.encode.encoder import Encoder
-from nymlink.index.fusion.extended import ExtendedSearch
-from nymlink.index.fusion.hits import NONE
+from nymlink.index.fusion import ExtendedSearch
+from nymlink.index.hits import NONE
 from nymlink.index.index import Index
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import TableBuilder, Tables

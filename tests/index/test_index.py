@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 
 from nymlink.core.errors import InputError, OutputError, StoreError, UnknownNameError
 from nymlink.core.store.manifest import read_manifest, seal, write_manifest
-from nymlink.index.fusion.hits import NONE
+from nymlink.index.hits import NONE
 from nymlink.index.index import Index
-from nymlink.index.sparse.presets import DEFAULT_PRESET, PRESETS
+from nymlink.index.sparse.settings import DEFAULT_PRESET, PRESETS
 from nymlink.index.store import store_calibration, store_ranker
-from nymlink.text.english.stop_words import stop_words
+from nymlink.text.english.words import stop_words
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.index.small import many_names, vocabulary
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.index.entries.entries import Entries
-from nymlink.index.fusion.hits import NONE
-from nymlink.index.fusion.hybrid import HybridSearch
+from nymlink.index.fusion import HybridSearch
+from nymlink.index.hits import NONE
 from nymlink.index.walk import match
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.index.fixed import FixedSearch

@@ -9,8 +9,8 @@ import pytest
 from nymlink.core.errors import InputError
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
-from nymlink.rank.question import Question
 from nymlink.rank.ranker import Ranking
+from nymlink.rank.retrieval import Question
 from tests.index.small import vocabulary
 from tests.rank.toy import INDEX, ranked
 

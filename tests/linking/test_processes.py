@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from nymlink.core.errors import InputError, MissingExtraError, NymlinkError, StoreError
-from nymlink.index.fusion.fusion import EXACT_MATCH, Fusion
+from nymlink.index.fusion import EXACT_MATCH, Fusion
 from nymlink.index.index import Index
-from nymlink.linking.confidence.calibration import FEATURES, Calibration
+from nymlink.linking.calibration import FEATURES, Calibration
 from nymlink.linking.linker import Linker
 from nymlink.rerank.reranker import Reranker
 from tests.index.small import vocabulary

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from nymlink.index.index import Index
-from nymlink.linking.confidence.calibration import Calibration
+from nymlink.linking.calibration import Calibration
 from nymlink.linking.linker import Linker
 from nymlink.linking.model import Link
 from tests.index.small import vocabulary

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from nymlink.core.errors import InputError
-from nymlink.pairs import names
+from nymlink.pairs import pairs as names
 from nymlink.pairs.pairs import Pairs
 from nymlink.vocabulary.model import KINDS, SYNONYM_KINDS
 from nymlink.vocabulary.read import read_vocabulary

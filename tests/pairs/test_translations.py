@@ -11,10 +11,14 @@ from hypothesis import strategies as st
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.pairs.sequence import NamedPairs
-from nymlink.pairs.translations.column_languages import ColumnLanguages, parse_languages
-from nymlink.pairs.translations.read_translations import Translations, read_translations
-from nymlink.pairs.translations.translation_pairs import TranslationPairs
+from nymlink.pairs.pairs import NamedPairs
+from nymlink.pairs.translations import (
+    ColumnLanguages,
+    TranslationPairs,
+    Translations,
+    parse_languages,
+    read_translations,
+)
 
 PAIRS = [("heart", "kalp"), ("heart", "yürek"), ("of the lung", "akciğerin")]
 

@@ -6,9 +6,8 @@ from matplotlib.figure import Figure
 
 from nymlink.core.errors import InputError, UnknownNameError
 from nymlink.core.store.arrays import Vectors
-from nymlink.plot import fonts
-from nymlink.plot.chosen import sample_chosen
-from nymlink.plot.sample import NameSample, sample_names
+from nymlink.plot import figure as fonts
+from nymlink.plot.sample import NameSample, sample_chosen, sample_names
 from nymlink.plot.space import draw_space
 from tests.index.small import vocabulary
 from tests.plot.multilingual import multilingual

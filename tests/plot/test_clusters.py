@@ -7,8 +7,8 @@ import pytest
 
 from nymlink.core.errors import InputError
 from nymlink.corpus.model import Corpus, Document, Mention
-from nymlink.plot.clusters import cluster_sizes, draw_clusters
 from nymlink.plot.figure import save_figure
+from nymlink.plot.mentions import cluster_sizes, draw_clusters
 
 
 def document(*golds: str) -> Document:

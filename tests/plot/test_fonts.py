@@ -5,10 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from nymlink.plot import fonts
-from nymlink.plot.figure import new_figure, save_figure
-from nymlink.plot.fonts import font_families, readable
-from nymlink.plot.labels import shortened
+from nymlink.plot import figure as fonts
+from nymlink.plot.figure import font_families, new_figure, readable, save_figure, shortened
 
 NAMES = "Seizure επιληψία инсулин インスリン 癫痫发作 당뇨병 ไข้ मधुमेह ارتفاع סוכרת".split()
 

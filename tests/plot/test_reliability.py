@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nymlink.evaluation.calibration.calibration_metrics import Reliability
+from nymlink.evaluation.calibration_metrics import Reliability
 from nymlink.plot.figure import save_figure
 from nymlink.plot.reliability import draw_reliability
 

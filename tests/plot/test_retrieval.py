@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from nymlink.core.store.arrays import Vectors
-from nymlink.plot.retrieval import draw_retrieval, retrieval_accuracy
-from nymlink.plot.translations import Translations, sample_translations
+from nymlink.plot.retrieval import Translations, draw_retrieval, retrieval_accuracy, sample_translations
 from tests.plot.multilingual import multilingual
 
 SAMPLE = sample_translations(multilingual(), concepts=12)

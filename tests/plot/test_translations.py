@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nymlink.core.errors import InputError
-from nymlink.plot.translations import sample_translations
+from nymlink.plot.retrieval import sample_translations
 from tests.index.small import vocabulary
 from tests.plot.multilingual import multilingual
 

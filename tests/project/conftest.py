@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from nymlink.index.index import Index
-from nymlink.linking.confidence.calibration import Calibration
+from nymlink.linking.calibration import Calibration
 from nymlink.linking.linker import Linker
 from nymlink.project.add_file import add_table
 from nymlink.project.index_reference import IndexReference
-from nymlink.project.linking import link_waiting
+from nymlink.project.links import link_waiting
 from nymlink.project.project import Project
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import TableBuilder

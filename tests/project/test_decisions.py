@@ -14,17 +14,21 @@ from nymlink.core.errors import InputError
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 from nymlink.project.add_file import add_table
-from nymlink.project.errors import ConflictError, NotSavedError, ReadOnlyError, UnknownTermError
-from nymlink.project.linking import count_progress, link_waiting
-from nymlink.project.model import Target, Verdict
+from nymlink.project.decisions import decide, undo
+from nymlink.project.links import count_progress, link_waiting
+from nymlink.project.model import ConflictError, NotSavedError, ReadOnlyError, Target, UnknownTermError, Verdict
 from nymlink.project.project import Project
-from nymlink.project.review.accept import accept
-from nymlink.project.review.agreement import agreements, cohens_kappa
-from nymlink.project.review.assignment import assign
-from nymlink.project.review.changes import changes_after, last_entry
-from nymlink.project.review.decisions import decide, undo
-from nymlink.project.review.terms import STATUSES, Status, TermFilter, list_terms, term_details, terms_of_concept
-from nymlink.project.summary import summary
+from nymlink.project.summary import agreements, changes_after, cohens_kappa, last_entry, summary
+from nymlink.project.terms import (
+    STATUSES,
+    Status,
+    TermFilter,
+    accept,
+    assign,
+    list_terms,
+    term_details,
+    terms_of_concept,
+)
 from tests.project.conftest import TABLE
 
 GOUT, FEVER, SPELT, ELSE = 1, 2, 3, 4

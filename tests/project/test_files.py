@@ -19,15 +19,14 @@ from nymlink.core.errors import InputError
 from nymlink.corpus import read_corpus
 from nymlink.linking.linker import Linker
 from nymlink.project.add_file import add_table
-from nymlink.project.export.export import export_formats, export_project
-from nymlink.project.importing.apply import import_decisions
+from nymlink.project.decisions import decide
+from nymlink.project.export import export_formats, export_project
+from nymlink.project.import_decisions import import_decisions
 from nymlink.project.index_reference import IndexReference
-from nymlink.project.linking import link_waiting
+from nymlink.project.links import link_waiting
 from nymlink.project.model import Target
 from nymlink.project.project import Project
-from nymlink.project.review.assignment import assign
-from nymlink.project.review.decisions import decide
-from nymlink.project.review.terms import TermFilter, list_terms, term_details
+from nymlink.project.terms import TermFilter, assign, list_terms, term_details
 from nymlink.vocabulary.mappings import read_mappings
 from tests.project.conftest import TABLE, index_of
 

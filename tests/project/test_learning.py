@@ -13,20 +13,16 @@ from nymlink.corpus.model import Mention
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 from nymlink.project.add_file import add_table
-from nymlink.project.errors import NotSavedError, ProjectError
+from nymlink.project.decisions import decide, undo
 from nymlink.project.index_reference import IndexReference
-from nymlink.project.learning.learn import forget, learn, learn_from
-from nymlink.project.learning.learned import Learned, LearnedLinker
-from nymlink.project.learning.lessons import Lesson, lessons
-from nymlink.project.learning.names_table import write_names
-from nymlink.project.learning.overlay import Decided, Overlay
-from nymlink.project.linking import link_waiting
-from nymlink.project.model import Target
+from nymlink.project.learn import forget, learn, learn_from
+from nymlink.project.learned import Learned, LearnedLinker
+from nymlink.project.lessons import Decided, Lesson, Overlay, lessons, write_names
+from nymlink.project.links import link_waiting
+from nymlink.project.model import NotSavedError, ProjectError, Target
 from nymlink.project.project import Project
-from nymlink.project.review.accept import accept
-from nymlink.project.review.decisions import decide, undo
-from nymlink.project.review.terms import TermFilter, list_terms
 from nymlink.project.summary import summary
+from nymlink.project.terms import TermFilter, accept, list_terms
 from nymlink.rank.features import NAMES as FEATURES
 from nymlink.rank.ranker import Ranker
 from nymlink.rank.trees import Trees

@@ -16,21 +16,20 @@ from pathlib import Path
 import pytest
 
 from nymlink.index.index import Index
-from nymlink.project.errors import LockedError, NotSavedError, ProjectError
-from nymlink.project.export.export import export_project
+from nymlink.project.decisions import decide
+from nymlink.project.export import export_project
 from nymlink.project.index_reference import IndexReference, vocabulary_digest
+from nymlink.project.model import LockedError, NotSavedError, ProjectError
 from nymlink.project.project import Project
-from nymlink.project.review.changes import last_entry
-from nymlink.project.review.decisions import decide
-from nymlink.project.review.terms import TermFilter, list_terms, term_details
-from nymlink.project.summary import summary
+from nymlink.project.summary import last_entry, summary
+from nymlink.project.terms import TermFilter, list_terms, term_details
 from tests.project.conftest import NAMES, index_of, vocabulary
 
 DECIDE = """
 import os, sys
 from nymlink.project.project import Project
-from nymlink.project.review.decisions import decide
-from nymlink.project.review.terms import TermFilter, list_terms, term_details
+from nymlink.project.decisions import decide
+from nymlink.project.terms import TermFilter, list_terms, term_details
 from nymlink.project.summary import summary
 project = Project(sys.argv[1])
 for term in (1, 2, 3):

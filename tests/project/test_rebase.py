@@ -9,14 +9,14 @@ import pytest
 from nymlink.core.errors import InputError
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
+from nymlink.project.decisions import decide, undo
 from nymlink.project.index_reference import IndexReference
-from nymlink.project.linking import link_waiting
+from nymlink.project.links import link_waiting
 from nymlink.project.model import Target, Verdict
 from nymlink.project.project import Project
 from nymlink.project.rebase import count_changes, rebase
-from nymlink.project.review.changes import changes_after, last_entry
-from nymlink.project.review.decisions import decide, undo
-from nymlink.project.review.terms import TermFilter, list_terms, term_details
+from nymlink.project.summary import changes_after, last_entry
+from nymlink.project.terms import TermFilter, list_terms, term_details
 from tests.project.conftest import index_of
 
 GOUT, FEVER, SPELT, ELSE = 1, 2, 3, 4

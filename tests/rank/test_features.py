@@ -11,12 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nymlink.encode.encoder import Encoder
-from nymlink.index.fusion.hits import NONE
+from nymlink.index.hits import NONE
 from nymlink.index.index import Index
-from nymlink.rank.concept_table import ConceptTable
 from nymlink.rank.features import FEATURES, NAMES, features_of
-from nymlink.rank.question import Question
-from nymlink.rank.retrieval import CANDIDATES, retrieve
+from nymlink.rank.retrieval import CANDIDATES, ConceptTable, Question, retrieve
 from nymlink.text.writing import writing_likeness
 from nymlink.vocabulary.model import KINDS, Source
 from nymlink.vocabulary.tables import TableBuilder

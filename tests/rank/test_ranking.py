@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nymlink.index.fusion.hits import NONE
+from nymlink.index.hits import NONE
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
-from nymlink.rank.question import Question
 from nymlink.rank.ranker import RankedMatches, Ranking
-from nymlink.rank.retrieval import CANDIDATES
+from nymlink.rank.retrieval import CANDIDATES, Question
 from tests.index.small import many_names, vocabulary
 from tests.rank.toy import INDEX, LAST_FIRST, ranked
 

@@ -11,7 +11,7 @@ import pytest
 
 from nymlink.core.errors import StoreError
 from nymlink.core.store.manifest import write_manifest
-from nymlink.index.fusion.fusion import Fusion
+from nymlink.index.fusion import Fusion
 from nymlink.index.index import Index
 from nymlink.index.store import store_calibration, store_fusion, store_ranker
 from nymlink.linking.linker import Linker

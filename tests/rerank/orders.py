@@ -7,8 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from nymlink.rank.trees import Trees
-from nymlink.rerank.evidence import NAMES, TypeShares
-from nymlink.rerank.learned_order import LearnedOrder
+from nymlink.rerank.evidence import NAMES, LearnedOrder, TypeShares
 
 Rules = Mapping[str, tuple[float, float, float]]
 """Feature → threshold, value up to it and where it is missing, value above it."""

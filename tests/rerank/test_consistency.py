@@ -17,14 +17,13 @@ from nymlink.core.errors import InputError, MissingExtraError, StoreError
 from nymlink.core.store.manifest import write_manifest
 from nymlink.corpus.model import Document, Mention
 from nymlink.encode.encoder import Encoder
-from nymlink.index.fusion.fusion import Fusion
-from nymlink.index.fusion.hits import Scores
+from nymlink.index.fusion import Fusion
+from nymlink.index.hits import Scores
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 from nymlink.linking.model import Link
-from nymlink.rerank.cross.cross_encoder import CrossEncoder, CrossEncoderConfig
-from nymlink.rerank.cross.cross_scorer import CrossScorer
-from nymlink.rerank.dual.dual_encoder import DualEncoder, DualEncoderConfig
+from nymlink.rerank.cross_encoder import CrossEncoder, CrossEncoderConfig, CrossScorer
+from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
 from nymlink.rerank.folder import FittedOrder, read_fitted, score_settings, write_fitted
 from nymlink.rerank.passages import Passage
 from nymlink.rerank.reranker import Reranker

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nymlink.index.fusion.hits import NONE
-from nymlink.rerank.candidate_pool import CandidatePool
+from nymlink.index.hits import NONE
 from nymlink.rerank.evidence import KNOWN, NAMES, describe, type_shares
+from nymlink.rerank.scorer import CandidatePool
 
 Candidate = dict[str, float]
 Line = tuple[int, str, list[Candidate]]

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from nymlink.core.errors import InputError
-from nymlink.encode.model.tokens.token_batches import Tokens
-from nymlink.rerank.entities import Entity, entities
-from nymlink.rerank.inputs import END, START, Inputs, fit_context
+from nymlink.encode.model.tokenizer import Tokens
+from nymlink.rerank.inputs import END, START, Entity, Inputs, entities, fit_context
 from nymlink.rerank.passages import Passage
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import TableBuilder

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from nymlink.rank.trees import Trees
-from nymlink.rerank.evidence import NAMES, describe
-from nymlink.rerank.learned_order import LearnedOrder
+from nymlink.rerank.evidence import NAMES, LearnedOrder, describe
 from tests.rerank.orders import order
 from tests.rerank.test_evidence import SHARE, Line, pool
 

@@ -18,15 +18,13 @@ from nymlink.corpus.model import Document, Mention
 from nymlink.encode.encoder import Encoder
 from nymlink.encode.model.settings import Pooling
 from nymlink.encode.model.torch_model import TorchModel
-from nymlink.index.fusion.hits import Scores
+from nymlink.index.hits import Scores
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 from nymlink.linking.model import Link
-from nymlink.rerank.dual.dual_encoder import DualEncoder, DualEncoderConfig
-from nymlink.rerank.dual.dual_scorer import DualScorer
-from nymlink.rerank.entities import Entity
+from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig, DualScorer
 from nymlink.rerank.folder import FittedOrder, open_scorer, write_fitted
-from nymlink.rerank.inputs import END, START
+from nymlink.rerank.inputs import END, START, Entity
 from nymlink.rerank.passages import Passage
 from nymlink.rerank.reranker import Reranker
 from nymlink.vocabulary.model import Source
@@ -377,7 +375,7 @@ def test_many_mentions_are_scored_in_turn_and_concepts_encoded_once(
     many, candidates = [PASSAGES[0], PASSAGES[1]] * 2, [[0, 1], [2], [1, 3, 0], [4]]
     whole = DualScorer(model, index.vocabulary).scores(many, candidates)
     assert len(encoded) == 5
-    monkeypatch.setattr("nymlink.rerank.dual.dual_scorer._AT_ONCE", 3)
+    monkeypatch.setattr("nymlink.rerank.dual_encoder._AT_ONCE", 3)
     scorer = DualScorer(model, index.vocabulary)
     for one, other in zip(whole, scorer.scores(many, candidates), strict=True):
         assert one == pytest.approx(other, abs=1e-4)

@@ -16,7 +16,7 @@ from nymlink.corpus.model import Document, Mention
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 from nymlink.linking.model import Link
-from nymlink.rank.concept_table import ConceptTable
+from nymlink.rank.retrieval import ConceptTable
 from nymlink.serve.batching import BatchingLinker, LinkTimeoutError, OverloadedError
 from tests.rank.toy import LAST_FIRST, ranker
 from tests.serve.toy import INDEX

@@ -16,7 +16,7 @@ from fastapi.testclient import TestClient
 
 from nymlink.core.errors import InputError
 from nymlink.linking.linker import Linker
-from nymlink.project.errors import NotSavedError
+from nymlink.project.model import NotSavedError
 from nymlink.project.project import Project
 from nymlink.serve.batching import BatchingLinker
 from tests.serve.projects import FILE, HEART, SEIZURE, TABLE, decided, make, wait_for_links
@@ -124,7 +124,7 @@ def test_why_linking_stopped_is_said(api: TestClient, monkeypatch: pytest.Monkey
 
     api.post("/projects", json={"name": "a"})
     with monkeypatch.context() as patched:
-        patched.setattr("nymlink.project.linking.store_links", fail)
+        patched.setattr("nymlink.project.links.store_links", fail)
         api.post("/projects/a/files", content=TABLE, headers=FILE)
         for _ in range(100):
             progress = api.get("/projects/a").json()["progress"]

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from nymlink.project.find_damage import find_damage
-from nymlink.project.project import Project
+from nymlink.project.project import Project, find_damage
 from tests.serve.projects import HEART, SEIZURE, decided, make
 from tests.serve.toy import serving
 

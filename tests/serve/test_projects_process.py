@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from nymlink.project.project import Project
-from nymlink.project.review.terms import TermFilter, list_terms
+from nymlink.project.terms import TermFilter, list_terms
 from tests.serve.running import Server
 
 TERMS = 150

@@ -13,7 +13,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from nymlink.index.index import Index
-from nymlink.serve.projects import background
+from nymlink.serve import served_projects
 from nymlink.serve.routes import project_files
 from nymlink.serve.settings import Limits
 from nymlink.vocabulary.model import Source
@@ -226,7 +226,7 @@ def test_what_is_added_while_a_project_is_rebased_is_linked_to_the_new_index(
     builder.name("T:99", "Heart attack", lang="en", kind="preferred")
     other = Index.build(Vocabulary.of((Source("toy", "table", version="2"), builder.build())), encoder=None)
     table = "".join(f"heart attack {number}\n" for number in range(300)).encode()
-    rebase, linked = project_files.rebase, background.link_waiting
+    rebase, linked = project_files.rebase, served_projects.link_waiting
 
     def slowly(*given: Any, **more: Any) -> None:
         time.sleep(0.3)
@@ -237,7 +237,7 @@ def test_what_is_added_while_a_project_is_rebased_is_linked_to_the_new_index(
         assert client.post("/projects/a/files", content=b"diagnosis\n" + table, headers=FILE).status_code == 200
         return rebase(*given)
 
-    monkeypatch.setattr(background, "link_waiting", slowly)
+    monkeypatch.setattr(served_projects, "link_waiting", slowly)
     monkeypatch.setattr(project_files, "rebase", rebase_later)
     with serving(projects=tmp_path, indexes={"toy": PLAIN, "other": other}) as client:
         make(client)

@@ -9,7 +9,7 @@ from typing import Any
 from fastapi.testclient import TestClient
 
 from nymlink.index.index import Index
-from nymlink.linking.confidence.calibration import Calibration
+from nymlink.linking.calibration import Calibration
 from nymlink.serve.app import create_app
 from nymlink.serve.served import ServedIndex, ServedIndexes
 from nymlink.serve.settings import Limits, ServeSettings

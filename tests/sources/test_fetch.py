@@ -22,10 +22,8 @@ from hypothesis import strategies as st
 
 from nymlink.core.errors import InputError, OutputError
 from nymlink.core.problems import Problems
-from nymlink.sources.cache import Fetched
-from nymlink.sources.downloader import RetryPolicy
-from nymlink.sources.fetch import FetchOptions, fetch
-from nymlink.sources.partial_download import Stamp
+from nymlink.sources.downloader import RetryPolicy, Stamp
+from nymlink.sources.fetch import Fetched, FetchOptions, fetch
 from tests.sources.site import Site, answers, breaks_after, chunked, claims, drips, stalls
 
 OBO = "format-version: 1.2\n\n" + "".join(f"[Term]\nid: X:{n}\nname: name {n}\n\n" for n in range(100))

@@ -10,7 +10,7 @@ from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
 from nymlink.sources.fetch import FetchOptions
 from nymlink.sources.get_vocabulary import fetch_all, get_vocabulary
-from nymlink.sources.table import TABLE
+from nymlink.sources.source import TABLE
 from tests.sources.site import Site, answers
 
 ONE = """\

@@ -16,15 +16,14 @@ from nymlink.core.errors import NymlinkError, UnknownNameError
 from nymlink.core.registry import Registry
 from nymlink.sources import SOURCE_TABLES
 from nymlink.sources.catalogue import choose_sources, known_sources
-from nymlink.sources.source import MAPPINGS, PublishedSource
-from nymlink.sources.table import TABLE
+from nymlink.sources.source import MAPPINGS, TABLE, PublishedSource
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
 
 ISSUE = "hpo mondo doid mesh hgnc chebi go uberon cl ncit ordo"
 
 PLUG_IN = """
 from dataclasses import replace
-from nymlink.sources.table import TABLE
+from nymlink.sources.source import TABLE
 
 MINE = (replace(TABLE[0], name="mine", url="https://example.org/mine.obo", open=False),)
 CLASHING = (replace(TABLE[0], url="https://example.org/mine.obo"),)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from nymlink.text.abbreviations.words import readings_of, words_of
+from nymlink.text.abbreviations.short_forms import readings_of, words_of
 
 
 def test_words_are_read_as_written_first() -> None:

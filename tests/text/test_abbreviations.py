@@ -5,9 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.text.abbreviations import Definition, find_definitions
-from nymlink.text.abbreviations.places import PATTERNS, Pattern
-from nymlink.text.abbreviations.short_forms import letters_of
-from nymlink.text.abbreviations.spellings import SPELLINGS, Spelling
+from nymlink.text.abbreviations.long_forms import SPELLINGS, Spelling
+from nymlink.text.abbreviations.short_forms import PATTERNS, Pattern, letters_of
 
 WORDS = st.sampled_from(
     "( ) [ ] AB ABs A a alpha beta Beta-alpha of ; . , = or β 1 B-1 1,2- (R)-alpha 17-beta-alpha İ B(A)".split()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.text.brackets import brackets, is_balanced
+from nymlink.text.rewriting import brackets, is_balanced
 
 BRACKETS = st.text(st.sampled_from("()[]{}a "), max_size=40)
 

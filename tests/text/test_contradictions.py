@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.text.contradictions import contradiction
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.normalise import normalise
 
 TABLE = files("nymlink.text").joinpath("data/opposites.tsv").read_text(encoding="utf-8")
 ROWS = list(csv.DictReader(TABLE.splitlines(), delimiter="\t"))

@@ -15,7 +15,7 @@ from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 from nymlink.text.inflection import InflectedRules, _lemmatiser
 from nymlink.text.languages import LANGUAGES, rules_for
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.normalise import normalise
 
 VOCABULARY = vocabulary(
     {

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from nymlink.text.english.rules import RULES
 from nymlink.text.languages import LANGUAGES, NEUTRAL, rules_for
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.normalise import normalise
 
 
 @pytest.mark.parametrize("language", ["en", "EN", "en-GB", "en_US"])

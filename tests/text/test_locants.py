@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.text.abbreviations.locants import widen
+from nymlink.text.abbreviations.long_forms import widen
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from nymlink.corpus.model import Document, Mention
 from nymlink.text.abbreviations import find_definitions
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.normalise import normalise
 from nymlink.text.prepare import prepare, prepare_document
 
 TEXT = "Myotonic dystrophy (DM) and Wilson disease (WD). WD-like tumours of breast and ovarian cancer in DM."

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.text.slips import is_slip, may_be_misspelt
+from nymlink.text.spelling import is_slip, may_be_misspelt
 
 WORDS = st.text("abc", min_size=1, max_size=7)
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.text.english.spelling import english_spelling
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.english.words import english_spelling
+from nymlink.text.normalise import normalise
 from nymlink.text.spelling import correct, read_table
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import nymlink.text
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.normalise import normalise
 from nymlink.text.word_tables import read_kinds, read_rows, split_cell
 
 TABLES = sorted(Path(nymlink.text.__file__).parent.rglob("*.tsv"))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from nymlink.index.index import Index
-from nymlink.rank.question import Question
+from nymlink.rank.retrieval import Question
 from nymlink.vocabulary.read import read_vocabulary
 
 Script = Callable[[str], Any]

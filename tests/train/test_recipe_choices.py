@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from nymlink.core.problems import Problems
-from nymlink.pairs.pair_table import PairTable
+from nymlink.pairs.files import PairTable
 from nymlink.pairs.pairs import PAIRS
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import TableBuilder

@@ -11,7 +11,7 @@ pytest.importorskip("torch")
 pytest.importorskip("onnxscript")
 
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.embedded import MINI
+from nymlink.encode.model.folder import MINI
 from nymlink.rank.features import NAMES
 from nymlink.vocabulary.vocabulary import Vocabulary
 from recipes import teach

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from nymlink.pairs.files import write_pairs
 from nymlink.pairs.pairs import Pairs
-from nymlink.pairs.write_pairs import write_pairs
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from nymlink.core.errors import InputError
-from nymlink.vocabulary.assemble import assemble, disassemble
-from nymlink.vocabulary.columns import Columns
+from nymlink.vocabulary.columns import Columns, assemble, disassemble
 from nymlink.vocabulary.tables import TableBuilder, Tables
 
 NameRow = tuple[str, str, str, str]

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nymlink.core.errors import InputError
-from nymlink.text.normalisation.normalise import normalise
-from nymlink.vocabulary.enrich.enrich import enrich
+from nymlink.text.normalise import normalise
+from nymlink.vocabulary.enrich import enrich
 from nymlink.vocabulary.merge.merge import merge
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.read import read_vocabulary

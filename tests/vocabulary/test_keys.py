@@ -8,8 +8,8 @@ import pyarrow as pa
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nymlink.text.normalisation.normalise import normalise
-from nymlink.vocabulary.keys import normalise_all
+from nymlink.text.normalise import normalise
+from nymlink.vocabulary.columns import normalise_all
 
 ASCII = "".join(map(chr, range(128)))
 TEXTS = st.lists(st.text(st.sampled_from(ASCII)) | st.text("aB -\t\x0b\x1f") | st.text(), max_size=8)

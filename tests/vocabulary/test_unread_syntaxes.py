@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from tests.contract.vocabulary_samples import SAMPLES
 
 from nymlink.core.errors import InputError
-from nymlink.vocabulary.read import open_vocabulary, read_vocabulary
-from nymlink.vocabulary.readers.unread_syntaxes import describe_syntax
+from nymlink.vocabulary.read import describe_syntax, open_vocabulary, read_vocabulary
 
 SYNTAXES = {
     "OWL in Manchester syntax": [

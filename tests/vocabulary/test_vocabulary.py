@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nymlink.core.errors import UnknownNameError
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.normalise import normalise
 from nymlink.vocabulary.model import Concept, Name, Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.vocabulary.test_vocabulary import batched, source
 
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.normalise import normalise
 from nymlink.text.writing import writing_likeness
 from nymlink.vocabulary.model import KINDS, Concept, Name
 from nymlink.vocabulary.tables import TableBuilder, Tables

@@ -13,12 +13,11 @@ from nymlink.corpus.read import read_corpus
 from nymlink.evaluation.evaluation import evaluate
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
-from nymlink.rerank.dual.dual_encoder import DualEncoder, DualEncoderConfig
+from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
-from nymlink.xlbel.evaluate import LanguageResult, evaluate_languages, language_table
-from nymlink.xlbel.queries import GoldIds, find_queries
+from nymlink.xlbel.evaluate import GoldIds, LanguageResult, evaluate_languages, find_queries, language_table
 from tests.encode import tiny
 
 DATA = Path(os.environ.get("NYMLINK_DATA", Path(__file__).parents[2] / "../shared/data"))

@@ -7,10 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nymlink.xlbel.dump import Site
-from nymlink.xlbel.sentences import LONGEST, Sentences
-from nymlink.xlbel.titles import normalise_title
-from nymlink.xlbel.wikitext import link_targets, parse_lines
+from nymlink.xlbel.dump import Site, normalise_title
+from nymlink.xlbel.wikitext import LONGEST, Sentences, link_targets, parse_lines
 
 SITE = Site("de", frozenset({"datei", "kategorie", "benutzer"}))
 

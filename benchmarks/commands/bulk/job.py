@@ -9,9 +9,7 @@ import sys
 def run(task: str, path: str, output: str, index: str, workers: str, shard_rows: str) -> None:
     """Run a job and print its report as JSON."""
     from nymlink.bulk.job import run_job
-    from nymlink.bulk.tasks.annotate_task import AnnotateTask
-    from nymlink.bulk.tasks.encode_task import EncodeTask
-    from nymlink.bulk.tasks.link_task import LinkTask
+    from nymlink.bulk.tasks import AnnotateTask, EncodeTask, LinkTask
 
     made = {
         "link": lambda: LinkTask(index=index),

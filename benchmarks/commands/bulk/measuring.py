@@ -60,7 +60,7 @@ def measured(task: str, path: Path, folder: Path, index: str, rows: int, repeats
 
 def planning(path: Path, column: str) -> dict[str, float]:
     """Measure how fast the driver cuts a file into shards."""
-    from nymlink.bulk.rows.sources import cut_sources, open_sources
+    from nymlink.bulk.sources import cut_sources, open_sources
 
     repeated = path.with_name(f"many-{path.name}")
     content = path.read_bytes()

@@ -12,7 +12,7 @@ from benchmarks.peers.dictionary import CONCEPTS, Dictionary, Search
 
 def build(dictionary: Dictionary, index: Path, *, encoder: str | None) -> None:
     """Build the index, with vectors of its own."""
-    from nymlink.encode.cache.embedding_cache import EmbeddingCache
+    from nymlink.encode.cached_vectors import EmbeddingCache
     from nymlink.index.index import Index
     from nymlink.vocabulary.vocabulary import Vocabulary
 

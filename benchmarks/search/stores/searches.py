@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     import numpy as np
 
     from nymlink.index.dense.dense_search import DenseSearch
-    from nymlink.index.dense.stores.store import Store
+    from nymlink.index.stores.store import Store
 
 
 def build_here(folder: str, file: str, room: str, *, kind: str) -> dict[str, Any]:
     """Build a search of files over the vectors of a file."""
     from nymlink.core.store.arrays import map_array
     from nymlink.index.dense.approximate import FaissIndex
-    from nymlink.index.dense.int8_codes import Int8Codes
+    from nymlink.index.dense.exact import Int8Codes
 
     vectors = map_array(Path(folder), file)
     start = time.perf_counter()
@@ -37,7 +37,7 @@ def search_here(folder: str, file: str, room: str, *, kind: str, **settings: Any
     """Open a search of files, and search it."""
     from nymlink.core.store.arrays import map_array
     from nymlink.index.dense.approximate import FaissIndex
-    from nymlink.index.dense.int8_codes import Int8Codes
+    from nymlink.index.dense.exact import Int8Codes
 
     # As DenseSearch.load maps them.
     vectors = map_array(Path(folder), file, scattered=kind != "exact")
@@ -51,8 +51,8 @@ def search_here(folder: str, file: str, room: str, *, kind: str, **settings: Any
 def measure_server(folder: str, file: str, *, kind: str, url: str, **settings: Any) -> dict[str, Any]:
     """Copy the vectors of a file to a server, and search it."""
     from nymlink.core.store.arrays import map_array
-    from nymlink.index.dense.stores.address import StoreAddress
-    from nymlink.index.dense.stores.servers import upload
+    from nymlink.index.stores.servers import upload
+    from nymlink.index.stores.store import StoreAddress
 
     vectors = map_array(Path(folder), file)
     start = time.perf_counter()

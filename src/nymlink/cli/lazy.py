@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 import click
 
 from nymlink.core.errors import NymlinkError
-from nymlink.core.terminal.control_characters import escape_controls
+from nymlink.core.terminal import escape_controls
 
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 

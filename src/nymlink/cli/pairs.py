@@ -9,9 +9,8 @@ import click
 
 from nymlink.cli.common import require_files, seed_option
 from nymlink.core.errors import InputError
-from nymlink.pairs.pairs import Pairs
-from nymlink.pairs.settings import Part
-from nymlink.pairs.write_pairs import write_lines, write_pairs
+from nymlink.pairs.files import write_lines, write_pairs
+from nymlink.pairs.pairs import Pairs, Part
 from nymlink.vocabulary.model import KINDS, SYNONYM_KINDS
 from nymlink.vocabulary.vocabulary import Vocabulary
 

@@ -22,17 +22,15 @@ from nymlink.cli.common import (
 from nymlink.core.errors import InputError
 from nymlink.core.language_codes import language_of
 from nymlink.core.store.output_checks import require_changeable
-from nymlink.corpus.offset_units import OffsetUnit
+from nymlink.corpus.offsets import OffsetUnit
 from nymlink.corpus.readers import CORPUS_FORMATS
 from nymlink.index.index import Index
 from nymlink.index.store import store_ranker
 from nymlink.rank.trees import DEEPEST
-from nymlink.train.ranking.annotated import annotated_questions
 from nymlink.train.ranking.boosting import BoostingSettings
 from nymlink.train.ranking.fit_ranker import fit_ranker
-from nymlink.train.ranking.labelled import LabelledQuestions
-from nymlink.train.ranking.left_out import left_out_questions
-from nymlink.train.ranking.names_elsewhere import names_elsewhere
+from nymlink.train.ranking.labelled import LabelledQuestions, annotated_questions
+from nymlink.train.ranking.left_out import left_out_questions, names_elsewhere
 from nymlink.vocabulary.read import open_vocabulary
 
 _DEFAULT_LEFT_OUT: Final = 5000

@@ -17,7 +17,7 @@ from nymlink.core.store.output_checks import require_changeable
 from nymlink.index.index import Index
 
 if TYPE_CHECKING:
-    from nymlink.evaluation.reranking.evaluate_reranking import RerankingEvaluation
+    from nymlink.evaluation.reranking import RerankingEvaluation
 
 
 @click.group()
@@ -115,7 +115,7 @@ def evaluate(
     nymlink rerank evaluate reranker CDR_TestSet.PubTator.txt --index mesh-index \\
         --training CDR_TrainingSet.PubTator.txt --changes changes.tsv
     """
-    from nymlink.evaluation.reranking.evaluate_reranking import evaluate_reranking, readable_changes
+    from nymlink.evaluation.reranking import evaluate_reranking, readable_changes
     from nymlink.rerank.reranker import Reranker
 
     require_files((output, changes), (reranker, index, corpus.path, *training))

@@ -11,7 +11,7 @@ import click
 from platformdirs import user_data_path
 
 from nymlink.core.errors import InputError, MissingExtraError
-from nymlink.core.terminal.control_characters import escape_controls
+from nymlink.core.terminal import escape_controls
 from nymlink.index.index import Index
 from nymlink.linking.default import default_index
 

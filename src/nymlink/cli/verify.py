@@ -15,13 +15,11 @@ from nymlink.core.errors import NymlinkError, StoreError
 from nymlink.core.store.atomic import atomic_file
 from nymlink.core.store.manifest import find_damage
 from nymlink.core.store.ownership import MANIFEST, foreign_files, is_training
-from nymlink.encode.cache.blocks import check_block
-from nymlink.encode.cache.encoder_cache import is_encoder_cache
+from nymlink.encode.vector_cache import check_block, is_encoder_cache
 from nymlink.index.index import Index
 from nymlink.index.store import KIND as INDEX
-from nymlink.project.find_damage import find_damage as find_project_damage
-from nymlink.project.find_damage import is_project
-from nymlink.project.project import ENDING
+from nymlink.project.project import ENDING, is_project
+from nymlink.project.project import find_damage as find_project_damage
 from nymlink.vocabulary.store import KIND as VOCABULARY
 from nymlink.vocabulary.vocabulary import Vocabulary
 

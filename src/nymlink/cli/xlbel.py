@@ -9,7 +9,7 @@ import click
 
 from nymlink.cli.common import finish, reported_problems, require_files, seed_option
 from nymlink.core.store.atomic import atomic_file
-from nymlink.core.terminal.read_progress import show_read_progress
+from nymlink.core.terminal import show_read_progress
 
 
 @click.group()
@@ -138,8 +138,7 @@ def evaluate(
     """
     from nymlink.corpus.read import read_corpus
     from nymlink.index.index import Index
-    from nymlink.xlbel.evaluate import evaluate_languages, language_table
-    from nymlink.xlbel.queries import find_queries
+    from nymlink.xlbel.evaluate import evaluate_languages, find_queries, language_table
 
     require_files((output,), (*queries, *indexes, reranker))
     problems = reported_problems()

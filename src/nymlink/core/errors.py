@@ -9,7 +9,7 @@ from __future__ import annotations
 from os import PathLike, fspath
 from typing import Any
 
-from nymlink.core.terminal.control_characters import escape_controls
+from nymlink.core.terminal import escape_controls
 
 
 class NymlinkError(Exception):

@@ -1,4 +1,4 @@
-"""Read text files: plain or gzip-compressed, from disk or from a pipe, in UTF-8, Windows-1252 or UTF-16."""
+"""Text from files, plain or compressed, within limits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from typing import IO, Final, cast
 from nymlink.core.encodings import as_utf8, detect_utf16, peek
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.core.terminal.read_progress import open_raw
+from nymlink.core.terminal import open_raw
 
 MAX_LINE: Final = 4 << 20
 """The most bytes in a line.
@@ -207,3 +207,53 @@ def sha256(path: Path) -> str:
     """Compute the SHA-256 digest of a file's bytes on disk, as 64 hex digits."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+_BLOCK_BYTES: Final = 1 << 16
+_LINE_BYTES: Final = 1 << 20
+_FIRST_OF_A_CHARACTER: Final = 0xC0
+
+
+def read_text_blocks(path: Path, problems: Problems) -> Iterator[str]:
+    """Yield the text of a plain or gzip file, some hundred kilobytes at a time, cut at line ends if there are any.
+
+    UTF-16 is read as such, a line of other text that is not UTF-8 as Windows-1252; both are reported as repaired.
+
+    Raises:
+        InputError: see :func:`nymlink.core.files.open_bytes`.
+    """
+    number = 1
+    with open_bytes(path) as file:
+        for place, block in enumerate(_blocks(as_utf8(file, path, problems))):
+            if place == 0:
+                block = block.removeprefix(codecs.BOM_UTF8)
+            try:
+                yield block.decode("utf-8")
+            except UnicodeDecodeError:
+                lines = enumerate(block.split(b"\n"), number)
+                yield "\n".join(_decoded_text_blocks(line, path, at, problems) for at, line in lines)
+            number += block.count(b"\n")
+
+
+def _blocks(file: IO[bytes]) -> Iterator[bytes]:
+    carried = b""
+    while block := file.read(_BLOCK_BYTES):
+        block = carried + block + file.readline(_LINE_BYTES)
+        carried = b""
+        if not block.endswith(b"\n"):
+            # A line of a megabyte may be cut within a character, which then goes with what follows.
+            for place in range(len(block) - 1, max(len(block) - 4, 0), -1):
+                if block[place] >= _FIRST_OF_A_CHARACTER:
+                    block, carried = block[:place], block[place:]
+                    break
+        yield block
+    if carried:
+        yield carried
+
+
+def _decoded_text_blocks(raw: bytes, path: Path, number: int, problems: Problems) -> str:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        problems.repair(path, number, "not UTF-8; read as Windows-1252")
+        return raw.decode("cp1252", errors="replace")

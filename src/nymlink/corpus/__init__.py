@@ -1,7 +1,7 @@
 """Corpora: documents with their mentions, and their readers."""
 
 from nymlink.corpus.model import Corpus, Document, Mention
-from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.read import read_corpus, read_documents
+from nymlink.corpus.readers.common import CorpusOptions
 
 __all__ = ["Corpus", "CorpusOptions", "Document", "Mention", "read_corpus", "read_documents"]

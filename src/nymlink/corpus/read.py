@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from nymlink.core.formats import find_format
 from nymlink.core.problems import Problems
+from nymlink.core.registry import find_format
 from nymlink.corpus.foreign_formats import describe_format
 from nymlink.corpus.model import Corpus, Document
-from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.readers import CORPUS_FORMATS
-from nymlink.corpus.readers.common import source_name
+from nymlink.corpus.readers.common import CorpusOptions, source_name
 
 
 def read_documents(

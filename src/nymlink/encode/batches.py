@@ -1,20 +1,51 @@
-"""Encoding many names: tokenised ahead of the network, sorted by length, in batches."""
+"""Batches of names for an encoder, and names too long for it."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
-from nymlink.core.computing.prefetch import prefetch
+from nymlink.core.computing import prefetch
 from nymlink.core.errors import InputError, NymlinkError
+from nymlink.core.problems import CollectedCounts
 from nymlink.core.store.arrays import Vectors
-from nymlink.encode.backends import Network
-from nymlink.encode.model.tokens.token_batches import Ids, Rows, Tokens, plan_batches, tokenise
+from nymlink.encode.backend import Network
+from nymlink.encode.model.tokenizer import Ids, Rows, Tokens, plan_batches, tokenise
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
+
+
+@dataclass(slots=True)
+class TruncationCounts(CollectedCounts):
+    """Counts of encoded names, and of those that were truncated.
+
+    Attributes:
+        truncated: number of names with more tokens than the encoder takes.
+        names: number of encoded names.
+        max_length: the tokens that they were cut to.
+    """
+
+    truncated: int = 0
+    names: int = 0
+    max_length: int = 0
+
+    def _add(self, other: Self) -> None:
+        self.truncated += other.truncated
+        self.names += other.names
+        self.max_length = other.max_length
+
+    def _message(self) -> str | None:
+        if not self.truncated:
+            return None
+        return (
+            f"{self.truncated:,} of {self.names:,} names are longer than {self.max_length} tokens and were cut "
+            "(max_length)"
+        )
+
 
 _CHUNK: Final = 4
 """Names tokenised and sorted together, per token of a batch: enough for most batches to be full."""
@@ -28,7 +59,7 @@ class Batches:
         network: token ids → vectors.
         tokenizer: names → token ids.
         uninformative: special and unknown tokens (see
-            :func:`~nymlink.encode.model.tokens.tokenizer.uninformative_tokens`).
+            :func:`~nymlink.encode.model.tokenizer.uninformative_tokens`).
         batch_tokens: how many tokens the network is given at once; fewer once memory did not suffice for them.
 
     Attributes:

@@ -10,8 +10,8 @@ import numpy as np
 
 from nymlink.annotation.annotator import Annotator
 from nymlink.corpus.model import Corpus, Document
-from nymlink.evaluation.calibration.calibration_metrics import Reliability
-from nymlink.evaluation.gold import GoldResolver
+from nymlink.evaluation.calibration_metrics import Reliability
+from nymlink.evaluation.outcomes import GoldResolver
 from nymlink.linking.model import Link
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -127,7 +127,7 @@ def evaluate_annotation(
 ) -> AnnotationEvaluation:
     """Annotate the texts of a corpus, and compare what is found with its mentions.
 
-    Gold ids are found as :class:`~nymlink.evaluation.gold.GoldResolver` does, old ones too.
+    Gold ids are found as :class:`~nymlink.evaluation.outcomes.GoldResolver` does, old ones too.
 
     Args:
         annotator: finds mentions.
@@ -235,3 +235,30 @@ def _mean(scores: Sequence[Score]) -> float:
     """Compute the mean of F1, which is 1 for a document where there is nothing to find and nothing was found."""
     values = [1.0 if not score.gold and not score.found else score.f1 for score in scores]
     return sum(values) / len(values) if values else 0.0
+
+
+def annotation_report(evaluation: AnnotationEvaluation) -> str:
+    """Write an evaluation of annotation as a page of text."""
+    rows = (
+        ("mentions that overlap", evaluation.mentions, evaluation.macro_mention_f1),
+        ("mentions, same offsets", evaluation.exact_mentions, None),
+        ("concepts of documents", evaluation.concepts, evaluation.macro_document_f1),
+    )
+    lines = [
+        f"documents   {evaluation.documents:,}",
+        f"mentions    {evaluation.mentions.gold:,} in the gold, {evaluation.mentions.found:,} found",
+        "",
+        f"{'right concept (%)':24}{'P':>8}{'R':>8}{'F1':>8}{'F1, mean of documents':>24}",
+    ]
+    for label, score, macro in rows:
+        shares = "".join(f"{100 * share:8.1f}" for share in (score.precision, score.recall, score.f1))
+        lines.append(f"{label:24}{shares}" + ("" if macro is None else f"{100 * macro:24.1f}"))
+    if evaluation.reliability is not None:
+        lines.append(f"expected calibration error of the confidences: {evaluation.reliability.expected_error:.3f}")
+    if evaluation.unlocated:
+        lines.append(
+            f"{evaluation.unlocated:,} gold mentions are not at their offsets: they count for documents only"
+        )
+    if evaluation.unknown:
+        lines.append(f"{evaluation.unknown:,} gold mentions are of concepts that the vocabulary does not have")
+    return "\n".join(lines) + "\n"

@@ -1,24 +1,75 @@
-"""Evaluation by the protocol of Sung et al. 2020 (as SapBERT uses it), and by distinct concepts."""
+"""The augmented dictionary: a vocabulary plus the names by which annotated mentions call its concepts."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from nymlink.core.errors import InputError
 from nymlink.corpus.model import Corpus
-from nymlink.evaluation.breakdown import UNSEEN, BreakdownRow, breakdown
-from nymlink.evaluation.diagnosis import Mistake, mistakes
-from nymlink.evaluation.gold import GoldResolver
-from nymlink.evaluation.metrics import accuracy, as_array, mean_reciprocal_rank
-from nymlink.evaluation.outcomes import GoldQuery, Outcome, outcomes
+from nymlink.evaluation.breakdown import UNSEEN, BreakdownRow, Mistake, breakdown, mistakes
+from nymlink.evaluation.outcomes import (
+    GoldQuery,
+    GoldResolver,
+    Outcome,
+    accuracy,
+    as_array,
+    mean_reciprocal_rank,
+    outcomes,
+)
 from nymlink.evaluation.significance import bootstrap_interval
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 from nymlink.linking.queries import queries as mention_queries
-from nymlink.text.prepare import prepare_document
+from nymlink.text.normalise import normalise
+from nymlink.text.prepare import expand_document, prepare_document
+from nymlink.text.writing import ALIKE, writing_likeness
+from nymlink.vocabulary.model import Source
+from nymlink.vocabulary.tables import TableBuilder
+from nymlink.vocabulary.vocabulary import Vocabulary
+
+
+def augment(
+    vocabulary: Vocabulary,
+    corpora: Iterable[Corpus],
+    *,
+    spelling: Mapping[str, str] | None = None,
+    as_published: bool = False,
+) -> Vocabulary:
+    """Add the mentions of corpora (training, development), expanded, as names of their gold concepts.
+
+    This is the dictionary of the published NCBI and BC5CDR figures. Composite mentions are left out: which of
+    their parts means which concept is not annotated.
+    """
+    resolver = GoldResolver(vocabulary)
+    added = TableBuilder()
+    for corpus in corpora:
+        for document in corpus.documents:
+            prepared = prepare_document(document, spelling=spelling, composites="gold", as_published=as_published)
+            surfaces = expand_document(document, composites="gold", as_published=as_published)
+            for mention, parts, (surface, *_) in zip(document.mentions, prepared, surfaces, strict=True):
+                if len(parts) > 1:
+                    continue
+                # Capitals and signs are evidence; a mended spelling is another name.
+                name = parts[0] if as_published or normalise(surface) != parts[0] else surface
+                for row in sorted(resolver.rows(mention.concept_ids)):
+                    concept_id = vocabulary.concept_id(row)
+                    added.concept(concept_id)
+                    if as_published or not _has_name(vocabulary, concept_id, name):
+                        added.name(concept_id, name)
+    return vocabulary.extended(Source("training mentions", "corpus"), added.build())
+
+
+def _has_name(vocabulary: Vocabulary, concept_id: str, text: str) -> bool:
+    """Whether a concept has a name that is written alike, but for typesetting and the capital of a sentence."""
+    return any(
+        name.concept_id == concept_id and writing_likeness(text, name.text) > ALIKE
+        for name in vocabulary.find(text)
+    )
+
 
 ACCURACY_AT: Final = (1, 5, 10, 20)
 RECALL_AT: Final = (1, 2, 4, 8, 16, 32, 64)
@@ -70,7 +121,7 @@ class Evaluation:
     settings: Mapping[str, Any] = field(repr=False)
 
     def __str__(self) -> str:
-        """Return the figures that count in one line: `nymlink.evaluation.report.report` says more."""
+        """Return the figures that count in one line: `nymlink.evaluation.evaluation.report` says more."""
         by_concept, by_name = (
             "/".join(f"{100 * self.figures[f'{prefix}acc@{k}']:.1f}" for k in (1, 5))
             for prefix in ("concept_", "")
@@ -129,13 +180,13 @@ def evaluate(
 
     Raises:
         InputError: nothing is left to score, the message says why; or the linker re-ranks candidates by context,
-            which :func:`~nymlink.evaluation.reranking.evaluate_reranking.evaluate_reranking` measures.
+            which :func:`~nymlink.evaluation.reranking.evaluate_reranking` measures.
     """
     linker = linker if isinstance(linker, Linker) else Linker(linker)
     if linker.reranker is not None:
         raise InputError(
             "the linker re-ranks candidates by context: measure that with `nymlink rerank evaluate` "
-            "(nymlink.evaluation.reranking.evaluate_reranking.evaluate_reranking)"
+            "(nymlink.evaluation.reranking.evaluate_reranking)"
         )
     index, spelling = linker.index, linker.spelling
     queries = [
@@ -246,3 +297,60 @@ def _nothing_to_score(
     if not annotated:
         return "no mention of the corpus has a gold id: name the column that holds them"
     return "none of the corpus's gold ids is in the vocabulary: is it the right one?"
+
+
+_READINGS = {
+    "acc": "by name, lenient",
+    "strict_acc": "by name, strict",
+    "concept_acc": "by concept",
+}
+
+
+def report(evaluation: Evaluation, *, examples: int = 10) -> str:
+    """Write an evaluation as a page of text: counts, figures with intervals, breakdown, and mistakes.
+
+    Args:
+        evaluation: the evaluation.
+        examples: the number of mistakes shown.
+    """
+    figures, intervals, counts = evaluation.figures, evaluation.intervals, evaluation.counts
+    settings = evaluation.settings
+    dictionary = " + ".join(source["file"] or source["name"] for source in settings["dictionary"])
+    handling = "scored as wrong" if settings["keep_unknown"] else "left out"
+    lines = [
+        f"corpus      {settings['corpus']}"
+        + (f", types {', '.join(settings['types'])}" if settings["types"] is not None else ""),
+        f"dictionary  {dictionary}: {settings['concepts']:,} concepts, "
+        f"{settings['distinct_names']:,} distinct names",
+        f"mentions    {counts.mentions:,} in {counts.documents:,} documents; {counts.without_gold:,} without "
+        f"gold id left out; {counts.unknown_gold:,} with gold id not in the dictionary {handling}",
+        f"scored      {counts.scored:,} ({counts.composite:,} composite)",
+        "",
+        f"{'accuracy (%)':34}" + "".join(f"{f'@{k}':>8}" for k in ACCURACY_AT) + "    95 % interval of @1",
+    ]
+    for name, label in _READINGS.items():
+        low, high = intervals[f"{name}@1"]
+        shares = "".join(f"{100 * figures[f'{name}@{k}']:8.1f}" for k in ACCURACY_AT)
+        lines.append(f"{label:34}{shares}    {100 * low:.1f} to {100 * high:.1f}")
+    lines += [
+        "",
+        f"{'recall (%) of concepts':34}" + "".join(f"{f'@{k}':>8}" for k in RECALL_AT),
+        f"{'':34}" + "".join(f"{100 * figures[f'recall@{k}']:8.1f}" for k in RECALL_AT),
+        "",
+        f"mean reciprocal rank: {figures['mrr']:.3f} by name, {figures['concept_mrr']:.3f} by concept",
+    ]
+    lines += ["", f"{'by name, lenient, of mentions with':52}{'n':>8}{'@1':>8}{'@5':>8}"]
+    for row in evaluation.breakdown:
+        share = f"{row.n:8,}{100 * row.acc_1:8.1f}{100 * row.acc_5:8.1f}"
+        lines.append(f"{row.group:26}{row.label:26}{share}")
+    if evaluation.mistakes:
+        lines += ["", f"{len(evaluation.mistakes):,} mentions whose first concept is wrong:"]
+        reasons = Counter(mistake.why for mistake in evaluation.mistakes)
+        lines += [f"{number:8,}  {why}" for why, number in reasons.most_common()]
+        lines += ["", "for example:"] if examples else []
+        step = max(len(evaluation.mistakes) // max(examples, 1), 1)
+        for mistake in list(evaluation.mistakes)[::step][:examples]:
+            lines.append(
+                f"  {mistake.mention!r}: gold {mistake.gold}; predicted {mistake.predicted} ({mistake.why})"
+            )
+    return "\n".join(lines) + "\n"

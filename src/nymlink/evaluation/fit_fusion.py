@@ -12,11 +12,9 @@ import numpy as np
 from nymlink.core.store.arrays import Bools
 from nymlink.corpus.model import Corpus
 from nymlink.evaluation.evaluation import evaluate
-from nymlink.evaluation.metrics import Ranks, accuracy
-from nymlink.evaluation.outcomes import DEPTH, Outcome
-from nymlink.index.fusion.fusion import Fusion
-from nymlink.index.fusion.hits import NONE, Rows, Scores
-from nymlink.index.fusion.hybrid import weighted_sum
+from nymlink.evaluation.outcomes import DEPTH, Outcome, Ranks, accuracy
+from nymlink.index.fusion import Fusion, weighted_sum
+from nymlink.index.hits import NONE, Rows, Scores
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 
@@ -75,7 +73,7 @@ def fit_fusion(
     Args:
         index: the index.
         corpus: documents with gold ids.
-        method: the way the searches are joined, one of :data:`~nymlink.index.fusion.fusion.METHODS`; the present
+        method: the way the searches are joined, one of :data:`~nymlink.index.fusion.METHODS`; the present
             one if ``None``. Another method starts from its default weights.
         types: score mentions of these types only.
         language: code of the language of mentions that state none; ``None`` where it is unknown, see
@@ -130,7 +128,7 @@ def _right(index: Index, outcomes: Sequence[Outcome], rows: Rows) -> Bools:
 
 
 def _ranks(rows: Rows, total: Scores, right: Bools) -> Ranks:
-    """Rank the first right entry of each part, as :func:`nymlink.index.fusion.hits.best` does: float64 (P)."""
+    """Rank the first right entry of each part, as :func:`nymlink.index.hits.best` does: float64 (P)."""
     keys = np.where(rows == NONE, -np.inf, np.round(total.astype(np.float64), 6))
     best = np.where(right, keys, -np.inf)
     # Of equal scores the smallest row is first; rows ascend.

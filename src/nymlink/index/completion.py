@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nymlink.index.entries.sorted_texts import SortedTexts
-from nymlink.index.fusion.hits import Rows
+from nymlink.index.hits import Rows
 from nymlink.index.index import Index
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.normalise import normalise
 from nymlink.vocabulary.model import Name
 
 _LONGEST: Final = 200

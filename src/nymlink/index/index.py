@@ -14,21 +14,17 @@ import numpy as np
 from nymlink.core.errors import InputError, StoreError
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE
 from nymlink.core.store.output_checks import require_replaceable
-from nymlink.encode.cache.embedding_cache import EmbeddingCache
-from nymlink.encode.model.embedded import MINI
-from nymlink.index.build import build_in_directory, build_in_memory
+from nymlink.encode.cached_vectors import EmbeddingCache
+from nymlink.encode.model.folder import MINI
+from nymlink.index.build import build_in_directory, build_in_memory, extend_contents
 from nymlink.index.dense.approximate import EXACT_NEIGHBOURS
 from nymlink.index.dense.query_encoder import QueryEncoder
-from nymlink.index.equal_names import order_equal_names
-from nymlink.index.extension import extend_contents
-from nymlink.index.fusion.exact import ExactSearch
-from nymlink.index.fusion.fusion import DENSE, EXACT_MATCH, WEIGHTED, Fusion
-from nymlink.index.fusion.hits import Searcher
-from nymlink.index.fusion.hybrid import HybridSearch, ScoredHits
+from nymlink.index.fusion import DENSE, EXACT_MATCH, WEIGHTED, ExactSearch, Fusion, HybridSearch, ScoredHits
+from nymlink.index.hits import Searcher
 from nymlink.index.plan import Plan
-from nymlink.index.sparse.presets import DEFAULT_PRESET
+from nymlink.index.sparse.settings import DEFAULT_PRESET
 from nymlink.index.store import KIND, IndexContents, load_index, save_index
-from nymlink.index.walk import Matches, match, match_with_hits
+from nymlink.index.walk import Matches, match, match_with_hits, order_equal_names
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import Tables
 from nymlink.vocabulary.vocabulary import Vocabulary
@@ -53,7 +49,7 @@ class Index:
             preset is ours.
         fusion: how its searches are joined.
         settings: how it was built.
-        calibration: what turns its scores into confidences, as :mod:`nymlink.linking.confidence.calibration` has
+        calibration: what turns its scores into confidences, as :mod:`nymlink.linking.calibration` has
             it; ``None`` where it has not been calibrated.
         ranker: what puts candidates in order, as :mod:`nymlink.rank.ranker` has it; ``None`` for the order of
             their scores.
@@ -110,7 +106,7 @@ class Index:
 
         Args:
             vocabulary: what is to be searched; names of obsolete concepts are left out.
-            sparse: sparse search, by spelling: one of :data:`~nymlink.index.sparse.presets.PRESETS`.
+            sparse: sparse search, by spelling: one of :data:`~nymlink.index.sparse.settings.PRESETS`.
             encoder: encoder of the dense search, by meaning, or the folder or hub name that it is loaded from;
                 ``None`` for no dense search.
             dense: how dense search looks for vectors: ``"exact"``, ``"hnsw"`` or ``"ivf-pq"``.
@@ -272,7 +268,7 @@ class Index:
         """Calibrate the index.
 
         Args:
-            calibration: JSON values, :meth:`nymlink.linking.confidence.calibration.Calibration.to_dict`.
+            calibration: JSON values, :meth:`nymlink.linking.calibration.Calibration.to_dict`.
         """
         return Index(replace(self._contents, calibration=calibration))
 
@@ -316,7 +312,7 @@ class Index:
 
         A query that is a name itself has matched that name, though its words are searched in another order. Where
         it is a name of several concepts, those come first whose name is written as the mention is: see
-        :func:`~nymlink.index.equal_names.order_equal_names`.
+        :func:`~nymlink.index.walk.order_equal_names`.
 
         Args:
             queries: Q prepared texts.

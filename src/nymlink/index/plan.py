@@ -8,16 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nymlink.core.errors import InputError
-from nymlink.core.json_objects import member
-from nymlink.encode.model.installed import installed_calibration, installed_ranker
+from nymlink.core.json_files import member
+from nymlink.encode.model.folder import installed_calibration, installed_ranker
 from nymlink.index.dense.approximate import EXACT_NEIGHBOURS, check_kind
 from nymlink.index.dense.query_encoder import EncoderRecord, QueryEncoder
-from nymlink.index.dense.stores.address import StoreAddress
-from nymlink.index.dense.stores.servers import check_store
 from nymlink.index.entries.entries import Entries
-from nymlink.index.fusion.fusion import DENSE, EXACT_MATCH, Fusion
-from nymlink.index.sparse.presets import DEFAULT_PRESET, preset
-from nymlink.index.sparse.settings import SparseSettings
+from nymlink.index.fusion import DENSE, EXACT_MATCH, Fusion
+from nymlink.index.sparse.settings import DEFAULT_PRESET, SparseSettings, preset
+from nymlink.index.stores.servers import check_store
+from nymlink.index.stores.store import StoreAddress
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ class Plan:
     """Checked settings of an index, with what they stand for: the encoder loaded, the weights of the fusion.
 
     Attributes:
-        sparse: one of :data:`~nymlink.index.sparse.presets.PRESETS`.
+        sparse: one of :data:`~nymlink.index.sparse.settings.PRESETS`.
         encoder: of the dense search; ``None`` for none.
         dense: how that searches: ``"exact"``, or one of :data:`~nymlink.index.dense.approximate.KINDS`.
         store: server that searches the vectors; ``None`` where they are searched here.

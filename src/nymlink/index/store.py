@@ -12,19 +12,18 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from nymlink.core.errors import InputError, NymlinkError, StoreError, UnknownNameError
-from nymlink.core.json_objects import member
-from nymlink.core.store.folder_lock import locked_file
+from nymlink.core.json_files import member
+from nymlink.core.store.atomic import locked_file
 from nymlink.core.store.manifest import read_manifest, require_files, write_directory, write_manifest
 from nymlink.core.store.ownership import MANIFEST
 from nymlink.core.store.verification import Verification
 from nymlink.index.dense.dense_search import DenseSearch
-from nymlink.index.dense.stores.address import StoreAddress
-from nymlink.index.dense.stores.servers import open_store
 from nymlink.index.entries.entries import Entries
-from nymlink.index.fusion.extended import ExtendedSearch
-from nymlink.index.fusion.fusion import DENSE, EXACT_MATCH, Fusion
+from nymlink.index.fusion import DENSE, EXACT_MATCH, ExtendedSearch, Fusion
 from nymlink.index.plan import Plan
 from nymlink.index.sparse.sparse_search import SparseSearch
+from nymlink.index.stores.servers import open_store
+from nymlink.index.stores.store import StoreAddress
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ class IndexContents:
         entries: its distinct prepared names.
         searches: name → search, those that have files, or that were extended.
         settings: how it was built: the plan as JSON values, and the recall of an approximate search.
-        calibration: JSON values, see :mod:`nymlink.linking.confidence.calibration`; ``None`` where it is not
+        calibration: JSON values, see :mod:`nymlink.linking.calibration`; ``None`` where it is not
             calibrated.
         ranker: JSON values, see :mod:`nymlink.rank.ranker`; ``None`` where it has none.
         directory: where it was opened; ``None`` where it is in memory only.
@@ -262,7 +261,7 @@ def store_calibration(directory: str | Path, calibration: Mapping[str, Any], *, 
 
     Args:
         directory: the index.
-        calibration: JSON values, :meth:`nymlink.linking.confidence.calibration.Calibration.to_dict`.
+        calibration: JSON values, :meth:`nymlink.linking.calibration.Calibration.to_dict`.
         fusion: how the searches were joined that it was fitted to.
 
     Raises:

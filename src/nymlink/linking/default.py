@@ -12,14 +12,13 @@ from pathlib import Path
 from time import sleep
 from typing import Final, overload
 
+from nymlink.core.environment import CACHE_HINT, user_cache
 from nymlink.core.errors import MissingExtraError, OutputError, StoreError
 from nymlink.core.files import sha256
-from nymlink.core.user_cache import CACHE_HINT, user_cache
 from nymlink.corpus.model import Document, Mention
-from nymlink.encode.model.embedded import MINI
-from nymlink.encode.model.installed import installed_digest
+from nymlink.encode.model.folder import MINI, installed_digest
 from nymlink.index.index import Index
-from nymlink.index.sparse.presets import DEFAULT_PRESET
+from nymlink.index.sparse.settings import DEFAULT_PRESET
 from nymlink.index.store import VERSION
 from nymlink.linking.linker import Linker
 from nymlink.linking.links import Links

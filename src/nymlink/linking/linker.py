@@ -10,18 +10,15 @@ from typing import TYPE_CHECKING, Any, Final, Unpack, overload
 from nymlink.core.errors import InputError
 from nymlink.core.language_codes import language_of
 from nymlink.corpus.model import Document, Mention
-from nymlink.encode.model.embedded import MINI
+from nymlink.encode.model.folder import MINI
 from nymlink.index.index import Index
-from nymlink.linking.confidence.calibration import Calibration
-from nymlink.linking.document_ties import settle_ties
-from nymlink.linking.explanation import Explanation
-from nymlink.linking.inputs import as_document, checked, is_missing
+from nymlink.linking.calibration import Calibration
+from nymlink.linking.inputs import UnknownScripts, as_document, checked, is_missing
 from nymlink.linking.links import Links
 from nymlink.linking.model import Link
 from nymlink.linking.queries import queries
-from nymlink.linking.query_links import QueryLinks
-from nymlink.linking.settings import LinkerSettings, Reranking
-from nymlink.linking.unknown_scripts import UnknownScripts
+from nymlink.linking.query_links import QueryLinks, settle_ties
+from nymlink.linking.settings import Explanation, LinkerSettings, Reranking
 from nymlink.linking.writers.frames import Frame, frame_column, is_frame, with_links
 from nymlink.rank.ranker import Ranking
 from nymlink.text.prepare import Composites

@@ -1,20 +1,64 @@
-"""Turn the mentions of a document into the queries that an index is searched for."""
+"""Replace misspelt words by the words of an index."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from nymlink.corpus.model import Document, Mention
 from nymlink.index.entries.entries import Entries
-from nymlink.linking.guesses import guess
-from nymlink.rank.question import Question
+from nymlink.index.entries.words import Words
+from nymlink.rank.retrieval import Question
+from nymlink.text.compact import compact, compact_roman, compact_variants, spell_greek
+from nymlink.text.contradictions import contradiction
 from nymlink.text.languages import LanguageRules, Reading, recognise_language, rules_of
-from nymlink.text.normalisation.compact import compact, compact_roman, compact_variants, spell_greek
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.normalise import normalise
 from nymlink.text.prepare import Composites, expand_document, language_of
-from nymlink.text.spelling import correct
+from nymlink.text.spelling import correct, may_be_misspelt
 from nymlink.text.writing import writing_likeness
+
+_MOST_WORDS: Final = 16
+"""Words of the texts in which words are guessed: a longer text has words enough that are right."""
+
+
+def guess(
+    text: str,
+    words: Words,
+    rules: LanguageRules,
+    *,
+    language: str | None,
+    symbols: Collection[str] = (),
+) -> str:
+    """Replace unknown words by the index word one edit away.
+
+    A word is known that the index has, in some form, or the language: without a list of the language's words
+    nothing is guessed, for "artritis" is right in Spanish. No guess is a word of the opposite meaning, nor what
+    names a chemical, drug, gene or other product: their names are often one edit apart.
+
+    Args:
+        text: words with single spaces between them, as :func:`~nymlink.text.normalise.normalise`
+            gives them.
+        words: those of the index.
+        rules: of the text's language.
+        language: its code; ``None`` where it is unknown.
+        symbols: words that are kept: those of symbols, which are often one edit apart.
+    """
+    pieces = text.split(" ")
+    if len(pieces) > _MOST_WORDS:
+        return text
+    return " ".join([word if word in symbols else _guess(word, words, rules, language) for word in pieces])
+
+
+def _guess(word: str, words: Words, rules: LanguageRules, language: str | None) -> str:
+    if not may_be_misspelt(word) or any(form in words for form in (word, *rules.forms(word))):
+        return word
+    if rules.is_known(word):
+        return word
+    right = words.correction(word)
+    if right is None or rules.is_product(right) or contradiction(word, right, language=language) is not None:
+        return word
+    return right
+
 
 LONGEST_ACRONYM: Final = 6
 """Letters of the longest mention that is taken for an acronym."""
@@ -79,14 +123,14 @@ def queries(
 
     1. the mention as it stands (a vocabulary may have "tumour", and "AIDS" is no plural);
     2. the name with the same folded form ("cardiaco", "cardíaco"; see
-       :func:`~nymlink.text.normalisation.folding.fold`);
+       :func:`~nymlink.text.normalise.fold`);
     3. the name with the same compact form ("ET1", "ET-1"; see
-       :func:`~nymlink.text.normalisation.compact.compact`), or with a variant of it ("TGFalpha", "TGFA");
+       :func:`~nymlink.text.compact.compact`), or with a variant of it ("TGFalpha", "TGFA");
     4. the mention corrected by the spelling table, its Greek letters spelt out, unless it was prepared before;
     5. another regular form of it ("anaemias", "anemia"), or a paraphrase ("hepatic failure", "liver failure");
     6. the mention without what is said beside a name ("human TP53", "BRAF V600E"), in one of the first three ways;
     7. with ``guesses``: the mention with its unknown words replaced by similar words of the index ("siezures"; see
-       :func:`~nymlink.linking.guesses.guess`), its other forms and paraphrases.
+       :func:`~nymlink.linking.queries.guess`), its other forms and paraphrases.
 
     Where none is a name, the query is the corrected mention, with its guesses. Acronyms that no definition wrote
     out have no other forms, paraphrases or guesses.

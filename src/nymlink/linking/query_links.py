@@ -1,20 +1,163 @@
-"""Link queries, and the mentions that they were made of."""
+"""Turn the matches of an index into the candidates of links.
+
+A word has mostly one meaning in a document (Gale et al., "One sense per discourse", 1992).
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import prod
+from typing import Final
 
-from nymlink.corpus.model import Mention
-from nymlink.linking.candidates import candidates_of
-from nymlink.linking.confidence.calibration import Calibration
-from nymlink.linking.confidence.doubts import GUESSED, contradicts, doubts_about
-from nymlink.linking.confidence.evidence import DEPTH, features_of, tied_names
-from nymlink.linking.model import Link
+from nymlink.corpus.model import Document, Mention
+from nymlink.index.fusion import EXACT_MATCH
+from nymlink.index.hits import NONE
+from nymlink.index.index import Index
+from nymlink.linking.calibration import DEPTH, Calibration, features_of, tied_names
+from nymlink.linking.doubts import GUESSED, contradicts, doubts_about
+from nymlink.linking.model import Candidate, Link
 from nymlink.linking.queries import MentionQuery
-from nymlink.rank.question import Question
-from nymlink.rank.ranker import Ranking
+from nymlink.rank.ranker import RankedMatches, Ranking
+from nymlink.rank.retrieval import Question
+from nymlink.text.compact import compact
+from nymlink.text.normalise import normalise
+from nymlink.text.writing import writing_likeness
+from nymlink.vocabulary.model import Name
+from nymlink.vocabulary.vocabulary import Vocabulary
+
+DICTIONARY: Final = "dictionary"
+"""Part of a score: of a name found in a text, how much alike the words of the mention and of the name are."""
+
+WRITING: Final = "writing"
+"""Part of a score that no search gives: how alike the mention and a name that equals it are written."""
+
+RANKED: Final = "ranked"
+"""Part of a score that the ranker gives: how probable it is that the candidate is right, by all evidence."""
+
+
+def candidates_of(
+    index: Index, ranked: RankedMatches, depths: Sequence[int], questions: Sequence[Question]
+) -> list[tuple[Candidate, ...]]:
+    """Make the candidates of each question, best first.
+
+    Args:
+        index: that found them.
+        ranked: of Q questions.
+        depths: how many candidates each of the Q questions has at most.
+        questions: Q questions.
+    """
+    vocabulary, matches = index.vocabulary, ranked.matches
+    scores = matches.scores.astype(float).round(6).tolist()
+    given = dict(matches.parts)
+    if ranked.probabilities is not None:
+        given[RANKED] = ranked.probabilities
+    parts = {name: values.astype(float).round(6).tolist() for name, values in given.items()}
+    concepts, names = matches.concepts.tolist(), matches.names.tolist()
+    return [
+        tuple(
+            Candidate(
+                concept_id=vocabulary.concept_id(concept),
+                concept_name=vocabulary.preferred_name(concept),
+                matched=matched,
+                score=scores[query][rank],
+                parts={
+                    **{name: values[query][rank] for name, values in parts.items()},
+                    **_writing(parts[EXACT_MATCH][query][rank], matched, questions[query].surface),
+                },
+            )
+            for rank, concept in enumerate(line[: depths[query]])
+            if concept != NONE
+            for matched in (vocabulary.name(names[query][rank]),)
+        )
+        for query, line in enumerate(concepts)
+    ]
+
+
+def _writing(exact: float, matched: Name, surface: str | None) -> dict[str, float]:
+    """Compare how a mention and a name that equals it are written, as a part of a score; none for other names."""
+    if surface is None or exact != 1 or normalise(surface) != normalise(matched.text):
+        return {}
+    return {WRITING: round(writing_likeness(surface, matched.text), 6)}
+
+
+_RUN: Final = re.compile(r"[^\W_]+")
+
+_SHORTEST: Final = 3
+"""Letters of the shortest other name that is looked for."""
+
+
+def settle_ties(document: Document, links: Sequence[Link], vocabulary: Vocabulary) -> list[Link]:
+    """Put the one concept of a tie first that the rest of a document speaks for.
+
+    For a concept speaks another name of it in the text, or another mention that names it alone. Where they speak
+    for several concepts of a tie the links stay as they are, and where the text has other members of a series
+    ("AKT1, AKT2": "AKT" may be all of them). The confidence stays that of a tie.
+
+    Args:
+        document: a text with mentions; without a text nothing is known.
+        links: of its mentions, each with all its tied candidates.
+        vocabulary: of the candidates.
+    """
+    if not document.text or all(link.tied < 2 for link in links):
+        return list(links)
+    text = _Text(document.text)
+    named = {
+        link.candidates[0].concept_id
+        for link in links
+        if link.tied == 1 and link.candidates[0].parts.get(EXACT_MATCH) == 1 and not link.nil
+    }
+    return [link if link.tied < 2 else _settle(link, text, named, vocabulary) for link in links]
+
+
+class _Text:
+    """The words of a text, in which names are looked for.
+
+    Args:
+        text: of a document.
+    """
+
+    def __init__(self, text: str) -> None:
+        runs = _RUN.findall(text)
+        self.words = frozenset(run.casefold() for run in runs)
+        self._written = f" {' '.join(runs)} "
+        self._folded = self._written.casefold()
+
+    def has(self, name: str) -> bool:
+        """Whether a name is in the text; one that is a word of letters is written with the same capitals there."""
+        runs = " ".join(_RUN.findall(name))
+        if len(runs) < _SHORTEST:
+            return False
+        return f" {runs} " in self._written if runs.isalpha() else f" {runs.casefold()} " in self._folded
+
+
+def _settle(link: Link, text: _Text, named: Iterable[str], vocabulary: Vocabulary) -> Link:
+    # A ranker may put other candidates between them.
+    score = link.candidates[0].score
+    tied = [each for each in link.candidates if each.score == score and each.parts.get(EXACT_MATCH) == 1]
+    own = compact(link.query)
+    others = {each.concept_id: _other_names(each, own, vocabulary) for each in tied}
+    supported = [
+        each
+        for each in tied
+        if each.concept_id in named or any(text.has(name) for name in others[each.concept_id])
+    ]
+    if len(supported) != 1:
+        return link
+    [chosen] = supported
+    member = re.compile(rf"{re.escape(own)}\d{{1,2}}")
+    members = {word for word in text.words if member.fullmatch(word)}
+    if not members <= {compact(normalise(name)) for name in others[chosen.concept_id]}:
+        return link
+    rest = (each for each in link.candidates if each is not chosen)
+    return replace(link, candidates=(chosen, *rest), settled=True)
+
+
+def _other_names(candidate: Candidate, own: str, vocabulary: Vocabulary) -> list[str]:
+    """List the names of a concept that are not written like the mention."""
+    names = (name.text for name in vocabulary.names(candidate.concept_id))
+    return [name for name in names if compact(normalise(name)) != own]
 
 
 class QueryLinks:

@@ -1,14 +1,67 @@
-"""The settings of a linker, and what it needs of a re-ranker."""
+"""Explain why the first candidate of a mention is before the second."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol, TypedDict
+from dataclasses import dataclass
+from math import isnan
+from typing import Final, Protocol, TypedDict
 
 from nymlink.corpus.model import Document
-from nymlink.linking.explanation import Explanation
-from nymlink.linking.model import Link
+from nymlink.linking.model import Candidate, Link
+from nymlink.linking.query_links import WRITING
+from nymlink.rank.ranker import Reason
 from nymlink.text.prepare import Composites
+
+_SHOWN: Final = 6
+"""Reasons that are printed; the others moved the candidates less."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The first two candidates of a mention, and what put them in this order.
+
+    Attributes:
+        link: the mention with its candidates.
+        first: the first candidate; ``None`` where nothing was found.
+        second: the second one; ``None`` where there is none.
+        reasons: what moved them apart, the strongest first; none where no learned order put them.
+        unexplained: what put them in this order where there are no reasons, in words.
+        has_verbatim_first: whether a name written exactly as the mention comes first, whatever the reasons.
+    """
+
+    link: Link
+    first: Candidate | None
+    second: Candidate | None
+    reasons: tuple[Reason, ...]
+    unexplained: str = "by their scores alone: the index has no ranker"
+    has_verbatim_first: bool = True
+
+    @property
+    def is_verbatim(self) -> bool:
+        """Whether the first candidate is before the second because its name is written exactly as the mention."""
+        if not self.has_verbatim_first:
+            return False
+        first, second = (None if each is None else each.parts.get(WRITING) for each in (self.first, self.second))
+        return self.second is not None and first == 1 != second
+
+    def __str__(self) -> str:
+        """Write the link, the second candidate, and the strongest reasons, one a line."""
+        lines = [str(self.link)]
+        if self.second is not None:
+            lines.append(f"  before {self.second}")
+        if self.is_verbatim:
+            lines.append("  whatever else speaks for which: its name is written exactly as the mention")
+        for reason in self.reasons[:_SHOWN]:
+            values = f"{_value(reason.first)} against {_value(reason.second)}"
+            lines.append(f"  {reason.moved:+.2f} {reason.feature.name}: {values} ({reason.feature.meaning})")
+        if self.second is not None and not self.reasons:
+            lines.append(f"  {self.unexplained}")
+        return "\n".join(lines)
+
+
+def _value(value: float) -> str:
+    return "none" if isnan(value) else f"{value:.3g}"
 
 
 class Reranking(Protocol):

@@ -1,4 +1,4 @@
-"""Synonym pairs of a vocabulary, numbered, shuffled, and computed on demand.
+"""Pairs of names of the same concept.
 
 Liu et al., "Self-Alignment Pretraining for Biomedical Entity Representations" (NAACL 2021) train on all pairs of
 names of one concept, at most 50 per concept; UMLS has twelve million. Here a pair is a number: cumulative counts
@@ -10,22 +10,130 @@ available at once, and a training resumes from an integer.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Collection, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Literal, Protocol, get_args
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from nymlink.core.errors import InputError
 from nymlink.core.language_codes import UNKNOWN_LANGUAGE
 from nymlink.core.store.arrays import Ints
-from nymlink.pairs.names import Rows, distinct_names, lower_case
 from nymlink.pairs.permutation import Keys, permute, seeded_keys
-from nymlink.pairs.settings import PairSettings, Part
-from nymlink.vocabulary.languages import matching_languages
-from nymlink.vocabulary.model import SYNONYM_KINDS
+from nymlink.vocabulary.model import KINDS, SYNONYM_KINDS, matching_languages
 from nymlink.vocabulary.vocabulary import Vocabulary
+
+Part = Literal["train", "held-out"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairSettings:
+    """Settings of pairs from a vocabulary.
+
+    Attributes:
+        cap: the most pairs per concept; of a concept with more, a random sample without replacement.
+        seed: seed of samples, held-out concepts and order.
+        languages: languages of names, ``None`` for all.
+        kinds: kinds of names.
+        across_languages: only pairs of names in two languages, neither of them unknown.
+        held_out: share of concepts held out, which depend on the seed and their ids alone.
+        part: the concepts whose pairs are made: all but those held out (``"train"``), or those held out.
+
+    Raises:
+        ValueError: a setting is out of its range.
+    """
+
+    cap: int = 50
+    seed: int = 0
+    languages: Collection[str] | None = None
+    kinds: Collection[str] = SYNONYM_KINDS
+    across_languages: bool = False
+    held_out: float = 0.0
+    part: Part = "train"
+
+    def __post_init__(self) -> None:
+        if self.cap < 1:
+            raise ValueError(f"the cap must be at least 1, not {self.cap}")
+        if not 0 <= self.held_out < 1:
+            raise ValueError(f"the held-out share must be at least 0 and less than 1, not {self.held_out}")
+        if self.part not in get_args(Part):
+            raise ValueError(f"unknown part {self.part!r}; known: {', '.join(get_args(Part))}")
+        if unknown := sorted(set(self.kinds) - set(KINDS)):
+            raise ValueError(f"unknown kind of name {unknown[0]!r}; known: {', '.join(KINDS)}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings as JSON values."""
+        lists = {
+            "languages": None if self.languages is None else sorted(self.languages),
+            "kinds": sorted(self.kinds, key=KINDS.index),
+        }
+        return asdict(self) | lists
+
+
+Rows = npt.NDArray[np.int32]
+"""Rows of names, or of concepts, of a vocabulary."""
+
+_BATCH: Final = 1 << 20
+
+
+def lower_case(texts: pa.LargeStringArray) -> pa.LargeStringArray:
+    """Apply ``str.lower`` to each text, without Python objects for ASCII texts.
+
+    Args:
+        texts: large_string (N).
+
+    Returns:
+        large_string (N).
+    """
+    others = pc.invert(pc.string_is_ascii(texts))
+    lowered = [text.lower() for text in texts.filter(others).to_pylist()]
+    return pc.replace_with_mask(pc.ascii_lower(texts), others, pa.array(lowered, pa.large_string()))
+
+
+def distinct_names(
+    vocabulary: Vocabulary, *, languages: Collection[str] | None, kinds: Collection[str]
+) -> tuple[Rows, Rows]:
+    """Collect the names of live concepts, without names that repeat one of their concept when lower-cased.
+
+    Args:
+        vocabulary: the vocabulary.
+        languages: languages to which names are restricted.
+        kinds: kinds to which names are restricted.
+
+    Returns:
+        Name rows (int32, ascending), and the concept row of each (int32).
+    """
+    rows, owners = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
+    batches = vocabulary.name_batches(languages=languages, kinds=kinds, batch_size=_BATCH)
+    for batch in _whole_concepts(batches):
+        owner = batch["concept"].to_numpy()
+        encoded = lower_case(batch["text"].combine_chunks()).dictionary_encode()
+        key = (owner - owner[0]).astype(np.int64) * len(encoded.dictionary) + encoded.indices.to_numpy()
+        first = np.sort(np.unique(key, return_index=True)[1])
+        rows.append(batch["row"].to_numpy()[first].astype(np.int32))
+        owners.append(owner[first])
+    return np.concatenate(rows), np.concatenate(owners)
+
+
+def _whole_concepts(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Regroup batches into tables of whole concepts."""
+    pending: pa.Table | None = None
+    for batch in batches:
+        table = pa.Table.from_batches([batch])
+        if pending is not None:
+            table = pa.concat_tables([pending, table]).unify_dictionaries()
+        owners = table["concept"].to_numpy()
+        # The last concept may continue in the next batch.
+        cut = int(np.searchsorted(owners, owners[-1]))
+        if cut:
+            yield table.slice(0, cut)
+        pending = table.slice(cut)
+    if pending is not None:
+        yield pending
+
 
 PAIRS: Final = pa.schema([pa.field(name, pa.string(), nullable=False) for name in ("concept", "name1", "name2")])
 """The columns of pairs as text: concept id and two lower-cased names."""
@@ -200,3 +308,47 @@ def _keys(vocabulary: Vocabulary, concepts: Rows, *, seed: int) -> Keys:
 
 def _offsets(counts: Ints) -> Ints:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPairs:
+    """A batch of n pairs as text.
+
+    Attributes:
+        concepts: (n): identifiers of the concepts, integers or texts.
+        left: the first name of each pair.
+        right: the second name of each pair.
+        groups: (n): pairs of one number have no negatives in each other; ``None``: only pairs of one concept.
+    """
+
+    concepts: npt.NDArray[Any]
+    left: list[str]
+    right: list[str]
+    groups: npt.NDArray[Any] | None = None
+
+
+class PairSequence(Protocol):
+    """Numbered pairs in a shuffled order that differs in each epoch, with random access."""
+
+    def __len__(self) -> int:
+        """Count the pairs."""
+        ...
+
+    def slice(self, start: int, stop: int, *, epoch: int) -> NamedPairs:
+        """Return the pairs ``start`` to ``stop - 1`` in the order of an epoch."""
+        ...
+
+
+class VocabularyPairs:
+    """The synonym pairs of a vocabulary as a :class:`PairSequence`."""
+
+    def __init__(self, pairs: Pairs) -> None:
+        self._pairs = pairs
+
+    def __len__(self) -> int:
+        return len(self._pairs)
+
+    def slice(self, start: int, stop: int, *, epoch: int) -> NamedPairs:
+        concepts, left, right = self._pairs.rows(start, stop, epoch=epoch)
+        names = self._pairs.texts(np.concatenate([left, right]))
+        return NamedPairs(concepts, names[: len(left)], names[len(left) :])

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from nymlink.core.hashing import mix
+from nymlink.core.store.arrays import mix
 
 Keys = npt.NDArray[np.uint64]
 

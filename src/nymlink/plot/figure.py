@@ -1,18 +1,157 @@
-"""Create and save figures: colours, formats, and the extra that they need."""
+"""Figures: their fonts, labels and files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+import numpy.typing as npt
+
 from nymlink.core.errors import MissingExtraError, OutputError
 from nymlink.core.store.atomic import atomic_file
-from nymlink.plot.fonts import font_families
+from nymlink.text.normalise import normalise, romanise
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+_FAMILIES: Final = (
+    "DejaVu Sans",
+    *("Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC", "Noto Sans JP", "Noto Sans KR", "PingFang SC"),
+    *("Hiragino Sans", "Apple SD Gothic Neo", "Microsoft YaHei", "Yu Gothic", "Malgun Gothic", "IPAGothic"),
+    *("WenQuanYi Zen Hei", "Source Han Sans SC", "Droid Sans Fallback", "Arial Unicode MS"),
+    *("Noto Sans Thai", "Noto Sans Devanagari", "Noto Sans Bengali", "Noto Sans Tamil", "Noto Sans Arabic"),
+    *("Noto Sans Hebrew", "Thonburi", "Leelawadee UI", "Nirmala UI"),
+)
+"""The font that comes with matplotlib, and common ones for scripts that it does not have."""
+
+
+@cache
+def font_families() -> tuple[str, ...]:
+    """List the installed ones of the known font families, in the order in which letters are looked for."""
+    from matplotlib.font_manager import fontManager
+
+    installed = set(fontManager.get_font_names())
+    return tuple(family for family in _FAMILIES if family in installed)
+
+
+def readable(text: str) -> str:
+    """Romanise a text that the fonts of pictures have no letters for; other texts stay as they are.
+
+    Returns:
+        The text, or its romanised form; empty where nothing of it can be written.
+    """
+    return text if all(map(_is_drawn, text)) else romanise(normalise(text))
+
+
+@cache
+def _is_drawn(char: str) -> bool:
+    if not _shapes() and unicodedata.bidirectional(char) in ("R", "AL"):
+        # They would be drawn from left to right, as letters that do not join.
+        return False
+    return char.isspace() or ord(char) in _letters()
+
+
+@cache
+def _letters() -> frozenset[int]:
+    """Collect the characters that some font has both in regular and in bold."""
+    from matplotlib.font_manager import FontProperties, findfont, get_font
+
+    drawn: set[int] = set()
+    for family in font_families():
+        styles = [findfont(FontProperties(family=[family], weight=weight)) for weight in ("normal", "bold")]
+        drawn |= set.intersection(*(set(get_font(path).get_charmap()) for path in styles))
+    return frozenset(drawn)
+
+
+def _shapes() -> bool:
+    """Whether matplotlib shapes text, as it does from 3.11 on."""
+    from matplotlib import ft2font
+
+    return hasattr(ft2font, "__libraqm_version__")
+
+
+Points = npt.NDArray[np.float64]
+
+_GAP: Final = 7
+"""Distance from a point to its text, in 1/72 inch."""
+
+_SIZE: Final = 8
+"""Radius of a point with a margin, in pixels."""
+
+_LONGEST: Final = 32
+
+LONGEST_IN_KEY: Final = 60
+"""Most characters of a name in a legend."""
+
+_PLACES: Final = tuple(
+    (farther * x, farther * y)
+    for farther in (1, 3)
+    for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
+)
+"""Directions and relative distances of a text from its point, the preferred ones first."""
+
+
+def shortened(text: str, longest: int) -> str:
+    """Cut a text to a number of characters, of which all can be drawn."""
+    text = readable(text)
+    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+
+
+def place_labels(axes: Axes, at: Points, texts: Sequence[str], colours: Sequence[str], *, crowd: Points) -> None:
+    """Write a text next to each of some points, in their order, each where it covers least.
+
+    Args:
+        axes: axes with final limits and size.
+        at: (C, 2): the points.
+        texts: C texts; long ones are cut.
+        colours: C colours.
+        crowd: (N, 2): points that should stay visible.
+    """
+    from matplotlib.patheffects import withStroke
+
+    halo = withStroke(linewidth=2.5, foreground="white", alpha=0.85)
+    gap = _GAP * axes.figure.dpi / 72
+    shown = axes.transData.transform(crowd)
+    inside = np.asarray(axes.get_window_extent().extents)
+    occupied: list[Points] = []
+    for point, text, colour in zip(at, texts, colours, strict=True):
+        label = axes.annotate(
+            shortened(text, _LONGEST),
+            xy=(point[0], point[1]),
+            xytext=(0, 0),
+            textcoords="offset pixels",
+            ha="center",
+            va="center",
+            fontsize=9,
+            fontweight="bold",
+            color=colour,
+            path_effects=[halo],
+            zorder=5,
+        )
+        box = np.asarray(label.get_window_extent().extents)
+        half_size = (box[2:] - box[:2]) / 2
+        # Half of its own size moves the centred text to the side of its point.
+        shifts = [np.sign(place) * half_size + gap * np.asarray(place) for place in _PLACES]
+        boxes = [box + np.tile(shift, 2) for shift in shifts]
+        best = int(np.argmin([_cost(place, inside, shown, occupied) for place in boxes]))
+        label.set_position((shifts[best][0], shifts[best][1]))
+        occupied.append(boxes[best])
+
+
+def _cost(box: Points, inside: Points, shown: Points, occupied: Sequence[Points]) -> float:
+    """Compute the cost of a text in a box (left, bottom, right, top): about the number of pixels hidden."""
+    cut = np.maximum(inside[:2] - box[:2], 0).sum() + np.maximum(box[2:] - inside[2:], 0).sum()
+    covered = ((shown >= box[:2] - _SIZE) & (shown <= box[2:] + _SIZE)).all(1).sum()
+    sides = [np.minimum(box[2:], other[2:]) - np.maximum(box[:2], other[:2]) for other in occupied]
+    return float(100 * cut + _SIZE**2 * covered + sum(np.prod(np.maximum(side, 0)) for side in sides))
+
 
 COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 """Colours of Okabe & Ito (2008), safe for colour-blind readers, without yellow, which is faint on white."""

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from nymlink.core.errors import InputError
-from nymlink.plot.figure import COLOURS, new_figure
-from nymlink.plot.labels import LONGEST_IN_KEY, shortened
+from nymlink.plot.figure import COLOURS, LONGEST_IN_KEY, new_figure, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

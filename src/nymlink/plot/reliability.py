@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nymlink.evaluation.calibration.calibration_metrics import Reliability
-from nymlink.plot.figure import COLOURS, MARKERS, new_figure
-from nymlink.plot.labels import LONGEST_IN_KEY, shortened
+from nymlink.evaluation.calibration_metrics import Reliability
+from nymlink.plot.figure import COLOURS, LONGEST_IN_KEY, MARKERS, new_figure, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from nymlink.plot.figure import COLOURS, new_figure
-from nymlink.plot.labels import LONGEST_IN_KEY, shortened
+from nymlink.plot.figure import COLOURS, LONGEST_IN_KEY, new_figure, shortened
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -52,8 +52,7 @@ class PairSimilarities:
             import torch
         except ImportError as error:
             raise MissingExtraError("train", purpose="mining") from error
-        from nymlink.train.losses.geometry import distances, similarities
-        from nymlink.train.losses.mining import mine
+        from nymlink.train.losses.base import distances, mine, similarities
 
         positives, negatives = [np.zeros(0, np.float32)], [np.zeros(0, np.float32)]
         for vectors, concepts in batches:

@@ -11,11 +11,9 @@ import numpy.typing as npt
 
 from nymlink.core.errors import InputError, MissingExtraError
 from nymlink.core.store.arrays import Vectors
-from nymlink.plot.figure import COLOURS, MARKERS, new_figure
-from nymlink.plot.fonts import readable
-from nymlink.plot.labels import place_labels
+from nymlink.plot.figure import COLOURS, MARKERS, new_figure, place_labels, readable
 from nymlink.plot.sample import Labels, NameSample
-from nymlink.text.normalisation.scripts import HAN, scripts_of
+from nymlink.text.normalise import HAN, scripts_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

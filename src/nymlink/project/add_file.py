@@ -13,14 +13,13 @@ from xxhash import xxh3_128_hexdigest
 
 from nymlink.core.problems import Problems
 from nymlink.corpus.readers.common import mention_language
-from nymlink.project.importing.apply import apply_decisions
-from nymlink.project.importing.sssom import sssom_decisions
-from nymlink.project.importing.usagi import usagi_decisions
+from nymlink.project.columns import Roles, find_roles
+from nymlink.project.damage import LONGEST_TERM
+from nymlink.project.decoding import ClaimMemory, nothing_to_claim
+from nymlink.project.import_decisions import apply_decisions
 from nymlink.project.project import Project, now
-from nymlink.project.set_aside import LONGEST_TERM
-from nymlink.project.tables.columns import Roles, find_roles
-from nymlink.project.tables.decoding import ClaimMemory, nothing_to_claim
-from nymlink.project.tables.sheet import Sheet, read_sheet
+from nymlink.project.sheet import Sheet, read_sheet
+from nymlink.project.stated_decisions import sssom_decisions, usagi_decisions
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 """Characters of a term; what is longer is a text or a mistake."""
@@ -46,17 +45,17 @@ def add_table(
         raw: the bytes of the file.
         name: its name.
         encoding: of a text; ``None`` to find it.
-        delimiter: as of :func:`~nymlink.project.tables.sheet.read_sheet`.
+        delimiter: as of :func:`~nymlink.project.sheet.read_sheet`.
         columns: which column holds what (``mention``, ``code``, ``frequency``, ``language``, ``type``), by header
             or number, where it is not to be guessed.
         by: who adds it.
         vocabulary: the concepts that the project is linked to, by which ids in reviews and mappings are known.
-        claim: as of :func:`~nymlink.project.tables.sheet.read_sheet`.
+        claim: as of :func:`~nymlink.project.sheet.read_sheet`.
 
     Returns:
         Number of the ``file``, of its ``rows`` and distinct ``terms``, of ``new_terms``, of those that were
         ``decided`` before, and ``problems``; of a review of Usagi and of SSSOM also its ``decisions``, which are
-        applied: see :func:`nymlink.project.importing.apply.apply_decisions`.
+        applied: see :func:`nymlink.project.import_decisions.apply_decisions`.
 
     Raises:
         InputError: it is no table, or has no such column.

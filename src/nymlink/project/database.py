@@ -17,9 +17,8 @@ from filelock import FileLock, Timeout
 
 from nymlink.core.errors import OutputError
 from nymlink.core.store.atomic import atomic_file
-from nymlink.project.errors import LockedError, NotSavedError, ProjectError, ReadOnlyError
-from nymlink.project.seal import is_broken, make_room, seal
-from nymlink.project.set_aside import find_wrong, set_aside
+from nymlink.project.damage import find_wrong, is_broken, make_room, seal, set_aside
+from nymlink.project.model import LockedError, NotSavedError, ProjectError, ReadOnlyError
 
 _FORMAT: Final = 1
 """Version of the tables, SQLite's `user_version`."""

@@ -1,13 +1,60 @@
-"""Decisions of reviewers: a verdict on a term, and the concepts that it is given."""
+"""Rows of a project, and errors about them."""
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal, get_args
 
-from nymlink.project.stored_json import stored
+from nymlink.core.errors import NymlinkError, OutputError, StoreError, UnknownNameError
+
+
+class ProjectError(StoreError):
+    """A project file that is missing, damaged, of a newer version, or none."""
+
+
+class UnknownTermError(UnknownNameError):
+    """A number that no term of the project has."""
+
+
+class LockedError(NymlinkError):
+    """A project file that another process writes to."""
+
+
+class ReadOnlyError(NymlinkError):
+    """A project in which nothing can be decided now: it was opened to read, or its vocabulary is not the same."""
+
+
+class NotSavedError(OutputError):
+    """Something could not be written: the disk is full, or not ours to write. What was saved before is kept."""
+
+
+class ConflictError(NymlinkError):
+    """A decision made on what is no longer so.
+
+    Args:
+        message: what was wrong, and what to do.
+        present: the decision that there is now, as JSON values; ``None`` for none.
+    """
+
+    def __init__(self, message: str, present: dict[str, Any] | None) -> None:
+        super().__init__(message)
+        self.present = present
+
+
+def stored(text: str) -> Any:
+    """Read a value.
+
+    Raises:
+        ProjectError: it is damaged.
+    """
+    try:
+        return json.loads(text)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise ProjectError(f"the project file is damaged ({error}): take a copy from before") from error
+
 
 Verdict = Literal["concept", "nil", "flag", "open"]
 """The term means concepts; none of the vocabulary; is to be looked at again; is not decided any more."""

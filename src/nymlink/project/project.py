@@ -6,6 +6,7 @@ import json
 import sqlite3
 import time
 import warnings
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Final
@@ -13,7 +14,7 @@ from typing import Any, Final
 from nymlink.core.errors import InputError
 from nymlink.project.database import Database
 from nymlink.project.index_reference import IndexReference
-from nymlink.project.stored_json import stored
+from nymlink.project.model import Decision, NotSavedError, ProjectError, essence, stored
 
 ENDING: Final = ".nymlink"
 """Ending of the names of project files."""
@@ -140,3 +141,54 @@ def store_property(connection: sqlite3.Connection, name: str, value: Any) -> Non
 def now() -> int:
     """The time, in milliseconds since 1970 in UTC."""
     return time.time_ns() // 1_000_000
+
+
+_HEADER: Final = b"SQLite format 3\0"
+
+
+def is_project(path: Path) -> bool:
+    """Whether a path is a file that begins as projects do, or that is called as one."""
+    if not path.is_file():
+        return False
+    with open(path, "rb") as file:
+        return file.read(len(_HEADER)) == _HEADER or path.suffix == ENDING
+
+
+def find_damage(path: Path) -> list[str]:
+    """Check a project: a message for each kind of damage.
+
+    The seal of a project at rest is compared, SQLite checks all pages, keys and indexes, and what is kept of the
+    log for speed (which decision of a reviewer counts, what decisions are equal) is made again from the log.
+    """
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            project = Project(path, writes=False)
+        with project, project.reading() as connection:
+            unread = (f"{wrong} cannot be read: take a copy from before" for wrong in project.wrong)
+            return [*unread, *_damage(connection)]
+    except (ProjectError, NotSavedError) as error:
+        return [error.message]
+
+
+def _damage(connection: sqlite3.Connection) -> Iterator[str]:
+    for (found,) in connection.execute("PRAGMA integrity_check(10)"):
+        if found != "ok":
+            yield f"the file is damaged ({found}): take a copy from before"
+    for table, row, parent, _ in connection.execute("PRAGMA foreign_key_check"):
+        yield f"row {row} of {table} belongs to a {parent} that is not there: take a copy from before"
+    undone = {at for (at,) in connection.execute("SELECT undoes FROM decision WHERE undoes IS NOT NULL")}
+    current: dict[tuple[int, str], int] = {}
+    for row in connection.execute("SELECT * FROM decision WHERE origin != 'undo' ORDER BY id"):
+        if row["id"] in undone:
+            continue
+        current[row["term"], row["reviewer"]] = row["id"]
+        try:
+            made = Decision.of(row)
+            is_sound = essence(made.verdict, made.targets) == row["essence"]
+        except (InputError, ValueError, TypeError, KeyError):
+            is_sound = False
+        if not is_sound:
+            yield f"decision {row['id']} contradicts itself: take a copy from before"
+    kept = {(term, who): number for term, who, number in connection.execute("SELECT * FROM current")}
+    for term, who in sorted(key for key in kept.keys() | current if kept.get(key) != current.get(key)):
+        yield f"of {who} on term {term} another decision counts than the last in the log: take a copy from before"

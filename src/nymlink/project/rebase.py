@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from nymlink.linking.model import Link
+from nymlink.project.decisions import append
 from nymlink.project.index_reference import IndexReference
-from nymlink.project.model import CHANGES, Decision, Target, Verdict
+from nymlink.project.model import CHANGES, Decision, Target, Verdict, stored
 from nymlink.project.project import Project
-from nymlink.project.review.decisions import append
-from nymlink.project.stored_json import stored
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 Kind = Literal["gone", "obsolete", "replaced", "renamed", "better"]

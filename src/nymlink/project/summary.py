@@ -1,14 +1,107 @@
-"""Sum a project up: what is linked, what is decided, by whom, and how much of the tables that covers."""
+"""Measure how far two reviewers agree: Cohen's kappa over the terms that both decided."""
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
-from nymlink.project.linking import count_progress
+from nymlink.project.links import count_progress
+from nymlink.project.model import Decision, stored
 from nymlink.project.project import Project
-from nymlink.project.review.agreement import agreements
-from nymlink.project.review.changes import last_entry
-from nymlink.project.stored_json import stored
+
+
+def agreements(project: Project) -> list[dict[str, Any]]:
+    """Measure the agreement of each two reviewers who decided the same terms.
+
+    Returns:
+        For each pair ``reviewers``, the number of ``terms`` that both decided, of those on which they ``agree``,
+        and ``kappa``, ``None`` where it is not defined: all have the same decision.
+    """
+    with project.reading() as connection:
+        rows = connection.execute(
+            "SELECT current.term, current.reviewer, decision.essence FROM current "
+            "JOIN decision ON decision.id = current.decision WHERE decision.verdict != 'open'"
+        ).fetchall()
+    decided: dict[str, dict[int, str]] = defaultdict(dict)
+    for term, reviewer, essence in rows:
+        decided[reviewer][term] = essence
+    pairs = []
+    for first, second in combinations(sorted(decided), 2):
+        both = sorted(decided[first].keys() & decided[second].keys())
+        if both:
+            labels = [(decided[first][term], decided[second][term]) for term in both]
+            agreeing = sum(one == other for one, other in labels)
+            pairs.append(
+                {
+                    "reviewers": [first, second],
+                    "terms": len(both),
+                    "agree": agreeing,
+                    "kappa": cohens_kappa(labels),
+                }
+            )
+    return pairs
+
+
+def cohens_kappa(labels: Sequence[tuple[str, str]]) -> float | None:
+    """Compute Cohen's kappa: agreement beyond what chance gives, 1 for complete, 0 for that of chance.
+
+    Args:
+        labels: of each term what one and what the other reviewer decided.
+
+    Returns:
+        Kappa; ``None`` where it is not defined, as chance alone would agree on all.
+    """
+    total = len(labels)
+    agreed = sum(one == other for one, other in labels) / total
+    first, second = Counter(one for one, _ in labels), Counter(other for _, other in labels)
+    by_chance = sum(first[label] * second[label] for label in first) / total**2
+    return None if by_chance == 1 else (agreed - by_chance) / (1 - by_chance)
+
+
+def changes_after(project: Project, after: int, *, limit: int = 5000) -> dict[str, Any]:
+    """Tell which terms were decided after an entry of the log, and what counts for them now.
+
+    Args:
+        project: where.
+        after: number of the last entry that is known; 0 for none.
+        limit: how many entries at most; the rest comes when it is asked again.
+
+    Returns:
+        ``last``, the number of the last entry that is told, and ``decisions``: for each term and reviewer the
+        decision that counts now, or ``None`` where all were undone.
+    """
+    with project.reading() as connection:
+        entries = connection.execute(
+            "SELECT id, term, reviewer FROM decision WHERE id > ? ORDER BY id LIMIT ?", (after, limit)
+        ).fetchall()
+        last = entries[-1]["id"] if entries else after
+        rows = connection.execute(
+            "SELECT DISTINCT changed.term AS changed_term, changed.reviewer AS changed_reviewer, decision.* "
+            "FROM decision AS changed LEFT JOIN current "
+            "ON current.term = changed.term AND current.reviewer = changed.reviewer "
+            "LEFT JOIN decision ON decision.id = current.decision "
+            "WHERE changed.id > ? AND changed.id <= ? ORDER BY decision.id",
+            (after, last),
+        ).fetchall()
+    return {
+        "last": last,
+        "decisions": [
+            {
+                "term": row["changed_term"],
+                "reviewer": row["changed_reviewer"],
+                "decision": None if row["id"] is None else Decision.of(row).to_dict(),
+            }
+            for row in rows
+        ],
+    }
+
+
+def last_entry(project: Project) -> int:
+    """Return the number of the last entry of the log; 0 for none."""
+    with project.reading() as connection:
+        return int(connection.execute("SELECT coalesce(max(id), 0) FROM decision").fetchone()[0])
 
 
 def short_summary(project: Project) -> dict[str, Any]:

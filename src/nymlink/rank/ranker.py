@@ -14,14 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from nymlink.core.errors import StoreError
-from nymlink.core.json_objects import member
-from nymlink.index.fusion.hits import Scores
+from nymlink.core.json_files import member
+from nymlink.index.hits import Scores
 from nymlink.index.index import Index
 from nymlink.index.walk import Matches
-from nymlink.rank.concept_table import ConceptTable
 from nymlink.rank.features import FEATURES, NAMES, VERSION, Feature, features_of
-from nymlink.rank.question import Question
-from nymlink.rank.retrieval import CANDIDATES, retrieve
+from nymlink.rank.retrieval import CANDIDATES, ConceptTable, Question, retrieve
 from nymlink.rank.trees import Trees
 
 

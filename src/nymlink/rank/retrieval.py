@@ -1,4 +1,4 @@
-"""Find the candidates of questions, with all names by which each was found."""
+"""What a ranker is asked: a query, and how it was made of its mention."""
 
 from __future__ import annotations
 
@@ -7,13 +7,84 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from nymlink.core.store.arrays import Ints
-from nymlink.index.fusion.hits import NONE, Rows, Scores
-from nymlink.index.fusion.hybrid import ScoredHits
+from nymlink.index.fusion import ScoredHits
+from nymlink.index.hits import NONE, Rows, Scores
 from nymlink.index.index import Index
 from nymlink.index.walk import Matches
-from nymlink.rank.question import Question
+from nymlink.vocabulary.model import KINDS
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A query for a name.
+
+    Attributes:
+        text: the prepared text that is searched for.
+        surface: the mention as it was written; ``None`` where that is not known.
+        rewritten: whether the text is another form or paraphrase of the mention.
+        guessed: whether misspelt words of it were guessed.
+        acronym: whether the mention is in capitals that no definition wrote out.
+    """
+
+    text: str
+    surface: str | None = None
+    rewritten: bool = False
+    guessed: bool = False
+    acronym: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConceptTable:
+    """Names and references of the C concepts and N names of an index.
+
+    Attributes:
+        entry_of_name: int32 (N): the entry of each name; :data:`~nymlink.index.hits.NONE` where it is not
+            searched.
+        kind_of_name: int64 (N): place of its kind among :data:`~nymlink.vocabulary.model.KINDS`, the surest first.
+        preferred_entry: int32 (C): the entry of the surest name of each concept that is searched.
+        entry_counts: int64 (C): how many entries are names of it.
+        references: int64 (C): how many identifiers elsewhere it refers to.
+    """
+
+    entry_of_name: Rows
+    kind_of_name: Ints
+    preferred_entry: Rows
+    entry_counts: Ints
+    references: Ints
+
+    @classmethod
+    def of(cls, index: Index) -> ConceptTable:
+        """Collect what is known of the concepts of an index."""
+        entries, owners, columns = index.entries, index.owners, index.vocabulary.columns
+        entry_of_name = np.full(index.vocabulary.name_count, NONE, np.int32)
+        entry_of_name[entries.names] = np.repeat(np.arange(len(entries), dtype=np.int32), np.diff(entries.offsets))
+        kinds = columns.names["kind"].combine_chunks()
+        ranks = np.array([KINDS.index(kind) for kind in kinds.dictionary.to_pylist()], np.int64)
+        kind_of_name = ranks[kinds.indices.to_numpy()]
+        searched = np.flatnonzero(entry_of_name != NONE)
+        # The first of each concept by kind, then as in the vocabulary.
+        surest = searched[np.lexsort((searched, kind_of_name[searched], owners[searched]))]
+        concepts, first = np.unique(owners[surest], return_index=True)
+        preferred_entry = np.full(len(index.vocabulary), NONE, np.int32)
+        preferred_entry[concepts] = entry_of_name[surest[first]]
+        named = np.unique(owners[searched].astype(np.int64) * len(entries) + entry_of_name[searched])
+        return cls(
+            entry_of_name=entry_of_name,
+            kind_of_name=kind_of_name,
+            preferred_entry=preferred_entry,
+            entry_counts=np.bincount(named // max(len(entries), 1), minlength=len(index.vocabulary)),
+            references=_lengths(columns.concepts["xrefs"]),
+        )
+
+
+def _lengths(lists: pa.ChunkedArray) -> Ints:
+    lengths: Ints = pc.list_value_length(lists).to_numpy().astype(np.int64)
+    return lengths
+
 
 CANDIDATES: Final = 20
 """Candidates (K) of a question that are ranked."""

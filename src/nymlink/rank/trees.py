@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from nymlink.core.json_objects import member
+from nymlink.core.json_files import member
 
 _FEW: Final = 64
 """Candidates of which all trees are evaluated at once; of more, one tree after the other is faster. Both add up in

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from nymlink.core.store.arrays import Bools, Ints
 from nymlink.index.entries.word_numbers import NumberedWords
-from nymlink.index.fusion.hits import Rows, Scores
+from nymlink.index.hits import Rows, Scores
 
 _ALIKE: Final = 0.8
 """Likeness of two words with the same first letters; that of equal words is 1."""

@@ -9,20 +9,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from nymlink.core.errors import InputError, MissingExtraError, StoreError
-from nymlink.core.json_objects import member
+from nymlink.core.json_files import member
 from nymlink.core.store.manifest import read_manifest, write_manifest
 from nymlink.core.store.ownership import MANIFEST
-from nymlink.encode.cache.embedding_cache import EmbeddingCache
-from nymlink.rerank.kinds import CROSS, DUAL, VERSIONS
-from nymlink.rerank.learned_order import LearnedOrder
+from nymlink.encode.cached_vectors import EmbeddingCache
+from nymlink.rerank.evidence import LearnedOrder
+from nymlink.rerank.scorer import CROSS, DUAL, VERSIONS
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from torch import nn
 
     from nymlink.index.index import Index
-    from nymlink.rerank.cross.cross_scorer import CrossScorer
-    from nymlink.rerank.dual.dual_scorer import DualScorer
+    from nymlink.rerank.cross_encoder import CrossScorer
+    from nymlink.rerank.dual_encoder import DualScorer
 
 M = TypeVar("M", bound="nn.Module")
 
@@ -82,10 +82,8 @@ def open_scorer(folder: Path, vocabulary: Vocabulary) -> CrossScorer | DualScore
     except ImportError as error:
         raise MissingExtraError("train", purpose="re-ranking") from error
     from nymlink.encode.model.torch_model import attention_on
-    from nymlink.rerank.cross.cross_encoder import CrossEncoder
-    from nymlink.rerank.cross.cross_scorer import CrossScorer
-    from nymlink.rerank.dual.dual_encoder import DualEncoder
-    from nymlink.rerank.dual.dual_scorer import DualScorer
+    from nymlink.rerank.cross_encoder import CrossEncoder, CrossScorer
+    from nymlink.rerank.dual_encoder import DualEncoder, DualScorer
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
     attention = attention_on(device)

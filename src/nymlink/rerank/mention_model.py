@@ -1,20 +1,38 @@
-"""The mention encoder: a transformer that encodes a mention in its context (Le & Nguyen 2023, section 3.2.1)."""
+"""Encoding of inputs in batches of similar length, without gradients."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
+import numpy as np
 import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from nymlink.encode.model.tokens.tokenizer import save_tokenizer
+from nymlink.core.store.arrays import Vectors
+from nymlink.encode.model.tokenizer import Tokens, plan_batches, save_tokenizer
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.rerank.inputs import END, START, marker_ids
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
+
+
+_BATCH_TOKENS: Final = 2048
+_PADDING: Final = 0.25
+
+
+def encode(model: TorchModel, tokens: Tokens) -> Vectors:
+    """Encode N inputs on the model's device, in its current mode: float32 (N, D)."""
+    vectors = np.zeros((len(tokens), model.width), np.float32)
+    device = next(model.parameters()).device
+    with torch.inference_mode():
+        for rows in plan_batches(tokens.lengths, budget=_BATCH_TOKENS, padding=_PADDING):
+            ids, mask = (torch.from_numpy(part).to(device) for part in tokens.padded(rows, pad_id=model.pad_id))
+            vectors[rows] = model(ids, None if mask.all() else mask).cpu().numpy()
+    return vectors
+
 
 MentionStart = Literal["marker", "word"]
 

@@ -1,4 +1,4 @@
-"""Passages: mentions in context, as a re-ranker reads them.
+"""Splitting a text into sentences.
 
 Le & Nguyen, "A metric learning-based method for biomedical entity linking" (Frontiers in Research Metrics and
 Analytics 2023), section 4.2.1: abbreviations are expanded, sentences without mentions are removed, and the text is
@@ -7,16 +7,41 @@ lower-cased.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from nymlink.core.errors import MissingExtraError
 from nymlink.corpus.model import Document, Mention
-from nymlink.rerank.sentences import Splitter, sentence_starts
 from nymlink.text.abbreviations import find_definitions
 from nymlink.text.expansion import expand_text
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.normalise import normalise
 from nymlink.text.rewriting import Replacement, Rewritten, rewrite
+
+Splitter = Callable[[str], Sequence[int]]
+"""A text → the offsets of the starts of its sentences, ascending, the first 0."""
+
+
+def sentence_starts(text: str) -> list[int]:
+    """Find the starts of sentences with syntok; white space between two sentences belongs to the first.
+
+    Raises:
+        MissingExtraError: syntok is not installed.
+    """
+    try:
+        from syntok import segmenter
+    except ImportError as error:
+        raise MissingExtraError("train", purpose="splitting a text into sentences") from error
+    # Paragraph by paragraph: for a later paragraph of a whole text, syntok skips white space as long as all before
+    # it.
+    starts = {
+        offset + sentence[0].offset
+        for offset, piece in segmenter.preprocess_with_offsets(text)
+        for paragraph in segmenter.analyze(piece)
+        for sentence in paragraph
+    }
+    return [0, *sorted(starts)[1:]]
+
 
 DEFAULT_MAX_LENGTH: Final = 128
 """The default number of tokens of an input, as in the paper."""

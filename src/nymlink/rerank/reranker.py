@@ -13,16 +13,14 @@ import numpy.typing as npt
 
 from nymlink.core.errors import InputError, UnknownNameError
 from nymlink.corpus.model import Document
-from nymlink.index.fusion.hits import NONE, Scores
+from nymlink.index.hits import NONE, Scores
 from nymlink.index.index import Index
-from nymlink.linking.explanation import Explanation
 from nymlink.linking.model import Candidate, Link
+from nymlink.linking.settings import Explanation
 from nymlink.rank.ranker import Reason, softmax
-from nymlink.rerank.candidate_pool import CONTEXT, CandidatePool, Floats
-from nymlink.rerank.evidence import GUESSED, KNOWN, MEANINGS, SCORE, TIED
-from nymlink.rerank.learned_order import LearnedOrder
+from nymlink.rerank.evidence import GUESSED, KNOWN, MEANINGS, SCORE, TIED, LearnedOrder
 from nymlink.rerank.passages import DEFAULT_MAX_LENGTH, passages
-from nymlink.rerank.scorer import DEFAULT_CANDIDATES, ContextScorer
+from nymlink.rerank.scorer import CONTEXT, DEFAULT_CANDIDATES, CandidatePool, ContextScorer, Floats
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 RERANKED: Final = "reranked"

@@ -1,12 +1,23 @@
-"""The interface of scorers: they score the candidates of mentions by context."""
+"""What a re-ranker scores, and by what."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
 
-from nymlink.index.fusion.hits import Scores
+import numpy as np
+import numpy.typing as npt
+
+from nymlink.core.store.arrays import Bools, Ints
+from nymlink.index.hits import NONE, Scores
 from nymlink.rerank.passages import Passage
+
+DUAL: Final = "reranker"
+CROSS: Final = "cross-encoder"
+VERSIONS: Final = {DUAL: 2, CROSS: 2}
+"""Kind → version of its format."""
+
 
 DEFAULT_CANDIDATES: Final = 64
 """The default number of candidates of a mention, as in Le & Nguyen (2023)."""
@@ -23,3 +34,95 @@ class ContextScorer(Protocol):
             candidates: concept rows of each mention, at least one.
         """
         ...
+
+
+Floats = npt.NDArray[np.float64]
+
+CONTEXT: Final = "context"
+"""Score part that a re-ranker adds: the score of the context."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CandidatePool:
+    """M mentions with 1 to k candidates each, in the order of the index.
+
+    Attributes:
+        concepts: int64 (M, k): concept rows, :data:`~nymlink.index.hits.NONE` after the last candidate.
+        known: what is known of the candidates, by name: float64 (M, k) each, NaN where it is not known. That is
+            ``score``, the score parts, ``ranked`` among them, and :data:`CONTEXT`.
+        groups: int64 (M): the group of each mention: the mentions of one type in one document, which are evidence
+            for each other.
+        mention_types: the type of each mention; "" for none.
+        concept_types: the semantic types of each concept row that has any.
+    """
+
+    concepts: Ints
+    known: Mapping[str, Floats]
+    groups: Ints
+    mention_types: tuple[str, ...]
+    concept_types: Mapping[int, tuple[str, ...]]
+
+    @property
+    def valid(self) -> Bools:
+        """Whether there is a candidate at each place: bool (M, k)."""
+        valid: Bools = self.concepts != NONE
+        return valid
+
+    @classmethod
+    def joined(cls, pools: Sequence[CandidatePool]) -> CandidatePool:
+        """Join pools of different documents; mentions of different pools stay in different groups."""
+        width = max(pool.concepts.shape[1] for pool in pools)
+        starts = np.cumsum([0, *(pool.groups.max(initial=-1) + 1 for pool in pools[:-1])])
+
+        def padded(arrays: Sequence[npt.NDArray[Any]], fill: float) -> npt.NDArray[Any]:
+            return np.concatenate(
+                [np.pad(array, ((0, 0), (0, width - array.shape[1])), constant_values=fill) for array in arrays]
+            )
+
+        return cls(
+            padded([pool.concepts for pool in pools], NONE),
+            {name: padded([pool.known[name] for pool in pools], np.nan) for name in pools[0].known},
+            np.concatenate([pool.groups + start for pool, start in zip(pools, starts, strict=True)]),
+            tuple(type_ for pool in pools for type_ in pool.mention_types),
+            {row: types for pool in pools for row, types in pool.concept_types.items()},
+        )
+
+    def chosen(self, which: Bools) -> CandidatePool:
+        """Select mentions."""
+        return CandidatePool(
+            self.concepts[which],
+            {name: values[which] for name, values in self.known.items()},
+            self.groups[which],
+            tuple(type_ for type_, wanted in zip(self.mention_types, which.tolist(), strict=True) if wanted),
+            self.concept_types,
+        )
+
+
+def document_support(concepts: Ints, groups: Ints, chances: Floats) -> Floats:
+    """Find the highest chance that another mention of the group gives to each candidate's concept.
+
+    Args:
+        concepts: int64 (M, k): concept rows.
+        groups: int64 (M): the group of each mention.
+        chances: float64 (M, k): what each mention gives to its own candidates, 0 to 1.
+
+    Returns:
+        float64 (M, k): 0 where no other mention of the group has the concept among its candidates.
+    """
+    real = concepts != NONE
+    own, values = concepts[real], chances[real]
+    keys = groups[np.nonzero(real)[0]] * (own.max(initial=0) + 1) + own
+    # The two highest values of each concept in a group: a mention that has the highest is supported by the second.
+    order = np.lexsort((-values, keys))
+    keys, values = keys[order], values[order]
+    first = np.diff(keys, prepend=-1) != 0
+    highest = np.flatnonzero(first)
+    shared = np.flatnonzero(~np.append(first, True)[highest + 1])
+    second = np.zeros(len(highest))
+    second[shared] = values[highest[shared] + 1]
+    concept = np.cumsum(first) - 1
+    support = np.empty(len(values))
+    support[order] = np.where(first, second[concept], values[highest][concept])
+    result = np.zeros(concepts.shape)
+    result[real] = support
+    return result

@@ -14,29 +14,14 @@ from fastapi.staticfiles import StaticFiles
 from nymlink import __version__
 from nymlink.serve.errors import add_error_handlers
 from nymlink.serve.guards.body import BodyGuard
-from nymlink.serve.guards.headers import HeaderGuard
-from nymlink.serve.guards.hosts import HostGuard
+from nymlink.serve.guards.hosts import HeaderGuard, HostGuard, TokenGuard
 from nymlink.serve.guards.memory import MemoryBudget, MemoryGuard
-from nymlink.serve.guards.tokens import TokenGuard
-from nymlink.serve.guards.watch import Watch
-from nymlink.serve.metrics import Metrics
-from nymlink.serve.pages.templates import STATIC
-from nymlink.serve.projects.served_projects import ServedProjects
-from nymlink.serve.routes import (
-    annotate,
-    concepts,
-    learning,
-    link,
-    pages,
-    project_files,
-    projects,
-    reconcile,
-    review,
-    search,
-    status,
-)
+from nymlink.serve.guards.watch import Metrics, Watch
+from nymlink.serve.routes import link, lookups, project_files, projects, reconcile, review
 from nymlink.serve.served import ServedIndexes
+from nymlink.serve.served_projects import ServedProjects
 from nymlink.serve.settings import ServeSettings
+from nymlink.serve.templates import STATIC
 
 _DESCRIPTION = "Resolve biomedical names to concepts. Errors have one shape: status, code, what, what_to_do."
 
@@ -93,20 +78,18 @@ def create_app(indexes: ServedIndexes, settings: ServeSettings | None = None) ->
     app.state.indexes, app.state.settings, app.state.metrics = indexes, settings, metrics
     app.state.projects = opened
     add_error_handlers(app)
-    for room in (
-        link,
-        annotate,
-        search,
-        concepts,
-        status,
-        reconcile,
-        projects,
-        review,
-        learning,
-        project_files,
-        pages,
+    for router in (
+        link.router,
+        lookups.router,
+        lookups.status_router,
+        reconcile.router,
+        projects.router,
+        review.router,
+        projects.learning_router,
+        project_files.router,
+        lookups.pages_router,
     ):
-        app.include_router(room.router)
+        app.include_router(router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     # The last is the outermost.
     app.add_middleware(BodyGuard, limits=settings.limits)

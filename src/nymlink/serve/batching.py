@@ -13,7 +13,7 @@ from typing import Final
 from nymlink.core.errors import NymlinkError
 from nymlink.corpus.model import Document, Mention
 from nymlink.index.index import Index
-from nymlink.linking.confidence.evidence import DEPTH
+from nymlink.linking.calibration import DEPTH
 from nymlink.linking.inputs import checked
 from nymlink.linking.linker import Linker, cut
 from nymlink.linking.model import Link

@@ -1,7 +1,8 @@
-"""One JSON shape for all errors: the status, a code for programs, what was wrong, and what to do."""
+"""Write JSON that any text can be in."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from http import HTTPStatus
@@ -20,7 +21,7 @@ from nymlink.core.errors import (
     StoreUnavailableError,
     UnknownNameError,
 )
-from nymlink.project.errors import (
+from nymlink.project.model import (
     ConflictError,
     LockedError,
     NotSavedError,
@@ -30,8 +31,15 @@ from nymlink.project.errors import (
 )
 from nymlink.serve.batching import LinkTimeoutError, OverloadedError
 from nymlink.serve.guards.memory import TooLargeError
-from nymlink.serve.json_text import json_bytes
-from nymlink.serve.pages.templates import page
+from nymlink.serve.templates import page
+
+
+def json_bytes(value: Any) -> bytes:
+    """Write JSON in UTF-8; halves of surrogate pairs, which UTF-8 does not have, as escapes."""
+    try:
+        return json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return json.dumps(value).encode()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,19 @@
-"""A downloader that resumes, retries, and downloads only what has changed.
+"""Downloads that go on where they stopped.
 
 Conditional and range requests are those of RFC 9110, sections 13 and 14.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
+import struct
 import time
+import zipfile
+import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
@@ -19,10 +23,94 @@ from tqdm import tqdm
 from urllib3.exceptions import HTTPError
 
 from nymlink.core.errors import InputError
-from nymlink.sources.archive import extract_member
-from nymlink.sources.partial_download import PartialDownload, Stamp
+from nymlink.core.json_files import member, to_dataclass
 
-_CHUNK: Final = 1 << 14
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stamp:
+    """The validators of a file on a server, which tell whether it has changed (RFC 9110, section 8.8).
+
+    Attributes:
+        etag: its entity tag (``ETag``), or ``None``.
+        modified: its modification date (``Last-Modified``) as the server writes it, or ``None``.
+    """
+
+    etag: str | None = None
+    modified: str | None = None
+
+    @property
+    def strong(self) -> str | None:
+        """The validator for resuming a download: the entity tag, unless it is weak, else the date."""
+        return self.etag if self.etag and not self.etag.startswith("W/") else self.modified
+
+
+class PartialDownload:
+    """A file of the bytes received so far, with a JSON note of their origin beside it; it outlives the process.
+
+    Args:
+        path: the path of the file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._note = path.with_name(path.name + ".json")
+
+    @property
+    def size(self) -> int:
+        """The number of bytes received."""
+        return self.path.stat().st_size if self.path.exists() else 0
+
+    def begin(self, url: str, stamp: Stamp) -> None:
+        """Start a new download: remove the bytes received and note the origin."""
+        self.remove()
+        self._note.write_text(json.dumps({"url": url, "stamp": asdict(stamp)}), encoding="utf-8")
+
+    def stamp(self, url: str) -> Stamp | None:
+        """Return the stamp of the partial file; ``None`` where it cannot be resumed."""
+        try:
+            note = json.loads(self._note.read_text(encoding="utf-8"))
+            stamp = to_dataclass(Stamp, member(note, "stamp", dict))
+        except (OSError, ValueError):
+            return None
+        return stamp if self.size and stamp.strong and note.get("url") == url else None
+
+    def remove(self) -> None:
+        """Remove the file and its note."""
+        self._note.unlink(missing_ok=True)
+        self.path.unlink(missing_ok=True)
+
+
+_CHUNK: Final = 1 << 18
+_DAMAGED: Final = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError)
+"""The errors that reading a damaged archive raises."""
+
+
+def extract_member(archive: Path, member: str, target: Path) -> None:
+    """Extract the file called ``member``, in any folder of the archive, to ``target``.
+
+    Raises:
+        InputError: the file is not a ZIP archive, is damaged, or does not hold the member.
+        OSError: the target cannot be written, for example because the disk is full.
+    """
+    with open(target, "wb") as file:
+        file.writelines(_read(archive, member))
+
+
+def _read(archive: Path, member: str) -> Iterator[bytes]:
+    try:
+        with zipfile.ZipFile(archive) as files:
+            names = files.namelist()
+            matching = [name for name in names if name.rsplit("/", 1)[-1] == member]
+            if not matching:
+                raise InputError(f"the archive holds no {member}, but: {', '.join(names[:10])}")
+            with files.open(matching[0]) as packed:
+                while chunk := packed.read(_CHUNK):
+                    yield chunk
+    except _DAMAGED as error:
+        raise InputError(f"not a ZIP archive, or a damaged one ({error})") from error
+
+
+_PART: Final = 1 << 14
 """Bytes written at a time: the most that is lost when the process is killed."""
 _TRANSIENT_STATUSES: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 """HTTP statuses after which the request is tried again."""
@@ -149,13 +237,13 @@ class ResumingDownloader:
         start, length = self.part.size, response.headers.get("Content-Length", "")
         total = start + int(length) if length.isdigit() else None
         with open(self.part.path, "ab") as file:
-            for chunk in self._with_progress(response.raw.stream(_CHUNK, decode_content=False), start, total):
+            for chunk in self._with_progress(response.raw.stream(_PART, decode_content=False), start, total):
                 file.write(chunk)
         if total is not None and self.part.size != total:
             raise _TransientError(f"the connection ended after {self.part.size:,} of {total:,} bytes")
 
     def _with_progress(self, chunks: Iterator[bytes], start: int, total: int | None) -> Iterator[bytes]:
-        # Counts bytes, unlike nymlink.core.terminal.progress, which counts items.
+        # Counts bytes, unlike nymlink.core.terminal, which counts items.
         hidden = None if self.progress else True
         with tqdm(
             desc=self.label, total=total, initial=start, unit="B", unit_scale=True, disable=hidden, leave=False

@@ -11,14 +11,12 @@ import pyarrow.compute as pc
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.core.terminal.progress import track
-from nymlink.sources.cache import Fetched
-from nymlink.sources.fetch import FetchOptions, fetch
+from nymlink.core.terminal import track
+from nymlink.sources.fetch import Fetched, FetchOptions, fetch
 from nymlink.sources.source import PublishedSource
 from nymlink.vocabulary.mappings import MappingSet, read_mappings
 from nymlink.vocabulary.merge.merge import merge
-from nymlink.vocabulary.model import Source
-from nymlink.vocabulary.options import ReadOptions
+from nymlink.vocabulary.model import ReadOptions, Source
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
 from nymlink.vocabulary.subset import subset
 from nymlink.vocabulary.tables import Tables

@@ -1,9 +1,11 @@
-"""The description of a published source: its address, format, licence and citation."""
+"""Published sources: where they are, and under what licence."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -79,3 +81,11 @@ class PublishedSource:
         """The name of the file, from its URL or its archive."""
         name = self.member or urlsplit(self.url).path
         return re.sub(r"[^\w.-]+", "_", name.rsplit("/", 1)[-1]).lstrip(".") or self.name
+
+
+def _read() -> tuple[PublishedSource, ...]:
+    text = (files("nymlink.sources") / "table.toml").read_text(encoding="utf-8")
+    return tuple(PublishedSource(name=name, **entry) for name, entry in tomllib.loads(text).items())
+
+
+TABLE: Final = _read()

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from nymlink.text.abbreviations import Definition
-from nymlink.text.brackets import brackets
-from nymlink.text.normalisation.normalise import normalise
-from nymlink.text.rewriting import Replacement, Rewritten, rewrite
+from nymlink.text.normalise import normalise
+from nymlink.text.rewriting import Replacement, Rewritten, brackets, rewrite
 
 _CLAUSE_END: Final = re.compile(r"[;,]")
 _LOOK: Final = 4  # characters on either side that tell whether a short form stands alone

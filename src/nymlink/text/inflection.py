@@ -9,7 +9,7 @@ from itertools import product
 from typing import Final
 
 from nymlink.text.languages import LanguageRules
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.normalise import normalise
 
 _WORDS: Final = 4
 """Most inflected words of a text to lemmatise in every combination; with more, all are lemmatised at once."""

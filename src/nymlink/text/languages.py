@@ -35,7 +35,7 @@ class Reading(NamedTuple):
 class LanguageRules:
     """Rules of a language. Those of this class are neutral: they change nothing, and know no words.
 
-    Texts are words with single spaces between them, as :func:`~nymlink.text.normalisation.normalise.normalise`
+    Texts are words with single spaces between them, as :func:`~nymlink.text.normalise.normalise`
     gives them, but for :meth:`split_composite` and :meth:`readings`.
     """
 

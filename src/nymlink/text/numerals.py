@@ -36,7 +36,7 @@ def numerals(text: str, *, language: str | None = None) -> Counter[str]:
     counted, and :func:`missing` takes them for one.
 
     Args:
-        text: words with single spaces between them, as :func:`~nymlink.text.normalisation.normalise.normalise`
+        text: words with single spaces between them, as :func:`~nymlink.text.normalise.normalise`
             gives them.
         language: code of its language, whose words for numbers count; ``None`` where it is unknown.
     """

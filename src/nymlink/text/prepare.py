@@ -13,7 +13,7 @@ from nymlink.corpus.model import Document, Mention
 from nymlink.text.abbreviations import Definition, find_definitions
 from nymlink.text.expansion import expand, in_force
 from nymlink.text.languages import rules_for
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.normalise import normalise
 from nymlink.text.spelling import correct
 
 Composites = Literal["given", "gold", "always"]

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Final
 
-from nymlink.text.normalisation.compact import spell_greek
+from nymlink.text.compact import spell_greek
 
 _RUN: Final = re.compile(r"[^\W_]+")
 _ALIKE: Final = str.maketrans(

@@ -10,7 +10,7 @@ from typing import Any
 from nymlink.core.errors import InputError
 from nymlink.core.files import sha256
 from nymlink.corpus.model import Corpus
-from nymlink.evaluation.gold import GoldResolver
+from nymlink.evaluation.outcomes import GoldResolver
 from nymlink.text.prepare import prepare_document
 from nymlink.train.settings.common import HeldOutCorpus
 from nymlink.vocabulary.vocabulary import Vocabulary

@@ -1,16 +1,21 @@
-"""The columns of a vocabulary, as stored on disk and used by every look-up."""
+"""Columns of a vocabulary: checked, sorted and keyed."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from nymlink.core.errors import InputError
+from nymlink.text.normalise import normalise
+from nymlink.text.writing import normalise_signs
 from nymlink.vocabulary.model import KINDS
-from nymlink.vocabulary.tables import CONCEPT_SCHEMA, REDIRECT_SCHEMA
+from nymlink.vocabulary.tables import CONCEPT_SCHEMA, NAME_SCHEMA, REDIRECT_SCHEMA, Tables
 
 _LABEL: Final = pa.dictionary(pa.int16(), pa.string())
 
@@ -108,3 +113,206 @@ def _require_values(table: pa.Table) -> None:
 def _require_rows(rows: npt.NDArray[np.int32], count: int) -> None:
     if len(rows) and not 0 <= rows.min() <= rows.max() < count:
         raise ValueError("the look-up arrays refer to rows that do not exist")
+
+
+# ASCII punctuation, and what Python counts as ASCII white space.
+_SEPARATORS: Final = r"[[:punct:]\s\x0b\x1c-\x1f]+"
+_SIGNS: Final = r"[+−′’]|-[)\]}]|-$|^-|[0-9]- |(\b|[0-9])\p{L}?'"
+"""What texts have that may have signs."""
+
+_BATCH: Final = 1 << 20
+
+
+def normalise_all(texts: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Apply :func:`~nymlink.text.normalise.normalise` to each text, fast where it is ASCII.
+
+    Args:
+        texts: large_string (N).
+
+    Returns:
+        large_string (N).
+    """
+    batches = [_normalise(texts.slice(start, _BATCH)) for start in range(0, len(texts), _BATCH)]
+    return pa.chunked_array(batches, pa.large_string())
+
+
+def normalise_all_with_signs(texts: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Normalise texts like :func:`normalise_all`, but keep their signs as words.
+
+    "(+)-carvone" and "(-)-carvone" are then different names: see :func:`~nymlink.text.writing.normalise_signs`.
+
+    Args:
+        texts: large_string (N).
+
+    Returns:
+        large_string (N).
+    """
+    keys = normalise_all(texts).combine_chunks()
+    signed = pc.match_substring_regex(texts, _SIGNS).combine_chunks()
+    others = [normalise_signs(text).casefold() for text in texts.filter(signed).to_pylist()]
+    return pa.chunked_array([pc.replace_with_mask(keys, signed, pa.array(others, pa.large_string()))])
+
+
+def _normalise(texts: pa.ChunkedArray) -> pa.LargeStringArray:
+    texts = texts.combine_chunks()
+    keys = pc.ascii_trim(pc.replace_substring_regex(pc.ascii_lower(texts), _SEPARATORS, " "), " ")
+    # A name of punctuation only becomes empty here: normalise() keeps it.
+    others = pc.invert(pc.and_(pc.string_is_ascii(texts), pc.not_equal(keys, "")))
+    return pc.replace_with_mask(
+        keys, others, pa.array(map(normalise, texts.filter(others).to_pylist()), pa.large_string())
+    )
+
+
+_LISTS = ("semantic_types", "xrefs", "parents", "replaced_by")
+
+
+def assemble(parts: Sequence[tuple[str, Tables]], *, repeats: bool = False) -> Columns:
+    """Join sources into one vocabulary.
+
+    Concepts of the same id become one: the first definition and the first obsolete mark are kept, lists are
+    joined, and names are those of all, each once.
+
+    Args:
+        parts: (source name, its tables), in order of precedence.
+        repeats: whether a name that several sources give a concept is kept once for each source.
+
+    Raises:
+        InputError: there are more language codes than the format can store.
+        ValueError: a name belongs to a concept that is in no source.
+    """
+    concepts = _merge_repeated(_concatenate(parts, "concepts").cast(CONCEPTS).combine_chunks())
+    names = _names(parts, concepts, repeats=repeats)
+    redirects = pa.concat_tables([tables.redirects for _, tables in parts])
+    redirects = redirects.group_by(["old", "new"]).aggregate([])
+    redirects = redirects.sort_by([("old", "ascending"), ("new", "ascending")])
+    rows = names["concept"].to_numpy()
+    return Columns(
+        concepts=concepts,
+        names=names,
+        redirects=redirects.cast(REDIRECTS).combine_chunks(),
+        name_offsets=np.searchsorted(rows, np.arange(len(concepts) + 1)).astype(np.int64),
+        concepts_by_id=pc.sort_indices(concepts["id"]).to_numpy().astype(np.int32),
+        names_by_key=_order_by_key(names["text"]),
+    )
+
+
+def disassemble(columns: Columns, sources: Iterable[str]) -> list[tuple[str, Tables]]:
+    """Split a vocabulary into the tables of its sources; the inverse of :func:`assemble`.
+
+    Args:
+        columns: the vocabulary.
+        sources: the names of its sources, in order of precedence.
+    """
+    names = columns.names.append_column("concept_id", columns.concepts["id"].take(columns.names["concept"]))
+    parts: list[tuple[str, Tables]] = []
+    for source in dict.fromkeys(sources):
+        concepts = columns.concepts.filter(pc.equal(columns.concepts["source"].cast(pa.string()), source))
+        own = names.filter(pc.equal(names["source"].cast(pa.string()), source))
+        tables = Tables(
+            concepts=concepts.select(CONCEPT_SCHEMA.names).cast(CONCEPT_SCHEMA),
+            names=own.select(NAME_SCHEMA.names).cast(NAME_SCHEMA),
+            redirects=REDIRECT_SCHEMA.empty_table() if parts else columns.redirects,
+        )
+        parts.append((source, tables))
+    return parts
+
+
+def _concatenate(parts: Sequence[tuple[str, Tables]], attribute: str) -> pa.Table:
+    labelled = []
+    for source, tables in parts:
+        table = getattr(tables, attribute)
+        column = pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(table), np.int16)), pa.array([source]))
+        labelled.append(table.append_column(pa.field("source", column.type, nullable=False), column))
+    return pa.concat_tables(labelled).unify_dictionaries()
+
+
+def _merge_repeated(concepts: pa.Table) -> pa.Table:
+    """Merge concepts of the same id into one row. Only those rows become Python objects."""
+    codes = concepts["id"].combine_chunks().dictionary_encode().indices.to_numpy()
+    _, first, counts = np.unique(codes, return_index=True, return_counts=True)
+    if len(first) == len(concepts):
+        return concepts
+    merged: dict[str, dict[str, Any]] = {}
+    for row in concepts.filter(pa.array(counts[codes] > 1)).to_pylist():
+        first_row = merged.setdefault(row["id"], row)
+        if first_row is row:
+            continue
+        first_row["definition"] = first_row["definition"] or row["definition"]
+        for field in _LISTS:
+            first_row[field] = list(dict.fromkeys([*first_row[field], *row[field]]))
+    merged_rows = pa.Table.from_pylist(list(merged.values()), schema=CONCEPTS)
+    both = pa.concat_tables([concepts.take(first), merged_rows]).unify_dictionaries().combine_chunks()
+    # Codes number ids by first occurrence, which is also the order of ``first`` and ``merged_rows``.
+    order = np.arange(len(first))
+    order[counts > 1] = len(first) + np.arange(len(merged_rows))
+    return both.take(order).combine_chunks()
+
+
+def _names(parts: Sequence[tuple[str, Tables]], concepts: pa.Table, *, repeats: bool) -> pa.Table:
+    names = _concatenate(parts, "names")
+    owners = pc.index_in(names["concept_id"], value_set=concepts["id"].combine_chunks())
+    if owners.null_count:
+        orphan = names["concept_id"].filter(pc.is_null(owners))[0].as_py()
+        raise ValueError(f"a name belongs to the concept {orphan!r}, which is in no source")
+    rows = owners.to_numpy()
+    # Preferred English names first, then other preferred names, then the rest in the order of the source.
+    preferred = pc.equal(names["kind"], "preferred").to_numpy()
+    english = pc.or_(pc.equal(names["lang"], "en"), pc.starts_with(names["lang"], "en-")).to_numpy()
+    rank = rows.astype(np.int64) * 3 + np.where(preferred, np.where(english, 0, 1), 2)
+    order = np.argsort(rank, kind="stable")
+    table = pa.table(
+        {
+            "concept": pa.array(rows[order], pa.int32()),
+            "text": names["text"].cast(pa.large_string()).take(order),
+            "lang": _languages(names["lang"]).take(order),
+            "kind": _labels(names["kind"]).take(order),
+            "source": names["source"].take(order),
+        },
+    )
+    if len(parts) > 1 or repeats:
+        table = _drop_repeats(table, ("concept", "text", "lang", *(["source"] if repeats else [])))
+    return table.cast(NAMES).combine_chunks()
+
+
+def _labels(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return column.dictionary_encode().unify_dictionaries().cast(pa.dictionary(pa.int16(), pa.string()))
+
+
+def _languages(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    try:
+        return _labels(column)
+    except pa.ArrowInvalid as error:
+        count = pc.count_distinct(column).as_py()
+        message = f"{count:,} languages in the column lang: it probably holds ids, not language codes"
+        raise InputError(message) from error
+
+
+def _drop_repeats(names: pa.Table, by: Sequence[str]) -> pa.Table:
+    """Keep one of the names that are equal in columns ``by``: at the place of the first, with the surest kind."""
+    kinds = names["kind"].combine_chunks()
+    rank_of_kind = pa.array([KINDS.index(kind) for kind in kinds.dictionary.to_pylist()], pa.int8())
+    ranks = rank_of_kind.take(kinds.indices)
+    table = pa.table(
+        {
+            "concept": names["concept"],
+            "text": names["text"],
+            "lang": names["lang"].cast(pa.string()),
+            "source": names["source"].cast(pa.string()),
+            "rank": ranks,
+            "row": np.arange(len(names)),
+        }
+    )
+    kept = table.group_by(list(by)).aggregate([("row", "min"), ("rank", "min")])
+    kept = kept.take(pc.sort_indices(kept["row_min"]))
+    surest_kinds = pa.array(KINDS).take(kept["rank_min"].combine_chunks())
+    names = names.take(kept["row_min"])
+    return names.set_column(
+        names.schema.get_field_index("kind"), "kind", _labels(pa.chunked_array([surest_kinds]))
+    )
+
+
+def _order_by_key(texts: pa.ChunkedArray) -> npt.NDArray[np.int32]:
+    # Arrow sorts a single array stably: equal keys stay in the order of their rows.
+    order = pc.sort_indices(normalise_all(texts).combine_chunks())
+    rows: npt.NDArray[np.int32] = order.to_numpy().astype(np.int32)
+    return rows

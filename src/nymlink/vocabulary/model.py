@@ -1,11 +1,14 @@
-"""The parts of a vocabulary: concepts, names, and sources."""
+"""Concepts, their names, and what readers are asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from itertools import count
 from typing import Any, Final
+
+from nymlink.core.language_codes import normalise_language
 
 KINDS: Final = ("preferred", "exact", "abbreviation", "tradename", "related", "narrow", "broad")
 """The kinds of names, from the surest synonym to the loosest."""
@@ -94,3 +97,63 @@ def unused_name(name: str, used: Collection[str]) -> str:
     """Return the name if it is not in ``used``, else the name with the smallest free number from 2."""
     candidates = (name if number == 1 else f"{name}-{number}" for number in count(1))
     return next(candidate for candidate in candidates if candidate not in used)
+
+
+def matching_languages(requested: Collection[str], available: Iterable[str]) -> list[str]:
+    """Select the available languages that match a requested one.
+
+    A language includes its regions, in any spelling: ``EN`` matches ``en`` and ``en-GB``; ``en-GB`` matches only
+    itself.
+    """
+    return [lang for lang in available if any(_includes(code, lang) for code in requested)]
+
+
+@lru_cache(maxsize=1024)
+def _includes(requested: str, lang: str) -> bool:
+    whole, part = (normalise_language(code) or code for code in (requested, lang))
+    return f"{part}-".startswith(f"{whole}-")
+
+
+FLAGS: Final[Mapping[str, str]] = {
+    "sources": "--sab",
+    "term_types": "--tty",
+    "suppressed": "--suppressed",
+    "columns": "--map-column",
+    "strict": "--strict",
+}
+"""The options that only some formats use, and their names on the command line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadOptions:
+    """Options for reading a vocabulary; ``None`` or empty means "all" or "as the source says".
+
+    Attributes:
+        lang: language of names for which the source states none.
+        languages: languages of names to keep (BCP 47, for example ``en``).
+        sources: for UMLS and OMOP: source vocabularies to keep (``SAB``, ``vocabulary_id``).
+        term_types: for UMLS: term types (``TTY``) to keep.
+        suppressed: for UMLS: whether to keep suppressible rows.
+        columns: for delimited tables: nymlink's column → the header in the file, for example
+            ``{"name": "label"}``.
+        strict: for OBO: whether to refuse a file that violates the format.
+    """
+
+    lang: str = "en"
+    languages: frozenset[str] | None = None
+    sources: frozenset[str] | None = None
+    term_types: frozenset[str] | None = None
+    suppressed: bool = False
+    columns: Mapping[str, str] = field(default_factory=dict)
+    strict: bool = False
+
+    def format_specific(self) -> list[str]:
+        """Return the options of :data:`FLAGS` that differ from their defaults."""
+        defaults = ReadOptions()
+        return [name for name in FLAGS if getattr(self, name) != getattr(defaults, name)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the options as JSON values, without selections that select all, and without ``strict``."""
+        selections = {name: getattr(self, name) for name in ("languages", "sources", "term_types")}
+        lists = {name: sorted(values) for name, values in selections.items() if values is not None}
+        return {"lang": self.lang, "suppressed": self.suppressed, "columns": dict(self.columns), **lists}

@@ -1,25 +1,29 @@
-"""Read source files into one vocabulary."""
+"""Read vocabularies from files of any known format.
+
+ROBOT reads whatever the OWL API reads, Jena's riot all of RDF. Libraries for Python that parse these syntaxes lose
+the whole file at its first fault, and end the process where brackets are nested too deep.
+"""
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from nymlink.core.errors import InputError, UnknownFormatError
 from nymlink.core.files import decoded_name, sha256
-from nymlink.core.formats import find_format
 from nymlink.core.problems import Problems
+from nymlink.core.registry import find_format
 from nymlink.core.store.ownership import MANIFEST
-from nymlink.core.terminal.progress import track
-from nymlink.core.terminal.read_progress import show_read_progress
-from nymlink.vocabulary.model import Source, unused_name
-from nymlink.vocabulary.options import FLAGS, ReadOptions
+from nymlink.core.terminal import show_read_progress, track
+from nymlink.vocabulary.model import FLAGS, ReadOptions, Source, unused_name
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS, VocabularyFormat
-from nymlink.vocabulary.readers.unread_syntaxes import describe_syntax
 from nymlink.vocabulary.tables import Tables
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -156,3 +160,52 @@ def _stem(path: Path) -> str:
     """Return the file name without endings: ``hp.obo.gz`` → ``hp``."""
     name = decoded_name(path.resolve())
     return name.removesuffix(".gz").split(".")[0] or name
+
+
+_ROBOT: Final = "ROBOT (https://robot.obolibrary.org): `robot convert --input {file} --output {stem}.owl`"
+_RIOT: Final = "Apache Jena (https://jena.apache.org): `riot --output=turtle {file} > {stem}.ttl`"
+
+
+@dataclass(frozen=True, slots=True)
+class _Syntax:
+    """A syntax: its name, what is in the beginning of a file in it, and the command that converts it."""
+
+    name: str
+    sign: re.Pattern[str]
+    convert: str
+
+
+_SYNTAXES: Final = (
+    _Syntax(
+        "OWL in Manchester syntax",
+        re.compile(r"^[ \t]*+(?:Prefix:\s+[\w.-]*:?\s*<|Ontology:[ \t]*+(?:<|$)|Class:\s+\S)", re.MULTILINE),
+        _ROBOT,
+    ),
+    _Syntax(
+        "OWL/XML", re.compile(r"<(?:\w{1,20}:)?Ontology\s[^<>]{0,2000}http://www\.w3\.org/2002/07/owl#"), _ROBOT
+    ),
+    _Syntax(
+        "KRSS",
+        re.compile(r"^[ \t]*+\((?:define-(?:primitive-)?(?:concept|role)|implies|equivalent)\s", re.MULTILINE),
+        _ROBOT,
+    ),
+    _Syntax("JSON-LD", re.compile(r'\A\s*+[\[{][^@]*+@(?:context|graph|id)"\s*+:'), _RIOT),
+)
+
+
+def describe_syntax(path: Path, head: str) -> str | None:
+    """Say in which syntax an ontology is that is not read, and how to convert it.
+
+    Args:
+        path: the file.
+        head: the beginning of its text.
+
+    Returns:
+        The syntax and the command; ``None`` for a text in none of these.
+    """
+    found = next((syntax for syntax in _SYNTAXES if syntax.sign.search(head)), None)
+    if found is None:
+        return None
+    stem = path.with_name(path.name.removesuffix(".gz").rsplit(".", 1)[0] or path.name)
+    command = found.convert.format(file=shlex.quote(str(path)), stem=shlex.quote(str(stem)))
+    return f"{found.name} is not supported: convert it with {command}"

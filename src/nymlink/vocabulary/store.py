@@ -9,7 +9,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from nymlink.core.errors import StoreError
-from nymlink.core.json_objects import member, to_dataclass
+from nymlink.core.json_files import member, to_dataclass
 from nymlink.core.store.arrays import map_array, save_array
 from nymlink.core.store.manifest import read_manifest, require_files, write_directory
 from nymlink.vocabulary.columns import Columns

@@ -15,8 +15,7 @@ from nymlink.core.errors import InputError
 from nymlink.core.store.arrays import Array, Bools
 from nymlink.vocabulary.columns import NAMES, Columns
 from nymlink.vocabulary.hierarchy import descendants, find_superseded, flatten_lists
-from nymlink.vocabulary.languages import matching_languages
-from nymlink.vocabulary.model import KINDS
+from nymlink.vocabulary.model import KINDS, matching_languages
 from nymlink.vocabulary.vocabulary import Vocabulary
 
 _LISTED: Final = 30

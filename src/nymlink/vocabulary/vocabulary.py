@@ -13,13 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nymlink.core.errors import UnknownNameError
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.normalise import normalise
 from nymlink.text.writing import writing_likeness
 from nymlink.vocabulary import store
-from nymlink.vocabulary.assemble import assemble, disassemble
-from nymlink.vocabulary.columns import Columns
-from nymlink.vocabulary.languages import matching_languages
-from nymlink.vocabulary.model import KINDS, Concept, Name, Source
+from nymlink.vocabulary.columns import Columns, assemble, disassemble
+from nymlink.vocabulary.model import KINDS, Concept, Name, Source, matching_languages
 from nymlink.vocabulary.tables import Tables
 
 

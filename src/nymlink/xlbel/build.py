@@ -16,13 +16,9 @@ from nymlink.core.language_codes import normalise_language
 from nymlink.core.problems import Problems
 from nymlink.core.store.atomic import atomic_file
 from nymlink.core.store.output_checks import require_file
-from nymlink.xlbel.concepts import PageConcepts, read_page_concepts
-from nymlink.xlbel.dump import DumpReader, Page, Site, read_site
-from nymlink.xlbel.sample import FormSample
-from nymlink.xlbel.sentences import Sentences
-from nymlink.xlbel.state import BuildState
-from nymlink.xlbel.titles import normalise_title
-from nymlink.xlbel.wikitext import Line, link_targets, parse_lines
+from nymlink.xlbel.dump import DumpReader, Page, Site, normalise_title, read_site
+from nymlink.xlbel.state import BuildState, FormSample, PageConcepts, read_page_concepts
+from nymlink.xlbel.wikitext import Line, Sentences, link_targets, parse_lines
 
 STATE_ENDING: Final = ".state"
 """Ending of the file of the state, after the name of the output."""

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from nymlink.core.errors import InputError
-from nymlink.core.json_objects import member
+from nymlink.core.json_files import member
 from nymlink.xlbel.evaluate import CONCEPT, NAME, LanguageResult
 
 Shares = Mapping[str, Mapping[str, float]]

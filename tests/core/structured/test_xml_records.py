@@ -9,7 +9,7 @@ import pytest
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.core.structured.xml_records import XmlRecord, read_records, root_name, text_at
+from nymlink.core.xml_files import XmlRecord, read_records, root_name, text_at
 
 
 def read(folder: Path, data: str | bytes, problems: Problems | None = None) -> list[XmlRecord]:

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from nymlink.core import terminal
 from nymlink.core.errors import InputError
 from nymlink.core.files import open_bytes
-from nymlink.core.terminal import read_progress
-from nymlink.core.terminal.read_progress import show_read_progress
+from nymlink.core.terminal import show_read_progress
 
 
 class Terminal(io.StringIO):
@@ -31,7 +31,7 @@ def large(tmp_path: Path) -> Path:
 def seen(
     path: Path, monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, *, shown: bool, delay: float = 0
 ) -> str:
-    monkeypatch.setattr(read_progress, "_DELAY", delay)
+    monkeypatch.setattr(terminal, "_DELAY", delay)
     monkeypatch.setattr(sys, "stderr", stream)
     with show_read_progress(shown=shown), open_bytes(path) as file:
         assert len(file.read()) == 300_000

@@ -17,11 +17,10 @@ import numpy as np
 import pytest
 
 from nymlink.core.errors import StoreError
-from nymlink.encode.cache import cached_vectors
-from nymlink.encode.cache.blocks import check_block, name_keys
-from nymlink.encode.cache.embedding_cache import EmbeddingCache
-from nymlink.encode.cache.encoder_cache import ABSENT, EncoderCache
+from nymlink.encode import cached_vectors
+from nymlink.encode.cached_vectors import EmbeddingCache
 from nymlink.encode.encoder import Encoder
+from nymlink.encode.vector_cache import ABSENT, EncoderCache, check_block, name_keys
 from tests.encode import tiny
 
 
@@ -280,7 +279,7 @@ def test_a_cache_that_cannot_be_written_is_read(
     monkeypatch.setenv("NYMLINK_CACHE", str(tmp_path))
     encoder.encode(["x"], cache=EmbeddingCache.of_user())
     # Whom permissions bind depends on the user: any block that is written fails here.
-    monkeypatch.setattr("nymlink.encode.cache.encoder_cache.np.save", full)
+    monkeypatch.setattr("nymlink.encode.vector_cache.np.save", full)
     ours, network = counted(encoder)
     ours.encode(["x"], cache=EmbeddingCache.of_user())
     assert network.names == 0
@@ -297,8 +296,8 @@ def test_a_cache_of_another_user_is_done_without(
         raise PermissionError(errno.EACCES, "Permission denied")
 
     # Whom permissions bind depends on the user.
-    monkeypatch.setattr("nymlink.encode.cache.encoder_cache.Path.glob", denied)
-    monkeypatch.setattr("nymlink.encode.cache.encoder_cache.Path.mkdir", denied)
+    monkeypatch.setattr("nymlink.encode.vector_cache.Path.glob", denied)
+    monkeypatch.setattr("nymlink.encode.vector_cache.Path.mkdir", denied)
     with pytest.warns(UserWarning, match="vectors are not kept .*Permission denied"):
         assert encoder.encode(["x"], cache=EmbeddingCache(tmp_path)).any()
 
@@ -307,8 +306,8 @@ def test_many_processes_may_write_at_once(tmp_path: Path) -> None:
     script = (
         "import sys, numpy as np\n"
         "from pathlib import Path\n"
-        "from nymlink.encode.cache.blocks import name_keys\n"
-        "from nymlink.encode.cache.encoder_cache import EncoderCache\n"
+        "from nymlink.encode.vector_cache import name_keys\n"
+        "from nymlink.encode.vector_cache import EncoderCache\n"
         "cache = EncoderCache(Path(sys.argv[1]), width=4)\n"
         "for block in range(20):\n"
         "    names = [f'{sys.argv[2]} {block} {number}' for number in range(10)]\n"

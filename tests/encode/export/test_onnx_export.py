@@ -14,12 +14,11 @@ from tokenizers.normalizers import Sequence
 from tokenizers.pre_tokenizers import WhitespaceSplit
 
 from nymlink.core.errors import InputError, NymlinkError
+from nymlink.encode import onnx_export as exporting
+from nymlink.encode import quantise as quantising
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.export import onnx_export as exporting
-from nymlink.encode.export import quantise as quantising
-from nymlink.encode.export.onnx_export import export
-from nymlink.encode.export.quality import Int8Quality, SynonymSample
 from nymlink.encode.model.torch_model import TorchModel
+from nymlink.encode.onnx_export import Int8Quality, SynonymSample, export
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.encode import tiny
 from tests.index.small import many_names, vocabulary

@@ -17,11 +17,10 @@ import pytest
 from onnx import ValueInfoProto, numpy_helper
 
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.export.onnx_export import export
-from nymlink.encode.export.quantise import PRODUCT
-from nymlink.encode.model.embedded import FOLDER
-from nymlink.encode.model.folder import INT8
-from nymlink.encode.model.tokens.tokenizer import load_tokenizer
+from nymlink.encode.model.folder import FOLDER, INT8
+from nymlink.encode.model.tokenizer import load_tokenizer
+from nymlink.encode.onnx_export import export
+from nymlink.encode.quantise import PRODUCT
 from tests.index.small import many_names, vocabulary
 
 ROOT = Path(__file__).parents[3]

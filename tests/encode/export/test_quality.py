@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nymlink.core.errors import InputError
-from nymlink.encode.export.quality import SynonymSample
+from nymlink.encode.onnx_export import SynonymSample
 from tests.index.small import many_names, vocabulary
 
 

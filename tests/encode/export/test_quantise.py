@@ -8,7 +8,7 @@ import onnxruntime
 import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
-from nymlink.encode.export.quantise import quantise
+from nymlink.encode.quantise import quantise
 
 Floats = npt.NDArray[np.float32]
 

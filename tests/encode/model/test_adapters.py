@@ -18,12 +18,11 @@ from transformers import PreTrainedModel
 
 from nymlink.core.errors import InputError, OutputError, StoreError
 from nymlink.core.store.manifest import seal, write_manifest
-from nymlink.encode.backends.torch import TorchNetwork
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.export.onnx_export import export
-from nymlink.encode.model.adapter_files import load_adapters, save_adapters
-from nymlink.encode.model.adapters import AdapterSettings, add_adapters
+from nymlink.encode.model.adapters import AdapterSettings, add_adapters, load_adapters, save_adapters
 from nymlink.encode.model.torch_model import TorchModel
+from nymlink.encode.onnx_export import export
+from nymlink.encode.torch_backend import TorchNetwork
 from tests.encode.kinds import IDS, KINDS, encode, tiny
 from tests.encode.tiny import NAMES
 

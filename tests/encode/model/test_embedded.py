@@ -10,11 +10,10 @@ import pytest
 
 from nymlink.core.errors import InputError
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.embedded import MINI
-from nymlink.encode.model.installed import installed, installed_calibration, installed_ranker
-from nymlink.index.fusion.fusion import Fusion
+from nymlink.encode.model.folder import MINI, installed, installed_calibration, installed_ranker
+from nymlink.index.fusion import Fusion
 from nymlink.index.index import Index
-from nymlink.linking.confidence.calibration import Calibration
+from nymlink.linking.calibration import Calibration
 from nymlink.linking.linker import Linker
 from nymlink.rank.ranker import Ranker
 from tests.index.small import vocabulary

@@ -16,9 +16,10 @@ from nymlink.cli import nymlink
 from nymlink.core.errors import MissingExtraError, NymlinkError
 from nymlink.core.registry import Registry
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.embedded import FOLDER, MINI
-from nymlink.encode.model.installed import (
+from nymlink.encode.model.folder import (
     ENCODERS,
+    FOLDER,
+    MINI,
     installed,
     installed_calibration,
     installed_digest,
@@ -51,9 +52,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         monkeypatch.syspath_prepend(str(site))
         importlib.invalidate_caches()
         # A registry as a new process has it: entry points are looked for once in each.
-        monkeypatch.setattr(
-            "nymlink.encode.model.installed.ENCODERS", Registry(ENCODERS.group, noun=ENCODERS.noun)
-        )
+        monkeypatch.setattr("nymlink.encode.model.folder.ENCODERS", Registry(ENCODERS.group, noun=ENCODERS.noun))
         return package
 
     yield write

@@ -17,10 +17,9 @@ from transformers.dynamic_module_utils import resolve_trust_remote_code
 from nymlink.core.errors import InputError, NymlinkError, StoreError
 from nymlink.core.store.manifest import write_manifest
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.quiet import quiet_transformers
-from nymlink.encode.model.torch_model import TorchModel
-from nymlink.rerank.cross.cross_encoder import CrossEncoder, CrossEncoderConfig
-from nymlink.rerank.dual.dual_encoder import DualEncoder, DualEncoderConfig
+from nymlink.encode.model.torch_model import TorchModel, quiet_transformers
+from nymlink.rerank.cross_encoder import CrossEncoder, CrossEncoderConfig
+from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
 from tests.encode import hostile
 
 

@@ -7,15 +7,15 @@ import pytest
 
 from nymlink.core.errors import InputError
 from nymlink.corpus.model import Corpus, Document, Mention
-from nymlink.evaluation.calibration.absent_names import draw_absent_names
-from nymlink.evaluation.calibration.calibration_data import (
+from nymlink.evaluation.calibration_data import (
     LabelledMentions,
+    draw_absent_names,
     label_absent_names,
     label_left_out,
     label_mentions,
 )
 from nymlink.index.index import Index
-from nymlink.linking.confidence.evidence import DEPTH
+from nymlink.linking.calibration import DEPTH
 from nymlink.linking.linker import Linker
 from tests.index.small import many_names, vocabulary
 

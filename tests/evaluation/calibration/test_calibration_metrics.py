@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.evaluation.calibration.calibration_metrics import Reliability
+from nymlink.evaluation.calibration_metrics import Reliability
 
 twentieths = st.integers(0, 20).map(lambda number: number / 20)
 outcomes = st.lists(st.tuples(twentieths, st.booleans()), min_size=1, max_size=60)

@@ -10,15 +10,15 @@ import pytest
 
 from nymlink.core.errors import InputError
 from nymlink.corpus.model import Corpus, Document, Mention
-from nymlink.evaluation.calibration.calibration_data import label_mentions
-from nymlink.evaluation.calibration.fit_calibration import (
+from nymlink.evaluation.calibration_data import label_mentions
+from nymlink.evaluation.evaluation import evaluate
+from nymlink.evaluation.fit_calibration import (
     CalibrationFit,
     fit_calibration,
     measure_calibration,
     reliability_of,
     with_unanswerable,
 )
-from nymlink.evaluation.evaluation import evaluate
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 from tests.index.small import many_names, vocabulary

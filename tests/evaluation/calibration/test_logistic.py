@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from nymlink.evaluation.calibration.logistic import Floats, fit_logistic
+from nymlink.evaluation.fit_calibration import Floats, fit_logistic
 
 
 def theirs(features: Floats, targets: Floats, start: Floats, penalties: Floats) -> tuple[float, Floats]:

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from nymlink.evaluation.calibration.refit_calibration import CalibrationRefit, refit_calibration
-from nymlink.linking.confidence.calibration import Calibration
-from nymlink.linking.confidence.evidence import FEATURES, Features
+from nymlink.evaluation.fit_calibration import CalibrationRefit, refit_calibration
+from nymlink.linking.calibration import FEATURES, Calibration, Features
 
 BEFORE = Calibration(
     -4.5,

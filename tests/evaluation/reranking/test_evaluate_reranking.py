@@ -6,7 +6,7 @@ import pytest
 
 from nymlink.core.errors import InputError
 from nymlink.corpus.model import Corpus, Document, Mention
-from nymlink.evaluation.reranking.evaluate_reranking import RerankingEvaluation, evaluate_reranking
+from nymlink.evaluation.reranking import RerankingEvaluation, evaluate_reranking
 from nymlink.index.index import Index
 from nymlink.rerank.reranker import Reranker
 from tests.evaluation.words import Words, document, two_of_one_name

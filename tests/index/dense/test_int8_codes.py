@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nymlink.core.store.arrays import HalfVectors, Vectors
-from nymlink.index.dense import int8_codes as module
-from nymlink.index.dense.int8_codes import Int8Codes
-from nymlink.index.dense.integer_product import _GRAPH, LARGEST_LEFT, is_exact, product
+from nymlink.index.dense import exact as module
+from nymlink.index.dense.exact import _GRAPH, LARGEST_LEFT, Int8Codes, is_exact, product
 
 
 def drawn(count: int, width: int, *, spread: float, seed: int) -> Vectors:

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nymlink.index.dense import nearest as module
-from nymlink.index.dense.nearest import nearest
-from nymlink.index.fusion.hits import NONE
+from nymlink.index.dense import exact as module
+from nymlink.index.dense.exact import nearest
+from nymlink.index.hits import NONE
 
 
 def naive(queries: np.ndarray, vectors: np.ndarray, k: int) -> list[list[tuple[int, float]]]:

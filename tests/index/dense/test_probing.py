@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from nymlink.core.errors import StoreError
-from nymlink.index.dense.approximate import FaissIndex
-from nymlink.index.dense.nearest import nearest
-from nymlink.index.dense.probing import PROBED, fewest_probes
+from nymlink.index.dense.approximate import PROBED, FaissIndex, fewest_probes
+from nymlink.index.dense.exact import nearest
 from tests.index.stores.test_conformance import drawn
 
 

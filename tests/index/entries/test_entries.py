@@ -12,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.index.entries.entries import Entries
-from nymlink.index.entries.other_texts import OtherTexts
-from nymlink.index.fusion.hits import NONE
-from nymlink.text.normalisation.folding import fold
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.index.entries.sorted_texts import OtherTexts
+from nymlink.index.hits import NONE
+from nymlink.text.normalise import fold, normalise
 from nymlink.vocabulary.model import KINDS
 from tests.index.small import entries, vocabulary
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.index.entries.initials import Initials
+from nymlink.index.entries.words import Initials
 
 SMALL = "a an and by for from in of on or the to with".split()
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.index.entries.word_order import word_digests
+from nymlink.index.entries.words import word_digests
 
 TEXTS = st.lists(st.lists(st.sampled_from(["a", "b", "ab", "ba", "ß", "心"]), min_size=1, max_size=4), max_size=20)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from nymlink.index.entries import words as module
 from nymlink.index.entries.words import Words
-from nymlink.text.slips import is_slip
+from nymlink.text.spelling import is_slip
 
 NAMES = st.lists(
     st.lists(st.text("aбc", min_size=1, max_size=6), min_size=1, max_size=3).map(" ".join), max_size=12

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from nymlink.index.fusion.exact import ExactSearch
-from nymlink.index.fusion.hits import NONE
+from nymlink.index.fusion import ExactSearch
+from nymlink.index.hits import NONE
 from tests.index.small import entries
 
 KNOWN = entries(["b", "a", "a b", "心"])  # rows: a, a b, b, 心

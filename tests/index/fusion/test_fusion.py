@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from nymlink.core.errors import InputError, UnknownNameError
-from nymlink.index.fusion.fusion import Fusion
+from nymlink.index.fusion import Fusion
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.index.fusion.hits import NONE, Hits, best, best_of
+from nymlink.index.hits import NONE, Hits, best, best_of
 
 
 @given(

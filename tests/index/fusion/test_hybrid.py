@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.core.errors import StoreError
-from nymlink.index.fusion.hits import NONE, Hits
-from nymlink.index.fusion.hybrid import HybridSearch
+from nymlink.index.fusion import HybridSearch
+from nymlink.index.hits import NONE, Hits
 from tests.index.fixed import FixedSearch
 
 # Eighths and weights whose sums are powers of two: every sum is exact, and ties are frequent.

@@ -5,9 +5,8 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from nymlink.index.fusion.exact import ExactSearch
-from nymlink.index.fusion.reciprocal_rank import ReciprocalRankSearch
-from nymlink.index.sparse.presets import PRESETS
+from nymlink.index.fusion import ExactSearch, ReciprocalRankSearch
+from nymlink.index.sparse.settings import PRESETS
 from nymlink.index.sparse.sparse_search import SparseSearch
 from tests.index.small import entries, many_names
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.index.sparse.best_rows import BestRows
+from nymlink.index.sparse.postings import BestRows
 
 
 def collected(scores: list[float], cuts: list[int], *, k: int, fetched: int) -> set[int]:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.index.fusion.hits import NONE
+from nymlink.index.hits import NONE
 from nymlink.index.sparse import sparse_search as sparse
 from nymlink.index.sparse.settings import SparseSettings
 from nymlink.index.sparse.sparse_search import SparseSearch

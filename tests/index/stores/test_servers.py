@@ -19,12 +19,12 @@ import pytest
 from nymlink.core.errors import InputError, MissingExtraError, StoreError, StoreUnavailableError
 from nymlink.core.store.manifest import write_manifest
 from nymlink.encode.encoder import Encoder
-from nymlink.index.dense.nearest import nearest
-from nymlink.index.dense.stores import postgres as postgres_module
-from nymlink.index.dense.stores.address import URL_VARIABLE, StoreAddress
-from nymlink.index.dense.stores.server import TIMEOUT_VARIABLE, ServerStore
-from nymlink.index.dense.stores.servers import upload
+from nymlink.index.dense.exact import nearest
 from nymlink.index.index import Index
+from nymlink.index.stores import postgres as postgres_module
+from nymlink.index.stores.server import TIMEOUT_VARIABLE, ServerStore
+from nymlink.index.stores.servers import upload
+from nymlink.index.stores.store import URL_VARIABLE, StoreAddress
 from tests.index.dense_samples import QUERIES, VOCABULARY, assert_same
 from tests.index.stores.conftest import contents
 from tests.index.stores.test_conformance import drawn
@@ -85,8 +85,8 @@ KILLED = """
 import os, sys
 import numpy as np
 from nymlink.index.dense.stores import milvus, postgres
-from nymlink.index.dense.stores.address import StoreAddress
-from nymlink.index.dense.stores.servers import upload
+from nymlink.index.stores.store import StoreAddress
+from nymlink.index.stores.servers import upload
 
 class Killing(np.ndarray):
     def astype(self, *arguments, **settings):
@@ -141,7 +141,7 @@ def test_a_file_that_another_process_has_open(tmp_path: Path, capfd: pytest.Capt
 def test_vectors_that_are_there_are_not_copied_again(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     first = uploaded(server, seed=14)
     monkeypatch.setattr(postgres_module, "_copy", None)
-    monkeypatch.setattr("nymlink.index.dense.stores.milvus.MilvusStore._create", None)
+    monkeypatch.setattr("nymlink.index.stores.milvus.MilvusStore._create", None)
     assert uploaded(server, seed=14).to_dict() == first.to_dict()
 
 
@@ -153,7 +153,7 @@ def test_two_builds_at_once(postgres: str) -> None:
 
 
 def test_a_store_that_is_down(closed_port: int, encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nymlink.index.dense.stores.milvus.CONNECT_SECONDS", 1)
+    monkeypatch.setattr("nymlink.index.stores.milvus.CONNECT_SECONDS", 1)
     # Nothing is encoded for a store that is not there.
     monkeypatch.setattr(encoder, "encode", None)
     for package, url in (("psycopg", "postgresql://me:s3cret@{}/terms"), ("pymilvus", "http://me:s3cret@{}")):
@@ -167,7 +167,7 @@ def test_a_store_that_is_down(closed_port: int, encoder: Encoder, monkeypatch: p
 def test_a_server_that_accepts_and_says_nothing(
     silent_port: int, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nymlink.index.dense.stores.milvus.CONNECT_SECONDS", 1)
+    monkeypatch.setattr("nymlink.index.stores.milvus.CONNECT_SECONDS", 1)
     for package, url in (("psycopg", "postgresql://{}/terms?connect_timeout=2"), ("pymilvus", "http://{}")):
         pytest.importorskip(package)
         with pytest.raises(StoreUnavailableError, match=r"cannot be reached|did not answer"):

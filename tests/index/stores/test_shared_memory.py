@@ -13,8 +13,8 @@ pytest.importorskip("pgserver")
 _LITTLE = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=16m tmpfs /dev/shm && exec "$@"', "-"]
 _BUILD = """
 import numpy as np
-from nymlink.index.dense.stores.address import StoreAddress
-from nymlink.index.dense.stores.servers import upload
+from nymlink.index.stores.store import StoreAddress
+from nymlink.index.stores.servers import upload
 from tests.index.stores.test_conformance import drawn
 from tests.postgres import postgres_server
 

@@ -17,14 +17,13 @@ from hypothesis import strategies as st
 from nymlink.core.errors import InputError, StoreError
 from nymlink.core.store.manifest import write_manifest
 from nymlink.corpus.model import Document, Mention
-from nymlink.index.fusion.fusion import Fusion
+from nymlink.index.fusion import Fusion
 from nymlink.index.index import Index
 from nymlink.index.store import store_calibration, store_fusion
-from nymlink.linking.confidence.calibration import Calibration
-from nymlink.linking.confidence.evidence import DEPTH, FEATURES, features_of
+from nymlink.linking.calibration import DEPTH, FEATURES, Calibration, features_of
 from nymlink.linking.linker import Linker
-from nymlink.rank.question import Question
 from nymlink.rank.ranker import Ranking
+from nymlink.rank.retrieval import Question
 from tests.index.small import many_names, vocabulary
 from tests.linking.toy import linker_from
 

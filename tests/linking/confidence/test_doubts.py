@@ -6,8 +6,7 @@ import pytest
 
 from nymlink.corpus.model import Document, Mention
 from nymlink.index.index import Index
-from nymlink.linking.confidence.calibration import Calibration
-from nymlink.linking.confidence.evidence import FEATURES
+from nymlink.linking.calibration import FEATURES, Calibration
 from nymlink.linking.linker import Linker
 from tests.index.small import vocabulary
 from tests.linking.toy import linker_from

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.index.index import Index
-from nymlink.linking.confidence.evidence import DEPTH, FEATURES, features_of, is_alike, is_form
+from nymlink.linking.calibration import DEPTH, FEATURES, features_of, is_alike, is_form
 from nymlink.linking.linker import Linker
-from nymlink.rank.question import Question
 from nymlink.rank.ranker import Ranking
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.rank.retrieval import Question
+from nymlink.text.normalise import normalise
 from tests.index.small import many_names, vocabulary
 
 NAMES = many_names(90, seed=5)

@@ -16,12 +16,10 @@ from tokenizers import Tokenizer
 
 from nymlink.core.errors import InputError, StoreError
 from nymlink.core.store.manifest import seal, write_manifest
-from nymlink.encode.model.tokens.token_batches import Tokens
-from nymlink.rerank.cross.cross_encoder import CrossEncoder, CrossEncoderConfig
-from nymlink.rerank.cross.cross_scorer import CrossScorer
-from nymlink.rerank.entities import Entity, entities
+from nymlink.encode.model.tokenizer import Tokens
+from nymlink.rerank.cross_encoder import CrossEncoder, CrossEncoderConfig, CrossScorer
 from nymlink.rerank.folder import open_scorer
-from nymlink.rerank.inputs import END, START, Inputs
+from nymlink.rerank.inputs import END, START, Entity, Inputs, entities
 from nymlink.rerank.passages import Passage
 from nymlink.rerank.reranker import Reranker
 from nymlink.vocabulary.model import Source
@@ -263,7 +261,7 @@ def test_many_mentions_are_read_in_turn_and_concepts_tokenised_once(
     monkeypatch.setattr(Inputs, "entity_ids", counted)
     scorer = CrossScorer(model, vocabulary)
     few = scorer.scores(PASSAGES, [[0, 1, 2]] * 3)
-    monkeypatch.setattr("nymlink.rerank.cross.cross_scorer._AT_ONCE", 2)
+    monkeypatch.setattr("nymlink.rerank.cross_encoder._AT_ONCE", 2)
     again = scorer.scores(PASSAGES, [[0, 1, 2]] * 3)
     for one, other in zip(few, again, strict=True):
         assert one == pytest.approx(other, abs=1e-4)

@@ -13,12 +13,10 @@ import pytest
 import torch
 
 from nymlink.core.errors import OutputError
-from nymlink.encode.cache.embedding_cache import EmbeddingCache
+from nymlink.encode.cached_vectors import EmbeddingCache
 from nymlink.encode.model.torch_model import TorchModel
-from nymlink.rerank.dual.concept_vectors import ConceptVectors
-from nymlink.rerank.dual.dual_encoder import DualEncoder, DualEncoderConfig
-from nymlink.rerank.dual.dual_scorer import DualScorer
-from nymlink.rerank.entities import Entity
+from nymlink.rerank.dual_encoder import ConceptVectors, DualEncoder, DualEncoderConfig, DualScorer
+from nymlink.rerank.inputs import Entity
 from nymlink.rerank.passages import Passage
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import TableBuilder
@@ -122,7 +120,7 @@ def test_a_concept_of_another_type_is_another(base: Path, tmp_path: Path, encode
 def test_what_is_encoded_is_written_before_the_end(
     base: Path, tmp_path: Path, encoded: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nymlink.rerank.dual.concept_vectors._BLOCK", 2)
+    monkeypatch.setattr("nymlink.rerank.dual_encoder._BLOCK", 2)
     model, known = made(base), of(*NAMES)
     running = ConceptVectors(model, known, EmbeddingCache(tmp_path))
     running.add([0])
@@ -141,8 +139,8 @@ def test_a_full_disk_does_not_stop_the_scoring(
     def full(*_: object) -> None:
         raise OutputError("no space left")
 
-    monkeypatch.setattr("nymlink.rerank.dual.concept_vectors._BLOCK", 1)
-    monkeypatch.setattr("nymlink.encode.cache.encoder_cache.EncoderCache.add", full)
+    monkeypatch.setattr("nymlink.rerank.dual_encoder._BLOCK", 1)
+    monkeypatch.setattr("nymlink.encode.vector_cache.EncoderCache.add", full)
     model, known = made(base), of(*NAMES)
     scorer = DualScorer(model, known, cache=EmbeddingCache(tmp_path))
     passages = [Passage("fever of ", "heart attack", ""), Passage("x ", "seizure", "")]
@@ -169,10 +167,10 @@ def test_an_emptied_cache_is_noticed(base: Path, tmp_path: Path, encoded: list[s
 def test_what_waits_is_written_when_the_process_ends(base: Path, tmp_path: Path) -> None:
     script = """
 import sys, torch
-from nymlink.encode.cache.embedding_cache import EmbeddingCache
+from nymlink.encode.cached_vectors import EmbeddingCache
 from nymlink.encode.model.torch_model import TorchModel
-from nymlink.rerank.dual.concept_vectors import ConceptVectors
-from nymlink.rerank.dual.dual_encoder import DualEncoder, DualEncoderConfig
+from nymlink.rerank.dual_encoder import ConceptVectors
+from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
 from tests.train.small import vocabulary
 torch.manual_seed(0)
 vectors = ConceptVectors(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.text.english.forms import forms
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.normalise import normalise
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import gzip
 
 import pytest
 
-from nymlink.text.english.known_words import (
+from nymlink.text.english.words import (
     CLINICAL,
     COMMON,
     FOLDER,
@@ -21,7 +21,7 @@ from nymlink.text.english.known_words import (
     ordinary_words,
     product_words,
 )
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.normalise import normalise
 
 
 @pytest.mark.parametrize("name", [CLINICAL, ORDINARY, PRODUCTS, WORDS])

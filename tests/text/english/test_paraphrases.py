@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.text.english.medical_words import by_first_word, ordered_words, rows_of, words_of
 from nymlink.text.english.paraphrases import paraphrases
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.english.words import by_first_word, ordered_words, rows_of, words_of
+from nymlink.text.normalise import normalise
 
 PARTS = [word for _, *organ in rows_of("organ") for word in organ] + sorted(words_of("part"))
 IMPAIRED = words_of("impaired", "something wrong with no part", "disease", "toxicity")

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nymlink.text.english.known_words import common_words, foreign_words
-from nymlink.text.english.recognition import is_english, without_accents
-from nymlink.text.english.stop_words import stop_words
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.english.words import common_words, foreign_words, is_english, stop_words, without_accents
+from nymlink.text.normalise import normalise
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.text.english.symbols import has_symbol_type, readings
+from nymlink.text.english.paraphrases import has_symbol_type, readings
 
 
 @pytest.mark.parametrize(

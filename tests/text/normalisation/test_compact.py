@@ -7,15 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.text.normalisation.compact import (
-    compact,
-    compact_all,
-    compact_roman,
-    compact_variants,
-    has_roman,
-    spell_greek,
-)
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.compact import compact, compact_all, compact_roman, compact_variants, has_roman, spell_greek
+from nymlink.text.normalise import normalise
 
 LETTERS = st.text(alphabet=st.sampled_from("abpivx019 αβκα-\u0301é病"), max_size=20)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nymlink.text.normalisation.normalise import normalise
+from nymlink.text.normalise import normalise
 
 
 @pytest.mark.parametrize(

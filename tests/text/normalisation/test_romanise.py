@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nymlink.text.normalisation.normalise import normalise
-from nymlink.text.normalisation.romanise import romanise
+from nymlink.text.normalise import normalise, romanise
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from nymlink.text.normalisation.scripts import scripts_of
+from nymlink.text.normalise import scripts_of
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from torch import nn
 
 from nymlink.core.errors import OutputError, StoreError
 from nymlink.train.engine import checkpoint
-from nymlink.train.engine.metrics_log import MetricsLog
 from nymlink.train.engine.optimiser import adamw
+from nymlink.train.engine.reporting import MetricsLog
 
 
 def trainable_parameters(width: int = 4, *, steps: int = 3) -> tuple[nn.Module, torch.optim.Optimizer]:

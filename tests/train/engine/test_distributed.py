@@ -22,17 +22,13 @@ from torch import Tensor
 
 from nymlink.core.errors import NymlinkError
 from nymlink.encode.model.torch_model import TorchModel
-from nymlink.pairs.pairs import Pairs
-from nymlink.pairs.sequence import VocabularyPairs
-from nymlink.train.engine.distributed import SINGLE, LostProcessError, Processes, process_group
-from nymlink.train.engine.heartbeat import heartbeat
+from nymlink.pairs.pairs import Pairs, VocabularyPairs
+from nymlink.train.engine.distributed import SINGLE, LostProcessError, Processes, heartbeat, process_group
 from nymlink.train.engine.loop import StoppedError
-from nymlink.train.engine.precision import Precision
-from nymlink.train.engine.sparse_gradients import densify_gradients, use_sparse_embedding_gradients
+from nymlink.train.engine.optimiser import Precision, densify_gradients, use_sparse_embedding_gradients
 from nymlink.train.engine.task import BatchResult
-from nymlink.train.names.name_batches import NameBatch, NameBatches
-from nymlink.train.names.self_alignment_task import SelfAlignmentTask, make_loss
-from nymlink.train.names.train_sap import train_sap
+from nymlink.train.names.pair_trainings import train_sap
+from nymlink.train.names.self_alignment import NameBatch, NameBatches, SelfAlignmentTask, make_loss
 from nymlink.train.settings.common import HeldOutCorpus
 from nymlink.train.settings.encoder_recipes import SapSettings
 from nymlink.vocabulary.vocabulary import Vocabulary

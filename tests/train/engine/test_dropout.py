@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from nymlink.train.engine.dropout import dropout, fast_dropout
+from nymlink.train.engine.gradient_cache import dropout, fast_dropout
 from tests.encode import tiny
 
 CPU = torch.device("cpu")

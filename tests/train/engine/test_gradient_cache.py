@@ -9,12 +9,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from nymlink.encode.model.tokens.token_batches import Tokens, tokenise
+from nymlink.encode.model.tokenizer import Tokens, tokenise
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.train.engine import gradient_cache
 from nymlink.train.engine.gradient_cache import EncodedBatch, encode
-from nymlink.train.engine.precision import Precision
-from nymlink.train.engine.sparse_gradients import densify_gradients, use_sparse_embedding_gradients
+from nymlink.train.engine.optimiser import Precision, densify_gradients, use_sparse_embedding_gradients
 from tests.encode import tiny
 
 CPU = torch.device("cpu")

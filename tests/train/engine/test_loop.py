@@ -17,10 +17,8 @@ from torch import nn
 from nymlink.core.errors import InputError, NymlinkError, OutputError, StoreError
 from nymlink.train.engine import checkpoint
 from nymlink.train.engine.loop import Loop, StoppedError
-from nymlink.train.engine.metrics_log import MetricsLog
-from nymlink.train.engine.optimiser import LearningRate
-from nymlink.train.engine.precision import Precision, find_device
-from nymlink.train.engine.reporting import Reporter
+from nymlink.train.engine.optimiser import LearningRate, Precision, find_device
+from nymlink.train.engine.reporting import MetricsLog, Reporter
 from nymlink.train.engine.task import BatchResult, Figures
 from nymlink.train.settings.common import HeldOutCorpus, RunSettings
 

@@ -6,8 +6,7 @@ import copy
 
 import torch
 
-from nymlink.train.engine.optimiser import adamw
-from nymlink.train.engine.sparse_gradients import densify_gradients, use_sparse_embedding_gradients
+from nymlink.train.engine.optimiser import adamw, densify_gradients, use_sparse_embedding_gradients
 from tests.encode import tiny
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from nymlink.train.losses.geometry import distances, similarities, squared_distances
+from nymlink.train.losses.base import distances, similarities, squared_distances
 
 
 def test_distances_are_those_of_unit_vectors() -> None:

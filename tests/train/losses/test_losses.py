@@ -15,16 +15,8 @@ from pytorch_metric_learning.miners import TripletMarginMiner
 from torch import Tensor
 
 from nymlink.train.losses import LOSSES
-from nymlink.train.losses.base import Loss
-from nymlink.train.losses.circle import Circle
-from nymlink.train.losses.cosine import Cosine
-from nymlink.train.losses.geometry import distances, similarities
-from nymlink.train.losses.infonce import InfoNce
-from nymlink.train.losses.lifted_structure import LiftedStructure
-from nymlink.train.losses.mining import mine
-from nymlink.train.losses.multi_similarity import MultiSimilarity
-from nymlink.train.losses.nca import Nca
-from nymlink.train.losses.triplet import Triplet
+from nymlink.train.losses.base import Loss, distances, mine, similarities
+from nymlink.train.losses.pairwise import Circle, Cosine, InfoNce, LiftedStructure, MultiSimilarity, Nca, Triplet
 from tests.train import naive
 
 ALL = [MultiSimilarity(), Cosine(), Triplet(), Nca(), LiftedStructure(), InfoNce(), Circle()]

@@ -10,8 +10,7 @@ from pytorch_metric_learning.miners import TripletMarginMiner
 from torch import Tensor
 
 from nymlink.core.errors import NymlinkError
-from nymlink.train.losses.geometry import distances, similarities
-from nymlink.train.losses.mining import mine
+from nymlink.train.losses.base import distances, mine, similarities
 from tests.train import naive
 
 # Few values of few dimensions, so that equal vectors and equal distances come up often.

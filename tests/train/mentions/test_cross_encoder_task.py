@@ -13,9 +13,9 @@ from torch import Tensor
 
 from nymlink.corpus.model import Corpus, Document, Mention
 from nymlink.index.index import Index
-from nymlink.rerank.cross.cross_encoder import CrossEncoder, CrossEncoderConfig
-from nymlink.rerank.entities import entities
-from nymlink.train.engine.precision import Precision
+from nymlink.rerank.cross_encoder import CrossEncoder, CrossEncoderConfig
+from nymlink.rerank.inputs import entities
+from nymlink.train.engine.optimiser import Precision
 from nymlink.train.mentions.cross_encoder_task import CrossBatch, CrossEncoderTask, listwise_loss
 from nymlink.train.mentions.reranker_examples import Examples, mentions_in_context
 from nymlink.train.settings.reranker_recipes import CrossEncoderSettings

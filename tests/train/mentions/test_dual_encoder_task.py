@@ -15,10 +15,10 @@ from torch import Tensor
 from nymlink.core.errors import InputError
 from nymlink.corpus.model import Corpus, Document, Mention
 from nymlink.index.index import Index
-from nymlink.rerank.dual.dual_encoder import DualEncoder, DualEncoderConfig
-from nymlink.rerank.entities import entities
+from nymlink.rerank.dual_encoder import DualEncoder, DualEncoderConfig
+from nymlink.rerank.inputs import entities
 from nymlink.rerank.passages import passages
-from nymlink.train.engine.precision import Precision
+from nymlink.train.engine.optimiser import Precision
 from nymlink.train.losses.prototype_triplet import (
     PRESETS,
     SoftRadius,

@@ -15,12 +15,10 @@ from nymlink.cli.train import train
 from nymlink.core.errors import InputError, OutputError
 from nymlink.corpus.read import read_corpus
 from nymlink.index.index import Index
-from nymlink.rerank.cross.cross_encoder import CrossEncoder
-from nymlink.rerank.cross.cross_scorer import CrossScorer
-from nymlink.rerank.cross.joint_model import JointModel
+from nymlink.rerank.cross_encoder import CrossEncoder, CrossScorer, JointModel
 from nymlink.rerank.passages import passages
 from nymlink.train.engine.loop import StoppedError
-from nymlink.train.mentions.train_cross_encoder import train_cross_encoder
+from nymlink.train.mentions.train_rerankers import train_cross_encoder
 from nymlink.train.settings.common import HeldOutCorpus
 from nymlink.train.settings.reranker_recipes import CrossEncoderSettings
 from tests.encode import tiny

@@ -16,19 +16,18 @@ from nymlink.core.problems import Problems
 from nymlink.corpus.model import Document
 from nymlink.corpus.read import read_corpus
 from nymlink.encode.model.torch_model import TorchModel
-from nymlink.index.fusion.fusion import Fusion
+from nymlink.index.fusion import Fusion
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 from nymlink.rerank.passages import passages
 from nymlink.rerank.reranker import Reranker
 from nymlink.train.engine import checkpoint
 from nymlink.train.engine.loop import StoppedError
-from nymlink.train.mentions.reranker_evaluation import RerankerEvaluation
-from nymlink.train.mentions.train_rerank import train_rerank
+from nymlink.train.mentions.reranker_training import RerankerEvaluation
+from nymlink.train.mentions.train_rerankers import train_rerank
 from nymlink.train.settings.common import HeldOutCorpus
-from nymlink.train.settings.fields import make_settings
+from nymlink.train.settings.fields import make_settings, read_toml
 from nymlink.train.settings.reranker_recipes import RerankSettings
-from nymlink.train.settings.toml_files import read_toml
 from tests.encode import tiny
 from tests.train.runs import interrupt_forward, metrics, record, same, untimed_metrics
 from tests.train.small import vocabulary

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.tokens.token_batches import tokenise
+from nymlink.encode.model.tokenizer import tokenise
 from nymlink.encode.model.torch_model import TorchModel
-from nymlink.train.names.train_sap import train_sap
-from nymlink.train.names.train_translation import train_translation
+from nymlink.train.names.pair_trainings import train_sap, train_translation
 from tests.encode.tiny_tokenizers import BASES, WORDS, folder
 from tests.train.runs import sap_settings, translation_settings
 

@@ -11,7 +11,7 @@ import pytest
 
 from nymlink.core.errors import InputError, NymlinkError, StoreError
 from nymlink.encode.model.torch_model import TorchModel
-from nymlink.index.fusion.fusion import Fusion
+from nymlink.index.fusion import Fusion
 from nymlink.train.engine import checkpoint
 from nymlink.train.engine.loop import StoppedError
 from nymlink.train.names.train_biosyn import train_biosyn

@@ -17,16 +17,19 @@ from torch import Tensor
 from nymlink.core.store.arrays import Vectors
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.index.entries.entries import Entries
-from nymlink.index.fusion.hits import NONE, Rows
-from nymlink.index.sparse.presets import preset
+from nymlink.index.hits import NONE, Rows
+from nymlink.index.sparse.settings import preset
 from nymlink.index.sparse.tfidf import TfIdf, invert
 from nymlink.pairs.permutation import permute, seeded_keys
 from nymlink.train.annotated_queries import AnnotatedQuery
-from nymlink.train.engine.optimiser import adam
-from nymlink.train.engine.precision import Precision
-from nymlink.train.losses.marginal_likelihood import marginal_likelihood_loss
-from nymlink.train.names.candidate_lists import CandidateLists, append_distinct
-from nymlink.train.names.synonym_marginalisation_task import BioSynModel, SynonymMarginalisationTask
+from nymlink.train.engine.optimiser import Precision, adam
+from nymlink.train.losses.pairwise import marginal_likelihood_loss
+from nymlink.train.names.train_biosyn import (
+    BioSynModel,
+    CandidateLists,
+    SynonymMarginalisationTask,
+    append_distinct,
+)
 from nymlink.train.settings.encoder_recipes import BioSynSettings
 from tests.encode import tiny
 from tests.train.small import vocabulary

@@ -11,7 +11,7 @@ import pytest
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.train.names.encoder_evaluation import Encode, EncoderEvaluation, memoised, open_evaluations
+from nymlink.train.names.encoder_training import Encode, EncoderEvaluation, memoised, open_evaluations
 from nymlink.train.settings.common import HeldOutCorpus
 from tests.train.small import vocabulary
 

@@ -9,8 +9,7 @@ import pytest
 
 from nymlink.core.errors import InputError
 from nymlink.corpus.model import Corpus, Document, Mention
-from nymlink.train.names.mention_pairs import MentionPairs
-from nymlink.train.names.train_finetune import train_finetune
+from nymlink.train.names.pair_trainings import MentionPairs, train_finetune
 from nymlink.train.settings.common import HeldOutCorpus
 from nymlink.train.settings.encoder_recipes import FinetuneSettings
 from tests.train.small import vocabulary

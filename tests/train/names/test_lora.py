@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from nymlink.core.errors import InputError
-from nymlink.train.names.lora import TARGETS, LoraSettings, add_lora, merge_lora
+from nymlink.train.names.tuning import TARGETS, LoraSettings, add_lora, merge_lora
 from tests.encode.kinds import KINDS, encode, tiny
 
 

@@ -13,10 +13,9 @@ from nymlink.core.errors import InputError, OutputError
 from nymlink.core.store.manifest import find_damage
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.train.engine.loop import StoppedError
+from nymlink.train.names.pair_trainings import train_sap, train_translation
 from nymlink.train.names.train_recipe import train_recipe
-from nymlink.train.names.train_sap import train_sap
-from nymlink.train.names.train_translation import train_translation
-from nymlink.train.settings.stages import StagesSettings, read_stages
+from nymlink.train.settings.encoder_recipes import StagesSettings, read_stages
 from tests.train.runs import same, sap_settings, train_though_killed, translation_settings, weights
 
 SAP = """

@@ -18,21 +18,20 @@ from nymlink.core.errors import InputError, NymlinkError, OutputError, StoreErro
 from nymlink.core.problems import Problems
 from nymlink.core.store.manifest import find_damage
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.adapter_files import load_adapters
-from nymlink.encode.model.tokens.token_batches import tokenise
+from nymlink.encode.model.adapters import load_adapters
+from nymlink.encode.model.tokenizer import tokenise
 from nymlink.encode.model.torch_model import TorchModel
+from nymlink.pairs.files import write_pairs
 from nymlink.pairs.pairs import Pairs
-from nymlink.pairs.write_pairs import write_pairs
 from nymlink.train.engine.gradient_cache import encode
 from nymlink.train.engine.loop import StoppedError
-from nymlink.train.engine.precision import Precision
+from nymlink.train.engine.optimiser import Precision
 from nymlink.train.engine.run_folder import RunFolder
 from nymlink.train.losses import LOSSES
-from nymlink.train.names.train_sap import train_sap
+from nymlink.train.names.pair_trainings import train_sap
 from nymlink.train.settings.common import HeldOutCorpus
 from nymlink.train.settings.encoder_recipes import SapSettings
-from nymlink.train.settings.fields import make_settings
-from nymlink.train.settings.toml_files import read_toml
+from nymlink.train.settings.fields import make_settings, read_toml
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.train.runs import STEPS, metrics, record, same, sap_settings, train_though_killed, weights
 from tests.train.small import vocabulary

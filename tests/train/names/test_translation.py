@@ -14,15 +14,13 @@ import torch
 import nymlink
 from nymlink.core.errors import InputError
 from nymlink.encode.model.torch_model import TorchModel
-from nymlink.pairs.translations.read_translations import Translations
-from nymlink.pairs.translations.translation_pairs import TranslationPairs
+from nymlink.pairs.translations import TranslationPairs, Translations
 from nymlink.train.engine.loop import StoppedError
-from nymlink.train.engine.precision import Precision
+from nymlink.train.engine.optimiser import Precision
 from nymlink.train.losses.base import Loss
-from nymlink.train.losses.multi_similarity import MultiSimilarity
-from nymlink.train.names.name_batches import NameBatches
-from nymlink.train.names.self_alignment_task import SelfAlignmentTask
-from nymlink.train.names.train_translation import train_translation
+from nymlink.train.losses.pairwise import MultiSimilarity
+from nymlink.train.names.pair_trainings import train_translation
+from nymlink.train.names.self_alignment import NameBatches, SelfAlignmentTask
 from nymlink.train.settings.encoder_recipes import TranslationSettings
 from tests.train.runs import same, translation_settings, weights
 

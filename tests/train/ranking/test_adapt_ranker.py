@@ -8,8 +8,8 @@ import pytest
 from nymlink.rank.features import NAMES
 from nymlink.rank.ranker import Ranker
 from nymlink.rank.trees import Trees
-from nymlink.train.ranking.adapt_ranker import adapt_ranker
 from nymlink.train.ranking.boosting import BoostingSettings
+from nymlink.train.ranking.fit_ranker import adapt_ranker
 from nymlink.train.ranking.labelled import LabelledQuestions, learn_trees
 
 SCORE = NAMES.index("score")

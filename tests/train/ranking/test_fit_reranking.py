@@ -8,7 +8,7 @@ import pytest
 
 from nymlink.core.errors import InputError
 from nymlink.corpus.model import Corpus, Document, Mention
-from nymlink.evaluation.reranking.evaluate_reranking import evaluate_reranking
+from nymlink.evaluation.reranking import evaluate_reranking
 from nymlink.index.index import Index
 from nymlink.rerank.reranker import Reranker
 from nymlink.train.ranking.boosting import BoostingSettings

@@ -9,13 +9,16 @@ from nymlink.core.errors import InputError
 from nymlink.corpus.model import Corpus, Document, Mention
 from nymlink.index.index import Index
 from nymlink.rank.features import NAMES
-from nymlink.rank.question import Question
-from nymlink.rank.retrieval import CANDIDATES
-from nymlink.train.ranking.annotated import LEFT_OUT, annotated_questions, unanswerable_questions
+from nymlink.rank.retrieval import CANDIDATES, Question
 from nymlink.train.ranking.boosting import BoostingSettings
-from nymlink.train.ranking.labelled import LabelledQuestions, learn_trees
-from nymlink.train.ranking.left_out import left_out_questions
-from nymlink.train.ranking.names_elsewhere import names_elsewhere
+from nymlink.train.ranking.labelled import (
+    LEFT_OUT,
+    LabelledQuestions,
+    annotated_questions,
+    learn_trees,
+    unanswerable_questions,
+)
+from nymlink.train.ranking.left_out import left_out_questions, names_elsewhere
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary

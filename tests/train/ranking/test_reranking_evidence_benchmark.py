@@ -9,7 +9,7 @@ import pytest
 
 from nymlink.rerank.reranker import Reranker
 from nymlink.train.ranking.boosting import BoostingSettings
-from nymlink.train.ranking.labelled_mentions import label_candidates
+from nymlink.train.ranking.fit_reranking import label_candidates
 from tests.evaluation.words import Words, two_of_one_name
 from tests.train.ranking.test_fit_reranking import corpus
 

@@ -14,8 +14,15 @@ from hypothesis import strategies as st
 from nymlink.core.errors import InputError
 from nymlink.train.settings.common import HeldOutCorpus
 from nymlink.train.settings.encoder_recipes import BioSynSettings, FinetuneSettings, SapSettings
-from nymlink.train.settings.fields import differences, make_settings, settings_of, to_json, weight_settings
-from nymlink.train.settings.toml_files import read_toml, to_toml
+from nymlink.train.settings.fields import (
+    differences,
+    make_settings,
+    read_toml,
+    settings_of,
+    to_json,
+    to_toml,
+    weight_settings,
+)
 
 NEEDED = {"vocab": "v", "base": "b", "output": "o"}
 TEXT = st.text(st.characters(blacklist_categories=["Cs"]))

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.vocabulary.merge.clustering import Clusters, cluster
-from nymlink.vocabulary.merge.evidence import Evidence
+from nymlink.vocabulary.merge.evidence import Agreement, Evidence
 from nymlink.vocabulary.merge.identifiers import Key
-from nymlink.vocabulary.merge.names import Agreement
 
 ROWS = 14
 # Rows 0 to 13 are concepts 0 to 3 of A, B, C, and 0 and 1 of D.

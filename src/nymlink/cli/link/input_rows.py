@@ -23,9 +23,8 @@ from nymlink.core.files import has_bom, read_batches
 from nymlink.core.problems import Problems
 from nymlink.corpus.foreign_formats import describe_format
 from nymlink.corpus.model import Mention
-from nymlink.corpus.readers.columns import likely_mention
 from nymlink.corpus.readers.common import mention_language
-from nymlink.corpus.readers.tables.layout import say_delimiter
+from nymlink.corpus.readers.tables.mention_rows import likely_mention, say_delimiter
 
 _LONGEST: Final = 100_000
 """Characters of a mention at most; a longer line is a mistake."""

@@ -32,17 +32,17 @@ from nymlink.cli.link.input_rows import Batch, InputTable, line_batches, open_ce
 from nymlink.cli.link.link_source import STANDARD_STREAM, LinkSource, link_source
 from nymlink.core.problems import Problems
 from nymlink.corpus.model import Document, Mention
-from nymlink.corpus.offset_units import OffsetUnit
-from nymlink.corpus.options import CorpusOptions
+from nymlink.corpus.offsets import OffsetUnit
 from nymlink.corpus.read import read_documents
 from nymlink.corpus.readers import CORPUS_FORMATS
-from nymlink.corpus.readers.tables.table_cells import table_cells
-from nymlink.encode.truncation import TruncationCounts
+from nymlink.corpus.readers.common import CorpusOptions
+from nymlink.corpus.readers.tables.workbooks import table_cells
+from nymlink.encode.batches import TruncationCounts
 from nymlink.index.index import Index
 from nymlink.linking.default import default_index
+from nymlink.linking.inputs import UnknownScripts
 from nymlink.linking.linker import Linker
 from nymlink.linking.model import Link
-from nymlink.linking.unknown_scripts import UnknownScripts
 from nymlink.linking.writers import LINK_FORMATS
 from nymlink.linking.writers.files import (
     format_of,

@@ -13,9 +13,8 @@ from typing import IO, Final
 import click
 
 from nymlink.core.files import open_bytes
-from nymlink.corpus.find_mention import find_mention
 from nymlink.corpus.model import Document, Mention
-from nymlink.corpus.offset_units import OffsetUnit
+from nymlink.corpus.offsets import OffsetUnit, find_mention
 from nymlink.corpus.readers.common import source_name
 
 STANDARD_STREAM: Final = Path("-")

@@ -1,4 +1,4 @@
-"""Types of NumPy arrays, and arrays on disk that are opened by memory mapping."""
+"""Arrays in files, mapped into memory; their types; hashes of numbers."""
 
 from __future__ import annotations
 
@@ -90,3 +90,14 @@ def map_array(directory: Path, name: str, *, scattered: bool = False) -> npt.NDA
             mapped.base.madvise(mmap.MADV_RANDOM)
     # A plain array: reading single values from a memmap is several times slower.
     return mapped.view(np.ndarray)
+
+
+def mix(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Hash 64-bit integers by the finaliser of SplitMix64 (Steele, Lea & Flood 2014), element by element."""
+    mixed = values >> np.uint64(30)
+    mixed ^= values
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    mixed ^= mixed >> np.uint64(27)
+    mixed *= np.uint64(0x94D049BB133111EB)
+    mixed ^= mixed >> np.uint64(31)
+    return mixed

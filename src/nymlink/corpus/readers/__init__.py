@@ -1,6 +1,6 @@
 """Corpus readers: a registry of formats, one module each, chosen by content.
 
-A format is a :class:`~nymlink.core.formats.Format` under an entry point in the group ``nymlink.corpus_readers``.
+A format is a :class:`~nymlink.core.registry.Format` under an entry point in the group ``nymlink.corpus_readers``.
 Bad input never stops a reader: what cannot be used is reported with its line number and left out.
 """
 
@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, Protocol
 
-from nymlink.core.formats import Format
 from nymlink.core.problems import Problems
-from nymlink.core.registry import Registry
+from nymlink.core.registry import Format, Registry
 from nymlink.corpus.model import Document
-from nymlink.corpus.options import CorpusOptions
+from nymlink.corpus.readers.common import CorpusOptions
 
 
 class ReadCorpus(Protocol):

@@ -12,16 +12,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from nymlink.core.formats import Format
+from nymlink.core.json_files import read_json_records
 from nymlink.core.problems import Problems
-from nymlink.core.structured.json_lines import read_json_records
-from nymlink.corpus.distinct_ids import distinct_documents
+from nymlink.core.registry import Format
 from nymlink.corpus.model import Document
-from nymlink.corpus.offset_units import OffsetUnit
-from nymlink.corpus.options import CorpusOptions
+from nymlink.corpus.offsets import OffsetUnit
 from nymlink.corpus.readers import CorpusFormat
-from nymlink.corpus.readers.bioc.passages import Annotation, Passage, assemble
-from nymlink.corpus.readers.common import clean_ids, require_documents, source_name
+from nymlink.corpus.readers.bioc import Annotation, Passage, assemble
+from nymlink.corpus.readers.common import (
+    CorpusOptions,
+    clean_ids,
+    distinct_documents,
+    require_documents,
+    source_name,
+)
 
 _ENTITIES: Final = re.compile(r'"entities"\s*:')
 _PASSAGES: Final = re.compile(r'"passages"\s*:')

@@ -21,15 +21,20 @@ from pathlib import Path
 from typing import Final
 
 from nymlink.core.files import read_lines
-from nymlink.core.formats import Format
 from nymlink.core.problems import Problems
-from nymlink.corpus.distinct_ids import distinct_documents
+from nymlink.core.registry import Format
 from nymlink.corpus.model import Document, Mention
-from nymlink.corpus.offset_units import OffsetUnit, to_code_points
-from nymlink.corpus.options import CorpusOptions
+from nymlink.corpus.offsets import OffsetUnit, place_mention, to_code_points
 from nymlink.corpus.readers import CorpusFormat
-from nymlink.corpus.readers.common import MUTATION, first_lines, require_documents, split_ids, split_parts
-from nymlink.corpus.readers.offsets import place_mention
+from nymlink.corpus.readers.common import (
+    MUTATION,
+    CorpusOptions,
+    distinct_documents,
+    first_lines,
+    require_documents,
+    split_ids,
+    split_parts,
+)
 
 _TEXT: Final = re.compile(r"\s*([^|\s][^|\t]*)\|([ta])\|(.*)")
 _PART_WITHOUT_CONCEPT: Final = re.compile(r"(?:^|\|)\s*-1\s*(?:\||$)")

@@ -10,9 +10,10 @@ from typing import Any, Final
 
 from nymlink.core.errors import InputError
 from nymlink.core.files import sha256
-from nymlink.encode.model.config import read_json
+from nymlink.core.store.manifest import read_manifest
+from nymlink.core.store.ownership import MANIFEST
 from nymlink.encode.model.folder import weight_files
-from nymlink.encode.model.settings import EncoderSettings
+from nymlink.encode.model.settings import EncoderSettings, read_json
 
 _IGNORED: Final = ("_name_or_path", "transformers_version", "dtype", "torch_dtype")
 """Keys of ``config.json`` that change no vector: where a model comes from, and how its weights were stored."""
@@ -108,3 +109,25 @@ def fingerprint(*, weights: str, tokenizer: str, settings: EncoderSettings, prec
         "precision": "int8" if precision == "int8" else "float",
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+KIND: Final = "encoder"
+FORMAT: Final = 2
+
+
+def check_saved(folder: Path) -> None:
+    """Check that a folder that nymlink wrote is complete and undamaged; others have no manifest to check by.
+
+    Not for a model on the hub: only some of its files are fetched, and they are checked then.
+
+    Raises:
+        StoreError: a file is missing or damaged, or the folder is of another kind or version.
+    """
+    if (folder / MANIFEST).is_file():
+        read_manifest(folder, kind=KIND, version=FORMAT)
+
+
+def export_notes(folder: Path) -> dict[str, Any]:
+    """Read what was noted when a folder was exported to ONNX; empty for other folders."""
+    manifest = read_json(folder / MANIFEST, dict) if (folder / MANIFEST).is_file() else {}
+    return dict(manifest.get("export") or {})

@@ -1,15 +1,170 @@
-"""Pooling and length of an encoder, and the files of a model folder that say so."""
+"""Settings of an encoder, and what a model may not ask for.
+
+transformers does what they ask: it runs Python files where ``auto_map`` names them, and loads or fetches another
+model where adapters of peft or a ``backbone`` name one.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, Final, Literal, get_args
 
 from nymlink.core.errors import InputError
-from nymlink.encode.model.config import ModelConfig, read_json
-from nymlink.encode.model.trust import refuse_code, require_inside
+
+_NAME: Final = "config.json"
+_COUNTED_FROM_PADDING: Final = frozenset(
+    {"camembert", "data2vec-text", "ibert", "longformer", "mpnet", "roberta", "roberta-prelayernorm"}
+    | {"xlm-roberta", "xlm-roberta-xl", "xmod"}
+)
+"""Model types that number positions from the padding id + 1 on, and so take fewer tokens than configured."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelConfig:
+    """The sizes of a model.
+
+    Attributes:
+        vocabulary_size: how many token ids it knows.
+        pad_id: the id that shorter names of a batch are padded with.
+        longest: the most tokens it takes, special ones included; ``None`` for no limit.
+        width: length of a vector of its last layer; ``None`` where the file does not give it.
+    """
+
+    vocabulary_size: int
+    pad_id: int
+    longest: int | None
+    width: int | None
+
+    @classmethod
+    def read(cls, folder: Path) -> ModelConfig:
+        """Read a model folder's configuration.
+
+        Raises:
+            InputError: the file is missing or damaged, or has no vocabulary size.
+        """
+        config = read_json(folder / _NAME, dict)
+        try:
+            vocabulary_size, pad_id = int(config["vocab_size"]), int(config.get("pad_token_id") or 0)
+            longest = int(config.get("max_position_embeddings") or 0)
+            # DistilBERT has another key for it.
+            width = int(config.get("hidden_size") or config.get("dim") or 0)
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"not the configuration of an encoder ({error!r})", path=folder / _NAME) from error
+        if str(config.get("model_type")) in _COUNTED_FROM_PADDING:
+            longest -= pad_id + 1
+        return cls(vocabulary_size, pad_id, longest if longest > 0 else None, width or None)
+
+
+def read_json(path: Path, kind: type[Any]) -> Any:
+    """Read a JSON file that holds a list or an object.
+
+    Raises:
+        InputError: it is missing, damaged, or holds something else.
+    """
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise InputError("no such file: the model folder is incomplete", path=path) from error
+    # RecursionError: too many nested brackets.
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"cannot be read ({error}): fetch the model again", path=path) from error
+    if not isinstance(value, kind):
+        raise InputError(f"holds no JSON {'object' if kind is dict else kind.__name__}", path=path)
+    return value
+
+
+_ADAPTERS: Final = "adapter_config.json"
+_SHOWN: Final = 120
+
+
+def require_self_contained(folder: Path) -> None:
+    """Check that transformers can load a folder with its own code, from the folder's own files.
+
+    To be called before transformers. Where ONNX Runtime runs a folder's graph, it is not needed.
+
+    Raises:
+        InputError: a file asks for code, another model, or a file elsewhere; the message says which file.
+    """
+    if (path := folder / _ADAPTERS).is_file():
+        base = read_json(path, dict).get("base_model_name_or_path")
+        raise InputError(
+            f"asks for another model, {_printable(base)}, to put adapters of peft on, and that was refused: give "
+            "a model that they are merged into (merge_and_unload)",
+            path=path,
+        )
+    # Also those for single releases of transformers (config.4.0.0.json), which are read in their place.
+    for path in sorted((*folder.glob("config*.json"), *folder.glob("tokenizer_config*.json"))):
+        for key, value in _nested_items(read_json(path, object)):
+            _require_harmless(key, value, path)
+    for path in sorted(folder.glob("*.index.json")):
+        weights = read_json(path, dict).get("weight_map")
+        for file in weights.values() if isinstance(weights, dict) else ():
+            require_inside(file, path)
+
+
+def refuse_code(code: object, path: Path) -> None:
+    """Refuse a file that asks for code.
+
+    Raises:
+        InputError: always; it names the code.
+    """
+    raise InputError(
+        f"asks for Python code that comes with the model, {_printable(code)}, and that was refused: nymlink runs "
+        "no code of models; choose a model that transformers supports by itself",
+        path=path,
+    )
+
+
+def require_inside(place: object, path: Path) -> None:
+    """Check that a path in a file, relative to its folder, is inside that folder.
+
+    Raises:
+        InputError: it is outside.
+    """
+    paths = (PurePosixPath(str(place)), PureWindowsPath(str(place)))
+    if any(each.anchor or ".." in each.parts for each in paths):
+        raise InputError(f"asks for {_printable(place)}, outside of the model, and that was refused", path=path)
+
+
+def _printable(value: object) -> str:
+    """Format a value of a file for a message: short, and without control characters."""
+    text = json.dumps(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _require_harmless(key: str, value: Any, path: Path) -> None:
+    """Check that a setting asks for nothing that is refused.
+
+    Raises:
+        InputError: it does.
+    """
+    match key, value:
+        case "auto_map", code if code:
+            refuse_code(code, path)
+        case "backbone", str(model):
+            raise InputError(
+                f"asks for another model, {_printable(model)}, and that was refused: give a complete model",
+                path=path,
+            )
+        case (("configuration_files" | "fast_tokenizer_files"), list(files)):
+            for file in files:
+                require_inside(file, path)
+
+
+def _nested_items(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield all keys and values of a JSON object, at any depth."""
+    waiting = [value]
+    while waiting:
+        match waiting.pop():
+            case dict() as members:
+                yield from members.items()
+                waiting += members.values()
+            case list() as members:
+                waiting += members
+
 
 Pooling = Literal["cls", "mean"]
 

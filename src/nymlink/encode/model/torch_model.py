@@ -1,9 +1,11 @@
-"""A Hugging Face encoder and a pooling as one torch module, for training, export, and running with torch."""
+"""Keeping messages, progress bars and questions of transformers off the terminal."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from logging import ERROR
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import TYPE_CHECKING, Literal
@@ -18,19 +20,44 @@ from transformers.models.auto.modeling_auto import (
 
 from nymlink.core.errors import InputError
 from nymlink.core.store.manifest import write_directory
-from nymlink.encode.export.dequantise import float_weights
-from nymlink.encode.model.adapter_files import load_adapters, save_adapters
-from nymlink.encode.model.adapters import AdapterSettings, adapter_weights, add_adapters
-from nymlink.encode.model.folder import ADAPTERS, WEIGHTS, model_folder, weight_files
-from nymlink.encode.model.installed import installed
-from nymlink.encode.model.quiet import quiet_transformers
-from nymlink.encode.model.saved import FORMAT, KIND, check_saved
-from nymlink.encode.model.settings import EncoderSettings, Pooling
-from nymlink.encode.model.tokens.tokenizer import load_tokenizer, save_tokenizer, special_tokens
-from nymlink.encode.model.trust import require_self_contained
+from nymlink.encode.model.adapters import (
+    AdapterSettings,
+    adapter_weights,
+    add_adapters,
+    load_adapters,
+    save_adapters,
+)
+from nymlink.encode.model.fingerprint import FORMAT, KIND, check_saved
+from nymlink.encode.model.folder import ADAPTERS, WEIGHTS, installed, model_folder, weight_files
+from nymlink.encode.model.settings import EncoderSettings, Pooling, require_self_contained
+from nymlink.encode.model.tokenizer import load_tokenizer, save_tokenizer, special_tokens
+from nymlink.encode.quantise import float_weights
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
+
+
+@contextlib.contextmanager
+def quiet_transformers() -> Iterator[None]:
+    """Let transformers print nothing but errors, and ask nothing.
+
+    Its question, whether to run code of a model, would read the answer from standard input, where mentions are.
+    """
+    from transformers import dynamic_module_utils
+    from transformers.utils import logging
+
+    timeout, dynamic_module_utils.TIME_OUT_REMOTE_CODE = dynamic_module_utils.TIME_OUT_REMOTE_CODE, 0
+    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity(ERROR)
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        dynamic_module_utils.TIME_OUT_REMOTE_CODE = timeout
+        logging.set_verbosity(verbosity)
+        if bars:
+            logging.enable_progress_bar()  # type: ignore[no-untyped-call]
+
 
 Attention = Literal["eager", "sdpa"]
 

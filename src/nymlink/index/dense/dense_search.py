@@ -10,20 +10,18 @@ from typing import TYPE_CHECKING, Final, Protocol
 import numpy as np
 
 from nymlink.core.store.arrays import HalfVectors, Vectors, as_float32, map_array, save_array, save_blocks
-from nymlink.core.terminal.progress import track
-from nymlink.encode.truncation import TruncationCounts
+from nymlink.core.terminal import track
+from nymlink.encode.batches import TruncationCounts
 from nymlink.index.dense.approximate import EXACT_NEIGHBOURS, MARGIN, FaissIndex
-from nymlink.index.dense.int8_codes import QUERIES, Int8Codes, QueryNumbers
-from nymlink.index.dense.nearest import nearest
-from nymlink.index.dense.stores.address import StoreAddress
-from nymlink.index.dense.stores.server import ServerStore
-from nymlink.index.dense.stores.servers import upload
-from nymlink.index.dense.stores.store import Store
+from nymlink.index.dense.exact import QUERIES, Int8Codes, QueryNumbers, nearest
 from nymlink.index.entries.entries import Entries
-from nymlink.index.fusion.hits import NONE, Hits, Rows, Scores, best_of
+from nymlink.index.hits import NONE, Hits, Rows, Scores, best_of
+from nymlink.index.stores.server import ServerStore
+from nymlink.index.stores.servers import upload
+from nymlink.index.stores.store import Store, StoreAddress
 
 if TYPE_CHECKING:
-    from nymlink.encode.cache.embedding_cache import EmbeddingCache
+    from nymlink.encode.cached_vectors import EmbeddingCache
 
 _ENCODED: Final = 1 << 16
 """Entries encoded at a time: bounds the memory of their vectors as float32, 100 MB."""
@@ -125,7 +123,7 @@ class DenseSearch:
         return cls(entries, encoder, vectors, faiss_index)
 
     def search(self, queries: Sequence[str], k: int) -> Hits:
-        """Find the k nearest entries of each query; see :class:`~nymlink.index.fusion.hits.Searcher`.
+        """Find the k nearest entries of each query; see :class:`~nymlink.index.hits.Searcher`.
 
         A query that is blank, or of which the encoder knows no token, finds no entry.
         """
@@ -186,7 +184,7 @@ class DenseSearch:
         return float(retrieved.sum() / max(relevant.sum(), 1))
 
     def score(self, queries: Sequence[str], rows: Rows) -> Scores:
-        """Compute the cosines of given entries; see :class:`~nymlink.index.fusion.hits.Searcher`."""
+        """Compute the cosines of given entries; see :class:`~nymlink.index.hits.Searcher`."""
         scores = np.zeros(rows.shape, np.float32)
         query_numbers, places = np.nonzero(rows != NONE)
         scores[query_numbers, places] = self._cosines(

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nymlink.core.errors import InputError, StoreError
-from nymlink.core.json_objects import to_dataclass
+from nymlink.core.json_files import to_dataclass
 from nymlink.core.store.arrays import Vectors
-from nymlink.encode.model.installed import installed
+from nymlink.encode.model.folder import installed
 
 if TYPE_CHECKING:
-    from nymlink.encode.backends import Precision
-    from nymlink.encode.cache.embedding_cache import EmbeddingCache
+    from nymlink.encode.backend import Precision
+    from nymlink.encode.cached_vectors import EmbeddingCache
     from nymlink.encode.encoder import Encoder
     from nymlink.encode.model.settings import Pooling
 

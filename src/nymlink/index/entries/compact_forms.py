@@ -12,8 +12,8 @@ import pyarrow as pa
 import xxhash
 
 from nymlink.core.store.arrays import map_array, save_array
-from nymlink.index.fusion.hits import Rows
-from nymlink.text.normalisation.compact import compact, compact_all, compact_roman, has_roman
+from nymlink.index.hits import Rows
+from nymlink.text.compact import compact, compact_all, compact_roman, has_roman
 
 
 @dataclass(frozen=True, slots=True)

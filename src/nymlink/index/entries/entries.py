@@ -12,19 +12,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from nymlink.core.hashing import mix
-from nymlink.core.store.arrays import map_array, save_array
-from nymlink.core.terminal.progress import track
+from nymlink.core.store.arrays import map_array, mix, save_array
+from nymlink.core.terminal import track
 from nymlink.index.entries.compact_forms import CompactForms
-from nymlink.index.entries.initials import Initials
-from nymlink.index.entries.other_texts import OtherTexts
-from nymlink.index.entries.sorted_texts import SortedTexts, map_texts, save_texts
+from nymlink.index.entries.sorted_texts import OtherTexts, SortedTexts, map_texts, save_texts
 from nymlink.index.entries.word_numbers import WordNumbers
-from nymlink.index.entries.word_order import word_digests
-from nymlink.index.entries.words import Words
-from nymlink.index.fusion.hits import NONE, Rows
-from nymlink.text.normalisation.folding import fold
-from nymlink.vocabulary.keys import normalise_all
+from nymlink.index.entries.words import Initials, Words, word_digests
+from nymlink.index.hits import NONE, Rows
+from nymlink.text.normalise import fold
+from nymlink.vocabulary.columns import normalise_all
 from nymlink.vocabulary.model import KINDS
 from nymlink.vocabulary.vocabulary import Vocabulary
 
@@ -240,7 +236,7 @@ class Entries:
         return text if row is None else self.text(row)
 
     def find_all(self, texts: Sequence[str]) -> Rows:
-        """Find the entries of Q texts: int32 (Q), :data:`~nymlink.index.fusion.hits.NONE` where there is none."""
+        """Find the entries of Q texts: int32 (Q), :data:`~nymlink.index.hits.NONE` where there is none."""
         rows = map(self.find, texts)
         return np.array([NONE if row is None else row for row in rows], np.int32)
 

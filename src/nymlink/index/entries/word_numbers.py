@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import xxhash
 
 from nymlink.core.store.arrays import Ints, map_array, save_array
-from nymlink.index.fusion.hits import Rows, Scores
+from nymlink.index.hits import Rows, Scores
 from nymlink.text.numerals import numerals
 
 LONGEST: Final = 12

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from nymlink.core.hashing import mix
+from nymlink.core.store.arrays import mix
 
 Hashes = npt.NDArray[np.uint64]
 """Features: 48-bit integers."""

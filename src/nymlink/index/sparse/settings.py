@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 import numpy as np
 
-from nymlink.core.json_objects import to_dataclass
+from nymlink.core.errors import UnknownNameError
+from nymlink.core.json_files import to_dataclass
 from nymlink.index.sparse.features import CodePoints, Pairs, renumber
-from nymlink.text.english.stop_words import stop_words
-from nymlink.text.normalisation.romanise import romanise
+from nymlink.text.english.words import stop_words
+from nymlink.text.normalise import romanise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,3 +95,34 @@ class SparseSettings:
 
 def _are_lengths(sizes: Any) -> bool:
     return isinstance(sizes, tuple) and [type(size) for size in sizes] == [int, int] and 1 <= sizes[0] <= sizes[1]
+
+
+DEFAULT_PRESET: Final = "nymlink"
+
+PRESETS: Final[Mapping[str, Mapping[str, SparseSettings]]] = MappingProxyType(
+    {
+        # Chosen on the development sets of NCBI and BC5CDR: see docs/howto/evaluation.md.
+        "nymlink": {"sparse": SparseSettings(chars=(1, 2), word_chars=(3, 4), romanised=True, search_share=0.15)},
+        # Sung et al. 2020 (BioSyn), section 3.2.
+        "biosyn": {"sparse": SparseSettings(chars=(1, 2))},
+        # Le & Nguyen 2023, section 3.1: two searches whose lists are merged, here by the mean of their scores.
+        "le-nguyen": {
+            "characters": SparseSettings(chars=(2, 5)),
+            "words": SparseSettings(words=True, shortest_word=2, stop_words=False),
+        },
+        # Exact search alone: the baseline of other searches.
+        "none": {},
+    }
+)
+"""Preset → its sparse searches, by the name of their score part."""
+
+
+def preset(name: str) -> Mapping[str, SparseSettings]:
+    """Look up the sparse searches of a preset.
+
+    Raises:
+        UnknownNameError: there is none of that name; the message lists the known ones.
+    """
+    if name not in PRESETS:
+        raise UnknownNameError(f"unknown sparse setting {name!r}; known: {', '.join(PRESETS)}")
+    return PRESETS[name]

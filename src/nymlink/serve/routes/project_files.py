@@ -15,8 +15,8 @@ from pydantic import Field
 
 from nymlink.linking.writers import LINK_FORMATS
 from nymlink.linking.writers.files import TEXT_ERRORS
-from nymlink.project.export.export import export_formats, export_project
-from nymlink.project.importing.apply import import_decisions
+from nymlink.project.export import export_formats, export_project
+from nymlink.project.import_decisions import import_decisions
 from nymlink.project.index_reference import IndexReference
 from nymlink.project.rebase import rebase
 from nymlink.serve.batching import OverloadedError

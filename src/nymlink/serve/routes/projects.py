@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from typing import Annotated, Any, Final
 from urllib.parse import unquote
 
@@ -9,12 +10,13 @@ from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
 from pydantic import Field
 
 from nymlink.project.add_file import add_table
-from nymlink.project.review.changes import changes_after
-from nymlink.project.summary import summary
-from nymlink.project.tables.preview import preview_table
+from nymlink.project.columns import preview_table
+from nymlink.project.learn import forget, learn
+from nymlink.project.lessons import write_names
+from nymlink.project.summary import changes_after, summary
 from nymlink.serve.errors import ProblemError
-from nymlink.serve.projects.served_projects import ServedProject, ServedProjects
 from nymlink.serve.routes.parts import Fields, Memory, is_own_origin, json_answer, settings_of
+from nymlink.serve.served_projects import ServedProject, ServedProjects
 
 LARGEST: Final = 2**53
 """Largest number of a term or an entry of the log: what JavaScript counts exactly."""
@@ -192,3 +194,35 @@ def _summary(opened: ServedProject) -> dict[str, Any]:
         "index": opened.describe_index(),
         "progress": opened.linking.progress.to_dict(),
     }
+
+
+learning_router: Final = APIRouter(prefix="/projects/{name}", tags=["projects"], dependencies=[SAME_SITE])
+
+
+class Learning(Fields):
+    """What to do with what was decided."""
+
+    forget: bool = Field(False, description="Forget what was learned; decisions stay.")
+
+
+@learning_router.post("/learn", summary="Learn from decisions")
+def post_learn(opened: OpenProject, wanted: Learning) -> Response:
+    """Learn from what was decided, or forget that; undecided terms are then linked again in the background."""
+    served = opened.require_index()
+    report = None
+    with opened.learning, opened.linking.paused():
+        if wanted.forget:
+            forget(opened.project)
+        else:
+            report = learn(opened.project, served.index).report
+    opened.linking.go_on()
+    return json_answer({"learned": report, "progress": opened.linking.progress.to_dict()})
+
+
+@learning_router.get("/names", summary="Decided terms as a vocabulary table")
+def names(opened: OpenProject) -> Response:
+    """Answer with the table that `nymlink project learn --save-names` writes."""
+    body = io.StringIO()
+    write_names(opened.project, body)
+    headers = {"Content-Disposition": f'attachment; filename="{opened.name}-names.tsv"'}
+    return Response(body.getvalue(), media_type="text/tab-separated-values", headers=headers)

@@ -8,13 +8,16 @@ from urllib.parse import parse_qs
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from nymlink.serve.concept_details import describe_concept
 from nymlink.serve.errors import ProblemError
 from nymlink.serve.guards.memory import Claim, claim_of
-from nymlink.serve.pages.templates import page
-from nymlink.serve.reconcile.extend import extend_classic, extend_draft, propose_properties
-from nymlink.serve.reconcile.manifest import classic_manifest, draft_manifest
-from nymlink.serve.reconcile.match import match
+from nymlink.serve.reconcile.manifest import (
+    classic_manifest,
+    draft_manifest,
+    extend_classic,
+    extend_draft,
+    propose_properties,
+)
+from nymlink.serve.reconcile.match import flyout, match, suggest_entities, suggest_properties, suggest_types
 from nymlink.serve.reconcile.queries import (
     Extension,
     ReconciliationQuery,
@@ -22,9 +25,9 @@ from nymlink.serve.reconcile.queries import (
     parse_draft,
     parse_extension,
 )
-from nymlink.serve.reconcile.suggest import flyout, suggest_entities, suggest_properties, suggest_types
 from nymlink.serve.routes.parts import Memory, base_url, indexes_of, json_answer, metrics_of, settings_of
-from nymlink.serve.served import ServedIndex
+from nymlink.serve.served import ServedIndex, describe_concept
+from nymlink.serve.templates import page
 
 _FUNCTION: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$.]{0,199}")
 

@@ -7,16 +7,23 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field
 
+from nymlink.project.decisions import decide, undo
 from nymlink.project.model import Relation, Target, Verdict
-from nymlink.project.review.accept import accept
-from nymlink.project.review.assignment import assign
-from nymlink.project.review.decisions import decide, undo
-from nymlink.project.review.terms import Sort, Status, TermFilter, list_terms, term_details, terms_of_concept
+from nymlink.project.terms import (
+    Sort,
+    Status,
+    TermFilter,
+    accept,
+    assign,
+    list_terms,
+    term_details,
+    terms_of_concept,
+)
 from nymlink.serve.errors import ProblemError
-from nymlink.serve.projects.candidates import describe_candidate
 from nymlink.serve.routes.parts import Fields, json_answer
 from nymlink.serve.routes.projects import LARGEST, SAME_SITE, Number, OpenProject
 from nymlink.serve.served import ServedIndex
+from nymlink.serve.served_projects import describe_candidate
 
 router: Final = APIRouter(prefix="/projects/{name}", tags=["projects"], dependencies=[SAME_SITE])
 

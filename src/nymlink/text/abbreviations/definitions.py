@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nymlink.text.abbreviations.places import PATTERNS, Place
-from nymlink.text.abbreviations.spellings import SPELLINGS
-from nymlink.text.brackets import Bracket, brackets
+from nymlink.text.abbreviations.long_forms import SPELLINGS
+from nymlink.text.abbreviations.short_forms import PATTERNS, Place
+from nymlink.text.rewriting import Bracket, brackets
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +34,9 @@ def find_definitions(text: str, *, classic: bool = False) -> tuple[Definition, .
     """Find the abbreviations that a text defines in brackets.
 
     After Schwartz & Hearst, "A simple algorithm for identifying abbreviation definitions in biomedical text",
-    Pacific Symposium on Biocomputing 2003; :mod:`~nymlink.text.abbreviations.places` has the patterns of brackets,
-    :mod:`~nymlink.text.abbreviations.spellings` how letters stand for words, and
-    :mod:`~nymlink.text.abbreviations.long_forms` says how the long form is chosen.
+    Pacific Symposium on Biocomputing 2003. :mod:`~nymlink.text.abbreviations.short_forms` has the patterns of
+    brackets; :mod:`~nymlink.text.abbreviations.long_forms` says how letters stand for words and which long form is
+    chosen.
     Where one short form is defined several times, definitions that leave words of the long form unexplained give
     way to those that explain all.
 

@@ -1,25 +1,75 @@
-"""Find the long form of an abbreviation in the text before it.
+"""Find where the name of a chemical begins, of which a short form leaves out the locants.
+
+"delta-9-tetrahydrocannabinol (THC)", "1,3-bis-(2-chloroethyl)-1-nitrosourea (BCNU)": numbers, Greek letters,
+single letters, stereo-descriptors and substituents in brackets are part of the name.
 
 The idea is that of Schwartz & Hearst, "A simple algorithm for identifying abbreviation definitions in biomedical
 text", Pacific Symposium on Biocomputing 2003: every character of the short form occurs in the long form in order,
 the first at the start of a word. Where they take the nearest such place, all
 places in the words before it are compared here, because the nearest is often too short: "adenomatous polyposis
 coli" for AAPC after "attenuated adenomatous polyposis coli". Words may be read in other letters than they are
-written in, see :mod:`nymlink.text.abbreviations.words`.
+written in, see :mod:`nymlink.text.abbreviations.short_forms`.
+
+Each takes the short form and the text at whose end its long form may be. The letters in order are the way of
+Schwartz & Hearst (2003); Sohn et al., "Abbreviation definition identification based on automatic precision
+estimates" (BMC Bioinformatics 2008, 9:402), tell such ways apart by how sure each is.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from nymlink.text.abbreviations.locants import widen
-from nymlink.text.abbreviations.short_forms import fold, letters_of
-from nymlink.text.abbreviations.words import readings_of, words_of
-from nymlink.text.brackets import is_balanced
+from nymlink.text.abbreviations.short_forms import fold, letters_of, readings_of, words_of
+from nymlink.text.rewriting import is_balanced
+
+_GREEK: Final = r"(?:alpha|beta|gamma|delta|epsilon|zeta|omega|[α-ω])"
+_DESCRIPTOR: Final = r"(?:cis|trans|tert|sec|iso|ortho|meta|para|endo|exo|rac|bis|tris|nor|threo|erythro)"
+_GROUP: Final = r"(?:\([^\s()]*(?:\([^\s()]*\)[^\s()]*)*\)|\[[^\s\[\]]*\])"
+_LOCANT: Final = rf"(?:\d+[a-h]?['′’]*|(?:[A-Z]['′’]*|{_GREEK}\d*|{_DESCRIPTOR})(?=[-‐–,(\[\d]){_GROUP}?|{_GROUP})"
+_PREFIX: Final = re.compile(rf"(?:{_LOCANT}[-‐–,:]*)+", re.IGNORECASE)
+_BOUNDARY: Final = re.compile(r"[\s/]")
+_GREEK_BEFORE: Final = re.compile(rf"(?:^|(?<=[\s(\[])){_GREEK}\s$", re.IGNORECASE)
+_NUMBER_BEFORE: Final = re.compile(r"(?:^|(?<=[\s(\[]))\d{1,2}\s$")
+_STARTS_WITH_GREEK: Final = re.compile(rf"{_GREEK}-", re.IGNORECASE)
+
+
+def widen(text: str, start: int) -> int:
+    """Move the start of a long form to the left, over the locants before it.
+
+    Args:
+        text: the text in which it was found.
+        start: where it begins.
+
+    Returns:
+        Where it begins with its locants; ``start`` where there are none.
+    """
+    token = start
+    while token > 0 and not _BOUNDARY.match(text[token - 1]) and not _opens(text, token - 1, start):
+        token -= 1
+    if token < start and _PREFIX.fullmatch(text, token, start):
+        start = token
+    if start == token:
+        before = _GREEK_BEFORE if text[start : start + 1].isdigit() else _NUMBER_BEFORE
+        if (before is _GREEK_BEFORE or _STARTS_WITH_GREEK.match(text, start)) and (
+            found := before.search(text, 0, start)
+        ):
+            return found.start()
+    return start
+
+
+def _opens(text: str, offset: int, end: int) -> bool:
+    """Whether a character opens a bracket that is still open at ``end``."""
+    depth = 0
+    for char in text[offset:end]:
+        depth += (char in "([{") - (char in ")]}")
+        if depth == 0:
+            return False
+    return depth > 0
+
 
 _WORD: Final = re.compile(r"[^\W_]+")
 # A long form is a phrase of one clause: no list of words, no alternatives. "1, 2-dioxygenase" is not a list.
@@ -28,7 +78,7 @@ _SENTENCES: Final = re.compile(r"(?<!\b\w)[.!?;:]\s")
 _LETTER_ALONE: Final = re.compile(r"[a-z]\s")
 _SPELLED_OUT: Final = re.compile(r"[^\W\d_]{4}")
 _HYPHENS: Final = "-‐–"
-_DESCRIPTOR: Final = re.compile(r"\([^\s()]*\)-|\[[^\s\[\]]*\]-")
+_DESCRIPTOR_LONG_FORMS: Final = re.compile(r"\([^\s()]*\)-|\[[^\s\[\]]*\]-")
 _AFTER_LOCANTS: Final = ("-", ",", "'", "′")
 _LETTERS_WITH_ARTICLE: Final = 4
 """Letters of a short form, at least, of which an article gives the first: "A Lite BERT (ALBERT)"."""
@@ -115,7 +165,7 @@ def _long_forms(letters: str, candidate: str) -> Iterator[LongForm]:
 
 def _with_descriptor(text: str, start: int) -> int:
     """Move a start to the bracket before it, if that is a descriptor: "(R)-alpha-methylhistamine"."""
-    match = _DESCRIPTOR.match(text, max(0, start - 1))
+    match = _DESCRIPTOR_LONG_FORMS.match(text, max(0, start - 1))
     opens_token = start < 2 or text[start - 2].isspace()
     return start - 1 if match is not None and opens_token else start
 
@@ -209,3 +259,104 @@ def _plausible(letters: str, cost: tuple[int, int, int], long: str, phrase: Sequ
         return True
     initials = (len(phrase) - skipped - unmatched) // 2
     return initials >= _INITIALS_FOR_A_SKIP * tokens
+
+
+_LAST_WORDS: Final = re.compile(r"(?:(?<![^\s(])([^\W\d_]{4,})\s+)?(?<![^\W\d_])([^\W\d_]{4,})\s*$")
+_TWO_WORDS: Final = re.compile(r"(?<![^\s(])([^\W\d_]{4,})\s+([^\W\d_]{4,})\s*$")
+_PHRASE: Final = re.compile(r"\s+(?:of|with|in|for|from|by|on|at)\s")
+_SYMBOL: Final = re.compile(r"[A-Z](?:[a-z]?\([A-Za-z]{1,4}\)|-?[a-z]{1,5}|[a-z][A-Z]|[A-Z][a-z]|[A-Z]{1,2}\d)")
+
+
+class Spelling(NamedTuple):
+    """A way in which letters stand for words.
+
+    Attributes:
+        name: what it is called.
+        example: a text with such an abbreviation.
+        find: finds the long form of a short form at the end of a text; ``None`` where there is none.
+        classic: whether the published queries of BioSyn, which Ab3P expanded, have it.
+    """
+
+    name: str
+    example: str
+    find: Callable[[str, str], LongForm | None]
+    classic: bool = False
+
+
+def _letters(short: str, candidate: str) -> LongForm | None:
+    """Match the letters in order."""
+    return best_long_form(letters_of(short), candidate) if len(short) > 1 else None
+
+
+def _plural(short: str, candidate: str) -> LongForm | None:
+    """Match the letters before the "s" of a plural, which need not be in the long form."""
+    return (
+        best_long_form(letters_of(short[:-1]), candidate) if short[-1] == "s" and short[-2:-1].isupper() else None
+    )
+
+
+def _single_letter(short: str, candidate: str) -> LongForm | None:
+    """Match the initial of the last word, else of the one before."""
+    match = _LAST_WORDS.search(candidate) if len(short) == 1 else None
+    if match is None or match[2].lower() in words_of("carrier"):
+        return None
+    for number in (2, 1):
+        if match[number] and fold(match[number][0]) == fold(short):
+            start = match.start(number)
+            return LongForm(0, False, 0, -1, 3 - number, widen(candidate, start), match.end(2))
+    return None
+
+
+def _before_a_phrase(short: str, candidate: str) -> LongForm | None:
+    """Match the initials of three words or more, each of them, with one or two phrases after them."""
+    letters = letters_of(short)
+    if len(letters) < 3 or not letters.isalpha():
+        return None
+    for phrase in list(_PHRASE.finditer(candidate))[:-3:-1]:
+        found = best_long_form(letters, candidate[: phrase.start()])
+        if found is not None and found.skipped_words == 0 and -found.unmatched == len(letters):
+            return found
+    return None
+
+
+def _symbol(short: str, candidate: str) -> LongForm | None:
+    """Match the beginnings of the last word, a quantity, and of the one before, its kind, which is the index."""
+    match = _SYMBOL.fullmatch(short)
+    if match is None:
+        return None
+    symbol = letters_of(short)
+    return next(
+        (found for place in (1, 2) if (found := _last_two(symbol[place:], symbol[:place], candidate))), None
+    )
+
+
+def _inverted(short: str, candidate: str) -> LongForm | None:
+    """Match the initials of the last two words, the last word's first.
+
+    Some short forms keep the word order of another language: "myotonic dystrophy" is *dystrophia myotonica*.
+    """
+    if len(short) != 2 or not short.isalpha() or not short.isupper():
+        return None
+    last, first = letters_of(short)[0], letters_of(short)[1]
+    return _last_two(first, last, candidate)
+
+
+def _last_two(first: str, last: str, candidate: str) -> LongForm | None:
+    """Find the last two words, if they begin, as they are read, with these letters."""
+    match = _TWO_WORDS.search(candidate)
+    if match is None or not first:
+        return None
+    for word, beginning in ((match[1], first), (match[2], last)):
+        if not any(reading.startswith(beginning) for reading in readings_of(fold(word))):
+            return None
+    return LongForm(0, False, 0, -2, 2, match.start(1), match.end(2))
+
+
+SPELLINGS: Final = (
+    Spelling("symbol with an index", "tidal volume (V(T))", _symbol),
+    Spelling("letters in order", "Wiskott-Aldrich syndrome (WAS)", _letters, classic=True),
+    Spelling("plural", "levodopa-induced dyskinesias (LIDs)", _plural, classic=True),
+    Spelling("single letter", "testosterone (T)", _single_letter),
+    Spelling("before a phrase", "computed axial tomography with injected contrast medium (CAT)", _before_a_phrase),
+    Spelling("inverted", "myotonic dystrophy (DM)", _inverted),
+)

@@ -1,12 +1,62 @@
-"""Tell which texts can be abbreviations, and list the characters that their long forms must account for."""
+"""Short forms in brackets, and the places where they are defined.
+
+``data/words.tsv`` lists words by kind:
+
+- ``function``: they need give no letter.
+- ``never first``: no long form begins with them; ``never inside``: none has them, they are words of a sentence.
+- ``generic``: nouns after a name that need give no letter: the "disease" of "Wilson disease (WD)" in "(W)".
+- ``carrier``: nouns that carry the name but are not part of it.
+- ``lead``: words before a short form in a bracket: "(also known as …".
+
+``data/readings.tsv`` lists beginnings and parts of words with what their letters are read as, when that is not how
+they are written: an X for the "ect" of "ovariectomized (OVX)".
+
+After Schwartz & Hearst (2003), who have a short or a long form alone in a bracket.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Final, NamedTuple
 
-from nymlink.text.brackets import is_balanced
-from nymlink.text.english.stop_words import stop_words
+from nymlink.text.english.words import stop_words
+from nymlink.text.rewriting import Bracket, is_balanced
+from nymlink.text.word_tables import read_kinds, read_rows
+
+_DATA: Final = Path(__file__).parent / "data"
+
+
+@cache
+def words_of(kind: str) -> frozenset[str]:
+    """Read the words of a kind."""
+    return frozenset(word for row in read_kinds(_DATA / "words.tsv")[kind] for word in row)
+
+
+@lru_cache(maxsize=1 << 16)
+def readings_of(word: str) -> tuple[str, ...]:
+    """List what a word, in lower case, may be read as: as it is written first.
+
+    "ovariectomized" → ("ovariectomized", "ovariectxomized"); "two" → ("two", "2").
+    """
+    readings = [word]
+    for written, read, place in _readings():
+        if (
+            (word == written)
+            if place == "whole"
+            else (word.startswith(written) if place == "start" else written in word)
+        ):
+            readings.append(word.replace(written, read, 1))
+    return tuple(dict.fromkeys(readings))
+
+
+@cache
+def _readings() -> tuple[tuple[str, str, str], ...]:
+    return tuple((row["written"], row["read"], row["place"]) for row in read_rows(_DATA / "readings.tsv"))
+
 
 _MOST: Final = 10
 """Characters of a short form, by Schwartz & Hearst."""
@@ -52,3 +102,160 @@ def fold(text: str) -> str:
     if len(lowered) != len(text):  # a few capitals become two characters
         lowered = "".join(low if len(low := char.lower()) == 1 else char for char in text)
     return lowered.translate(_GREEK)
+
+
+WINDOW: Final = 300
+"""Characters, before a bracket or in it, in which a long form is looked for."""
+
+_SENTENCE_END: Final = re.compile(r"(?<![A-Z])(?<!\bSt)(?<!\bDr)(?<!\bvs)[.!?]\s+(?=[(\[\"“]?[A-Z])|\n")
+_SEPARATOR: Final = re.compile(r"[;:](?!\d)|,(?=\s)|[=<>≤≥]|\bor\b")
+_COMPARISONS: Final = ("=", "<", ">", "≤", "≥")
+_AFTER_A_LETTER: Final = (",", ";", "")
+_QUOTES: Final = "\"'“”‘’ \t\n"
+_WITH_NUMBER: Final = re.compile(r"(\S+)\s+[-–+±]?\s?\d[\d.,%/]*(?:\s.*)?", re.DOTALL)
+_LAST_TOKENS: Final = re.compile(r"(?<!\S)(\S+)\s*$"), re.compile(r"(?<!\S)(\S+\s\S+)\s*$")
+_TAIL: Final = 40  # characters in which the last tokens before a bracket are looked for
+_JOINED: Final = re.compile(r"[a-z]{3}$")
+
+
+class Piece(NamedTuple):
+    """A piece of a text, where it starts, and the sign after it, if one ends it."""
+
+    text: str
+    start: int
+    sign: str = ""
+
+
+class Place(NamedTuple):
+    """A short form, and the text at whose end its long form may be.
+
+    Attributes:
+        short: the short form.
+        candidate: the text.
+        exact: whether there have to be two words, and all give a letter, because the bracket has other things.
+    """
+
+    short: Piece
+    candidate: Piece
+    exact: bool = False
+
+
+class Pattern(NamedTuple):
+    """A pattern of brackets.
+
+    Attributes:
+        name: what it is called.
+        example: a text of this pattern.
+        places: lists the places of a bracket.
+        classic: whether Schwartz & Hearst have it.
+    """
+
+    name: str
+    example: str
+    places: Callable[[str, Bracket], Iterator[Place]]
+    classic: bool = False
+
+
+def _short_in_bracket(text: str, bracket: Bracket) -> Iterator[Place]:
+    """List the first piece of a bracket as a short form."""
+    piece = next(_pieces(text, bracket), None)
+    if piece is None or not is_short(piece.text) or not _stands_alone(text, bracket):
+        return
+    before = clause_before(text, bracket.opening)
+    if len(piece.text) > 1 or (piece.sign in _AFTER_A_LETTER and before.text[-1:].isspace()):
+        yield Place(piece, before, exact=piece.sign in _COMPARISONS)
+
+
+def _short_beside_others(text: str, bracket: Bracket) -> Iterator[Place]:
+    """List short forms after other pieces, after words that lead in, or before a value."""
+    if not _stands_alone(text, bracket):
+        return
+    before = clause_before(text, bracket.opening)
+    for number, piece in enumerate(_pieces(text, bracket)):
+        for short in _shorts(piece):
+            if len(short.text) > 1 and (number > 0 or short.text != piece.text):
+                yield Place(short, before, exact=number > 0 or piece.sign in _COMPARISONS)
+
+
+def _both_in_bracket(text: str, bracket: Bracket) -> Iterator[Place]:
+    """List pairs of pieces in a bracket, a long form and its short form."""
+    pieces = list(_pieces(text, bracket))
+    for long, short in pairwise(pieces):
+        if is_short(short.text) and 1 < len(short.text) < len(long.text):
+            yield Place(short, long)
+
+
+def _long_in_bracket(text: str, bracket: Bracket) -> Iterator[Place]:
+    """List a long form in a bracket, after one or two words that are its short form."""
+    first = next(_pieces(text, bracket), None)
+    if first is None:
+        return
+    before = clause_before(text, bracket.opening)
+    for tokens in _LAST_TOKENS:
+        match = tokens.search(before.text, max(0, len(before.text) - _TAIL))
+        if match is not None and is_short(match[1]) and len(match[1]) > 1:
+            yield Place(Piece(match[1], before.start + match.start(1)), first)
+
+
+PATTERNS: Final = (
+    Pattern(
+        "short form in a bracket", "Wiskott-Aldrich syndrome (WAS; MIM 301000)", _short_in_bracket, classic=True
+    ),
+    Pattern("short form beside others", "superoxide dismutase (EC 1.15.1.1; SOD)", _short_beside_others),
+    Pattern("both in a bracket", "the vessels (blood-brain barrier, BBB)", _both_in_bracket),
+    Pattern("long form in a bracket", "WAS (Wiskott-Aldrich syndrome)", _long_in_bracket, classic=True),
+)
+
+
+@lru_cache(maxsize=4)
+def clause_before(text: str, opening: int) -> Piece:
+    """Get the text from the start of the sentence, or of the enclosing bracket, to the bracket at ``opening``."""
+    start = max(0, opening - WINDOW)
+    for end in _SENTENCE_END.finditer(text, start, opening):
+        start = end.end()
+    depth = 0
+    for offset in range(opening - 1, start - 1, -1):
+        if text[offset] in ")]}":
+            depth += 1
+        elif text[offset] in "([{":
+            if depth == 0:
+                start = offset + 1
+                break
+            depth -= 1
+    return Piece(text[start:opening], start)
+
+
+def _stands_alone(text: str, bracket: Bracket) -> bool:
+    """Whether a bracket is none of a formula: "[Na]o", "adenosine A(2A)"; "clozapine(CLP)" lacks a blank."""
+    if text[bracket.opening] == "[" and text[bracket.closing + 1 : bracket.closing + 2].isalnum():
+        return False
+    before = text[max(0, bracket.opening - 3) : bracket.opening]
+    return not before[-1:].isalnum() or _JOINED.search(before) is not None
+
+
+def _pieces(text: str, bracket: Bracket) -> Iterator[Piece]:
+    """Split the inside of a bracket at signs that end a clause; pieces have no blanks or quotes around them."""
+    start, inside_end = bracket.opening + 1, bracket.closing
+    if inside_end - start > WINDOW:
+        return
+    ends = [match.span() for match in _SEPARATOR.finditer(text, start, inside_end)]
+    for end, following in [*ends, (inside_end, inside_end)]:
+        piece = text[start:end]
+        stripped = piece.strip(_QUOTES)
+        if stripped:
+            yield Piece(stripped, start + piece.index(stripped), text[end:following])
+        start = following
+
+
+def _shorts(piece: Piece) -> Iterator[Piece]:
+    """Yield what may be a short form in a piece: all of it, without words that lead in, or without a number."""
+    short = piece
+    for lead in sorted(words_of("lead"), key=len, reverse=True):
+        if short.text.startswith(f"{lead} "):
+            rest = short.text[len(lead) :].lstrip(_QUOTES)
+            short = Piece(rest, short.start + len(short.text) - len(rest))
+            break
+    if is_short(short.text):
+        yield short
+    if (numbered := _WITH_NUMBER.fullmatch(short.text)) and is_short(numbered[1]):
+        yield Piece(numbered[1], short.start)

@@ -12,7 +12,7 @@ from itertools import islice, product
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from nymlink.text.brackets import is_balanced
+from nymlink.text.rewriting import is_balanced
 from nymlink.text.word_tables import read_kinds
 
 _TABLE: Final = Path(__file__).parent / "data" / "composite.tsv"

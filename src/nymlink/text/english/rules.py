@@ -7,19 +7,18 @@ from typing import Final
 
 from nymlink.text.english.composite import split_composite
 from nymlink.text.english.forms import american, forms
-from nymlink.text.english.known_words import (
+from nymlink.text.english.paraphrases import has_symbol_type, paraphrases, readings
+from nymlink.text.english.words import (
     clinical_words,
     common_words,
     drug_endings,
+    english_spelling,
+    is_english,
     known_words,
     ordinary_words,
     product_words,
+    stop_words,
 )
-from nymlink.text.english.paraphrases import paraphrases
-from nymlink.text.english.recognition import is_english
-from nymlink.text.english.spelling import english_spelling
-from nymlink.text.english.stop_words import stop_words
-from nymlink.text.english.symbols import has_symbol_type, readings
 from nymlink.text.languages import LanguageRules, Reading
 
 

@@ -1,34 +1,105 @@
-"""The training loop of all recipes: a recipe's task makes batches and their gradients, the loop does the rest."""
+"""Stopping on SIGINT and SIGTERM: a step is finished first; work that changes no weights is stopped at once."""
 
 from __future__ import annotations
 
 import contextlib
 import math
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from types import FrameType
+from typing import Any, Final, Generic, TypeVar
 
 import torch
 from torch import nn
 from torch.nn.utils import get_total_norm
 from torch.optim import Optimizer
 
-from nymlink.core.computing.prefetch import prefetch
+from nymlink.core.computing import prefetch
 from nymlink.core.errors import NymlinkError, StoreError
 from nymlink.train.engine import checkpoint
 from nymlink.train.engine.distributed import SINGLE, LostProcessError, Processes
-from nymlink.train.engine.interrupts import StopNowError, StopRequest, catch_interrupts
-from nymlink.train.engine.optimiser import LearningRate
-from nymlink.train.engine.out_of_memory import OutOfMemoryError, out_of_memory_advice
-from nymlink.train.engine.precision import Precision
+from nymlink.train.engine.optimiser import (
+    LearningRate,
+    OutOfMemoryError,
+    Precision,
+    densify_gradients,
+    out_of_memory_advice,
+)
 from nymlink.train.engine.reporting import Reporter
-from nymlink.train.engine.sparse_gradients import densify_gradients
 from nymlink.train.engine.task import Figures, StatefulTask, StepEvaluation, Task, TrainingState
 from nymlink.train.settings.common import BEST_METRIC, RunSettings
+
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+
+
+class StopNowError(Exception):
+    """A stop was requested within :meth:`StopRequest.stops_at_once`."""
+
+
+class StopRequest:
+    """Whether a stop was requested.
+
+    Attributes:
+        requested: whether it was.
+    """
+
+    requested = False
+    _at_once = False
+
+    def request(self) -> None:
+        """Record that a stop is requested.
+
+        Raises:
+            StopNowError: within :meth:`stops_at_once`.
+        """
+        self.requested = True
+        if self._at_once:
+            raise StopNowError
+
+    @contextlib.contextmanager
+    def stops_at_once(self) -> Iterator[None]:
+        """Raise as soon as a stop is requested, until the block ends.
+
+        Raises:
+            StopNowError: a stop was requested.
+        """
+        self._at_once = True
+        try:
+            yield
+        finally:
+            self._at_once = False
+
+
+@contextlib.contextmanager
+def catch_interrupts() -> Iterator[StopRequest]:
+    """Turn the first SIGINT or SIGTERM into a stop request until the block ends; a second one acts as usual.
+
+    Outside of the main thread, where Python allows no signal handlers, signals act as usual.
+    """
+    stop = StopRequest()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
+
+    def handle(number: int, _: FrameType | None) -> None:
+        signal.signal(number, before[signal.Signals(number)])
+        stop.request()
+
+    for number in _SIGNALS:
+        signal.signal(number, handle)
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
 
 B = TypeVar("B")
 

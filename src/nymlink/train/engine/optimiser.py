@@ -1,15 +1,151 @@
-"""Optimisers, and the schedule of their learning rates."""
+"""Steps of a training: optimiser, schedule, precision, memory."""
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from typing import Any, Final, Literal, cast
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 from torch.optim import Adam, AdamW, Optimizer
+from transformers import PreTrainedModel
 
-from nymlink.train.settings.common import Schedule
+from nymlink.core.errors import InputError, NymlinkError
+from nymlink.encode.model.torch_model import has_bf16
+from nymlink.train.settings.common import Device, PrecisionName, Schedule
+
+_FIRST_SCALE: Final = 65536.0
+_GROW_AFTER: Final = 2000
+_TYPES: Final = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+
+
+class Precision:
+    """The precision of matrix products; weights, losses and the optimiser's state stay float32.
+
+    Gradients below float16's smallest number would become 0. So the loss is multiplied by a scale, which is halved
+    whenever gradients overflow and doubled after 2,000 steps without overflow (Micikevicius et al., "Mixed
+    Precision Training", ICLR 2018, section 3.2). In other precisions the scale is 1.
+
+    Args:
+        name: the precision.
+        device: the device to compute on.
+
+    Attributes:
+        scale: the factor to multiply a loss by.
+    """
+
+    def __init__(self, name: Literal["float32", "bfloat16", "float16"], device: torch.device) -> None:
+        self.name = name
+        self.device = device
+        self._scaled = name == "float16"
+        self.scale = _FIRST_SCALE if self._scaled else 1.0
+        self._steps_since = 0
+
+    @classmethod
+    def of(cls, name: PrecisionName, device: torch.device) -> Precision:
+        """Return the precision of that name; for ``"auto"`` the fastest that the device's hardware has."""
+        return cls(cast(Any, _fastest(device) if name == "auto" else name), device)
+
+    def autocast(self) -> AbstractContextManager[Any]:
+        """Compute matrix products in this precision until the block ends."""
+        enabled = self.name != "float32"
+        return torch.autocast(self.device.type, _TYPES[self.name] if enabled else None, enabled=enabled)
+
+    @property
+    def can_overflow(self) -> bool:
+        """Whether gradients may overflow only for the scale: a smaller one is then tried."""
+        return self.scale > 1
+
+    def unscale(self, gradients: list[Tensor]) -> None:
+        """Divide gradients by the scale, in place."""
+        if self._scaled:
+            for gradient in gradients:
+                gradient.div_(self.scale)
+
+    def update(self, *, overflowed: bool) -> None:
+        """Adapt the scale after a step."""
+        if not self._scaled:
+            return
+        self._steps_since = 0 if overflowed else self._steps_since + 1
+        if overflowed:
+            self.scale = max(self.scale / 2, 1.0)
+        elif self._steps_since == _GROW_AFTER:
+            self.scale, self._steps_since = self.scale * 2, 0
+
+    def state(self) -> dict[str, float]:
+        """Return the state that :meth:`restore` takes, as JSON values."""
+        return {"scale": self.scale, "steps_since": self._steps_since}
+
+    def restore(self, state: dict[str, float]) -> None:
+        """Restore a saved state."""
+        self.scale, self._steps_since = float(state["scale"]), int(state["steps_since"])
+
+
+def find_device(name: Device, *, local_rank: int = 0) -> torch.device:
+    """Return the device of that name; of several GPUs that of this process.
+
+    Raises:
+        InputError: ``"cuda"`` is asked for, and there is no GPU that torch can use.
+    """
+    if name == "cuda" and not torch.cuda.is_available():
+        raise InputError("no GPU that torch can use: set device to cpu, or install a build of torch for your GPU")
+    if name == "cpu" or not torch.cuda.is_available():
+        return torch.device("cpu")
+    return torch.device("cuda", local_rank)
+
+
+def _fastest(device: torch.device) -> str:
+    if has_bf16(device.type):
+        return "bfloat16"
+    return "float16" if device.type == "cuda" else "float32"
+
+
+def use_sparse_embedding_gradients(model: nn.Module) -> None:
+    """Make the gradients of word embeddings sparse: they hold only the rows of words that occur.
+
+    Dense ones have some 30,000 rows for each piece of a batch. :func:`densify_gradients` makes them dense once a
+    step.
+    """
+    for module in model.modules():
+        if isinstance(module, PreTrainedModel):
+            embeddings = module.get_input_embeddings()
+            if isinstance(embeddings, nn.Embedding):
+                embeddings.sparse = True
+
+
+def densify_gradients(parameters: Iterable[nn.Parameter]) -> None:
+    """Make sparse gradients dense: AdamW updates every row, also those of words that do not occur."""
+    for parameter in parameters:
+        if parameter.grad is not None and parameter.grad.is_sparse:
+            parameter.grad = parameter.grad.to_dense()
+
+
+class OutOfMemoryError(NymlinkError):
+    """Memory ran out; the message says what to change."""
+
+
+@contextlib.contextmanager
+def out_of_memory_advice(advice: str) -> Iterator[None]:
+    """Turn errors of the block for want of memory into one that says what to do.
+
+    Args:
+        advice: what to do.
+
+    Raises:
+        OutOfMemoryError: the memory of the device or of the machine ran out.
+    """
+    try:
+        yield
+    except (torch.OutOfMemoryError, MemoryError) as error:
+        raise OutOfMemoryError(f"out of memory: {advice}") from error
+    except RuntimeError as error:
+        # torch raises a plain RuntimeError where the memory of a CPU runs out.
+        if "allocate memory" not in str(error):
+            raise
+        raise OutOfMemoryError(f"out of memory: {advice}") from error
 
 
 def adamw(parameters: Iterable[nn.Parameter], *, learning_rate: float, weight_decay: float) -> AdamW:

@@ -17,15 +17,13 @@ import torch
 from safetensors import SafetensorError
 
 from nymlink.core.errors import InputError, OutputError
-from nymlink.core.json_objects import member
-from nymlink.core.store.atomic import atomic_directory, atomic_file, output_errors
-from nymlink.core.store.folder_lock import LOCK, locked_folder
+from nymlink.core.json_files import member
+from nymlink.core.store.atomic import LOCK, atomic_directory, atomic_file, locked_folder, output_errors
 from nymlink.core.store.output_checks import require_changeable, require_place
 from nymlink.core.store.ownership import RECORD
 from nymlink.train.engine.checkpoint import checkpoints, prune
 from nymlink.train.engine.distributed import Processes
-from nymlink.train.settings.fields import differences, to_json, weight_settings
-from nymlink.train.settings.toml_files import to_toml
+from nymlink.train.settings.fields import differences, to_json, to_toml, weight_settings
 
 FINISHED: Final = -1
 """Returned by :meth:`RunFolder.open` instead of a step where the training is finished."""

@@ -14,12 +14,14 @@ from torch.optim import Optimizer
 from nymlink.train.engine import checkpoint
 from nymlink.train.engine.distributed import SINGLE, Processes, local_rank
 from nymlink.train.engine.loop import Loop
-from nymlink.train.engine.metrics_log import MetricsLog
-from nymlink.train.engine.out_of_memory import out_of_memory_advice
-from nymlink.train.engine.precision import Precision, find_device
-from nymlink.train.engine.reporting import Reporter
+from nymlink.train.engine.optimiser import (
+    Precision,
+    find_device,
+    out_of_memory_advice,
+    use_sparse_embedding_gradients,
+)
+from nymlink.train.engine.reporting import MetricsLog, Reporter
 from nymlink.train.engine.run_folder import RunFolder
-from nymlink.train.engine.sparse_gradients import use_sparse_embedding_gradients
 from nymlink.train.engine.task import Figures, Task, TrainingState
 from nymlink.train.settings.common import RunSettings
 

@@ -1,16 +1,124 @@
-"""The base class of losses: frozen settings, and one method on the similarities and pairs of a batch."""
+"""What losses share: their interface, distances, masks, mining.
+
+Liu et al., "Self-Alignment Pretraining for Biomedical Entity Representations" (NAACL 2021), equation 1.
+
+All matrices have A anchors × M pool rows. Usually the pool is the batch itself. Where a batch is spread over
+processes, or its gradients are computed in pieces, the anchors are some of the pool's rows.
+"""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, Final
 
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize
 
-from nymlink.train.losses.geometry import at_least_float32
+from nymlink.core.errors import NymlinkError
+
+_SAME_POINT: Final = 1e-6
+"""Squared distances below this cannot be told from the rounding of a float32 similarity."""
+
+
+def similarities(anchors: Tensor, pool: Tensor) -> Tensor:
+    """Compute cosine similarities, in float32 at least and without autocasting: mining compares their differences.
+
+    Args:
+        anchors: (A, D), of any length.
+        pool: (M, D).
+
+    Returns:
+        (A, M).
+    """
+    with torch.autocast(anchors.device.type, enabled=False):
+        return normalize(at_least_float32(anchors)) @ normalize(at_least_float32(pool)).T
+
+
+def squared_distances(similarities: Tensor) -> Tensor:
+    """Compute squared Euclidean distances of unit vectors from their cosine similarities: 2 − 2 s, at least 0."""
+    return (2 - 2 * similarities).clamp(min=0)
+
+
+def distances(similarities: Tensor) -> Tensor:
+    """Compute Euclidean distances of unit vectors from their cosine similarities: √(2 − 2 s).
+
+    Distances below 0.001 are set to 0, with a gradient of 0: that of the root would be infinite.
+    """
+    squared = squared_distances(similarities)
+    apart = squared > _SAME_POINT
+    return torch.where(apart, torch.where(apart, squared, 1.0).sqrt(), 0.0)
+
+
+def at_least_float32(values: Tensor) -> Tensor:
+    """Raise half-precision values to float32; leave others as they are."""
+    return values.to(torch.promote_types(values.dtype, torch.float32))
+
+
+def log_sum_exp(values: Tensor, pairs: Tensor) -> Tensor:
+    """Compute log Σ exp over the pairs of each row.
+
+    Args:
+        values: (A, M).
+        pairs: bool (A, M): the values to sum.
+
+    Returns:
+        (A,): very negative but finite where a row has no pair: −∞ would make gradients NaN.
+    """
+    return _filled(values, pairs).logsumexp(1)
+
+
+def log_one_plus_sum_exp(values: Tensor, pairs: Tensor) -> Tensor:
+    """Compute log(1 + Σ exp) over the pairs of each row: (A,), 0 where a row has no pair."""
+    return torch.cat([_filled(values, pairs), values.new_zeros(len(values), 1)], dim=1).logsumexp(1)
+
+
+def _filled(values: Tensor, pairs: Tensor) -> Tensor:
+    return values.masked_fill(~pairs, torch.finfo(values.dtype).min / 4)
+
+
+def mine(
+    distances: Tensor, labels: Tensor, pool_labels: Tensor, self_columns: Tensor, margin: float | None
+) -> tuple[Tensor, Tensor]:
+    """Find the positive and negative pairs that belong to a hard triplet.
+
+    A triplet (a, p, n) of an anchor, a name of its concept and a name of another concept is hard when
+    d(a, n) − d(a, p) ≤ margin. Each hard triplet adds (a, p) to the positives and (a, n) to the negatives; a pair
+    of several triplets counts once. Triplets are not enumerated: a positive pair is in a hard triplet if and only
+    if it is in one with the anchor's nearest negative, a negative pair if and only if it is in one with the
+    anchor's farthest positive. So it takes O(A · M) operations, not O(A · M²).
+
+    Args:
+        distances: (A, M): Euclidean distances of anchors to pool rows; see
+            :func:`~nymlink.train.losses.base.distances`.
+        labels: integers (A,): the concept of each anchor.
+        pool_labels: integers (M,): the concept of each pool row.
+        self_columns: integers (A,): the pool row that is the anchor itself, which is in no pair with it. Another
+            row with the same text is an ordinary positive.
+        margin: how much farther than the positive a hard negative may be; ``None`` for no mining: all pairs.
+
+    Returns:
+        Positives and negatives, bool (A, M) each.
+
+    Raises:
+        NymlinkError: a distance is not a finite number: the weights have diverged.
+    """
+    positives = labels[:, None] == pool_labels[None, :]
+    negatives = ~positives
+    positives[torch.arange(len(labels), device=labels.device), self_columns] = False
+    if margin is None:
+        return positives, negatives
+    distances = distances.detach()
+    if not torch.isfinite(distances).all():
+        raise NymlinkError("the encoder's vectors are no longer finite numbers")
+    nearest_negative = distances.masked_fill(~negatives, torch.inf).amin(1, keepdim=True)
+    farthest_positive = distances.masked_fill(~positives, -torch.inf).amax(1, keepdim=True)
+    return (
+        positives & (nearest_negative - distances <= margin),
+        negatives & (distances - farthest_positive <= margin),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +147,7 @@ class Loss(ABC):
         Args:
             similarities: (A, M): cosine similarities of A anchors to M pool rows; half precision is raised to
                 float32.
-            positives: bool (A, M): the pairs to pull together; see :func:`~nymlink.train.losses.mining.mine`.
+            positives: bool (A, M): the pairs to pull together; see :func:`~nymlink.train.losses.base.mine`.
             negatives: bool (A, M): the pairs to push apart.
 
         Returns:

@@ -15,12 +15,12 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from nymlink.core.store.arrays import Ints
-from nymlink.encode.model.tokens.token_batches import Tokens
+from nymlink.encode.model.tokenizer import Tokens
 from nymlink.pairs.permutation import permute, seeded_keys
-from nymlink.rerank.cross.cross_encoder import CrossEncoder
-from nymlink.rerank.entities import entities
+from nymlink.rerank.cross_encoder import CrossEncoder
+from nymlink.rerank.inputs import entities
 from nymlink.train.engine.gradient_cache import EncodedBatch
-from nymlink.train.engine.precision import Precision
+from nymlink.train.engine.optimiser import Precision
 from nymlink.train.engine.task import BatchResult
 from nymlink.train.mentions.reranker_examples import Examples
 from nymlink.train.settings.reranker_recipes import CrossEncoderSettings

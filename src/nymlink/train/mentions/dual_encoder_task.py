@@ -16,13 +16,13 @@ from torch import Tensor, nn
 
 from nymlink.core.errors import NymlinkError
 from nymlink.core.store.arrays import Ints
-from nymlink.core.terminal.progress import track
-from nymlink.encode.model.tokens.token_batches import Tokens
+from nymlink.core.terminal import track
+from nymlink.encode.model.tokenizer import Tokens
 from nymlink.encode.model.torch_model import TorchModel
 from nymlink.pairs.permutation import permute, seeded_keys
-from nymlink.rerank.dual.dual_encoder import DualEncoder
+from nymlink.rerank.dual_encoder import DualEncoder
 from nymlink.train.engine.gradient_cache import EncodedBatch, encode
-from nymlink.train.engine.precision import Precision
+from nymlink.train.engine.optimiser import Precision
 from nymlink.train.engine.task import BatchResult
 from nymlink.train.losses.prototype_triplet import (
     SoftRadius,

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from nymlink.core.errors import InputError
 from nymlink.core.store.arrays import Ints
 from nymlink.corpus.model import Corpus
-from nymlink.evaluation.gold import GoldResolver
-from nymlink.index.fusion.hits import NONE, Rows
+from nymlink.evaluation.outcomes import GoldResolver
+from nymlink.index.hits import NONE, Rows
 from nymlink.index.index import Index
 from nymlink.linking.queries import queries
 from nymlink.rerank.passages import DEFAULT_MAX_LENGTH, Passage, passages
@@ -68,7 +68,7 @@ def retrieve_concepts(index: Index, texts: Iterable[str], k: int) -> dict[str, R
     """Search the k best concepts of each query.
 
     Returns:
-        Query → int32 (k): concept rows, :data:`~nymlink.index.fusion.hits.NONE` after the last.
+        Query → int32 (k): concept rows, :data:`~nymlink.index.hits.NONE` after the last.
     """
     distinct = list(dict.fromkeys(texts))
     return dict(zip(distinct, index.match(distinct, k).concepts, strict=True))

@@ -1,34 +1,321 @@
-"""The recipe ``biosyn``: train an encoder, and the weight of sparse scores beside it, on annotated mentions.
+"""The candidates of training queries: names of a dictionary, from sparse and from dense search.
+
+Sung et al., "Biomedical Entity Representations with Synonym Marginalization" (ACL 2020). Their code holds the
+score of every query with every name; here no array has queries × names values.
+
+Sung et al., "Biomedical Entity Representations with Synonym Marginalization" (ACL 2020), section 3.
 
 Sung et al., "Biomedical Entity Representations with Synonym Marginalization" (ACL 2020).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from nymlink.core.errors import InputError
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from nymlink.core.errors import InputError, NymlinkError
 from nymlink.core.problems import Problems
+from nymlink.core.store.arrays import Bools, Ints, Vectors
+from nymlink.core.terminal import track
 from nymlink.corpus.read import read_corpus
+from nymlink.encode.model.tokenizer import Tokens, tokenise
 from nymlink.encode.model.torch_model import TorchModel
+from nymlink.index.dense.exact import nearest
 from nymlink.index.entries.entries import Entries
-from nymlink.train.annotated_queries import annotated_queries, describe_corpus, no_concept_error
+from nymlink.index.hits import NONE, Hits, Rows, Scores, best
+from nymlink.index.sparse.settings import preset
+from nymlink.index.sparse.sparse_search import SparseSearch
+from nymlink.pairs.permutation import permute, seeded_keys
+from nymlink.train.annotated_queries import AnnotatedQuery, annotated_queries, describe_corpus, no_concept_error
 from nymlink.train.engine.distributed import Processes, process_count
+from nymlink.train.engine.gradient_cache import EncodedBatch, encode_names
 from nymlink.train.engine.loop import trainable_parameters
-from nymlink.train.engine.optimiser import adam
-from nymlink.train.engine.precision import Precision
-from nymlink.train.names.candidate_lists import CandidateLists
-from nymlink.train.names.encoder_training import TrainingData, TrainingSetup, train_encoder
-from nymlink.train.names.synonym_marginalisation_task import (
-    BioSynModel,
-    CandidateBatch,
-    SynonymMarginalisationTask,
-)
+from nymlink.train.engine.optimiser import Precision, adam
+from nymlink.train.engine.task import BatchResult
+from nymlink.train.losses.pairwise import marginal_likelihood_loss
+from nymlink.train.names.encoder_training import Encode, TrainingData, TrainingSetup, train_encoder
 from nymlink.train.settings.encoder_recipes import BioSynSettings
 from nymlink.vocabulary.read import open_vocabulary
+
+_NAMES: Final = 1 << 14
+"""Names encoded at a time: only their vectors are held in memory."""
+
+
+class CandidateLists:
+    """Q queries with up to k candidates each: constant sparse ones, and dense ones that :meth:`refresh` replaces.
+
+    Args:
+        queries: the queries with their gold concepts.
+        entries: the names of the dictionary.
+        owners: int32: the concept row of each name of the vocabulary.
+        size: k, the number of candidates.
+        sparse: the number of candidates from sparse search.
+        progress: whether to show progress when standard error is a terminal.
+
+    Attributes:
+        rows: int32 (Q, k): rows of entries, :data:`~nymlink.index.hits.NONE` after the last.
+        sparse_scores: float32 (Q, k): the TF-IDF cosine of each candidate.
+        positives: bool (Q, k): whether each candidate is a name of a gold concept of the query.
+    """
+
+    def __init__(
+        self,
+        queries: Sequence[AnnotatedQuery],
+        entries: Entries,
+        owners: npt.NDArray[np.int32],
+        *,
+        size: int,
+        sparse: int,
+        progress: bool = False,
+    ) -> None:
+        self._queries = queries
+        self._texts = [annotated.query for annotated in queries]
+        self._entries = entries
+        self._owners = owners
+        self._size = size
+        self._progress = progress
+        self._search = SparseSearch.build(entries, preset("biosyn")["sparse"], progress=progress)
+        self._sparse = (
+            self._search.search(self._texts, sparse).rows if sparse else np.zeros((len(queries), 0), np.int32)
+        )
+        self.set_rows(np.full((len(queries), size), NONE, np.int32))
+
+    def refresh(self, encode: Encode) -> None:
+        """Search dense candidates again, and put them after the sparse ones.
+
+        Args:
+            encode: encodes names; inner products of the vectors are the scores.
+        """
+        texts = self._entries.texts
+        queries = encode(self._texts)
+        dense = Hits(np.zeros((len(queries), 0), np.int32), np.zeros((len(queries), 0), np.float32))
+        for start in track(range(0, len(texts), _NAMES), "searching candidates", shown=self._progress):
+            hits = nearest(queries, encode(texts[start : start + _NAMES].to_pylist()), self._size)
+            rows = np.where(hits.rows == NONE, NONE, hits.rows + np.int32(start))
+            dense = best(np.hstack([dense.rows, rows]), np.hstack([dense.scores, hits.scores]), self._size)
+        self.set_rows(append_distinct(self._sparse, dense.rows, self._size))
+
+    def set_rows(self, rows: Rows) -> None:
+        """Set the candidates, and compute their sparse scores and which are positives.
+
+        Args:
+            rows: int32 (Q, k): rows of entries, :data:`~nymlink.index.hits.NONE` after the last.
+        """
+        self.rows = rows
+        self.sparse_scores: Scores = self._search.score(self._texts, rows)
+        self.positives = np.zeros(rows.shape, bool)
+        for query, place in np.argwhere(rows != NONE).tolist():
+            concepts = self._entries.concepts(int(rows[query, place]), self._owners)
+            self.positives[query, place] = not concepts.isdisjoint(self._queries[query].concepts)
+
+    @property
+    def recall(self) -> float:
+        """The share of the queries with a positive among their candidates; nothing is learned from the others."""
+        return float(self.positives.any(1).mean())
+
+    def names(self, rows: Rows) -> list[str]:
+        """Look up the texts of entries."""
+        texts: list[str] = self._entries.texts.take(rows).to_pylist()
+        return texts
+
+
+def append_distinct(sparse: Rows, dense: Rows, size: int) -> Rows:
+    """Append to the sparse candidates those dense ones that are not among them, up to a number of candidates.
+
+    Args:
+        sparse: int32 (Q, s): distinct rows of each query, :data:`~nymlink.index.hits.NONE` after the last.
+        dense: int32 (Q, size): the same from dense search.
+        size: the number of candidates of a query.
+
+    Returns:
+        int32 (Q, size): :data:`~nymlink.index.hits.NONE` after the last.
+    """
+    rows = np.hstack([sparse, dense])
+    absent = rows == NONE
+    absent[:, sparse.shape[1] :] |= (dense[:, :, None] == sparse[:, None, :]).any(2)
+    # A stable sort, so that candidates stay in their order.
+    order = np.argsort(absent, axis=1, kind="stable")[:, :size]
+    chosen: Rows = np.where(
+        np.take_along_axis(absent, order, 1), np.int32(NONE), np.take_along_axis(rows, order, 1)
+    )
+    return chosen
+
+
+_MEASURED: Final = 1000
+"""Queries whose mean squared vector length is the scale of dense scores."""
+
+
+class BioSynModel(nn.Module):
+    """An encoder with the weight of sparse scores: score = dense + ``sparse_weight`` · sparse.
+
+    Attributes:
+        encoder: the encoder; inner products of its vectors are the dense scores.
+        sparse_weight: (1): the learned weight, initially 0.
+    """
+
+    def __init__(self, encoder: TorchModel, device: torch.device) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.sparse_weight = nn.Parameter(torch.zeros(1, device=device))
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateBatch:
+    """B queries with k candidates each; each distinct name is encoded once.
+
+    Attributes:
+        queries: int64 (B): the number of each query's name.
+        candidates: int64 (B, k): the number of each candidate's name; any number where there is no candidate.
+        present: bool (B, k): whether there is a candidate.
+        positives: bool (B, k): whether the candidate is a name of a gold concept of the query.
+        sparse: float32 (B, k): the sparse score of the candidate.
+        tokens: the distinct names.
+        place: where the batch's queries come from, for messages.
+    """
+
+    queries: Ints
+    candidates: Ints
+    present: Bools
+    positives: Bools
+    sparse: npt.NDArray[np.float32]
+    tokens: Tokens
+    place: str
+
+    def __str__(self) -> str:
+        return self.place
+
+
+class SynonymMarginalisationTask:
+    """Learns to score names of a query's gold concepts above other similar names; a ``StatefulTask``.
+
+    Args:
+        model: the model to train.
+        queries: the queries with their gold concepts.
+        lists: their candidates.
+        settings: the settings.
+        precision: the precision to compute in.
+    """
+
+    unit = "queries"
+    memory_setting = "graph_tokens"
+
+    def __init__(
+        self,
+        model: BioSynModel,
+        queries: Sequence[AnnotatedQuery],
+        lists: CandidateLists,
+        settings: BioSynSettings,
+        precision: Precision,
+    ) -> None:
+        self._model = model
+        self._queries = queries
+        self._lists = lists
+        self._settings = settings
+        self._precision = precision
+        self._epoch: int | None = None
+        self._encoded = self._cut = 0
+
+    def __len__(self) -> int:
+        return -(-len(self._queries) // self._settings.batch_queries)
+
+    def start_epoch(self, epoch: int) -> Mapping[str, float] | None:
+        """Search dense candidates with the current weights, unless those of this epoch were restored."""
+        if epoch == self._epoch:
+            return None
+        self._lists.refresh(self._encode)
+        self._epoch = epoch
+        return {"with_positive": self._lists.recall, "sparse_weight": self._model.sparse_weight.item()}
+
+    def epoch_state(self) -> Mapping[str, Tensor]:
+        """Return the candidates: they depend on the weights at the start of the epoch."""
+        if self._epoch is None:
+            return {}
+        return {"epoch": torch.tensor(self._epoch), "candidates": torch.from_numpy(self._lists.rows)}
+
+    def restore_epoch_state(self, state: Mapping[str, Tensor]) -> None:
+        if state:
+            self._epoch = int(state["epoch"])
+            self._lists.set_rows(state["candidates"].numpy())
+
+    def batch(self, epoch: int, number: int) -> CandidateBatch:
+        size, total = self._settings.batch_queries, len(self._queries)
+        start, stop = number * size, min((number + 1) * size, total)
+        key = seeded_keys([f"epoch {epoch}"], seed=self._settings.seed)
+        numbers = permute(np.arange(start, stop), size=total, key=key)
+        rows = self._lists.rows[numbers]
+        present = rows != NONE
+        distinct: dict[str, int] = {}
+        queries = [distinct.setdefault(self._queries[at].query, len(distinct)) for at in numbers.tolist()]
+        candidates = np.zeros(rows.shape, np.int64)
+        names = self._lists.names(rows[present])
+        candidates[present] = [distinct.setdefault(name, len(distinct)) for name in names]
+        return CandidateBatch(
+            queries=np.array(queries),
+            candidates=candidates,
+            present=present,
+            positives=self._lists.positives[numbers],
+            sparse=self._lists.sparse_scores[numbers],
+            tokens=tokenise(self._model.encoder.tokenizer, list(distinct)),
+            place=f"epoch {epoch + 1}, queries {start + 1:,} to {stop:,} of {total:,}",
+        )
+
+    def backward(self, batch: CandidateBatch) -> BatchResult:
+        weight = self._model.sparse_weight
+        encoding = EncodedBatch(
+            self._model.encoder, batch.tokens, self._precision, graph_tokens=self._settings.graph_tokens
+        )
+        vectors = encoding.vectors.requires_grad_()
+        if not torch.isfinite(vectors).all():
+            raise NymlinkError("the encoder's vectors are no longer finite numbers")
+        device = vectors.device
+        queries, candidates, present, positives, sparse = (
+            torch.from_numpy(array).to(device)
+            for array in (batch.queries, batch.candidates, batch.present, batch.positives, batch.sparse)
+        )
+        dense = torch.einsum("bd,bkd->bk", vectors[queries], vectors[candidates])
+        loss = marginal_likelihood_loss((dense + weight * sparse).masked_fill(~present, -math.inf), positives)
+        gradient, weight.grad = torch.autograd.grad(loss * self._precision.scale, [vectors, weight])
+        encoding.backward(gradient)
+        self._encoded += len(batch.tokens)
+        self._cut += batch.tokens.truncated
+        return BatchResult(
+            loss=loss.item(),
+            size=len(queries),
+            figures={
+                "without_positive": float((~positives.any(1)).sum()),
+                "sparse_weight": weight.item(),
+            },
+        )
+
+    def names_cut(self) -> tuple[int, int]:
+        return self._cut, self._encoded
+
+    def result(self) -> Mapping[str, Any]:
+        """Return the learned weight, and the equivalent fusion weights of an index.
+
+        Dense scores of an index are cosines; here they are inner products, as published: cosines times the squared
+        length of the vectors.
+        """
+        weight = self._model.sparse_weight.item()
+        vectors = self._encode([annotated.query for annotated in self._queries[:_MEASURED]])
+        scale = float(np.square(vectors).sum(1).mean())
+        sparse = max(weight, 0.0)
+        fusion = {"dense": scale / (scale + sparse), "sparse": sparse / (scale + sparse)}
+        return {"sparse_weight": weight, "dense_scale": scale, "fusion": fusion}
+
+    def _encode(self, names: Sequence[str]) -> Vectors:
+        limit = self._settings.graph_tokens
+        vectors: Vectors = encode_names(self._model.encoder, names, self._precision, at_once=limit).cpu().numpy()
+        return vectors
 
 
 def train_biosyn(

@@ -15,15 +15,13 @@ from nymlink.core.store.digests import file_digest
 from nymlink.core.store.ownership import MANIFEST, RECORD, is_training
 from nymlink.train.engine.distributed import SINGLE, process_count
 from nymlink.train.engine.loop import StoppedError
-from nymlink.train.engine.precision import find_device
+from nymlink.train.engine.optimiser import find_device
 from nymlink.train.engine.run_folder import FINISHED, RunFolder, remove_training, require_run_folder
 from nymlink.train.engine.training_run import resolve_device
+from nymlink.train.names.pair_trainings import train_finetune, train_sap, train_translation
 from nymlink.train.names.train_biosyn import train_biosyn
-from nymlink.train.names.train_finetune import train_finetune
-from nymlink.train.names.train_sap import train_sap
-from nymlink.train.names.train_translation import train_translation
 from nymlink.train.settings.common import EncoderTrainingSettings
-from nymlink.train.settings.stages import Stage, StagesSettings
+from nymlink.train.settings.encoder_recipes import Stage, StagesSettings
 
 _TRAIN: Final[Mapping[str, Callable[..., Mapping[str, Any]]]] = {
     "sap": train_sap,

@@ -1,19 +1,86 @@
-"""Full, adapter and LoRA tuning: the weights of an encoder that are trained, and how they are written."""
+"""LoRA through peft: low-rank updates of attention weights, merged into plain weights after training.
+
+Hu et al., "LoRA: Low-Rank Adaptation of Large Language Models" (ICLR 2022).
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
+from torch import nn
 from transformers import PreTrainedModel
 
+from nymlink.core.errors import InputError, MissingExtraError
 from nymlink.encode.model.adapters import AdapterSettings
 from nymlink.encode.model.torch_model import TorchModel
-from nymlink.train.names.lora import LoraSettings, add_lora, merge_lora
 from nymlink.train.settings.common import EncoderTrainingSettings
 
 if TYPE_CHECKING:
     from peft import PeftModel
+
+
+_BERT_LIKE: Final = ("query", "value")
+
+TARGETS: Final = {
+    "bert": _BERT_LIKE,
+    "camembert": _BERT_LIKE,
+    "deberta": ("in_proj",),
+    "deberta-v2": ("query_proj", "value_proj"),
+    "distilbert": ("q_lin", "v_lin"),
+    "electra": _BERT_LIKE,
+    "modernbert": ("Wqkv",),
+    "mpnet": ("attn.q", "attn.v"),
+    "roberta": _BERT_LIKE,
+    "xlm-roberta": _BERT_LIKE,
+}
+"""Model type → the layers that get updates: those of queries and values, as in the paper, section 4.2."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoraSettings:
+    """The settings of LoRA.
+
+    Attributes:
+        rank: r, the rank of the update of each weight matrix.
+        alpha: α; the update is scaled by α / r.
+    """
+
+    rank: int = 16
+    alpha: int = 32
+
+    def __post_init__(self) -> None:
+        if self.rank < 1 or self.alpha < 1:
+            raise ValueError(f"rank and alpha must be at least 1, not {self.rank} and {self.alpha}")
+
+
+def add_lora(model: PreTrainedModel, settings: LoraSettings) -> PeftModel:
+    """Freeze a model, and add low-rank updates to be trained.
+
+    Raises:
+        InputError: :data:`TARGETS` does not have this type of model; the message lists its linear layers.
+        MissingExtraError: peft is not installed.
+    """
+    try:
+        from peft import LoraConfig, get_peft_model
+    except ImportError as error:
+        raise MissingExtraError("train", purpose="LoRA") from error
+    kind = model.config.model_type
+    if kind not in TARGETS:
+        linear = (name for name, module in model.named_modules() if isinstance(module, nn.Linear))
+        layers = sorted({name.rpartition(".")[2] for name in linear})
+        raise InputError(
+            f"LoRA is available for models of the types {', '.join(TARGETS)}, not {kind} "
+            f"(whose linear layers are {', '.join(layers)}): use the tuning full or adapters instead"
+        )
+    config = LoraConfig(r=settings.rank, lora_alpha=settings.alpha, target_modules=list(TARGETS[kind]))
+    return cast("PeftModel", get_peft_model(model, config))
+
+
+def merge_lora(model: PeftModel) -> PreTrainedModel:
+    """Add the updates to the weights, and return the plain model; ``model`` cannot be used afterwards."""
+    return cast("PreTrainedModel", model.merge_and_unload())
 
 
 def add_tuning(model: TorchModel, settings: EncoderTrainingSettings) -> None:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from nymlink.core.errors import InputError
 from nymlink.core.store.arrays import Bools, Ints
-from nymlink.core.terminal.progress import track
+from nymlink.core.terminal import track
 from nymlink.rank.trees import Numbers, Trees
 
 _BINS = 64

@@ -1,4 +1,4 @@
-"""Settings: frozen dataclasses whose fields are both the keys of a TOML file and the options of a command.
+"""TOML files: reading, writing, and the line of a key.
 
 The metadata of a field (:func:`about`) hold its help text and the paper's value. The help of the command line, the
 messages about wrong keys, and the comparison of two trainings are made from them.
@@ -7,15 +7,85 @@ messages about wrong keys, and the comparison of two trainings are made from the
 from __future__ import annotations
 
 import json
+import re
+import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, asdict, dataclass, fields, is_dataclass
 from inspect import get_annotations
 from pathlib import Path
 from types import UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from nymlink.core.errors import InputError
-from nymlink.train.settings.toml_files import line_of
+from nymlink.core.errors import InputError, MissingExtraError
+
+_KEY: Final = re.compile(r"""\s*(?P<quote>["']?)(?P<key>[^"'=\[\]]+?)(?P=quote)\s*=""")
+_TABLE: Final = re.compile(r"""\s*(?P<array>\[)?\[\s*(?P<table>[^\[\]]+?)\s*\]""")
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read the values of a TOML file.
+
+    Raises:
+        InputError: the file is missing or is not TOML; the message gives the line.
+    """
+    try:
+        with open(path, "rb") as file:
+            return tomllib.load(file)
+    except FileNotFoundError as error:
+        raise InputError("no such file", path=path) from error
+    except (OSError, ValueError) as error:
+        raise InputError(f"not a TOML file: {error}", path=path) from error
+
+
+def to_toml(values: Mapping[str, Any]) -> str:
+    """Convert JSON values to TOML; ``None``, which TOML does not have, is left out.
+
+    Raises:
+        MissingExtraError: tomli-w is not installed.
+    """
+    try:
+        import tomli_w
+    except ImportError as error:
+        raise MissingExtraError("train", purpose="writing a TOML file") from error
+    return tomli_w.dumps(_without_none(values))
+
+
+def line_of(key: str, path: Path | None, table: tuple[str, ...]) -> int | None:
+    """Find the line of a key in a TOML file, or the header of the table of that name.
+
+    Args:
+        key: the key.
+        path: the file; ``None`` where the values come from no file.
+        table: the names of the tables around the key, from the outermost; ``("stage", "2")`` is the second table
+            of the array ``[[stage]]``.
+
+    Returns:
+        The line number, from 1; ``None`` where it is not found.
+    """
+    if path is None:
+        return None
+    current: tuple[str, ...] = ()
+    lengths: Counter[str] = Counter()
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        if header := _TABLE.match(line):
+            first, *others = (part.strip(" \"'") for part in header["table"].split("."))
+            lengths[first] += header["array"] is not None
+            current = (first, str(lengths[first]), *others) if lengths[first] else (first, *others)
+            if current[: len(table) + 1] == (*table, key):
+                return number
+        elif (match := _KEY.match(line)) and current == table and match["key"].strip() == key:
+            return number
+    return None
+
+
+def _without_none(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        key: _without_none(value) if isinstance(value, Mapping) else value
+        for key, value in values.items()
+        if value is not None
+    }
+
 
 S = TypeVar("S")
 
@@ -70,7 +140,7 @@ def make_settings(
         cls: a dataclass whose fields have metadata of :func:`about`.
         values: name → value.
         path: the file that the values come from, for messages.
-        table: the table of the file that they are in, see :func:`~nymlink.train.settings.toml_files.line_of`.
+        table: the table of the file that they are in, see :func:`~nymlink.train.settings.fields.line_of`.
 
     Raises:
         InputError: a name is unknown, a required one is missing, or a value has the wrong type or is out of range.

@@ -1,6 +1,6 @@
 """Registry of vocabulary formats, told by content; each is a file, each family of formats a folder.
 
-A format is a :class:`~nymlink.core.formats.Format` under an entry point of ``nymlink.vocabulary_readers``.
+A format is a :class:`~nymlink.core.registry.Format` under an entry point of ``nymlink.vocabulary_readers``.
 Reading never loses good input to bad: what cannot be used is reported with its line number and left out.
 """
 
@@ -9,10 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final, Protocol
 
-from nymlink.core.formats import Format
 from nymlink.core.problems import Problems
-from nymlink.core.registry import Registry
-from nymlink.vocabulary.options import ReadOptions
+from nymlink.core.registry import Format, Registry
+from nymlink.vocabulary.model import ReadOptions
 from nymlink.vocabulary.tables import Tables
 
 

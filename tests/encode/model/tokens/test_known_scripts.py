@@ -8,8 +8,8 @@ import pytest
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from nymlink.encode.encoder import Encoder
-from nymlink.encode.model.embedded import MINI
-from nymlink.encode.model.tokens.known_scripts import known_scripts
+from nymlink.encode.model.folder import MINI
+from nymlink.encode.model.tokenizer import known_scripts
 from tests.encode import tiny
 
 WORDS = ["".join(letters) for letters in product("абвгд", repeat=3)]

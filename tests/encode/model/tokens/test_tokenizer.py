@@ -9,11 +9,11 @@ from tokenizers.normalizers import Lowercase, Replace, Sequence
 
 from nymlink.core.errors import InputError
 from nymlink.encode.model.settings import EncoderSettings
-from nymlink.encode.model.tokens.token_batches import tokenise
-from nymlink.encode.model.tokens.tokenizer import (
+from nymlink.encode.model.tokenizer import (
     load_tokenizer,
     save_tokenizer,
     special_tokens,
+    tokenise,
     uninformative_tokens,
 )
 from tests.encode import tiny

@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.options import ReadOptions
+from nymlink.vocabulary.model import ReadOptions
 from nymlink.vocabulary.read import read_vocabulary
-from nymlink.vocabulary.readers.obo.obo import FORMAT
-from nymlink.vocabulary.readers.obo.syntax import parse_synonym, quoted, unescape, unquoted
+from nymlink.vocabulary.readers.obo import FORMAT, parse_synonym, quoted, unescape, unquoted
 from nymlink.vocabulary.tables import Tables
 
 HEADER = "format-version: 1.4\n"

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from nymlink.cli import nymlink
 from nymlink.core.errors import InputError, MissingExtraError
 from nymlink.core.files import MAX_LINE
-from nymlink.vocabulary.readers.obo.strict import check
+from nymlink.vocabulary.readers.obo import check
 
 GOOD = '[Term]\nid: X:1\nname: a\nsynonym: "b" EXACT []\n'
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
+from nymlink.core import json_files
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.core.structured import json_file
-from nymlink.vocabulary.options import ReadOptions
-from nymlink.vocabulary.readers.obo import obo
-from nymlink.vocabulary.readers.obo.obographs import FORMAT
-from nymlink.vocabulary.readers.obo.oboinowl import curie
+from nymlink.vocabulary.model import ReadOptions
+from nymlink.vocabulary.readers import obo
+from nymlink.vocabulary.readers.obographs import FORMAT
+from nymlink.vocabulary.readers.oboinowl import curie
 from nymlink.vocabulary.tables import Tables
 
 OBO = "http://purl.obolibrary.org/obo/"
@@ -256,7 +256,7 @@ def test_other_json_is_an_error(tmp_path: Path, content: str) -> None:
 def test_what_is_too_large_to_be_held_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "x.json.gz"
     path.write_bytes(gzip.compress(b" " * (3 << 20)))
-    monkeypatch.setattr(json_file, "_MAX_BYTES", 2 << 20)
+    monkeypatch.setattr(json_files, "_MAX_BYTES", 2 << 20)
     with pytest.raises(InputError, match=r"more than 2 MB of JSON.*OBO or OWL"):
         FORMAT.read(path, options=ReadOptions(), problems=Problems())
 

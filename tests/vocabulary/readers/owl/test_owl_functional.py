@@ -10,9 +10,9 @@ import pytest
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.options import ReadOptions
-from nymlink.vocabulary.readers.obo import obo
-from nymlink.vocabulary.readers.owl import owl
+from nymlink.vocabulary.model import ReadOptions
+from nymlink.vocabulary.readers import obo
+from nymlink.vocabulary.readers.owl import rdf_xml
 from nymlink.vocabulary.readers.owl.functional import FORMAT
 from nymlink.vocabulary.tables import Tables
 
@@ -159,7 +159,7 @@ def test_without_an_ontology_it_is_an_error(tmp_path: Path) -> None:
         read(tmp_path, "", head="Prefix(:=<http://example.org/>)\n", end="")
 
 
-@pytest.mark.parametrize(("reader", "file"), [(obo, "cvx.obo"), (owl, "cvx.owl.gz")])
+@pytest.mark.parametrize(("reader", "file"), [(obo, "cvx.obo"), (rdf_xml, "cvx.owl.gz")])
 def test_the_same_ontology_in_another_form(data: Path, reader: Any, file: str) -> None:
     folder = data / "native" / "cvx"
     ours = FORMAT.read(folder / "cvx.ofn", options=ReadOptions(), problems=Problems())

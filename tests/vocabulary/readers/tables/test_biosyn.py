@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nymlink.core.problems import Problems
-from nymlink.text.normalisation.normalise import normalise
-from nymlink.vocabulary.options import ReadOptions
+from nymlink.text.normalise import normalise
+from nymlink.vocabulary.model import ReadOptions
 from nymlink.vocabulary.readers.tables.biosyn import FORMAT
 from nymlink.vocabulary.tables import Tables
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from nymlink.core.errors import InputError
-from nymlink.core.formats import find_format
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.options import ReadOptions
+from nymlink.core.registry import find_format
+from nymlink.vocabulary.model import ReadOptions
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
-from nymlink.vocabulary.readers.tables.ctd import FORMAT
+from nymlink.vocabulary.readers.tables.terminologies import CTD
 from nymlink.vocabulary.tables import Tables
 
 DISEASES = (
@@ -61,7 +61,7 @@ def write_xml(path: Path, headers: list[str], rows: list[list[str]]) -> Path:
 
 
 def read(path: Path, problems: Problems | None = None) -> Tables:
-    return FORMAT.read(path, options=ReadOptions(), problems=problems or Problems())
+    return CTD.read(path, options=ReadOptions(), problems=problems or Problems())
 
 
 @pytest.mark.parametrize("form", [",", "\t", "xml"])

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from nymlink.core.errors import InputError
-from nymlink.core.formats import find_format
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.options import ReadOptions
+from nymlink.core.registry import find_format
+from nymlink.vocabulary.model import ReadOptions
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
-from nymlink.vocabulary.readers.tables.hgnc import FORMAT
+from nymlink.vocabulary.readers.tables.terminologies import HGNC
 
 HEADER = (
     "hgnc_id symbol name locus_group locus_type status location alias_symbol alias_name prev_symbol prev_name "
@@ -39,7 +39,7 @@ def test_reads_genes(tmp_path: Path) -> None:
     path.write_text("\n".join([HEADER, "\t".join(TP53), "HGNC:3\tshort", "\t".join(GONE)]), encoding="utf-8")
     assert find_format(VOCABULARY_FORMATS, path).name == "hgnc"
     problems = Problems()
-    tables = FORMAT.read(path, options=ReadOptions(), problems=problems)
+    tables = HGNC.read(path, options=ReadOptions(), problems=problems)
     assert [(problem.line, problem.rejected) for problem in problems.first] == [(3, True)]
     gene, gone = tables.concepts.to_pylist()
     assert gene["id"] == "HGNC:11998"
@@ -68,4 +68,4 @@ def test_another_table_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "file.txt"
     path.write_text("hgnc_id\tsymbol\nHGNC:1\tA\n", encoding="utf-8")
     with pytest.raises(InputError, match="alias_symbol"):
-        FORMAT.read(path, options=ReadOptions(), problems=Problems())
+        HGNC.read(path, options=ReadOptions(), problems=Problems())

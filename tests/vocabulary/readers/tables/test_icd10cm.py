@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.options import ReadOptions
-from nymlink.vocabulary.readers.tables.icd10cm import FORMAT
+from nymlink.vocabulary.model import ReadOptions
+from nymlink.vocabulary.readers.tables.terminologies import ICD10CM
 
 LINES = [
     f"00001 A00     0 {'Cholera':<60} Cholera",
@@ -22,7 +22,7 @@ def test_reads_codes(tmp_path: Path) -> None:
     path = tmp_path / "icd10cm_order_2024.txt"
     path.write_text("\n".join(LINES), encoding="utf-8")
     problems = Problems()
-    tables = FORMAT.read(path, options=ReadOptions(), problems=problems)
+    tables = ICD10CM.read(path, options=ReadOptions(), problems=problems)
     assert [(problem.line, problem.rejected) for problem in problems.first] == [(3, True), (4, True)]
     assert [(row["id"], row["parents"]) for row in tables.concepts.to_pylist()] == [
         ("ICD10CM:A00", []),

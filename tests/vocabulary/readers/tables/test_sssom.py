@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from nymlink.core.formats import find_format
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.options import ReadOptions
+from nymlink.core.registry import find_format
+from nymlink.vocabulary.model import ReadOptions
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
 from nymlink.vocabulary.readers.tables.sssom import FORMAT
 from nymlink.vocabulary.tables import Tables

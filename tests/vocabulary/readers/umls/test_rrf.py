@@ -20,8 +20,8 @@ from tests.vocabulary.readers.umls.rrf_files import (
 )
 
 from nymlink.core.errors import InputError
-from nymlink.core.formats import find_format
 from nymlink.core.problems import Problems
+from nymlink.core.registry import find_format
 from nymlink.vocabulary.readers import VOCABULARY_FORMATS
 from nymlink.vocabulary.readers.umls.rrf import FORMAT
 

@@ -8,8 +8,8 @@ import pytest
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.options import ReadOptions
-from nymlink.vocabulary.readers.xml.claml import FORMAT
+from nymlink.vocabulary.model import ReadOptions
+from nymlink.vocabulary.readers.xml_formats import CLAML
 from nymlink.vocabulary.tables import Tables
 
 TEXT = """\
@@ -36,7 +36,7 @@ TEXT = """\
 def read(folder: Path, text: str, problems: Problems | None = None) -> Tables:
     path = folder / "file.xml"
     path.write_text(text, encoding="utf-8")
-    return FORMAT.read(path, options=ReadOptions(), problems=problems or Problems())
+    return CLAML.read(path, options=ReadOptions(), problems=problems or Problems())
 
 
 def test_reads_classes(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.options import ReadOptions
-from nymlink.vocabulary.readers.xml.mesh import FORMAT
+from nymlink.vocabulary.model import ReadOptions
+from nymlink.vocabulary.readers.xml_formats import MESH
 from nymlink.vocabulary.tables import Tables
 
 DESCRIPTORS = """\
@@ -86,7 +86,7 @@ SUPPLEMENTARY = """\
 def read(folder: Path, text: str, problems: Problems | None = None) -> Tables:
     path = folder / "mesh.xml"
     path.write_text(text, encoding="utf-8")
-    return FORMAT.read(path, options=ReadOptions(), problems=problems or Problems())
+    return MESH.read(path, options=ReadOptions(), problems=problems or Problems())
 
 
 def kinds(tables: Tables, id_: str) -> dict[str, str]:

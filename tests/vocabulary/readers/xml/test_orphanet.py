@@ -8,8 +8,8 @@ import pytest
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.options import ReadOptions
-from nymlink.vocabulary.readers.xml.orphanet import FORMAT
+from nymlink.vocabulary.model import ReadOptions
+from nymlink.vocabulary.readers.xml_formats import ORPHANET
 from nymlink.vocabulary.tables import Tables
 
 TEXT = """\
@@ -46,7 +46,7 @@ def read(folder: Path, text: str, languages: set[str] | None = None) -> Tables:
     path.write_bytes(text.encode("iso-8859-1"))
     problems = Problems()
     options = ReadOptions(languages=None if languages is None else frozenset(languages))
-    tables = FORMAT.read(path, options=options, problems=problems)
+    tables = ORPHANET.read(path, options=options, problems=problems)
     assert problems.count == 0
     return tables
 

@@ -1,27 +1,196 @@
-"""Make documents of the rows of a table of mentions, however the table is stored."""
+"""Describe a table of text as it is read: its encoding, delimiter and columns, and what of that is guessed."""
 
 from __future__ import annotations
 
 import json
 import re
 import shlex
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from itertools import chain, islice
 from pathlib import Path
 from types import NoneType
 from typing import Any, Final, NamedTuple
 
-from nymlink.core.delimited import list_headers, require_distinct
+from nymlink.core.delimited import (
+    DELIMITER_NAMES,
+    guess_delimiter,
+    list_headers,
+    parse_records,
+    require_distinct,
+    restore_cell,
+)
+from nymlink.core.encodings import WINDOWS_1252, describe_utf16, detect_utf16, encoding_of
 from nymlink.core.errors import InputError
+from nymlink.core.files import open_bytes, read_head
 from nymlink.core.problems import Problems
-from nymlink.corpus.find_mention import find_mention
 from nymlink.corpus.model import Document, Mention
-from nymlink.corpus.offset_units import OffsetUnit, to_code_points
-from nymlink.corpus.options import CorpusOptions
-from nymlink.corpus.readers.columns import SPELLINGS, find_columns, likely_mention
-from nymlink.corpus.readers.common import clean_ids, mention_language, source_name, split_ids
-from nymlink.corpus.readers.offsets import check_offsets
+from nymlink.corpus.offsets import OffsetUnit, check_offsets, find_mention, to_code_points
+from nymlink.corpus.readers.common import CorpusOptions, clean_ids, mention_language, source_name, split_ids
+
+_USUAL_DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
+_LOOKED_AT: Final = 1 << 20
+"""Bytes by which the encoding is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableLayout:
+    """A table of text as it is read.
+
+    Attributes:
+        encoding: as its beginning tells it: ``"UTF-8"``, ``"UTF-16"`` or ``"Windows-1252"``.
+        delimiter: the character between fields.
+        columns: the fields of its first line, which is its header unless the caller says otherwise.
+        guesses: what is guessed, a sentence each; empty where the file says it itself.
+    """
+
+    encoding: str
+    delimiter: str
+    columns: tuple[str, ...]
+    guesses: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def table_layout(path: Path) -> TableLayout:
+    """Describe a CSV or TSV file, plain or gzip, by its beginning.
+
+    Raises:
+        InputError: the file is missing, a directory, or compressed in another way.
+    """
+    with open_bytes(path) as file:
+        head = file.read(_LOOKED_AT)
+    guesses = []
+    encoding = encoding_of(head)
+    if encoding == WINDOWS_1252:
+        guesses.append("its beginning is not UTF-8: such lines are read as Windows-1252")
+    elif (codec := detect_utf16(head)) is not None and codec != "utf-16":
+        guesses.append(describe_utf16(head))
+    first = next((line for line in read_head(path).split("\n") if line.strip()), "").rstrip("\r")
+    delimiter = guess_delimiter(first)
+    record = next(parse_records([(1, first)], delimiter, keep_blank=True))
+    columns = tuple(restore_cell(field).strip() for field in record.fields)
+    if (guess := delimiter_guess(path, delimiter, columns)) is not None:
+        guesses.append(guess)
+    return TableLayout(encoding, delimiter, columns, tuple(guesses))
+
+
+def delimiter_guess(path: Path, delimiter: str, header: Sequence[str]) -> str | None:
+    """Say that fields are separated in another way than the ending of the file's name says, or ``None``.
+
+    A single column has nothing that separates it from others.
+    """
+    usual = _USUAL_DELIMITERS.get(Path(path.name.lower().removesuffix(".gz")).suffix)
+    if usual in (None, delimiter) or len(header) < 2:
+        return None
+    return (
+        f"its first line tells that fields are separated by {DELIMITER_NAMES[delimiter]}, not by "
+        f"{DELIMITER_NAMES[usual]} as its name says: so it is read"
+    )
+
+
+def say_delimiter(path: Path, delimiter: str, header: Sequence[str]) -> None:
+    """Warn where fields are separated in another way than the ending of the file's name says."""
+    if (guess := delimiter_guess(path, delimiter, header)) is not None:
+        warnings.warn(f"{path}: {guess}", stacklevel=2)
+
+
+SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
+    "mention": ("mention", "surface", "surface_form", "query", "term", "phrase", "name", "text"),
+    "concept_id": ("concept_id", "concept_ids", "gold", "gold_id", "gold_ids"),
+    "document": ("document", "document_id", "doc", "doc_id", "docid", "pmid", "pubmed_id"),
+    "start": ("start", "start_offset", "begin"),
+    "end": ("end", "end_offset", "stop"),
+    "type": ("type", "semantic_type", "entity_type", "category"),
+    "language": ("language", "lang"),
+    "context": ("context", "sentence", "passage", "text"),
+    "mention_id": ("mention_id", "source_code", "sourcecode"),
+}
+"""nymlink's columns and their spellings in files, the likeliest first; case, blanks and hyphens do not matter."""
+
+_OTHER_IDS: Final = ("id", "ids", "code", "codes", "curie", "curies", "cui", "cuis")
+_ID_ENDINGS: Final = ("_id", "_ids", "_code", "_curie", "_cui")
+
+
+def normalise_header(header: str) -> str:
+    """Write a header in the form of :data:`SPELLINGS`."""
+    return header.strip().casefold().replace(" ", "_").replace("-", "_")
+
+
+def is_mention(header: str) -> bool:
+    """Whether a header is a common spelling of the mention column."""
+    return normalise_header(header) in SPELLINGS["mention"]
+
+
+def are_mentions(headers: Sequence[str]) -> bool:
+    """Whether headers are those of mentions in texts: with a mention, where it starts and where it ends.
+
+    A column called "text" may hold whole texts, and is no mention here.
+    """
+    names = set(map(normalise_header, headers)) - {"text"}
+    return all(not names.isdisjoint(SPELLINGS[column]) for column in ("mention", "start", "end"))
+
+
+def likely_mention(headers: Sequence[str]) -> str:
+    """Guess the mention column: the first header with a common spelling, else the first without ids."""
+    known = filter(is_mention, headers)
+    others = (header for header in headers if header.strip() and not _may_be_id(header))
+    return next(chain(known, others), headers[0])
+
+
+def find_columns(headers: Sequence[str], *, wanted: Mapping[str, str], path: Path, line: int) -> dict[str, str]:
+    """Find nymlink's columns among a file's headers.
+
+    Args:
+        headers: the file's headers.
+        wanted: column → header, for columns that the caller names; a header the file lacks is ignored.
+        path: the file, for error messages.
+        line: the line of the headers, for error messages.
+
+    Returns:
+        Column → header, for the columns found.
+
+    Raises:
+        InputError: ``wanted`` names an unknown column, or several columns could hold the gold ids.
+    """
+    unknown = [column for column in wanted if column not in SPELLINGS]
+    if unknown:
+        known = ", ".join(SPELLINGS)
+        raise InputError(
+            f"unknown column {unknown[0]!r} in the options: the columns of a mention table are {known}", path=path
+        )
+    columns = {column: header for column, header in wanted.items() if header in headers}
+    for column, spellings in SPELLINGS.items():
+        if column not in wanted:
+            free = [
+                header
+                for header in headers
+                if normalise_header(header) in spellings and header not in columns.values()
+            ]
+            if free:
+                columns[column] = min(free, key=lambda header: spellings.index(normalise_header(header)))
+    if "concept_id" not in wanted and "concept_id" not in columns:
+        candidates = [header for header in headers if _may_be_id(header) and header not in columns.values()]
+        if len(candidates) > 1:
+            raise InputError(
+                f"several columns could hold the gold ids ({', '.join(candidates)}): "
+                f"name one of them as 'concept_id' (--map-column concept_id=…)",
+                path=path,
+                line=line,
+            )
+        if candidates:
+            columns["concept_id"] = candidates[0]
+    return columns
+
+
+def _may_be_id(header: str) -> bool:
+    name = normalise_header(header)
+    is_known = any(name in spellings for spellings in SPELLINGS.values())
+    return not is_known and (name in _OTHER_IDS or name.endswith(_ID_ENDINGS))
+
 
 MentionRows = Iterator[tuple[int, Mapping[str, str], Mapping[str, Any]]]
 """For each row: its line, or its number in a file without lines; nymlink's column → header; header → value."""

@@ -4,6 +4,9 @@ Columns are recognised by common headers, or named by the caller. Several gold i
 ``;``. The rows of a document are grouped, wherever they are; a row without a document becomes a document of its
 own, ``<file>:<line>``. MedMentions' ``pmid<TAB>mention<TAB>CUI`` is recognised without a header. JSON objects may
 have different keys; the first objects decide which keys are read.
+
+Text that looks like another format (XML, JSON, standoff annotations, an ontology …) is read only where the caller
+names this one.
 """
 
 from __future__ import annotations
@@ -17,17 +20,21 @@ from typing import Final
 from nymlink.core.delimited import guess_delimiter, parse_records, restore_cell
 from nymlink.core.errors import InputError
 from nymlink.core.files import read_head, read_lines
-from nymlink.core.formats import Format
+from nymlink.core.json_files import read_json_objects
 from nymlink.core.problems import Problems
-from nymlink.core.structured.json_lines import read_json_objects
+from nymlink.core.registry import Format
 from nymlink.corpus.foreign_formats import describe_format
-from nymlink.corpus.model import Document
-from nymlink.corpus.options import CorpusOptions
+from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.readers import CorpusFormat
-from nymlink.corpus.readers.columns import is_mention
-from nymlink.corpus.readers.common import first_lines, most_match, require_documents
-from nymlink.corpus.readers.tables.layout import say_delimiter
-from nymlink.corpus.readers.tables.mention_rows import MentionRows, header_columns, object_rows, row_documents
+from nymlink.corpus.readers.common import CorpusOptions, first_lines, most_match, require_documents, source_name
+from nymlink.corpus.readers.tables.mention_rows import (
+    MentionRows,
+    header_columns,
+    is_mention,
+    object_rows,
+    row_documents,
+    say_delimiter,
+)
 
 _JSON: Final = re.compile(r'\s*\{\s*"')
 _MEDMENTIONS: Final = re.compile(r"[0-9]{1,9}\t[^\t]+\tC[0-9]{7}\s*$")
@@ -35,7 +42,7 @@ _MEDMENTIONS_COLUMNS: Final = {"document": "1", "mention": "2", "concept_id": "3
 _SUFFIXES: Final = (".csv", ".tsv", ".jsonl", ".ndjson")
 
 
-def _recognises(path: Path, head: str) -> bool:
+def _recognises_table(path: Path, head: str) -> bool:
     lines = first_lines(head)
     header = _header(lines[0]) if lines else []
     if any(map(is_mention, header)):
@@ -56,7 +63,7 @@ def _header(line: str) -> list[str]:
     return [cell.strip().strip('"') for cell in line.split(guess_delimiter(line))]
 
 
-def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:
+def _read_table(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:
     documents = row_documents(_rows(path, options.columns, problems), path, options, problems)
     return require_documents(documents, path=path, problems=problems)
 
@@ -93,11 +100,38 @@ def _delimited_rows(path: Path, wanted: Mapping[str, str], problems: Problems) -
         yield row.line, columns, dict(zip(header, map(restore_cell, row.fields), strict=True))
 
 
-FORMAT: Final[CorpusFormat] = Format(
+TABLE: Final[CorpusFormat] = Format(
     name="table",
     description="a CSV, TSV or JSON-lines table, one mention a row",
-    recognises=_recognises,
-    read=_read,
+    recognises=_recognises_table,
+    read=_read_table,
     options=frozenset({"columns"}),
     priority=20,
+)
+
+
+def _recognises(_: Path, head: str) -> bool:
+    return bool(first_lines(head)) and describe_format(head) is None
+
+
+def _read(path: Path, *, options: CorpusOptions, problems: Problems) -> Iterator[Document]:  # noqa: ARG001
+    return require_documents(_documents(path, problems), path=path, problems=problems)
+
+
+def _documents(path: Path, problems: Problems) -> Iterator[Document]:
+    name = source_name(path)
+    for number, line in read_lines(path, problems):
+        if "\0" in line:
+            problems.reject(path, number, "contains a NUL character: this is not text")
+        elif line.strip():
+            # One document per mention, so that its id gives the line.
+            yield Document(f"{name}:{number}", mentions=(Mention(line.strip()),))
+
+
+LINES: Final[CorpusFormat] = Format(
+    name="lines",
+    description="plain text, one mention a line, no gold ids",
+    recognises=_recognises,
+    read=_read,
+    priority=1000,
 )

@@ -1,4 +1,7 @@
-"""Reader of Usagi's review files: a mention for each source code, with the targets of an approved mapping as gold.
+"""The columns of Usagi's review file: what its reader and its writer share.
+
+Usagi (https://github.com/OHDSI/Usagi) maps codes of a source to standard concepts of OMOP. Its file has a row for
+each code and target, the rows of a code one after the other; concept 0 is none.
 
 What no one has approved is a suggestion, and no gold.
 """
@@ -14,14 +17,43 @@ from typing import Final
 from nymlink.core.delimited import guess_delimiter, parse_records, restore_cell
 from nymlink.core.errors import InputError
 from nymlink.core.files import read_lines
-from nymlink.core.formats import Format
 from nymlink.core.problems import Problems
-from nymlink.corpus.distinct_ids import distinct_documents
+from nymlink.core.registry import Format
 from nymlink.corpus.model import Document, Mention
-from nymlink.corpus.options import CorpusOptions
 from nymlink.corpus.readers import CorpusFormat
-from nymlink.corpus.readers.common import first_lines, require_documents, source_name
-from nymlink.corpus.usagi import NO_CONCEPT, OMOP
+from nymlink.corpus.readers.common import (
+    CorpusOptions,
+    distinct_documents,
+    first_lines,
+    require_documents,
+    source_name,
+)
+
+BEFORE: Final = ("sourceCode", "sourceName", "sourceFrequency", "sourceAutoAssignedConceptIds")
+"""Columns before those of the user."""
+ADDITIONAL: Final = "ADD_INFO:"
+"""Prefix of columns of the user."""
+AFTER: Final = (
+    "matchScore",
+    "mappingStatus",
+    "equivalence",
+    "statusSetBy",
+    "statusSetOn",
+    "conceptId",
+    "conceptName",
+    "domainId",
+    "mappingType",
+    "comment",
+    "createdBy",
+    "createdOn",
+    "assignedReviewer",
+)
+"""Columns after those of the user."""
+
+NO_CONCEPT: Final = "0"
+OMOP: Final = "OMOP:"
+"""Prefix of the ids of OMOP concepts in an index."""
+
 
 _NEEDED: Final = ("sourceCode", "sourceName", "mappingStatus", "conceptId")
 _APPROVED: Final = "APPROVED"

@@ -1,17 +1,24 @@
-"""Parse RDF/XML element by element into statements. Source: https://www.w3.org/TR/rdf-syntax-grammar/."""
+"""OWL in RDF/XML.
+
+A file that is not well-formed is an error, since parsing cannot resume; a class without an id is left out.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from nymlink.core.errors import InputError
 from nymlink.core.problems import Problems
-from nymlink.core.structured.xml_parser import NotWellFormedError, XmlParser
-from nymlink.vocabulary.readers.obo.oboinowl import SKOS
-from nymlink.vocabulary.readers.owl.iris import CLASSES, RDF, RDFS
-from nymlink.vocabulary.readers.owl.statements import Statements, Value, resolve_iri
+from nymlink.core.registry import Format
+from nymlink.core.xml_files import NotWellFormedError, XmlParser
+from nymlink.vocabulary.model import ReadOptions
+from nymlink.vocabulary.readers import VocabularyFormat
+from nymlink.vocabulary.readers.oboinowl import SKOS
+from nymlink.vocabulary.readers.owl.statements import CLASSES, RDF, RDFS, Statements, Value, resolve_iri
+from nymlink.vocabulary.tables import Tables
 
 _XML: Final = "http://www.w3.org/XML/1998/namespace"
 # Ontology editors declare short names of namespaces as entities.
@@ -179,3 +186,23 @@ def parse_rdf_xml(path: Path, problems: Problems) -> Statements:
     except NotWellFormedError as error:
         raise InputError(f"malformed XML ({error}): fetch it again", path=path, line=error.line) from error
     return handler.statements
+
+
+_SIGN: Final = re.compile(r"<(?:!DOCTYPE\s+)?(?:[\w.-]+:)?RDF[\s>]")
+
+
+def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
+    return _SIGN.search(head) is not None
+
+
+def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
+    tables = parse_rdf_xml(path, problems).tables(options)
+    if tables is None:
+        raise InputError("no class or SKOS concept in the file has a name", path=path)
+    return tables
+
+
+FORMAT: Final[VocabularyFormat] = Format(
+    name="owl", description="OWL or SKOS in RDF/XML", recognises=_recognises, read=_read
+)
+"""OWL and SKOS in RDF/XML."""

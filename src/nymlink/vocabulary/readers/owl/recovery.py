@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from nymlink.core.files import read_text_blocks
 from nymlink.core.problems import Problems
-from nymlink.core.structured.text_blocks import read_text_blocks
 
 _MAX_UNIT: Final = 1 << 22
 MAX_DEPTH: Final = 64
@@ -109,7 +109,7 @@ def read_units(path: Path, problems: Problems, grammar: Grammar, parse: Callable
         parse: parses the tokens of one unit. Raises :class:`IncompleteError` or :class:`MalformedError`.
 
     Raises:
-        InputError: see :func:`nymlink.core.structured.text_blocks.read_text_blocks`.
+        InputError: see :func:`nymlink.core.files.read_text_blocks`.
     """
     window = _Window(read_text_blocks(path, problems))
     while window.has_more():

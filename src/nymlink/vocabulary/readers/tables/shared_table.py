@@ -22,14 +22,12 @@ from pyarrow import csv
 
 from nymlink.core.errors import InputError
 from nymlink.core.files import open_bytes, read_lines
-from nymlink.core.formats import Format
 from nymlink.core.language_codes import normalise_language
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.model import KINDS
-from nymlink.vocabulary.options import ReadOptions
+from nymlink.core.registry import Format
+from nymlink.vocabulary.model import KINDS, ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
-from nymlink.vocabulary.readers.columns.arrow_memory import copy_to_arrow
-from nymlink.vocabulary.readers.columns.name_rows import ROWS, tables_from_rows
+from nymlink.vocabulary.readers.columns import ROWS, copy_to_arrow, tables_from_rows
 from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.tables import Tables
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from nymlink.core.formats import Format
 from nymlink.core.problems import Problems
+from nymlink.core.registry import Format
 from nymlink.vocabulary.mappings import REQUIRED, parse_header, read_mappings
-from nymlink.vocabulary.options import ReadOptions
+from nymlink.vocabulary.model import ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.tables import TableBuilder, Tables

@@ -17,10 +17,9 @@ from typing import Final
 from nymlink.core.delimited import Record, list_headers, parse_records
 from nymlink.core.errors import InputError
 from nymlink.core.files import read_lines
-from nymlink.core.formats import Format
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.model import KINDS
-from nymlink.vocabulary.options import ReadOptions
+from nymlink.core.registry import Format
+from nymlink.vocabulary.model import KINDS, ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
 from nymlink.vocabulary.readers.language_filter import LanguageFilter
 from nymlink.vocabulary.readers.tables.layout import Layout, check_layout, find_layout

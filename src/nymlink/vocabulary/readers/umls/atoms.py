@@ -1,7 +1,8 @@
-"""Read MRCONSO: the selected rows ("atoms" in UMLS), as columns of numbers and two of text."""
+"""Atoms of the UMLS."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -11,15 +12,45 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nymlink.core.errors import InputError
+from nymlink.core.language_codes import normalise_language
 from nymlink.core.problems import Problems
 from nymlink.core.store.arrays import Array
-from nymlink.vocabulary.model import KINDS
-from nymlink.vocabulary.options import ReadOptions
-from nymlink.vocabulary.readers.columns.groups import Numbering, map_distinct
+from nymlink.vocabulary.model import KINDS, ReadOptions
+from nymlink.vocabulary.readers.columns import Numbering, map_distinct
 from nymlink.vocabulary.readers.language_filter import LanguageFilter
-from nymlink.vocabulary.readers.umls.blocks import read_rrf
-from nymlink.vocabulary.readers.umls.codes import kind, language, prefix
-from nymlink.vocabulary.readers.umls.release import Release
+from nymlink.vocabulary.readers.umls.release import Release, read_rrf
+
+# "Abbreviations Used in Data Elements", TTY. Fully specified drugs (SBD …) are named by their brand.
+_ABBREVIATIONS: Final = frozenset({"AA", "AB", "ACR", "MTH_ACR", "OA", "RAB", "VAB"})
+_TRADENAMES: Final = frozenset({"BD", "BN", "BPCK", "BR", "FB", "FBD", "SBD", "SBDC", "SBDF", "SBDFP", "SBDG"})
+
+# Prefixes as other vocabularies write them; a translation (MSHSPA) has the codes of its original (MSH).
+_PREFIXES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
+    (re.compile(r"MSH([A-Z]{3})?"), "MESH"),
+    (re.compile(r"MDR([A-Z]{3})?"), "MEDDRA"),
+    (re.compile(r"LNC(-[A-Z]{2}-[A-Z]{2})?"), "LOINC"),
+    (re.compile(r"NCI"), "NCIT"),
+    (re.compile(r"NCBI"), "NCBITaxon"),
+    (re.compile(r"HPO"), "HP"),
+)
+
+
+def language(lat: str, *, default: str) -> str:
+    """Map a value of LAT to BCP 47: ``default`` where it is empty, lower-cased where it is no language code."""
+    return normalise_language(lat) or lat.lower() or default
+
+
+def kind(tty: str) -> str:
+    """Map a term type to a kind of name."""
+    if tty in _ABBREVIATIONS:
+        return "abbreviation"
+    return "tradename" if tty in _TRADENAMES else "exact"
+
+
+def prefix(sab: str) -> str:
+    """Map a source abbreviation to the CURIE prefix of its codes."""
+    return next((name for pattern, name in _PREFIXES if pattern.fullmatch(sab)), sab)
+
 
 SUPPRESSED: Final = frozenset({"O", "E", "Y"})
 

@@ -1,18 +1,21 @@
-"""Find the files of an RRF release, their parts and the order of their columns."""
+"""The files of a UMLS release, block by block."""
 
 from __future__ import annotations
 
 import re
 import string
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Final
 
+import pyarrow as pa
+
 from nymlink.core.errors import InputError
-from nymlink.core.files import read_lines
+from nymlink.core.files import MAX_LINE, open_bytes, read_lines
 from nymlink.core.problems import Problems
+from nymlink.vocabulary.readers.columns import CODE, TEXT, Block, RowFormat, read_blocks, read_columns
 
 # UMLS Reference Manual, chapter 3 (https://www.ncbi.nlm.nih.gov/books/NBK9685/).
 _STANDARD_ORDER: Final[Mapping[str, str]] = {
@@ -108,3 +111,52 @@ def _columns(folder: Path, problems: Problems) -> dict[str, tuple[str, ...]]:
                     f"the columns stated for {name} lack or repeat some; read in the standard order",
                 )
     return columns
+
+
+def read_rrf(
+    release: Release,
+    name: str,
+    *,
+    strings: Sequence[str],
+    codes: Sequence[str] = (),
+    required: Sequence[str],
+    problems: Problems,
+) -> Iterator[pa.Table]:
+    """Yield the good rows of a file, some hundred thousand at a time.
+
+    Args:
+        release: its release; a missing file yields nothing.
+        name: file name without ending, for example ``MRSTY``.
+        strings: columns wanted as strings.
+        codes: columns wanted dictionary-encoded, because they hold few distinct values.
+        required: columns that may not be blank.
+        problems: receives each row that is rejected or repaired, with its line number.
+
+    Raises:
+        InputError: see :func:`nymlink.core.files.open_bytes`.
+    """
+    wanted = dict.fromkeys(strings, TEXT) | dict.fromkeys(codes, CODE)
+    layout = RowFormat(release.columns[name], wanted, required, delimiter="|", is_closed=True)
+    return read_columns(_blocks(release.parts.get(name, ()), problems), layout, problems)
+
+
+def _blocks(parts: Sequence[Path], problems: Problems) -> Iterator[Block]:
+    """Cut a file into whole lines; a line that continues in the next part belongs to the part it starts in."""
+    carried: Block | None = None
+    for part in parts:
+        with open_bytes(part) as file:
+            for block in read_blocks(file, part, problems):
+                if carried is not None:
+                    head, line_feed, rest = block.data.partition(b"\n")
+                    kept = head if len(carried.data) <= MAX_LINE else b""
+                    carried = Block(carried.path, carried.line, carried.data + kept + line_feed)
+                    if not line_feed:
+                        continue
+                    yield carried
+                    carried, block = None, Block(part, 2, rest)
+                if block.data.endswith(b"\n"):
+                    yield block
+                elif block.data:
+                    carried = block
+    if carried is not None:
+        yield carried

@@ -1,4 +1,4 @@
-"""UMLS Metathesaurus, Rich Release Format: a folder of ``MR*.RRF`` files.
+"""The UMLS: its concepts, with types, definitions and relations.
 
 Read column by column with Arrow, not row by row in Python: MRCONSO has some 15 million rows. File layout: UMLS
 Reference Manual, chapter 3 (https://www.ncbi.nlm.nih.gov/books/NBK9685/). Only MRCONSO is required; MRSTY, MRDEF,
@@ -8,20 +8,175 @@ MRREL, MRCUI, MRSAB and MRFILES are read where they are present.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from nymlink.core.formats import Format
 from nymlink.core.problems import Problems
-from nymlink.vocabulary.options import ReadOptions
+from nymlink.core.registry import Format
+from nymlink.core.store.arrays import Array, Ints
+from nymlink.vocabulary.model import KINDS, ReadOptions
 from nymlink.vocabulary.readers import VocabularyFormat
-from nymlink.vocabulary.readers.umls.atoms import read_atoms
-from nymlink.vocabulary.readers.umls.concept_attributes import ConceptAttributes
-from nymlink.vocabulary.readers.umls.names import names, xrefs
-from nymlink.vocabulary.readers.umls.release import has_release, open_release
-from nymlink.vocabulary.tables import CONCEPT_SCHEMA, Tables
+from nymlink.vocabulary.readers.columns import Numbering, distinct_pairs, group_lists, map_distinct
+from nymlink.vocabulary.readers.umls.atoms import SUPPRESSED, read_atoms
+from nymlink.vocabulary.readers.umls.names import InheritedNames, names, xrefs
+from nymlink.vocabulary.readers.umls.release import Release, has_release, open_release, read_rrf
+from nymlink.vocabulary.tables import CONCEPT_SCHEMA, REDIRECT_SCHEMA, Tables
+
+_FIRST_DEFINERS: Final = ("MSH", "NCI")
+_RELEASE: Final = re.compile(r"\d{4}[A-Z]{2}")
+
+# Relations of (CUI1, CUI2) in a row of MRREL. "REL is the relationship of the second concept to the first", and
+# RELA reads "CUI2 RELA CUI1".
+_NOTHING, _PARENT_IS_2, _PARENT_IS_1, _BRAND_IS_2, _BRAND_IS_1 = range(5)
+_REL: Final = {"PAR": _PARENT_IS_2, "CHD": _PARENT_IS_1}
+_RELA: Final = {
+    "inverse_isa": _PARENT_IS_2,
+    "isa": _PARENT_IS_1,
+    "tradename_of": _BRAND_IS_2,
+    "has_tradename": _BRAND_IS_1,
+}
+
+
+class ConceptAttributes:
+    """Attributes of concepts from the RRF files other than MRCONSO; a missing file gives none.
+
+    Args:
+        release: the release.
+        ids: concept ids; attributes of other concepts are passed over.
+        options: ``sources`` and ``suppressed`` apply to definitions and relations as for names.
+        problems: receives broken rows.
+    """
+
+    def __init__(self, release: Release, ids: pa.StringArray, options: ReadOptions, problems: Problems) -> None:
+        self._release, self._ids, self._options, self._problems = release, ids, options, problems
+
+    def semantic_types(self) -> pa.ListArray:
+        """Read MRSTY: one list of type names for each concept."""
+        types, cuis, codes = Numbering(), _no_strings(), [np.array([], np.int32)]
+        for block in self._read("MRSTY", strings=("CUI",), codes=("STY",), required=("CUI", "STY")):
+            cuis.extend(block["CUI"].chunks)
+            codes.append(map_distinct(block["STY"], types.__getitem__, np.int32))
+        concept, known = self._places(cuis)
+        owner, value = distinct_pairs(concept, np.concatenate(codes)[known])
+        return group_lists(owner, pa.array(types, pa.string()).take(pa.array(value)), len(self._ids))
+
+    def definitions(self) -> pa.Array:
+        """Read MRDEF: one definition or null for each concept; MeSH's, else NCI's, else the first."""
+        cuis, texts, ranks = _no_strings(), _no_strings(), [np.array([], np.int8)]
+        order = {source: rank for rank, source in enumerate(_FIRST_DEFINERS)}
+        for block in self._read(
+            "MRDEF", strings=("CUI", "DEF"), codes=("SAB", "SUPPRESS"), required=("CUI", "DEF")
+        ):
+            block = self._selected(block)
+            if len(block):
+                cuis.extend(block["CUI"].chunks)
+                texts.extend(block["DEF"].chunks)
+                ranks.append(map_distinct(block["SAB"], lambda sab: order.get(sab, len(order)), np.int8))
+        concept, known = self._places(cuis)
+        best = np.lexsort((np.concatenate(ranks)[known], concept))
+        concepts, first = np.unique(concept[best], return_index=True)
+        chosen = np.full(len(self._ids), -1)
+        chosen[concepts] = known[best[first]]
+        text = pa.chunked_array(texts).combine_chunks()
+        return pc.utf8_trim_whitespace(text.take(pa.array(chosen, mask=chosen < 0)))
+
+    def relations(self) -> tuple[pa.ListArray, InheritedNames]:
+        """Read MRREL: one list of parents for each concept, and the names that drugs inherit from each other.
+
+        A generic drug inherits the names of its brands as ``tradename``; a brand those of its generic drug as
+        ``related``, since a generic name is not a trade name.
+        """
+        first, second, relations = _no_strings(), _no_strings(), [np.array([], np.int8)]
+        for block in self._read(
+            "MRREL", strings=("CUI1", "CUI2"), codes=("REL", "RELA", "SAB", "SUPPRESS"), required=("CUI1", "CUI2")
+        ):
+            by_rela = map_distinct(block["RELA"], lambda rela: _RELA.get(rela, _NOTHING), np.int8)
+            by_rel = map_distinct(block["REL"], lambda rel: _REL.get(rel, _NOTHING), np.int8)
+            relation = np.where((by_rel == _NOTHING) | (by_rela >= _BRAND_IS_2), by_rela, by_rel)
+            block = self._selected(block.append_column("relations", pa.array(relation)))
+            block = block.filter(pc.not_equal(block["relations"], pa.scalar(_NOTHING, pa.int8())))
+            first.extend(block["CUI1"].chunks)
+            second.extend(block["CUI2"].chunks)
+            relations.append(block["relations"].to_numpy())
+        all_relations = np.concatenate(relations)
+        # One look-up for both columns: it builds a table of all ids each time.
+        place, _ = self._all_places(first + second)
+        subject, object_ = place[: len(all_relations)], place[len(all_relations) :]
+        usable = (subject >= 0) & (object_ >= 0) & (subject != object_)
+        subject, object_, all_relations = subject[usable], object_[usable], all_relations[usable]
+        is_reversed = (all_relations == _PARENT_IS_1) | (all_relations == _BRAND_IS_1)
+        subject, object_ = np.where(is_reversed, object_, subject), np.where(is_reversed, subject, object_)
+        is_parent = all_relations < _BRAND_IS_2
+        child, parent = distinct_pairs(subject[is_parent], object_[is_parent])
+        parents = group_lists(child, self._ids.take(pa.array(parent)), len(self._ids))
+        return parents, _inherited(subject[~is_parent], object_[~is_parent])
+
+    def redirects(self) -> pa.Table:
+        """Read MRCUI: retired ids that are synonymous (REL ``SY``) with a concept kept here."""
+        old, new = _no_strings(), _no_strings()
+        for block in self._read("MRCUI", strings=("CUI1", "CUI2"), codes=("REL",), required=("CUI1",)):
+            block = block.filter(pa.array(map_distinct(block["REL"], "SY".__eq__, bool)))
+            old.extend(block["CUI1"].chunks)
+            new.extend(block["CUI2"].chunks)
+        table = pa.table({"old": pa.chunked_array(old), "new": pa.chunked_array(new)}, schema=REDIRECT_SCHEMA)
+        live, retired = pc.is_in(table["new"], self._ids), pc.invert(pc.is_in(table["old"], self._ids))
+        return table.filter(pc.and_(live, retired)).group_by(["old", "new"], use_threads=False).aggregate([])
+
+    def version(self) -> str | None:
+        """Read MRSAB: the newest release (``2020AA``) that added a current source; every release adds one."""
+        releases = [
+            release
+            for block in self._read("MRSAB", strings=("IMETA", "CURVER"), required=())
+            for release in block.filter(pc.equal(block["CURVER"], pa.scalar("Y")))["IMETA"].to_pylist()
+            if _RELEASE.fullmatch(release)
+        ]
+        return max(releases, default=None)
+
+    def _read(
+        self, name: str, *, strings: tuple[str, ...], codes: tuple[str, ...] = (), required: tuple[str, ...]
+    ) -> Iterator[pa.Table]:
+        return read_rrf(
+            self._release, name, strings=strings, codes=codes, required=required, problems=self._problems
+        )
+
+    def _selected(self, block: pa.Table) -> pa.Table:
+        keep = np.ones(len(block), bool)
+        if not self._options.suppressed:
+            keep &= map_distinct(block["SUPPRESS"], lambda flag: flag not in SUPPRESSED, bool)
+        if self._options.sources is not None:
+            keep &= map_distinct(block["SAB"], self._options.sources.__contains__, bool)
+        return block if keep.all() else block.filter(pa.array(keep))
+
+    def _all_places(self, cuis: list[pa.Array]) -> tuple[Array, Ints]:
+        """Look up the concept of each row, -1 where the id is unknown, and the rows whose id is known."""
+        place = pc.index_in(pa.chunked_array(cuis), self._ids).combine_chunks().fill_null(-1).to_numpy()
+        return place, np.flatnonzero(place >= 0)
+
+    def _places(self, cuis: list[pa.Array]) -> tuple[Array, Ints]:
+        """Look up the concepts of the rows whose id is known, and these rows."""
+        place, known = self._all_places(cuis)
+        return place[known], known
+
+
+def _no_strings() -> list[pa.Array]:
+    """Start a list of chunks of strings; its empty chunk makes it a valid column where a file is missing."""
+    return [pa.array([], pa.string())]
+
+
+def _inherited(generic: Ints, brand: Ints) -> InheritedNames:
+    of_brands, of_generics = distinct_pairs(generic, brand), distinct_pairs(brand, generic)
+    tradename, related = KINDS.index("tradename"), KINDS.index("related")
+    return InheritedNames(
+        heir=np.concatenate([of_brands[0], of_generics[0]]),
+        origin=np.concatenate([of_brands[1], of_generics[1]]),
+        kind=np.repeat([tradename, related], len(of_brands[0])),
+    )
+
 
 _LICENCE: Final = "UMLS Metathesaurus License"
 _ROW: Final = re.compile(r"C\d{7}\|[A-Z]{3}\|([^|\n]*\|){16}\r?(\n|$)")

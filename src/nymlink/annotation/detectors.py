@@ -1,0 +1,83 @@
+"""Detectors of mentions from other packages, and what they find."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Protocol
+
+from nymlink.core.errors import UnknownNameError
+from nymlink.core.registry import Registry
+from nymlink.core.store.arrays import Bools
+from nymlink.corpus.model import Document, Mention
+from nymlink.linking.linker import Linker
+from nymlink.linking.model import Link
+
+
+class Detector(Protocol):
+    """Finds mentions in texts, without saying what they mean."""
+
+    def detect(self, texts: Sequence[str]) -> list[tuple[Mention, ...]]:
+        """List the mentions of each text, with their offsets, in order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class DetectedFinder:
+    """Links the mentions of a detector; without one, those that documents come with.
+
+    Attributes:
+        linker: links the mentions.
+        detector: finds them; ``None`` for those of the documents.
+        min_confidence: links of less confidence are NIL.
+        concepts: bool (C): links to other concepts are NIL; ``None`` for none.
+    """
+
+    linker: Linker
+    detector: Detector | None
+    min_confidence: float
+    concepts: Bools | None = None
+
+    def find(self, documents: Sequence[Document]) -> list[list[Link]]:
+        """List the links of each document, in the order of their mentions."""
+        if self.detector is not None:
+            detected = self.detector.detect([document.text for document in documents])
+            documents = [
+                replace(document, mentions=mentions)
+                for document, mentions in zip(documents, detected, strict=True)
+            ]
+        return [list(map(self._checked, links)) for links in self.linker.link_documents(documents)]
+
+    def _checked(self, link: Link) -> Link:
+        """Take a link that is not sure enough, or to a concept that is not looked for, to be NIL."""
+        return link if self.is_wanted(link) else replace(link, nil=True)
+
+    def is_wanted(self, link: Link) -> bool:
+        """Whether a link is sure enough, and to a concept that is looked for."""
+        if link.confidence is not None and link.confidence < self.min_confidence:
+            return False
+        if self.concepts is None:
+            return True
+        rows = (self.linker.index.vocabulary.row(part.best.concept_id) for part in link.singles if part.best)
+        return all(row is None or self.concepts[row] for row in rows)
+
+
+OpenDetector = Callable[[str], Detector]
+"""A function that opens a detector, given what follows the colon of its name."""
+
+DETECTORS: Final[Registry[OpenDetector]] = Registry("nymlink.detectors", noun="detector")
+
+
+def open_detector(name: str) -> Detector:
+    """Open a detector: ``spacy:NAME``, a pipeline or its folder; ``hf:NAME``, a token-classification model.
+
+    Raises:
+        UnknownNameError: there is no such kind of detector.
+        InputError: the model cannot be loaded.
+        MissingExtraError: its package is not installed.
+    """
+    kind, _, model = name.partition(":")
+    if kind not in DETECTORS.names() or not model:
+        known = " and ".join(f"{known}:NAME" for known in DETECTORS.names())
+        raise UnknownNameError(f"no detector {name!r}: there are dictionary, given, {known}")
+    return DETECTORS.get(kind)(model)

@@ -1,0 +1,142 @@
+"""The lexicon of a matcher: what it knows of the words of a vocabulary, and of those that are none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar, Final
+
+import pyarrow as pa
+import xxhash
+
+from nymlink.annotation.tokens import Kind, Word
+from nymlink.annotation.word_classes import WordRules, without_accents
+from nymlink.index.entries.sorted_texts import map_texts, save_texts
+
+_MOST: Final = 1 << 17
+"""Words of texts that are remembered; beyond that they are looked up anew."""
+
+AND: Final = "&"
+"""Stands in names for "and" and the like."""
+
+
+@dataclass(slots=True)
+class Lexicon:
+    """The words of a vocabulary by their lemmas.
+
+    Attributes:
+        rules: of the language.
+        lemmas: large_string (L): lemmas of words that names have.
+        forms: large_string (L): the lemma that stands for the class of derived forms of each.
+        senses: large_string (L): the lemma that stands for the words that may stand for each.
+    """
+
+    FILES: ClassVar = ("lemmas.arrow", "forms.arrow", "senses.arrow")
+
+    rules: WordRules
+    lemmas: pa.LargeStringArray
+    forms: pa.LargeStringArray
+    senses: pa.LargeStringArray
+    conjunction: Word = field(init=False)
+    _classes: Mapping[str, tuple[str, str]] = field(init=False)
+    _by_root: Mapping[str, str] = field(init=False)
+    _found: dict[str, Word] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        lemmas, forms, senses = (texts.to_pylist() for texts in (self.lemmas, self.forms, self.senses))
+        self._classes = {lemma: (form, sense) for lemma, form, sense in zip(lemmas, forms, senses, strict=True)}
+        self._by_root = {self.rules.root(lemma): lemma for lemma in reversed(lemmas)}
+        self.conjunction = Word(
+            Kind.CONJUNCTION, AND, AND, _key("exact", AND), _key("form", AND), _key("sense", AND)
+        )
+
+    @classmethod
+    def of(
+        cls, rules: WordRules, lemmas: Iterable[str], forms: Mapping[str, str], senses: Mapping[str, str]
+    ) -> Lexicon:
+        """Make a lexicon of lemmas and their classes."""
+        ordered = sorted(lemmas)
+        return cls(
+            rules,
+            pa.array(ordered, pa.large_string()),
+            pa.array([forms[lemma] for lemma in ordered], pa.large_string()),
+            pa.array([senses[lemma] for lemma in ordered], pa.large_string()),
+        )
+
+    def find(self, surface: str) -> Word:
+        """Look up what is known of a word, as it is written."""
+        try:
+            return self._found[surface]
+        except KeyError:
+            word = self._look_up(surface)
+            if len(self._found) >= _MOST:
+                self._found.clear()
+            self._found[surface] = word
+            return word
+
+    def _look_up(self, surface: str) -> Word:
+        text = without_accents(surface.lower())
+        # "A" and "S" in capitals are letters ("type A", "protein S"): the article that begins a sentence begins no
+        # name, and what is left of a genitive is looked up in small letters.
+        kind = Kind.WORD if surface in ("A", "S") else self.rules.kind(text)
+        if kind == Kind.CONJUNCTION:
+            return self.conjunction
+        if kind != Kind.WORD:
+            return Word(kind, text)
+        lemma = self.rules.lemma(text)
+        exact = _key("exact", self.rules.same(lemma)) if lemma in self._classes else 0
+        form = sense = 0
+        if (derived := lemma if exact else self._derived(lemma)) is not None:
+            of_form, of_sense = self._classes[derived]
+            form, sense = _key("form", of_form), _key("sense", of_sense)
+        elif (other := self._substitute(lemma)) is not None:
+            # Its own form, which no name has: it may only stand for another word.
+            form, sense = _key("form", lemma), _key("sense", self._classes[other][1])
+        return Word(
+            kind,
+            text,
+            lemma,
+            exact,
+            form,
+            sense,
+            empty=self.rules.is_empty(lemma),
+            qualifier=self.rules.is_qualifier(lemma),
+            wrong=self.rules.is_wrong(lemma),
+            adjective=self.rules.is_adjective(text),
+            person=self.rules.is_person(text),
+        )
+
+    def _derived(self, lemma: str) -> str | None:
+        """Find the lemma of a name that an unknown lemma is derived from, or has a root in common with."""
+        if len(lemma) >= _SHORTEST and (relative := self._by_root.get(self.rules.root(lemma))) is not None:
+            return relative
+        return next((noun for noun in self.rules.nouns(lemma) if noun in self._classes), None)
+
+    def _substitute(self, lemma: str) -> str | None:
+        """Find the lemma of a name for which an unknown lemma may stand."""
+        groups = (group for group in self.rules.groups() if lemma in group)
+        return next((other for group in groups for other in sorted(group) if other in self._classes), None)
+
+    def save(self, directory: Path) -> None:
+        """Write the lexicon into a directory."""
+        for name, texts in zip(self.FILES, (self.lemmas, self.forms, self.senses), strict=True):
+            save_texts(directory / name, texts)
+
+    @classmethod
+    def load(cls, directory: Path, rules: WordRules) -> Lexicon:
+        """Map the lexicon of a directory into memory.
+
+        Raises:
+            OSError: a file is missing.
+            ValueError, pyarrow.ArrowException: the files hold something else.
+        """
+        return cls(rules, *(map_texts(directory / name) for name in cls.FILES))
+
+
+_SHORTEST: Final = 4
+"""Letters of the shortest word that may have relatives: a longer one has more to be told by."""
+
+
+def _key(level: str, lemma: str) -> int:
+    return xxhash.xxh3_64_intdigest(f"{level} {lemma}".encode("utf-8", "replace"))

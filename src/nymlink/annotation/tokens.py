@@ -1,0 +1,149 @@
+"""What is known of a word of a text: its kind, and the numbers by which it is compared with the words of names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from enum import IntEnum
+from typing import Final, NamedTuple
+
+MASK = (1 << 64) - 1
+"""Digests of several words are sums of their keys, cut to 64 bits."""
+
+
+class Kind(IntEnum):
+    """What a token is to the names around it."""
+
+    WORD = 0
+    GLUE = 1
+    """Passed over within a name: an article or a preposition."""
+    CONJUNCTION = 2
+    """Joins the parts of a coordination: "and", a slash."""
+    COMMA = 3
+    BREAK = 4
+    """No name goes over it: a sentence's end, a bracket, a verb like "is"."""
+
+
+class Word(NamedTuple):
+    """A word as it is compared.
+
+    Attributes:
+        kind: what it is to the names around it.
+        text: in lower case, without accents.
+        lemma: its light stem.
+        exact: key of its lemma; 0 where no name has it.
+        form: key of its derived forms ("aorta", "aortic"); 0 where no name has one.
+        sense: key of the words that may stand for it ("renal", "kidney"); 0 where no name has one.
+        empty: whether a name says the same without it.
+        qualifier: whether it names no finding by itself.
+        wrong: whether it says that something is wrong, and not what.
+        adjective: whether it ends as adjectives do.
+        person: whether it is for somebody who has a finding.
+    """
+
+    kind: Kind
+    text: str
+    lemma: str = ""
+    exact: int = 0
+    form: int = 0
+    sense: int = 0
+    empty: bool = False
+    qualifier: bool = False
+    wrong: bool = False
+    adjective: bool = False
+    person: bool = False
+
+
+class Token(NamedTuple):
+    """A word, or another token, at its place in a text.
+
+    Attributes:
+        start: offset of its first character.
+        end: offset one past its last character.
+        surface: as it is written.
+        word: what is known of it.
+    """
+
+    start: int
+    end: int
+    surface: str
+    word: Word
+
+
+_WORD: Final = re.compile(r"[^\W_]+")
+_LOCANT: Final = re.compile("[0-9]+|[A-Za-z]")
+"""What stands before a comma within the name of a chemical: "1,2-dichloroethane"."""
+_APOSTROPHES: Final = frozenset(("'", "’"))
+_HYPHENS: Final = frozenset("-‐‑‒–")
+_JOINING: Final = frozenset("/&")
+
+COMMA: Final = Word(Kind.COMMA, ",")
+BREAK: Final = Word(Kind.BREAK, "|")
+
+_Find = Callable[[str], Word]
+
+
+def tokens_of(
+    text: str, find: _Find, *, conjunction: Word, skipped: Sequence[tuple[int, int]] = ()
+) -> list[Token]:
+    """Cut a text into tokens.
+
+    A word of two parts with a hyphen between them is one token where a name has it in one ("pre-auricular").
+
+    Args:
+        text: a text.
+        find: looks up what is known of a word as written.
+        conjunction: what is known of "and".
+        skipped: stretches of the text that are passed over as if they were not there, in order.
+    """
+    tokens: list[Token] = []
+    end = 0
+    hyphenated = False
+    gone = iter(skipped)
+    skip = next(gone, None)
+    left_out = ""
+    for match in _WORD.finditer(text):
+        start, stop = match.span()
+        while skip is not None and skip[1] <= start:
+            left_out += text[end : skip[0]]
+            end = skip[1]
+            skip = next(gone, None)
+        if skip is not None and skip[0] <= start:
+            continue
+        gap = text[end:start]
+        if gap == "," and tokens and _LOCANT.fullmatch(tokens[-1].surface):
+            gap = ""
+        elif gap != " " or left_out:
+            gap = (left_out + gap).strip()
+            left_out = ""
+        else:
+            gap = ""
+        end = stop
+        if gap and tokens and gap not in _APOSTROPHES:
+            hyphenated = gap in _HYPHENS
+            if not hyphenated and not (gap in _JOINING and tokens[-1].word.kind == Kind.CONJUNCTION):
+                tokens.append(Token(start, start, gap, _separator(gap, conjunction)))
+        surface = match[0]
+        word = find("s" if surface == "S" and gap in _APOSTROPHES else surface)
+        if hyphenated and tokens[-1].word.kind == Kind.WORD and tokens[-1].end + 1 == start:
+            before = tokens[-1]
+            both = find(before.surface + surface)
+            if both.exact:
+                tokens[-1] = Token(before.start, stop, before.surface + surface, both)
+                hyphenated = False
+                continue
+        hyphenated = False
+        if word.kind == Kind.CONJUNCTION and tokens:
+            if tokens[-1].word.kind == Kind.CONJUNCTION:
+                continue
+            if tokens[-1].word.kind == Kind.COMMA:
+                comma = tokens.pop()
+                start, surface = comma.start, f", {surface}"
+        tokens.append(Token(start, stop, surface, word))
+    return tokens
+
+
+def _separator(gap: str, conjunction: Word) -> Word:
+    if gap in _JOINING:
+        return conjunction
+    return COMMA if gap == "," else BREAK

@@ -1,0 +1,195 @@
+"""Phrases that are names: what the parts of a matcher find, and what is chosen among it."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+from typing import Final, NamedTuple
+
+from nymlink.annotation.name_choice import Choice, NameChooser
+from nymlink.annotation.name_table import LONGEST, NameTable, core_digest
+from nymlink.annotation.settings import FACTORS
+from nymlink.annotation.tokens import MASK, Kind, Token
+
+
+class Hit(NamedTuple):
+    """A phrase of a text that is a name.
+
+    Attributes:
+        start: offset of its first character.
+        end: offset one past its last character.
+        words: how many of its words are those of the name.
+        choice: the name.
+    """
+
+    start: int
+    end: int
+    words: int
+    choice: Choice
+
+
+class Spans:
+    """Stretches of a text, among which those that overlap or cover another are found by bisection.
+
+    Args:
+        hits: that stand there.
+    """
+
+    def __init__(self, hits: Iterable[Hit]) -> None:
+        ordered = sorted((hit.start, hit.end) for hit in hits)
+        self._starts = [start for start, _ in ordered]
+        self._own_ends = [end for _, end in ordered]
+        # Of all stretches up to each one, the last end.
+        self._ends = list(accumulate((end for _, end in ordered), max))
+
+    def overlap(self, hit: Hit) -> bool:
+        """Whether one shares a character with a hit."""
+        before = bisect_left(self._starts, hit.end)
+        return before > 0 and self._ends[before - 1] > hit.start
+
+    def cover(self, hit: Hit) -> bool:
+        """Whether all of a hit is in one."""
+        before = bisect_right(self._starts, hit.start)
+        return before > 0 and self._ends[before - 1] >= hit.end
+
+    def lie_in(self, start: int, end: int) -> bool:
+        """Whether one begins and ends in a stretch."""
+        first, last = bisect_left(self._starts, start), bisect_left(self._starts, end)
+        return any(own <= end for own in self._own_ends[first:last])
+
+
+def longest(hits: Iterable[Hit]) -> list[Hit]:
+    """Choose hits that do not overlap: those of most words first, then the surest, the longest, the first."""
+    chosen: list[Hit] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    for hit in sorted(hits, key=lambda hit: (-hit.words, -hit.choice.confidence, hit.start - hit.end, hit.start)):
+        place = bisect_right(starts, hit.start)
+        if (place and ends[place - 1] > hit.start) or (place < len(starts) and starts[place] < hit.end):
+            continue
+        starts.insert(place, hit.start)
+        ends.insert(place, hit.end)
+        chosen.append(hit)
+    return chosen
+
+
+_WORD: Final = Kind.WORD
+_GLUE: Final = Kind.GLUE
+_CONJUNCTION: Final = Kind.CONJUNCTION
+
+
+def find_windows(tokens: Sequence[Token], table: NameTable, chooser: NameChooser) -> list[Hit]:
+    """Find names in stretches of words that go over no comma, bracket or verb.
+
+    Articles and prepositions within are passed over; a qualifier within may be, too ("aplasia of the left thumb").
+    """
+    hits: list[Hit] = []
+    # The filter is asked for every stretch of words: a call would take longer than the look.
+    places, shift = table.places, table.shift
+    words = [token.word for token in tokens]
+    for first, word in enumerate(words):
+        if word.kind != _WORD or not word.form:
+            continue
+        exact = form = sense = skipped_exact = skipped_form = 0
+        known, gap, count = True, False, 0
+        for last in range(first, len(tokens)):
+            word = words[last]
+            kind = word.kind
+            if kind == _GLUE:
+                continue
+            if kind == _WORD:
+                if not word.form and word.qualifier and count:
+                    gap = True
+                    continue
+                if not word.form or count == LONGEST:
+                    break
+                count += 1
+            elif kind != _CONJUNCTION or tokens[last].surface.startswith(","):
+                break
+            known = known and bool(word.exact)
+            exact += word.exact
+            form += word.form
+            sense += word.sense
+            if kind != _WORD:
+                continue
+            choice = None
+            if known and places[(exact & MASK) >> shift]:
+                choice = chooser.choose(exact & MASK, _words(tokens, first, last))
+            if choice is None and places[(form & MASK) >> shift]:
+                choice = chooser.choose(form & MASK, _words(tokens, first, last))
+            if choice is None and places[(sense & MASK) >> shift]:
+                choice = chooser.choose(sense & MASK, _words(tokens, first, last))
+            if choice is None and gap and not word.qualifier:
+                for digest in ((exact - skipped_exact) & MASK if known else None, (form - skipped_form) & MASK):
+                    if choice is None and digest is not None and places[digest >> shift]:
+                        choice = chooser.choose(digest, _words(tokens, first, last, qualifiers=False))
+                if choice is not None:
+                    choice = choice._replace(confidence=choice.confidence * FACTORS["gap"])
+            if choice is not None and not _dangles(tokens, last, choice, chooser):
+                hits.append(Hit(tokens[first].start, tokens[last].end, count, choice))
+            if word.qualifier and count > 1:
+                gap = True
+                skipped_exact += word.exact
+                skipped_form += word.form
+    return hits
+
+
+def find_cores(
+    tokens: Sequence[Token], taken: Sequence[Hit], table: NameTable, chooser: NameChooser
+) -> Iterator[Hit]:
+    """Find names by their words alone that say something, where nothing else was found."""
+    free = _free(tokens, taken)
+    places, shift = table.places, table.shift
+    for first, token in enumerate(tokens):
+        if not free[first] or token.word.empty or not token.word.form:
+            continue
+        found: list[Token] = []
+        forms = 0
+        for last in range(first, len(tokens)):
+            word = tokens[last].word
+            if word.kind == _GLUE:
+                continue
+            if not free[last]:
+                break
+            if not word.empty:
+                if not word.form or len(found) == LONGEST:
+                    break
+                forms += word.form
+                found.append(tokens[last])
+            digest = core_digest(forms)
+            choice = chooser.choose(digest, found) if places[digest >> shift] else None
+            if choice is not None and not _dangles(tokens, last, choice, chooser, persons=False):
+                yield Hit(token.start, tokens[last].end, len(found), choice)
+
+
+def _free(tokens: Sequence[Token], taken: Sequence[Hit]) -> list[bool]:
+    """Tell which tokens are words in which nothing was found."""
+    free = [token.word.kind == _WORD for token in tokens]
+    starts = [token.start for token in tokens]
+    for hit in taken:
+        for place in range(bisect_left(starts, hit.start), bisect_left(starts, hit.end)):
+            free[place] = False
+    return free
+
+
+def _words(tokens: Sequence[Token], first: int, last: int, *, qualifiers: bool = True) -> list[Token]:
+    """List the words and conjunctions of a stretch of tokens."""
+    found = [token for token in tokens[first : last + 1] if token.word.kind in (_WORD, _CONJUNCTION)]
+    if qualifiers:
+        return found
+    return [token for place, token in enumerate(found) if place == 0 or not token.word.qualifier]
+
+
+def _dangles(
+    tokens: Sequence[Token], last: int, choice: Choice, chooser: NameChooser, *, persons: bool = True
+) -> bool:
+    """Whether a phrase ends with an adjective of the next word: "hyperplasia of the mandibular | processes".
+
+    Names end with adjectives, too; but one of a chemical is another thing before a noun: "adrenergic | receptors".
+    """
+    word = tokens[last].word
+    after = tokens[last + 1].word if last + 1 < len(tokens) else None
+    if not word.adjective or after is None or after.kind != _WORD or (persons and after.person):
+        return False
+    return chooser.last_word(choice).lemma != word.lemma or chooser.is_product(choice)

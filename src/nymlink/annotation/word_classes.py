@@ -1,0 +1,328 @@
+"""Classes of words that may stand for each other."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from math import sqrt
+from typing import Final, NamedTuple
+
+from nymlink.annotation.tokens import Kind
+from nymlink.text.english.forms import deep_stem, light_stem, matching_rows, matching_stems, matching_words
+from nymlink.text.english.rules import RULES
+from nymlink.text.english.words import rows_of
+
+FEWEST: Final = 3
+"""Concepts whose synonyms exchange two words that are taken to say the same."""
+
+_MOST: Final = 8
+"""Words that stand in one place of the names of a concept; more are a list of kinds, not of synonyms."""
+
+
+class Exchange(NamedTuple):
+    """Two words that stand for each other in synonyms.
+
+    Attributes:
+        words: the two lemmas, in order.
+        concepts: how many concepts have synonyms that differ in them alone.
+        strength: that number by the geometric mean of the numbers of names with either word, 0 to 1.
+    """
+
+    words: tuple[str, str]
+    concepts: int
+    strength: float
+
+
+def find_exchanges(names: Iterable[Sequence[frozenset[str]]]) -> list[Exchange]:
+    """Find pairs of words in which synonyms differ.
+
+    Args:
+        names: for each concept the lemmas of each of its names.
+    """
+    pairs: Counter[tuple[str, str]] = Counter()
+    total: Counter[str] = Counter()
+    for synonyms in names:
+        distinct = set(synonyms)
+        in_place: defaultdict[frozenset[str], set[str]] = defaultdict(set)
+        for words in distinct:
+            total.update(words)
+            if 1 < len(words) <= _MOST and len(distinct) > 1:
+                for word in words:
+                    in_place[words - {word}].add(word)
+        found: set[tuple[str, str]] = set()
+        for exchanged in in_place.values():
+            if 1 < len(exchanged) <= _MOST:
+                ordered = sorted(exchanged)
+                found.update((a, b) for place, a in enumerate(ordered) for b in ordered[place + 1 :])
+        pairs.update(found)
+    return [Exchange(pair, count, count / sqrt(total[pair[0]] * total[pair[1]])) for pair, count in pairs.items()]
+
+
+class WordRules:
+    """Rules of a language for matching. Those of this class are neutral: words are themselves.
+
+    Words are in lower case.
+    """
+
+    def kind(self, word: str) -> Kind:
+        """Tell what a word is to the names around it."""
+        return Kind.WORD
+
+    def lemma(self, word: str) -> str:
+        """Stem a word so that its singular and plural are the same."""
+        return word
+
+    def root(self, lemma: str) -> str:
+        """Stem a lemma down to what derived words have in common."""
+        return lemma
+
+    def nouns(self, lemma: str) -> Iterator[str]:
+        """Yield the lemmas of nouns that an adjective may be made of."""
+        return iter(())
+
+    def groups(self) -> Iterator[frozenset[str]]:
+        """Yield groups of lemmas that may stand for each other."""
+        return iter(())
+
+    def same(self, lemma: str) -> str:
+        """Return the lemma that stands for a lemma and all that say quite the same."""
+        return lemma
+
+    def is_empty(self, lemma: str) -> bool:
+        """Whether a name says the same without a word."""
+        return False
+
+    def is_qualifier(self, lemma: str) -> bool:
+        """Whether a word names no finding by itself."""
+        return False
+
+    def is_wrong(self, lemma: str) -> bool:
+        """Whether a word says that something is wrong, and not what."""
+        return False
+
+    def is_adjective(self, word: str) -> bool:
+        """Whether a word ends as adjectives do."""
+        return False
+
+    def is_person(self, word: str) -> bool:
+        """Whether a word is for somebody who has a finding."""
+        return False
+
+    def is_ordinary(self, word: str) -> bool:
+        """Whether a word is of general language, or common."""
+        return False
+
+    def is_clinical(self, word: str) -> bool:
+        """Whether a word by itself names a disease, a symptom or a finding."""
+        return False
+
+    def is_product(self, word: str) -> bool:
+        """Whether a word names a chemical, a drug or another product."""
+        return False
+
+    def is_adverb(self, word: str) -> bool:
+        """Whether a word is an adverb of manner."""
+        return False
+
+
+_SHORTEST: Final = 4
+"""Letters of the shortest stem that an ending is put to."""
+
+_ON_NOUNS: Final = ("ar", "al", "ial", "eal")
+"""Ends of adjectives that are put to whole nouns, too: "axon", "axonal"; "limbic" is made of no limb."""
+
+_ADJECTIVES: Final = ("ar", "al", "ic", "ous", "ary", "ed", "ive")
+
+
+class EnglishWordRules(WordRules):
+    """Rules of English: ``matching_words.tsv``, the organs of ``medical_words.tsv``, and word lists."""
+
+    def kind(self, word: str) -> Kind:
+        if word in matching_words("conjunction"):
+            return Kind.CONJUNCTION
+        if word in matching_words("glue"):
+            return Kind.GLUE
+        return Kind.BREAK if word in matching_words("break") else Kind.WORD
+
+    def lemma(self, word: str) -> str:
+        return light_stem(word)
+
+    def root(self, lemma: str) -> str:
+        adverb = lemma.endswith("ly") and len(lemma) - 2 > _SHORTEST
+        return deep_stem(lemma[:-2] if adverb else lemma)
+
+    def nouns(self, lemma: str) -> Iterator[str]:
+        yield f"{lemma}ness"
+        for end, *others in rows_of("adjective ending"):
+            if lemma.endswith(end) and len(lemma) - len(end) >= _SHORTEST - 1:
+                yield from (light_stem(lemma.removesuffix(end) + other) for other in others)
+        for end in matching_words("adjective"):
+            stem = lemma.removesuffix(end)
+            if stem != lemma and len(stem) >= _SHORTEST:
+                if end in _ON_NOUNS:
+                    yield stem
+                yield from (light_stem(stem + other) for other in matching_words("noun"))
+
+    def groups(self) -> Iterator[frozenset[str]]:
+        rows = [*matching_rows("same"), *(row[1:] for row in rows_of("organ"))]
+        yield matching_stems("wrong")
+        yield from (frozenset(light_stem(word) for word in row if " " not in word) for row in rows)
+
+    def same(self, lemma: str) -> str:
+        return "abnormal" if lemma in matching_stems("abnormal") else lemma
+
+    def is_empty(self, lemma: str) -> bool:
+        return lemma in matching_stems("empty")
+
+    def is_qualifier(self, lemma: str) -> bool:
+        return lemma in matching_stems("qualifier")
+
+    def is_wrong(self, lemma: str) -> bool:
+        return lemma in matching_stems("wrong")
+
+    def is_adjective(self, word: str) -> bool:
+        return len(word) > _SHORTEST and word.endswith(_ADJECTIVES)
+
+    def is_person(self, word: str) -> bool:
+        return word in matching_words("person")
+
+    def is_ordinary(self, word: str) -> bool:
+        return any(RULES.is_ordinary(form) or RULES.is_common(form) for form in (word, deep_stem(word)))
+
+    def is_clinical(self, word: str) -> bool:
+        return any(map(RULES.is_clinical, (word, word.removesuffix("s"), light_stem(word))))
+
+    def is_product(self, word: str) -> bool:
+        return RULES.is_product(word)
+
+    def is_adverb(self, word: str) -> bool:
+        bases = (word[:-2], word[:-4]) if word.endswith("ally") else (word[:-2],)
+        return word.endswith("ly") and any(self.is_ordinary(base) or self.is_clinical(base) for base in bases)
+
+
+def rules_for_words(language: str | None) -> WordRules:
+    """Choose the rules of a language: those of English, or neutral ones."""
+    return EnglishWordRules() if language in (None, "en") else WordRules()
+
+
+def without_accents(text: str) -> str:
+    """Remove the marks of letters, letter by letter, so that offsets stay."""
+    if text.isascii():
+        return text
+    return "".join([unicodedata.normalize("NFD", char)[0] if not char.isascii() else char for char in text])
+
+
+_WEAKEST: Final = 0.06
+"""Strength of the weakest tie that joins two classes."""
+
+_AVERAGE: Final = 0.6
+"""Share of it that the average tie between the words of two classes must have."""
+
+_DERIVED: Final = 0.2
+_TOLD: Final = 1.0
+"""Strength of a tie between words that rules derive from each other, and between words of a row of a table."""
+
+_CAP: Final = 0.3
+"""No tie counts more in an average: many weak ones are not to be outvoted by one."""
+
+_BEGINNING: Final = 4
+"""Letters with which two forms of a word begin."""
+
+_INFLAMMATION: Final = "iti"
+"""Ends the lemmas of inflammations, which no other word stands for."""
+
+Ties = dict[str, dict[str, float]]
+
+
+def form_classes(lemmas: Collection[str], exchanges: Iterable[Exchange], rules: WordRules) -> dict[str, str]:
+    """Class lemmas by derivation: those with the same root, adjectives with nouns, irregular plurals.
+
+    Returns:
+        For each lemma the one that stands for its class.
+    """
+    ties: Ties = defaultdict(dict)
+    _tie_derived(ties, lemmas, rules)
+    _tie_exchanged(ties, (exchange for exchange in exchanges if _begin_alike(*exchange.words)))
+    return _cluster(lemmas, ties)
+
+
+def sense_classes(lemmas: Collection[str], exchanges: Iterable[Exchange], rules: WordRules) -> dict[str, str]:
+    """Class lemmas by derivation and by sense: those that synonyms exchange or a table says are the same, too."""
+    ties: Ties = defaultdict(dict)
+    _tie_derived(ties, lemmas, rules)
+    _tie_exchanged(ties, exchanges)
+    for group in rules.groups():
+        _tie_all(ties, sorted(group & set(lemmas)), _TOLD)
+    return _cluster(lemmas, ties)
+
+
+def _tie_derived(ties: Ties, lemmas: Collection[str], rules: WordRules) -> None:
+    by_root: defaultdict[str, list[str]] = defaultdict(list)
+    for lemma in lemmas:
+        if len(lemma) >= _BEGINNING:
+            by_root[rules.root(lemma)].append(lemma)
+        for noun in rules.nouns(lemma):
+            if noun in lemmas and noun != lemma:
+                _tie(ties, lemma, noun, _DERIVED)
+    for derived in by_root.values():
+        _tie_all(ties, derived, _DERIVED)
+
+
+def _tie_exchanged(ties: Ties, exchanges: Iterable[Exchange]) -> None:
+    for (first, second), concepts, strength in exchanges:
+        alike = _begin_alike(first, second)
+        if min(len(first), len(second)) > 1 and not (first.isdigit() or second.isdigit()):
+            if concepts >= FEWEST:
+                _tie(ties, first, second, max(strength, _DERIVED / 2) if alike else strength)
+            elif alike and min(len(first), len(second)) > _BEGINNING:
+                _tie(ties, first, second, _DERIVED / 2)
+
+
+def _tie_all(ties: Ties, words: Iterable[str], strength: float) -> None:
+    words = list(words)
+    for place, first in enumerate(words):
+        for second in words[place + 1 :]:
+            _tie(ties, first, second, strength)
+
+
+def _tie(ties: Ties, first: str, second: str, strength: float) -> None:
+    if first.endswith(_INFLAMMATION) != second.endswith(_INFLAMMATION):
+        return
+    for one, other in ((first, second), (second, first)):
+        ties[one][other] = max(ties[one].get(other, 0.0), strength)
+
+
+def _begin_alike(first: str, second: str) -> bool:
+    common = 0
+    for left, right in zip(first, second, strict=False):
+        if left != right:
+            break
+        common += 1
+    return common >= _BEGINNING or (common == _BEGINNING - 1 and min(len(first), len(second)) <= _BEGINNING + 1)
+
+
+def _cluster(lemmas: Collection[str], ties: Ties) -> dict[str, str]:
+    """Join classes along their ties, the strongest first, while the average tie between them is strong enough."""
+    members = {lemma: [lemma] for lemma in ties}
+    class_of = {lemma: lemma for lemma in lemmas}
+    ordered = sorted(
+        ((strength, one, other) for one, tied in ties.items() for other, strength in tied.items() if one < other),
+        key=lambda tie: (-tie[0], tie[1], tie[2]),
+    )
+    for strength, one, other in ordered:
+        if strength < _WEAKEST:
+            break
+        left, right = class_of[one], class_of[other]
+        if left == right:
+            continue
+        ours, theirs = members[left], members[right]
+        between = sum(min(ties[a].get(b, 0.0), _CAP) for a in ours for b in theirs)
+        if between < _WEAKEST * _AVERAGE * len(ours) * len(theirs):
+            continue
+        if len(ours) < len(theirs):
+            left, right, ours, theirs = right, left, theirs, ours
+        ours.extend(theirs)
+        class_of.update(dict.fromkeys(theirs, left))
+        del members[right]
+    return class_of

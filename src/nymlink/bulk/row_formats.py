@@ -1,0 +1,407 @@
+"""Formats of rows, cut into shards: tables, JSON lines, Parquet, PubTator.
+
+A compressed file is cut where it would be uncompressed: a worker reads over what is before its shard, some
+hundreds of megabytes a second.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import struct
+import tempfile
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any, Final, cast
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import xxhash
+
+from nymlink.bulk.row import Headers, Row, RowColumns, RowFormat, Shard, Source
+from nymlink.core.delimited import guess_delimiter, parse_records, restore_cell
+from nymlink.core.encodings import detect_utf16
+from nymlink.core.errors import InputError
+from nymlink.core.files import open_buffered, open_bytes, read_batches, read_lines
+from nymlink.core.language_codes import normalise_language
+from nymlink.core.problems import Problems
+from nymlink.core.store.digests import digest
+from nymlink.corpus.readers import CORPUS_FORMATS
+from nymlink.corpus.readers.common import CorpusOptions
+
+Record = tuple[int, bytes]
+"""The 1-based line that a record begins in, and its bytes with all that follows up to the next record."""
+
+_HEAD: Final = 1 << 13
+"""Bytes by which it is told how lines end."""
+
+_BLOCK: Final = 1 << 20
+"""Bytes that are read over at a time."""
+
+
+@contextmanager
+def opened_text(source: Source) -> Iterator[IO[bytes]]:
+    """Open a text file whose lines end at line feeds, each a byte.
+
+    Raises:
+        InputError: they end at carriage returns alone, it is UTF-16, or it cannot be opened.
+    """
+    path = Path(source.path)
+    with open_bytes(path) as file:
+        head = cast(io.BufferedReader, file).peek(_HEAD)
+        if detect_utf16(head) is not None:
+            raise InputError("the text is UTF-16: convert it, for example iconv -f UTF-16 -t UTF-8", path=path)
+        if b"\r" in head[:-1] and b"\n" not in head:
+            raise InputError(
+                "lines end at carriage returns alone: convert it, for example with mac2unix", path=path
+            )
+        yield file
+
+
+def cut_records(source: Source, records: Iterable[Record], rows: int) -> Iterator[Shard]:
+    """Cut a file into shards of so many records; what is before the first record is of none.
+
+    Args:
+        source: the file.
+        records: all of it, in order; a first one of line 0 is what is before the others, a header.
+        rows: records of a shard.
+    """
+    number, start, offset, line, count = 0, 0, 0, 1, 0
+    hasher = xxhash.xxh3_128()
+    for first, content in records:
+        if first == 0:
+            start = offset = len(content)
+            continue
+        if count == rows:
+            yield Shard(number, source, start, offset, line, count, hasher.hexdigest())
+            number, start, count = number + 1, offset, 0
+            hasher.reset()
+        if count == 0:
+            line = first
+        hasher.update(content)
+        offset += len(content)
+        count += 1
+    if count:
+        yield Shard(number, source, start, offset, line, count, hasher.hexdigest())
+
+
+def shard_bytes(shard: Shard) -> bytes:
+    """Read the bytes of a shard.
+
+    Raises:
+        InputError: the file cannot be read, or is not what it was when it was cut.
+    """
+    path = Path(shard.source.path)
+    with open_bytes(path) as file:
+        ahead = shard.start
+        if isinstance(file, io.BufferedReader):
+            file.seek(ahead)
+        else:
+            while ahead > 0 and (read := len(file.read(min(ahead, _BLOCK)))):
+                ahead -= read
+        content = file.read(shard.stop - shard.start)
+    if digest(content).hex() != shard.digest:
+        raise InputError("has changed since the job began: give --restart to begin anew", path=path)
+    return content
+
+
+def shard_lines(shard: Shard, problems: Problems) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a shard with their numbers in the file; in ``problems`` they are others."""
+    path = Path(shard.source.path)
+    # With an empty line before: a shard without a line feed would be taken for lines that end at carriage returns.
+    for batch in read_batches(io.BytesIO(b"\n" + shard_bytes(shard)), path, problems):
+        for number, line in batch:
+            if number > 1:
+                yield number + shard.line - 2, line
+
+
+def shard_problems(shard: Shard) -> Problems:
+    """Make a list of problems of a shard that keeps all of them: each becomes a row."""
+    return Problems(keep=shard.stop - shard.start)
+
+
+def rejected_rows(shard: Shard, problems: Problems) -> Iterator[Row]:
+    """Yield a row for each line of a shard that was rejected; an empty line was read before the shard."""
+    for problem in problems.first:
+        if problem.rejected:
+            yield Row((problem.line or 1) + shard.line - 2, error=problem.message)
+
+
+_LONGEST: Final = 1 << 22
+"""Characters of a text at most: what is longer is no text of one document."""
+
+
+def row_of(number: int, values: Mapping[str, Any], columns: RowColumns) -> Row:
+    """Make a row of the cells of a table; one without usable text says why.
+
+    Args:
+        number: of the row.
+        values: column → cell.
+        columns: those that are read.
+    """
+    id = None if columns.id is None else _text(values.get(columns.id))
+    language = None if columns.language is None else _text(values.get(columns.language))
+    text = _text(values.get(columns.text))
+    if text is None:
+        return Row(number, id, error=f"no text in {columns.text!r}")
+    if len(text) > _LONGEST:
+        return Row(number, id, error=f"{len(text):,} characters are too many for a text")
+    if language and normalise_language(language) is None:
+        return Row(number, id, error=f"{language!r} is no code of a language")
+    return Row(number, id, text, language or None)
+
+
+def _text(value: Any) -> str | None:
+    """Write a cell as text that can be stored; ``None`` for one that is no text and no number."""
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    # No NUL characters, which mark binary data, and no halves of surrogate pairs, which no file can hold.
+    return str(value).replace("\0", " ").encode("utf-8", "replace").decode()
+
+
+def _delimited_headers(path: Path) -> Headers:
+    first = next((line for _, line in read_lines(path, Problems()) if line.strip()), "")
+    delimiter = guess_delimiter(first)
+    header = next(parse_records(read_lines(path, Problems()), delimiter), None)
+    if header is None:
+        raise InputError("the table is empty", path=path)
+    return Headers(tuple(name.strip() for name in header.fields), delimiter)
+
+
+def _cut_delimited(source: Source, rows: int) -> Iterator[Shard]:
+    with opened_text(source) as file:
+        yield from cut_records(source, _delimited_records(file, source.delimiter), rows)
+
+
+def _delimited_records(file: IO[bytes], delimiter: str) -> Iterator[Record]:
+    """Yield the header as line 0, then the records, which quoted fields may make longer than a line."""
+    unused: deque[bytes] = deque()
+
+    def lines() -> Iterator[tuple[int, str]]:
+        for number, line in enumerate(file, 1):
+            unused.append(line)
+            yield number, line.decode("utf-8", "replace").rstrip("\r\n")
+
+    before, at = None, 1
+    for record in parse_records(lines(), delimiter):
+        if before is not None:
+            yield before, b"".join(unused.popleft() for _ in range(at, record.line))
+            at = record.line
+        before = 0 if before is None else record.line
+    if before is not None:
+        yield before, b"".join(unused)
+
+
+def _read_delimited(shard: Shard) -> Iterator[Row]:
+    columns, header = shard.source.columns, shard.source.header
+    assert columns is not None, "a table has columns"
+    problems = shard_problems(shard)
+    for record in parse_records(shard_lines(shard, problems), shard.source.delimiter):
+        if len(record.fields) != len(header):
+            yield Row(record.line, error=f"{len(record.fields)} fields instead of {len(header)}")
+            continue
+        cells = map(restore_cell, record.fields)
+        yield row_of(record.line, dict(zip(header, cells, strict=True)), columns)
+    yield from rejected_rows(shard, problems)
+
+
+DELIMITED: Final = RowFormat(
+    "table", lambda _, head: bool(head.strip()), _delimited_headers, _cut_delimited, _read_delimited
+)
+
+
+_LOOKED_AT: Final = 50
+"""First lines by which it is told which members objects have."""
+
+
+def _recognises_jsonl(_: Path, head: str) -> bool:
+    return head.lstrip().startswith("{")
+
+
+def _headers(path: Path) -> Headers:
+    lines = islice(read_lines(path, Problems()), _LOOKED_AT)
+    objects = (_object(line) for _, line in lines)
+    names = dict.fromkeys(name for values in objects if values is not None for name in values)
+    if not names:
+        raise InputError(f"none of the first {_LOOKED_AT} lines is a JSON object", path=path)
+    return Headers(tuple(names), fixed=False)
+
+
+def _cut(source: Source, rows: int) -> Iterator[Shard]:
+    with opened_text(source) as file:
+        yield from cut_records(source, _records(file), rows)
+
+
+def _records(lines: Any) -> Iterator[Record]:
+    yield from enumerate(lines, 1)
+
+
+def _read(shard: Shard) -> Iterator[Row]:
+    columns = shard.source.columns
+    assert columns is not None, "JSON lines have columns"
+    problems = shard_problems(shard)
+    for number, line in shard_lines(shard, problems):
+        values = _object(line) if line.strip() else None
+        if values is not None:
+            yield row_of(number, values, columns)
+        elif line.strip():
+            yield Row(number, error="not a JSON object")
+    yield from rejected_rows(shard, problems)
+
+
+def _object(line: str) -> Mapping[str, Any] | None:
+    try:
+        values = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return values if isinstance(values, dict) else None
+
+
+JSONL: Final = RowFormat("jsonl", _recognises_jsonl, _headers, _cut, _read)
+
+
+_MAGIC: Final = b"PAR1"
+_TAIL: Final = 8
+"""Bytes at the end of a file: the length of its footer, and the magic."""
+
+
+def _recognises(path: Path, _: str) -> bool:
+    with open_buffered(path) as file:
+        return file.read(len(_MAGIC)) == _MAGIC
+
+
+def _open(path: Path) -> pq.ParquetFile:
+    try:
+        return pq.ParquetFile(path)
+    except FileNotFoundError as error:
+        raise InputError("no such file", path=path) from error
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise InputError("the Parquet file is damaged or none: write or download it again", path=path) from error
+
+
+def _headers_parquet(path: Path) -> Headers:
+    with _open(path) as file:
+        return Headers(tuple(file.schema_arrow.names))
+
+
+def _cut_parquet(source: Source, rows: int) -> Iterator[Shard]:
+    path = Path(source.path)
+    footer = _footer_digest(path)
+    number = before = 0
+    with _open(path) as file:
+        counts = [file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups)]
+    for group, count in enumerate(counts):
+        for start in range(0, count, rows):
+            stop = min(start + rows, count)
+            yield Shard(number, source, start, stop, before + start + 1, stop - start, footer, group)
+            number += 1
+        before += count
+
+
+def _read_parquet(shard: Shard) -> Iterator[Row]:
+    columns, path = shard.source.columns, Path(shard.source.path)
+    assert columns is not None, "a table has columns"
+    if _footer_digest(path) != shard.digest:
+        raise InputError("has changed since the job began: give --restart to begin anew", path=path)
+    with _open(path) as file:
+        names = [name for name in columns.names if name in file.schema_arrow.names]
+        try:
+            batches = file.iter_batches(batch_size=max(shard.rows, 1), row_groups=[shard.group], columns=names)
+            values = _slice(batches, shard.start, shard.stop)
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+            # What cannot be decoded takes its shard with it, row by row, and nothing else.
+            message = f"damaged ({str(error).partition(chr(10))[0][:100]})"
+            yield from (Row(shard.line + place, error=message) for place in range(shard.rows))
+            return
+    for place, row in enumerate(values):
+        yield row_of(shard.line + place, row, columns)
+
+
+def _slice(batches: Iterator[pa.RecordBatch], start: int, stop: int) -> list[dict[str, Any]]:
+    """Return the rows from ``start`` to ``stop`` of all batches."""
+    rows: list[dict[str, Any]] = []
+    before = 0
+    for batch in batches:
+        first, last = max(start - before, 0), min(stop - before, batch.num_rows)
+        if first < last:
+            rows += batch.slice(first, last - first).to_pylist()
+        before += batch.num_rows
+        if before >= stop:
+            break
+    return list(islice(rows, stop - start))
+
+
+def _footer_digest(path: Path) -> str:
+    """Digest the footer of a file, which lists where each column is and how large."""
+    with open_buffered(path) as file:
+        size = file.seek(0, 2)
+        file.seek(max(size - _TAIL, 0))
+        tail = file.read(_TAIL)
+        if len(tail) < _TAIL or not tail.endswith(_MAGIC):
+            raise InputError("the Parquet file is damaged or none: write or download it again", path=path)
+        file.seek(max(size - _TAIL - struct.unpack("<I", tail[:4])[0], 0))
+        return digest(file.read()).hex()
+
+
+PARQUET: Final = RowFormat("parquet", _recognises, _headers_parquet, _cut_parquet, _read_parquet)
+
+
+_NAME: Final = "pubtator"
+_TITLE: Final = re.compile(rb"\s*([^|\s][^|\t\n]*)\|t\|")
+
+
+def _recognises_pubtator(path: Path, head: str) -> bool:
+    return CORPUS_FORMATS.get(_NAME).recognises(path, head)
+
+
+def _cut_pubtator(source: Source, rows: int) -> Iterator[Shard]:
+    with opened_text(source) as file:
+        yield from cut_records(source, _records_pubtator(file), rows)
+
+
+def _records_pubtator(file: IO[bytes]) -> Iterator[Record]:
+    first, lines = 1, list[bytes]()
+    begun = False
+    for number, line in enumerate(file, 1):
+        if _TITLE.match(line):
+            if begun:
+                yield first, b"".join(lines)
+                first, lines = number, []
+            begun = True
+        lines.append(line)
+    if lines:
+        yield first, b"".join(lines)
+
+
+def _read_pubtator(shard: Shard) -> Iterator[Row]:
+    content = shard_bytes(shard)
+    line_of = {
+        match[1].decode("utf-8", "replace").strip(): shard.line + place
+        for place, line in reversed(list(enumerate(content.split(b"\n"))))
+        if (match := _TITLE.match(line))
+    }
+    problems = shard_problems(shard)
+    with tempfile.TemporaryDirectory(prefix="nymlink-") as folder:
+        # The reader reads files.
+        path = Path(folder) / "shard"
+        path.write_bytes(b"\n" + content)
+        try:
+            for document in CORPUS_FORMATS.get(_NAME).read(path, options=CorpusOptions(), problems=problems):
+                number = line_of.get(document.id, shard.line)
+                yield Row(number, document.id, document.text, mentions=document.mentions)
+        except InputError as error:
+            # No document of the shard can be used: the problems say why of each.
+            if not problems.rejected:
+                problems.reject(path, 1, error.message)
+    yield from rejected_rows(shard, problems)
+
+
+PUBTATOR: Final = RowFormat(_NAME, _recognises_pubtator, lambda _: Headers(), _cut_pubtator, _read_pubtator)

@@ -1,0 +1,131 @@
+"""Find the files of a job, tell their formats and columns, and cut them into shards."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from nymlink.annotation.texts import ID_KEYS
+from nymlink.bulk import row_formats
+from nymlink.bulk.row import Headers, RowColumns, RowFormat, Shard, Source
+from nymlink.core.delimited import list_headers
+from nymlink.core.errors import InputError, UnknownNameError
+from nymlink.core.files import read_head
+from nymlink.corpus.readers.tables.mention_rows import likely_mention
+
+ROW_FORMATS: Final[Mapping[str, RowFormat]] = {
+    each.name: each
+    for each in (row_formats.PARQUET, row_formats.PUBTATOR, row_formats.JSONL, row_formats.DELIMITED)
+}
+"""Formats of rows by their names, those with clear signs first."""
+
+
+def open_sources(
+    inputs: Iterable[str | Path],
+    *,
+    column: str,
+    given: bool,
+    further: Mapping[str, str],
+    format: str | None = None,
+) -> list[Source]:
+    """Tell the format and the columns of each file.
+
+    Args:
+        inputs: files, and folders that stand for the files in them, in order.
+        column: the column of tables with what is asked of.
+        given: whether the user named it.
+        further: the columns with ``id`` and ``language``.
+        format: of all files; ``None``: told by the content of each.
+
+    Raises:
+        InputError: a file is missing, empty, or without a column that was named.
+        UnknownNameError: there is no such format.
+    """
+    if format is not None and format not in ROW_FORMATS:
+        raise UnknownNameError(f"no format {format!r}: choose from {', '.join(ROW_FORMATS)}")
+    if unknown := sorted(further.keys() - {"id", "language"}):
+        raise InputError(f"rows have an id and a language beside their text, no {unknown[0]!r}")
+    sources = [
+        _source(name, _recognised(Path(name)) if format is None else ROW_FORMATS[format], column, further)
+        for name in _files(inputs)
+    ]
+    corpora = [source.name for source in sources if source.columns is None]
+    if given and corpora:
+        raise InputError("documents of PubTator have no columns: leave --column out", path=corpora[0])
+    return sources
+
+
+def cut_sources(sources: Sequence[Source], rows: int) -> Iterator[Shard]:
+    """Cut files into shards of at most so many rows: the same for the same files, whoever works on them.
+
+    Raises:
+        InputError: a file cannot be read.
+    """
+    number = 0
+    for source in sources:
+        for shard in ROW_FORMATS[source.format].cut(source, rows):
+            yield replace(shard, number=number)
+            number += 1
+
+
+def _files(inputs: Iterable[str | Path]) -> list[str]:
+    names: list[str] = []
+    for given in map(Path, inputs):
+        if not given.is_dir():
+            names.append(str(given))
+            continue
+        files = sorted(
+            str(file) for file in given.rglob("*") if file.is_file() and not file.name.startswith((".", "_"))
+        )
+        if not files:
+            raise InputError("there is no file in this folder", path=given)
+        names += files
+    counts = Counter(names)
+    if repeated := [name for name, count in counts.items() if count > 1]:
+        raise InputError("this input is given twice", path=repeated[0])
+    return names
+
+
+def _recognised(path: Path) -> RowFormat:
+    if not path.exists():
+        raise InputError("no such file or directory", path=path)
+    if not path.is_file():
+        raise InputError("a pipe or device cannot be cut into shards: save its output to a file first", path=path)
+    if row_formats.PARQUET.recognises(path, ""):
+        return row_formats.PARQUET
+    head = read_head(path)
+    found = (
+        each for each in ROW_FORMATS.values() if each is not row_formats.PARQUET and each.recognises(path, head)
+    )
+    if (format := next(found, None)) is None:
+        raise InputError("the file is empty", path=path)
+    return format
+
+
+def _source(name: str, format: RowFormat, column: str, further: Mapping[str, str]) -> Source:
+    path = Path(name)
+    source = Source(name, str(path.absolute()), format.name)
+    if format is row_formats.PUBTATOR:
+        return source
+    headers = format.headers(path)
+    for wanted in (column, *further.values()):
+        _require_column(headers, wanted, path)
+    id = further.get("id") or next((key for key in ID_KEYS if key in headers.names and key != column), None)
+    columns = RowColumns(column, id, further.get("language"))
+    header = headers.names if headers.fixed else ()
+    return replace(source, columns=columns, header=header, delimiter=headers.delimiter)
+
+
+def _require_column(headers: Headers, wanted: str, path: Path) -> None:
+    count = headers.names.count(wanted)
+    if count == 0:
+        example = likely_mention(headers.names)
+        raise InputError(
+            f"no column {wanted!r}; there are: {list_headers(headers.names)} (for example --column {example})",
+            path=path,
+        )
+    if count > 1:
+        raise InputError(f"{count} columns have the name {wanted!r}: rename all but one of them", path=path)

@@ -1,0 +1,399 @@
+"""The command that finds mentions in texts."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from functools import wraps
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, BinaryIO, Final, TextIO
+
+import click
+from click.core import ParameterSource
+
+from nymlink.annotation.annotator import Annotator
+from nymlink.annotation.parallel import Annotated, annotate_stream
+from nymlink.annotation.resume import ResumableLinks, resumable_links
+from nymlink.annotation.settings import (
+    DICTIONARY_DETECTOR,
+    GIVEN_DETECTOR,
+    MIN_CONFIDENCE,
+    MIN_FUZZY_CONFIDENCE,
+    AnnotatorSettings,
+    Restriction,
+)
+from nymlink.annotation.texts import JSON_LINES, PLAIN, read_stream, read_texts
+from nymlink.cli.common import encoder_option, finish, reported_problems, require_files
+from nymlink.core.errors import InputError
+from nymlink.core.files import sha256
+from nymlink.core.problems import Problems
+from nymlink.core.store.ownership import MANIFEST
+from nymlink.core.terminal import show_read_progress
+from nymlink.corpus.model import Document
+from nymlink.corpus.readers import CORPUS_FORMATS
+from nymlink.corpus.readers.common import DistinctIds, source_name
+from nymlink.index.index import Index
+from nymlink.linking.default import default_index
+from nymlink.linking.model import FLAGS
+from nymlink.linking.writers import LINK_FORMATS
+from nymlink.linking.writers.files import (
+    format_of,
+    open_target,
+    open_writer,
+    require_free_folder,
+    standard_output,
+)
+from nymlink.linking.writers.writer import LinksInfo, LinkWriter
+
+_OPTIONS: Final = (
+    click.option(
+        "--fuzzy/--no-fuzzy",
+        default=False,
+        show_default=True,
+        help="Link phrases that no name is, too, by the searches of the index: finds more, several times slower.",
+    ),
+    click.option(
+        "--min-confidence",
+        default=MIN_CONFIDENCE,
+        show_default=True,
+        type=click.FloatRange(0, 1),
+        help="Leave out mentions of less confidence.",
+    ),
+    click.option(
+        "--fuzzy-confidence",
+        default=MIN_FUZZY_CONFIDENCE,
+        show_default=True,
+        type=click.FloatRange(0, 1),
+        help="With --fuzzy: leave out phrases of less confidence.",
+    ),
+    click.option(
+        "--overlaps/--no-overlaps",
+        default=False,
+        show_default=True,
+        help="Keep mentions that overlap; else those of most words are chosen.",
+    ),
+    click.option(
+        "--branch",
+        "branches",
+        multiple=True,
+        metavar="ID",
+        help="This concept and its descendants only. Repeatable.",
+    ),
+    click.option(
+        "--semantic-type",
+        "semantic_types",
+        multiple=True,
+        metavar="TYPE",
+        help="Concepts of this type only. Repeatable.",
+    ),
+    click.option(
+        "--source", "sources", multiple=True, metavar="SOURCE", help="Names of this source only. Repeatable."
+    ),
+    click.option("--ids", type=click.Path(path_type=Path), help="The concepts of this file only, an id a line."),
+    click.option(
+        "--detector",
+        default="dictionary",
+        show_default=True,
+        metavar="NAME",
+        help="What finds mentions: dictionary; given, those that documents come with; spacy:MODEL; hf:MODEL.",
+    ),
+    click.option(
+        "--flags",
+        default=",".join(FLAGS),
+        show_default=True,
+        metavar="LIST",
+        help="What is told of the sentence of a mention, joined by commas; none for nothing.",
+    ),
+    click.option(
+        "--language",
+        default="en",
+        show_default=True,
+        metavar="CODE",
+        help="Language of texts and names, by whose rules words are compared; any for all names, word for word.",
+    ),
+)
+
+
+def annotator_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of an annotator, given to the command as ``settings``."""
+
+    @wraps(command)
+    def with_settings(
+        *,
+        fuzzy: bool,
+        min_confidence: float,
+        fuzzy_confidence: float,
+        overlaps: bool,
+        branches: tuple[str, ...],
+        semantic_types: tuple[str, ...],
+        sources: tuple[str, ...],
+        ids: Path | None,
+        detector: str,
+        flags: str,
+        language: str,
+        **others: Any,
+    ) -> None:
+        restriction = Restriction(branches=branches, types=semantic_types, sources=sources, ids=_read_ids(ids))
+        command(
+            settings=AnnotatorSettings(
+                min_confidence=min_confidence,
+                overlaps=overlaps,
+                fuzzy=fuzzy,
+                fuzzy_confidence=fuzzy_confidence,
+                restriction=restriction,
+                detector=detector,
+                flags=_flags(flags),
+                language=None if language == "any" else language,
+            ),
+            **others,
+        )
+
+    decorated: Callable[..., None] = with_settings
+    for decorate in reversed(_OPTIONS):
+        decorated = decorate(decorated)
+    return decorated
+
+
+def _flags(text: str) -> tuple[str, ...]:
+    flags = () if text == "none" else tuple(flag.strip() for flag in text.split(","))
+    if unknown := sorted(set(flags) - set(FLAGS)):
+        raise click.BadParameter(f"no flag {unknown[0]!r}: there are {', '.join(FLAGS)}, and none")
+    return flags
+
+
+def _read_ids(path: Path | None) -> tuple[str, ...]:
+    if path is None:
+        return ()
+    try:
+        ids = tuple(dict.fromkeys(path.read_text(encoding="utf-8").split()))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot be read: {error}", path=path) from error
+    if not ids:
+        raise InputError("there is no id in it", path=path)
+    return ids
+
+
+_STREAM: Final = Path("-")
+
+_LOOKED_AT: Final = 64
+"""First documents by which it is told whether documents come with mentions: some have none."""
+
+
+@click.command()
+@click.argument("files", nargs=-1, metavar="[FILE]...", type=click.Path(path_type=Path))
+@click.option("--text", "texts", multiple=True, metavar="TEXT", help="Annotate this text. Repeatable.")
+@click.option(
+    "--index", type=click.Path(path_type=Path), help="The index to look for; without it the embedded default."
+)
+@encoder_option
+@click.option(
+    "--input-format",
+    type=click.Choice([PLAIN, JSON_LINES, *CORPUS_FORMATS.names()]),
+    help="Format of the files; told by the content of each if not given.",
+)
+@annotator_options
+@click.option("--processes", type=click.IntRange(min=1), help="Processes that annotate; one a core if not given.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="File to write (for brat, folder); without it standard output.",
+)
+@click.option(
+    "--format",
+    type=click.Choice(LINK_FORMATS.names()),
+    help="Format of the output. Without it: by the ending of --output; else table for a terminal, else jsonl.",
+)
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Go on with a run to the same --output that was killed: no document is annotated twice, or left out.",
+)
+def annotate(
+    files: tuple[Path, ...],
+    texts: tuple[str, ...],
+    index: Path | None,
+    encoder: str | None,
+    input_format: str | None,
+    settings: AnnotatorSettings,
+    processes: int | None,
+    output: Path | None,
+    format: str | None,
+    resume: bool,
+) -> None:
+    """Find mentions of concepts in texts, and link them.
+
+    FILE is a text, a file of JSON lines with "id" and "text", a corpus in any known format, or a folder of such;
+    without one, and without --text, standard input is one text. Every name of the index is looked for, whatever
+    the order and the forms of its words, with abbreviations that a text defines. Nothing is learned: any
+    vocabulary will do. Mentions that a corpus comes with are linked as they are, unless --detector says otherwise.
+
+    Each mention has a confidence, and flags for what its sentence says of it: negated, of the family,
+    hypothetical, historical. Documents are read, annotated and written as they come, so there may be millions.
+
+    \b
+    A text, and what is found in it:
+      nymlink annotate --text "No seizures, but short and broad thumbs."
+      nymlink annotate letter.txt --format jsonl
+
+    \b
+    Many abstracts, on all cores; a run that was killed goes on:
+      nymlink annotate abstracts.jsonl --index hpo-index -o mentions.jsonl
+      nymlink annotate abstracts.jsonl --index hpo-index -o mentions.jsonl --resume
+
+    \b
+    A part of a vocabulary; phrases that no name is:
+      nymlink annotate abstracts.jsonl --index hpo-index --branch HP:0000118 -o phenotypes.tsv
+      nymlink annotate letter.txt --index hpo-index --fuzzy
+    """
+    if files and texts:
+        raise click.UsageError("give files or --text, only one of them")
+    if encoder is not None and index is None:
+        raise click.UsageError("--encoder goes with --index: the embedded default needs none")
+    if not files and not texts and (sys.stdin is None or sys.stdin.isatty()):
+        raise click.UsageError("nothing to annotate: give files, --text, or a text on standard input")
+    if output == _STREAM:
+        output = None
+    if format is None:
+        format = format_of(output) if output is not None else "table" if sys.stdout.isatty() else "jsonl"
+    if resume:
+        _require_resumable(output, format)
+    given = [*(file for file in files if file != _STREAM), index]
+    if output is not None and LINK_FORMATS.get(format).target == "folder":
+        require_free_folder(output)
+        require_files([], given)
+    else:
+        require_files([output], given)
+    opened = default_index(progress=True) if index is None else Index.load(index, encoder=encoder)
+    problems = reported_problems()
+    with show_read_progress():
+        documents = _documents(files, texts, input_format, problems)
+        first = list(islice(documents, _LOOKED_AT))
+        if any(document.mentions for document in first) and not _is_given("detector"):
+            settings = _linking(settings)
+        run = _Run(
+            Annotator(opened, settings, progress=True),
+            chain(first, documents),
+            processes,
+            title=source_name(files[0]) if len(files) == 1 and files[0] != _STREAM else "",
+        )
+        if output is None:
+            stream = standard_output(format)
+            run.write(open_writer(format, stream, run.info), stream)
+        elif LINK_FORMATS.get(format).resumable:
+            made_of = _made_of(files, index, settings, format)
+            with resumable_links(output, format, run.info, made_of, resume=resume) as links:
+                run.go_on(links)
+        else:
+            with open_target(output, format) as target:
+                run.write(open_writer(format, target, run.info))
+    finish(problems)
+
+
+def _require_resumable(output: Path | None, format: str) -> None:
+    if output is None:
+        raise click.UsageError("--resume goes on with a file: give --output")
+    if not LINK_FORMATS.get(format).resumable:
+        others = ", ".join(name for name, other in LINK_FORMATS if other.resumable)
+        raise click.UsageError(
+            f"--resume cannot go on with {format}, which is written when all is done: choose one of {others}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A run over documents, and how it is written."""
+
+    annotator: Annotator
+    documents: Iterator[Document]
+    processes: int | None
+    title: str
+
+    @property
+    def info(self) -> LinksInfo:
+        """What is known of the links before the first one."""
+        index, settings = self.annotator.index, self.annotator.settings
+        return LinksInfo(
+            # The confidences of the dictionary are no measured probabilities.
+            calibrated=settings.detector != DICTIONARY_DETECTOR and index.calibration is not None,
+            annotated=True,
+            multilingual=len(index.vocabulary.counts("lang")) > 1,
+            located=True,
+            has_documents=True,
+            vocabulary=index.vocabulary,
+            title=self.title,
+        )
+
+    def go_on(self, links: ResumableLinks) -> None:
+        """Annotate documents behind those that an earlier run has written, and write what is found."""
+        for document in islice(self.documents, links.done):
+            links.writer.pass_over(document)
+        for number, (document, found) in enumerate(self._annotated()):
+            links.writer.begin_document(document)
+            # Some formats write a document whole, when the next one begins.
+            if number > 0:
+                links.document_written()
+            for link in found:
+                links.writer.write(link)
+        links.writer.close()
+
+    def write(self, writer: LinkWriter, stream: TextIO | BinaryIO | None = None) -> None:
+        """Annotate documents and write what is found; a stream gets each document at once."""
+        for document, found in self._annotated():
+            writer.begin_document(document)
+            for link in found:
+                writer.write(link)
+            if stream is not None:
+                stream.flush()
+        writer.close()
+
+    def _annotated(self) -> Iterator[Annotated]:
+        return annotate_stream(self.annotator, self.documents, processes=self.processes)
+
+
+def _documents(
+    files: tuple[Path, ...], texts: tuple[str, ...], format: str | None, problems: Problems
+) -> Iterator[Document]:
+    if texts:
+        yield from (Document(f"text:{number}", text) for number, text in enumerate(texts, 1))
+    ids = DistinctIds()
+    for file in files or (() if texts else (_STREAM,)):
+        if file == _STREAM:
+            yield read_stream(sys.stdin.buffer, problems)
+        else:
+            try:
+                yield from read_texts([file], problems, format=format, ids=ids)
+            except InputError as error:
+                # Of several files one that cannot be read is left out.
+                if len(files) == 1:
+                    raise
+                problems.reject(file, error.line, error.message)
+
+
+def _is_given(name: str) -> bool:
+    """Whether an option was given on the command line."""
+    return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
+
+
+def _linking(settings: AnnotatorSettings) -> AnnotatorSettings:
+    """Link the mentions that documents come with."""
+    click.echo("the documents come with mentions, which are linked: --detector dictionary finds others", err=True)
+    return AnnotatorSettings(**{**_fields(settings), "detector": GIVEN_DETECTOR})
+
+
+def _fields(settings: AnnotatorSettings) -> dict[str, Any]:
+    return {name: getattr(settings, name) for name in AnnotatorSettings.__slots__}
+
+
+def _made_of(
+    files: tuple[Path, ...], index: Path | None, settings: AnnotatorSettings, format: str
+) -> dict[str, Any]:
+    """List what a run depends on: one that is resumed must be of the same."""
+    return {
+        "input": [[str(file), file.stat().st_size if file.is_file() else None] for file in files],
+        "index": "default" if index is None else sha256(index / MANIFEST),
+        "format": format,
+        "settings": asdict(settings),
+    }

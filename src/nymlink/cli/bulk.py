@@ -1,0 +1,252 @@
+"""Commands over millions of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any, Final, get_args
+
+import click
+
+from nymlink.annotation.settings import AnnotatorSettings
+from nymlink.bulk.job import SHARD_ROWS, run_job
+from nymlink.bulk.job_folder import PARTS
+from nymlink.bulk.report import JobReport
+from nymlink.bulk.sources import ROW_FORMATS
+from nymlink.bulk.tasks import AnnotateTask, EncodeTask, LinkTask, Task
+from nymlink.cli.annotate import annotator_options
+from nymlink.cli.common import (
+    encoder_option,
+    guess_option,
+    input_format_option,
+    language_option,
+    map_column_option,
+    mapping,
+    reported_problems,
+    target_precision_option,
+    top_k_option,
+)
+from nymlink.cli.lazy import LazyCommands
+from nymlink.encode.backend import Precision
+from nymlink.encode.model.folder import MINI
+
+bulk = LazyCommands(
+    "bulk",
+    help="""Link, annotate or encode millions of rows, on all cores of a machine or of a Ray cluster.
+
+    INPUT is a file of Parquet, JSON lines, delimited text with a header (CSV, TSV) or PubTator, plain or gzipped,
+    or a folder of such. It is cut into shards; workers do them, and write a part of Parquet for each. A
+    row that cannot be used says why in the column "error". A job that lost a worker or a machine goes on, and one
+    that was killed when the same command is given again: only what is not done is done, and the output is the same
+    to the byte.
+
+    \b
+    On this machine, and on the cluster that it is of:
+      nymlink bulk annotate abstracts.jsonl --index hpo-index -o annotated
+      nymlink bulk annotate abstracts.jsonl --index hpo-index -o annotated --address auto
+
+    The output is read as one table: pandas.read_parquet("annotated/parts").
+    """,
+    commands={
+        "link": "nymlink.cli.bulk:link",
+        "annotate": "nymlink.cli.bulk:annotate",
+        "encode": "nymlink.cli.bulk:encode",
+    },
+)
+
+
+_OPTIONS: Final = (
+    click.argument("inputs", nargs=-1, required=True, metavar="INPUT...", type=click.Path(path_type=Path)),
+    click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Folder to write."),
+    click.option(
+        "--column",
+        metavar="COLUMN",
+        help="The column of tables with the mention, the text or the name; without it the one called mention, "
+        "text or name.",
+    ),
+    map_column_option("id=note_id (also language=)", "Of tables"),
+    input_format_option("the INPUT", tuple(ROW_FORMATS)),
+    click.option(
+        "--workers",
+        type=click.IntRange(min=0),
+        help="Processes that work, each on one core; one a core if not given. 0: none but this one, without Ray.",
+    ),
+    click.option(
+        "--address",
+        metavar="ADDRESS",
+        help="The Ray cluster to work on, as Ray is told it: auto for the one that this machine is of. Without it "
+        "this machine alone.",
+    ),
+    click.option(
+        "--gpus",
+        default=0.0,
+        show_default=True,
+        type=click.FloatRange(min=0),
+        help="Share of a GPU that each worker has: 1, or 0.5 for two workers on each.",
+    ),
+    click.option(
+        "--shard-rows",
+        default=SHARD_ROWS,
+        show_default=True,
+        type=click.IntRange(min=1),
+        help="Rows of a part: what is lost with a worker that dies.",
+    ),
+    click.option("--restart", is_flag=True, help="Replace a job in the output folder."),
+)
+
+
+def job_options(command: Callable[..., Task]) -> Callable[..., None]:
+    """Make a command that makes a task of its own options one that runs a job."""
+
+    @wraps(command)
+    def run(
+        *,
+        inputs: tuple[Path, ...],
+        output: Path,
+        column: str | None,
+        mapped_columns: tuple[str, ...],
+        input_format: str | None,
+        workers: int | None,
+        address: str | None,
+        gpus: float,
+        shard_rows: int,
+        restart: bool,
+        **own: Any,
+    ) -> None:
+        if workers == 0 and (address is not None or gpus):
+            raise click.UsageError("--workers 0 works in this process: it goes with neither --address nor --gpus")
+        task = command(**own)
+        report = run_job(
+            inputs,
+            output,
+            task,
+            workers=workers,
+            address=address,
+            gpus=gpus,
+            column=column,
+            further=mapping(mapped_columns),
+            format=input_format,
+            shard_rows=shard_rows,
+            restart=restart,
+            progress=True,
+            problems=reported_problems(),
+        )
+        click.echo(describe(report, task.unit, output))
+        if report.counts.rejected:
+            click.get_current_context().exit(1)
+
+    decorated: Callable[..., None] = run
+    for decorate in reversed(_OPTIONS):
+        decorated = decorate(decorated)
+    return decorated
+
+
+def describe(report: JobReport, unit: str, output: Path) -> str:
+    """Write the report of a job in a few lines."""
+    counts = report.counts
+    lines = [
+        f"{counts.rows:,} rows, {counts.rejected:,} of them rejected: {counts.mentions:,} {unit}, "
+        f"{counts.nil:,} NIL → {output / PARTS}"
+    ]
+    if report.done_before:
+        lines.append(f"{report.done_before:,} of {report.shards:,} shards were done before")
+    if report.workers:
+        workers = f"{len(report.workers)} worker{'s' * (len(report.workers) > 1)}"
+        lines.append(
+            f"{report.seconds:,.1f} s, {report.start_seconds:,.1f} s of them before the first shard; "
+            f"{report.rate:,.0f} {unit}/s by {workers}:"
+        )
+    lines += [
+        f"  {worker.worker}  {worker.counts.rows:,} rows  {worker.rate:,.0f} {unit}/s  {worker.memory >> 20:,} MB"
+        for worker in report.workers
+    ]
+    return "\n".join(lines)
+
+
+def absolute(path: Path) -> str:
+    """Write a path as every process finds it, wherever it was started."""
+    return str(path.absolute())
+
+
+@click.command()
+@click.option("--index", required=True, type=click.Path(path_type=Path), help="The index to link to.")
+@encoder_option
+@top_k_option
+@target_precision_option
+@guess_option
+@language_option
+@job_options
+def link(
+    index: Path,
+    encoder: str | None,
+    top_k: int,
+    target_precision: float | None,
+    guess: bool,
+    language: str | None,
+) -> Task:
+    """Link the mentions of many rows to concepts.
+
+    A row of a table is a mention; a document of PubTator is linked with all mentions that it comes with. The links
+    are those of `nymlink link`.
+
+    \b
+    nymlink bulk link table.csv --column diagnosis --index mondo-index -o links
+    nymlink bulk link notes.PubTator.txt --index mondo-index -o more-links --workers 2
+    """
+    return LinkTask(
+        index=absolute(index),
+        encoder=encoder,
+        top_k=top_k,
+        target_precision=target_precision,
+        guesses=guess,
+        language=language,
+    )
+
+
+@click.command()
+@click.option("--index", required=True, type=click.Path(path_type=Path), help="The index to look for.")
+@encoder_option
+@annotator_options
+@job_options
+def annotate(index: Path, encoder: str | None, settings: AnnotatorSettings) -> Task:
+    """Find mentions of concepts in many texts, and link them.
+
+    A row is a text. What is found is that of `nymlink annotate`; mentions that documents come with are linked with
+    --detector given.
+
+    \b
+    nymlink bulk annotate abstracts.jsonl --index hpo-index -o annotated
+    nymlink bulk annotate notes.PubTator.txt --index hpo-index -o more-annotated --workers 2
+    """
+    return AnnotateTask(index=absolute(index), encoder=encoder, settings=settings)
+
+
+@click.command()
+@click.option(
+    "--encoder",
+    default=MINI,
+    show_default=True,
+    metavar="MODEL",
+    help="An installed encoder, a folder, or the name of a model on the Hugging Face hub.",
+)
+@click.option(
+    "--backend",
+    help="Library that runs the model: onnx or torch; without it onnx where the model has files for it.",
+)
+@click.option("--precision", type=click.Choice(get_args(Precision)), help="Precision of matrix products.")
+@click.option(
+    "--device", help="Device of the encoder: cpu or cuda; without it torch takes a GPU where there is one."
+)
+@job_options
+def encode(encoder: str, backend: str | None, precision: Precision | None, device: str | None) -> Task:
+    """Encode many names as vectors of length 1, float32.
+
+    A row of a table is a name. The vector of a name without a word that the encoder knows is of zeros.
+
+    \b
+    nymlink bulk encode table.csv --column diagnosis -o vectors
+    nymlink bulk encode table.csv --column diagnosis --encoder my-encoder -o more-vectors --workers 2
+    """
+    model = absolute(Path(encoder)) if Path(encoder).is_dir() else encoder
+    return EncodeTask(encoder=model, backend=backend, precision=precision, device=device)

@@ -1,0 +1,162 @@
+"""Commands on the decisions of a review."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from nymlink.cli.common import require_files
+from nymlink.cli.project import finish_with, index_of, index_option, link_terms, project_argument, reviewer_option
+from nymlink.core.files import open_buffered
+from nymlink.linking.writers.files import format_of, standard_output
+from nymlink.project.export import export_formats, export_project
+from nymlink.project.import_decisions import import_decisions
+from nymlink.project.learn import forget as forget_learned
+from nymlink.project.learn import learn as learn_terms
+from nymlink.project.lessons import write_names
+from nymlink.project.model import ReadOnlyError
+from nymlink.project.project import Project
+from nymlink.project.terms import accept as accept_terms
+
+
+@click.command()
+@project_argument
+@click.option("--above", required=True, type=click.FloatRange(0, 1), help="Confidence at least.")
+@reviewer_option("Who decides.", required=True)
+@click.option("--dry-run", is_flag=True, help="Only say what it would mean.")
+def accept(file: Path, above: float, reviewer: str, dry_run: bool) -> None:
+    """Give the terms of FILE that nobody has decided, and that are sure enough, their first candidates.
+
+    One undo on the page takes all of them back.
+
+    \b
+    nymlink project accept review.nymlink --above 0.95 --reviewer Ann --dry-run
+    """
+    with Project(file, writes=not dry_run) as project:
+        found = accept_terms(project, reviewer=reviewer, above=above, dry_run=dry_run)
+    done = "would be accepted" if dry_run else "accepted"
+    click.echo(
+        f"{found['terms']:,} terms in {found['rows']:,} rows {done}; about {found['expected_wrong']:.0f} of them "
+        "will be wrong, as far as confidences tell"
+    )
+
+
+@click.command()
+@project_argument
+@click.option(
+    "--format",
+    type=click.Choice(export_formats()),
+    help="Format; without it by the ending of --output, else tsv.",
+)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write; without it standard output.")
+@click.option("--decided", is_flag=True, help="Only terms that were given concepts, or none.")
+def export(file: Path, format: str | None, output: Path | None, decided: bool) -> None:
+    """Write the tables of the project FILE with what was decided, or the mappings of its terms.
+
+    Of each term the last decision of any reviewer counts; terms that nobody decided have the concept that they
+    were linked to, without a decision. Rows of a review of Usagi or of SSSOM stay as they were, cell by cell,
+    unless they were decided since.
+
+    \b
+    nymlink project export review.nymlink --decided -o visits.xlsx
+    nymlink project export review.nymlink --format sssom
+    """
+    require_files([output], [file])
+    name = format or ("tsv" if output is None else format_of(output))
+    with Project(file, writes=False) as project:
+        try:
+            vocabulary = index_of(project).vocabulary
+        except ReadOnlyError as error:
+            vocabulary = None
+            click.echo(f"Warning: {error}; what was decided is written as it was", err=True)
+        target = standard_output(name) if output is None else output
+        export_project(project, target, format=name, vocabulary=vocabulary, decided=decided)
+
+
+@click.command("import")
+@project_argument
+@click.argument("decisions", type=click.Path(path_type=Path), metavar="DECISIONS")
+@reviewer_option("Who decided, where the file does not say.")
+@index_option("Where the index of the project is now, if it was moved.")
+def import_(file: Path, decisions: Path, reviewer: str, index: Path | None) -> None:
+    """Apply what DECISIONS says of equal terms to the project FILE.
+
+    DECISIONS is another project, a table or JSON lines that `nymlink project export` wrote, a review of Usagi, or
+    SSSOM. What a reviewer decided later stays; the same file twice is as once.
+
+    \b
+    nymlink project import review.nymlink last-year.nymlink
+    """
+    with open_buffered(decisions) as stream:
+        raw = stream.read()
+    with Project(file) as project:
+        vocabulary = index_of(project, index).vocabulary
+        found = import_decisions(project, raw, decisions.name, vocabulary=vocabulary, reviewer=reviewer)
+    click.echo(
+        f"{found['stated']:,} decisions, {found['new']:,} of them new; {found['unknown_terms']:,} of terms that "
+        "the project does not have",
+        err=True,
+    )
+    if found["unknown_concepts"]:
+        first = ", ".join(found["unknown_concepts"][:5])
+        click.echo(f"{len(found['unknown_concepts']):,} concepts are not in the index (kept): {first}", err=True)
+    finish_with(found["problems"])
+
+
+@click.command()
+@project_argument
+@click.option("--forget", is_flag=True, help="Forget what was learned; decisions stay.")
+@click.option(
+    "--save-names", "names", type=click.Path(path_type=Path), help="Table of the decided terms to write, too."
+)
+@index_option("Where the index of the project is now, if it was moved.")
+def learn(file: Path, forget: bool, names: Path | None, index: Path | None) -> None:
+    """Learn from what was decided in the project FILE, and link its other terms again.
+
+    Decided terms become names of their concepts, so that terms like them are found; the order of candidates and
+    the confidences change where that proves better on decided terms that they did not learn from. All is kept in
+    FILE, and counts for tables that are added later; the index stays as it is.
+
+    The table of --save-names is a vocabulary of its own: build it together with the vocabulary, and any index has
+    these names.
+
+    \b
+    nymlink project learn review.nymlink
+    nymlink project learn review.nymlink --save-names reviewed.tsv
+    nymlink vocab build mondo.obo reviewed.tsv -o reviewed
+    nymlink index build reviewed -o reviewed-index
+    """
+    if forget and names is not None:
+        raise click.UsageError("--save-names writes what was decided, and --forget forgets it: give one of them")
+    require_files([names], [file])
+    with Project(file) as project:
+        opened = index_of(project, index)
+        if names is not None:
+            click.echo(f"{names}: {write_names(project, names):,} names", err=True)
+        if forget:
+            click.echo("what was learned is forgotten" if forget_learned(project) else "nothing was learned")
+        else:
+            _echo(learn_terms(project, opened).report)
+        link_terms(project, opened)
+
+
+def _echo(report: Mapping[str, Any]) -> None:
+    click.echo(
+        f"{report['terms']:,} decided terms: {report['names']:,} names of concepts, {report['nil']:,} of none "
+        f"({report['seconds']:.1f} s)"
+    )
+    for part, what, measure in (
+        ("ranker", "order of candidates", "share of first candidates right"),
+        ("confidence", "confidences", "loss"),
+    ):
+        proof = report[part]
+        if proof is None:
+            said = f"too little to learn from: {report['looked_at']:,} terms that somebody looked at"
+        elif proof["taken"]:
+            said = f"learned; {measure} {proof['before']:.3f} → {proof['after']:.3f} on terms left out"
+        else:
+            said = f"as before, as nothing better was found; {measure} {proof['before']:.3f} on terms left out"
+        click.echo(f"{what}: {said}")

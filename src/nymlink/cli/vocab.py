@@ -1,0 +1,311 @@
+"""Commands on vocabularies."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import Final
+
+import click
+
+from nymlink.cli.common import finish, input_format_option, map_column_option, mapping, reported_problems
+from nymlink.cli.lazy import LazyCommands
+from nymlink.core.store.output_checks import require_directory
+from nymlink.sources.catalogue import choose_sources, known_sources, with_translations
+from nymlink.sources.fetch import FetchOptions, cache_folder, read_record
+from nymlink.sources.get_vocabulary import fetch_all, get_vocabulary
+from nymlink.sources.source import PublishedSource
+from nymlink.vocabulary.model import KINDS, Concept, Name, ReadOptions
+from nymlink.vocabulary.read import read_vocabulary
+from nymlink.vocabulary.readers import VOCABULARY_FORMATS
+from nymlink.vocabulary.store import KIND
+from nymlink.vocabulary.subset import subset as subset_of
+from nymlink.vocabulary.vocabulary import Vocabulary
+
+vocab = LazyCommands(
+    "vocab",
+    help="Get, build, merge, enrich, describe and search vocabularies.",
+    commands={
+        "build": "nymlink.cli.vocab:build",
+        "enrich": "nymlink.cli.vocab_merge:enrich",
+        "get": "nymlink.cli.vocab:get",
+        "info": "nymlink.cli.vocab:info",
+        "merge": "nymlink.cli.vocab_merge:merge",
+        "search": "nymlink.cli.vocab:search",
+        "subset": "nymlink.cli.vocab:subset",
+    },
+)
+
+
+@click.command()
+@click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SOURCE...")
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Folder to write.")
+@input_format_option("the sources", VOCABULARY_FORMATS.names())
+@click.option(
+    "--default-language", default="en", show_default=True, help="Language of names whose source states none."
+)
+@click.option("--language", "languages", multiple=True, help="Keep names in this language only. Repeatable.")
+@click.option(
+    "--sab",
+    "sabs",
+    multiple=True,
+    help="UMLS, OMOP: keep this source vocabulary only, for example SNOMEDCT_US. Repeatable.",
+)
+@click.option("--tty", "ttys", multiple=True, help="UMLS: keep this term type only, for example PT. Repeatable.")
+@click.option("--suppressed", is_flag=True, help="UMLS: keep suppressible names too.")
+@map_column_option("name=label")
+@click.option("--strict", is_flag=True, help="OBO: refuse a file that breaks a rule of the format.")
+def build(
+    sources: tuple[Path, ...],
+    output: Path,
+    input_format: str | None,
+    default_language: str,
+    languages: tuple[str, ...],
+    sabs: tuple[str, ...],
+    ttys: tuple[str, ...],
+    suppressed: bool,
+    mapped_columns: tuple[str, ...],
+    strict: bool,
+) -> None:
+    """Read ontologies, dictionaries or tables into one vocabulary.
+
+    SOURCE is a file in any known format, plain or .gz, or a folder of UMLS RRF files. Several sources become one
+    vocabulary: concepts of the same id are joined. A vocabulary in the folder is replaced, unless the folder
+    has other files, too.
+
+    \b
+    nymlink vocab build hp.obo -o hpo
+    nymlink vocab build 2026AA/META -o umls --language en --sab SNOMEDCT_US
+    nymlink vocab build terms.csv -o mine --map-column id=code --map-column name=title
+    """
+    options = ReadOptions(
+        lang=default_language,
+        languages=frozenset(languages) or None,
+        sources=frozenset(sabs) or None,
+        term_types=frozenset(ttys) or None,
+        suppressed=suppressed,
+        columns=mapping(mapped_columns),
+        strict=strict,
+    )
+    require_directory(output, kind=KIND, inputs=sources)
+    problems = reported_problems()
+    vocabulary = read_vocabulary(*sources, format=input_format, options=options, problems=problems, progress=True)
+    vocabulary.save(output)
+    click.echo(f"{len(vocabulary):,} concepts, {vocabulary.name_count:,} names → {output}")
+    finish(problems)
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="NAME...")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder to write.")
+@click.option(
+    "--language",
+    "languages",
+    multiple=True,
+    help="Keep names in this language only, those of translations among them. Repeatable.",
+)
+@click.option("--list", "listed", is_flag=True, help="List the sources there are, or those named, and stop.")
+@click.option("--only-download", is_flag=True, help="Fetch the files and print their paths; build nothing.")
+@click.option("--offline", is_flag=True, help="Use only what is in the cache.")
+@click.option("--refresh", is_flag=True, help="Ask the servers for files newer than those in the cache.")
+def get(
+    names: tuple[str, ...],
+    output: Path | None,
+    languages: tuple[str, ...],
+    listed: bool,
+    only_download: bool,
+    offline: bool,
+    refresh: bool,
+) -> None:
+    """Download published sources by name and build one vocabulary of them.
+
+    NAME is one of --list, or "open" for all whose licence is open. Files are fetched once and kept in the cache
+    ($NYMLINK_CACHE, else the user's); an interrupted download goes on where it stopped. Several sources become one
+    vocabulary: concepts of the same id are joined, and those that tables of mappings among the sources say are
+    the same. For another --language than English, translations of a source are fetched, too, where --list has
+    some.
+
+    \b
+    nymlink vocab get hpo -o hpo
+    nymlink vocab get hpo --language en --language de -o hpo-german
+    nymlink vocab get hpo hpo-translations -o hpo-international
+    nymlink vocab get mondo doid ordo mondo-mappings -o diseases
+    nymlink vocab get open -o meta
+    """
+    known = known_sources()
+    if listed:
+        _list(choose_sources(names, known) if names else list(known.values()))
+        return
+    if not names:
+        raise click.UsageError("nothing to get: give names of sources (see --list)")
+    if only_download == (output is not None):
+        raise click.UsageError("give either a folder to write, -o, or --only-download")
+    if offline and refresh:
+        raise click.UsageError("--offline and --refresh contradict each other")
+    if output is not None:
+        require_directory(output, kind=KIND)
+    sources = with_translations(choose_sources(names, known), languages, known)
+    options = FetchOptions(offline=offline, refresh=refresh)
+    problems = reported_problems()
+    for source in sources:
+        if not source.open:
+            click.echo(f"{source.name} is not open for every use: {source.licence}", err=True)
+    if output is None:
+        for source, file in fetch_all(sources, options=options, problems=problems, progress=True):
+            click.echo(f"{source.name}\t{file.path}")
+    else:
+        vocabulary = get_vocabulary(
+            sources, languages=languages, options=options, problems=problems, progress=True
+        )
+        vocabulary.save(output)
+        click.echo(f"{len(vocabulary):,} concepts, {vocabulary.name_count:,} names → {output}")
+    finish(problems)
+
+
+def _list(sources: list[PublishedSource]) -> None:
+    """Print sources: aligned and cut to the width of a terminal, as TSV to a file or a pipe."""
+    folder = cache_folder()
+    rows = [("name", "open", "size", "cached", "title", "licence", "cite", "url")]
+    for source in sources:
+        cached = read_record(source, folder)
+        date = cached.date[:10] if cached is not None else "no"
+        opened = "yes" if source.open else "no"
+        about = (source.title, source.licence, source.citation, source.url)
+        rows.append((source.name, opened, source.size, date, *about))
+    if sys.stdout.isatty():
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        width = shutil.get_terminal_size((120, 24)).columns
+        for row in rows:
+            click.echo("  ".join(map(str.ljust, row, widths))[:width].rstrip())
+    else:
+        for row in rows:
+            click.echo("\t".join(row))
+
+
+_TYPES_SHOWN: Final = 12
+
+
+@click.command()
+@click.argument("vocabulary", type=click.Path(path_type=Path), metavar="VOCAB")
+def info(vocabulary: Path) -> None:
+    """Show what a vocabulary holds and where it comes from.
+
+    \b
+    nymlink vocab info mondo
+    """
+    opened = Vocabulary.load(vocabulary)
+    obsolete = sum(chunk.true_count for chunk in opened.columns.concepts["obsolete"].chunks)
+    click.echo(f"concepts   {len(opened):,}, of them {obsolete:,} obsolete")
+    click.echo(f"names      {opened.name_count:,}")
+    click.echo(f"redirects  {opened.columns.redirects.num_rows:,} alternate ids")
+    for field, label in (("lang", "languages"), ("kind", "kinds")):
+        click.echo(
+            f"{label:11}" + ", ".join(f"{value} {count:,}" for value, count in opened.counts(field).items())
+        )
+    types = opened.semantic_types()
+    if types:
+        more = f" and {len(types) - _TYPES_SHOWN:,} more" if len(types) > _TYPES_SHOWN else ""
+        shown = [f"{value} {count:,}" for value, count in list(types.items())[:_TYPES_SHOWN]]
+        click.echo(f"types      {', '.join(shown)}{more}")
+    for source in opened.sources:
+        stated = [f"version {source.version}"] * bool(source.version) + [f"licence {source.licence}"] * bool(
+            source.licence
+        )
+        digest = f"sha256 {source.sha256[:12]}…" if source.sha256 else ""
+        details = ", ".join(filter(None, [source.format, source.file, *stated, digest]))
+        click.echo(f"source     {source.name} ({details})")
+
+
+@click.command()
+@click.argument("vocabulary", type=click.Path(path_type=Path), metavar="VOCAB")
+@click.argument("text")
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(min=1), help="Concepts shown at most.")
+def search(vocabulary: Path, text: str, limit: int) -> None:
+    """Show concepts by id or by name.
+
+    An id shows its concept (an old id: what it stands for now). A name shows the concepts that have it, whatever
+    its case and punctuation; failing that, those with a name that contains it.
+
+    \b
+    nymlink vocab search mondo "heart attack"
+    nymlink vocab search mondo MONDO:0005068
+    """
+    opened = Vocabulary.load(vocabulary)
+    ids = opened.resolve(text) or tuple(dict.fromkeys(name.concept_id for name in opened.find(text)))
+    ids = ids or tuple(opened.containing(text, limit=limit))
+    for concept_id in ids[:limit]:
+        _show(opened[concept_id], opened.names(concept_id))
+    if not ids:
+        click.echo(f"nothing in the vocabulary is called {text!r}", err=True)
+    elif len(ids) > limit:
+        click.echo(f"… and {len(ids) - limit:,} more: see --limit", err=True)
+
+
+def _show(concept: Concept, names: tuple[Name, ...]) -> None:
+    click.secho(f"{concept.id}  {concept.name}" + ("  (obsolete)" if concept.obsolete else ""), bold=True)
+    for label, values in (
+        ("type", concept.semantic_types),
+        ("parents", concept.parents),
+        ("xrefs", concept.xrefs),
+        ("replaced by", concept.replaced_by),
+    ):
+        if values:
+            click.echo(f"  {label}: {', '.join(values)}")
+    if concept.definition:
+        click.echo(f"  {concept.definition}")
+    # A merged vocabulary holds a name once for each source that gives it.
+    for line in dict.fromkeys(f"  - {name.text}  [{name.kind}, {name.lang}]" for name in names[1:]):
+        click.echo(line)
+
+
+@click.command()
+@click.argument("vocabulary", type=click.Path(path_type=Path), metavar="VOCAB")
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Folder to write.")
+@click.option("--branch", "branches", multiple=True, metavar="ID", help="Keep this concept and all below it.")
+@click.option(
+    "--semantic-type",
+    "semantic_types",
+    multiple=True,
+    help="Keep concepts of this semantic type; upper and lower case are the same.",
+)
+@click.option("--source", "sources", multiple=True, help="Keep names from this source.")
+@click.option("--language", "languages", multiple=True, help="Keep names in this language.")
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Keep names of this kind.")
+def subset(
+    vocabulary: Path,
+    output: Path,
+    branches: tuple[str, ...],
+    semantic_types: tuple[str, ...],
+    sources: tuple[str, ...],
+    languages: tuple[str, ...],
+    kinds: tuple[str, ...],
+) -> None:
+    """Make a smaller vocabulary of a large one.
+
+    All options but -o are conditions and may be repeated: a concept or name must meet every condition, and any one
+    value of a condition that is repeated. `nymlink vocab info VOCAB` shows the sources, languages and kinds.
+
+    Concepts of which no name is kept are left out. Old ids still lead to concepts that are kept.
+
+    \b
+    nymlink vocab subset umls -o diseases --semantic-type "Disease or Syndrome" \\
+        --semantic-type "Neoplastic Process"
+    nymlink vocab subset mondo -o cancers --branch MONDO:0004992 --language en
+    """
+    conditions = {
+        "branches": branches,
+        "semantic_types": semantic_types,
+        "sources": sources,
+        "languages": languages,
+        "kinds": kinds,
+    }
+    if not any(conditions.values()):
+        raise click.UsageError("say what to keep: --branch, --semantic-type, --source, --language or --kind")
+    require_directory(output, kind=KIND, inputs=[vocabulary])
+    whole = Vocabulary.load(vocabulary)
+    part = subset_of(whole, **conditions)
+    part.save(output)
+    click.echo(
+        f"{len(part):,} of {len(whole):,} concepts, {part.name_count:,} of {whole.name_count:,} names → {output}"
+    )

@@ -1,0 +1,77 @@
+"""Computing: work done ahead, and sessions of ONNX Runtime."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from nymlink.core.environment import thread_limit
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+
+
+Item = TypeVar("Item")
+Made = TypeVar("Made")
+
+
+def prefetch(make: Callable[[Item], Made], items: Iterable[Item], *, ahead: int = 1) -> Iterator[Made]:
+    """Yield ``map(make, items)``, computed in a thread a few items ahead.
+
+    An error is raised when the item it belongs to is requested; closing the iterator ends the thread. One thread
+    is enough: tokenizers and Arrow release Python's lock. A single item is computed without a thread, which could
+    take longer to start than the work takes.
+
+    Args:
+        make: computes an item.
+        items: its inputs.
+        ahead: how many items are computed before they are requested.
+    """
+    items = iter(items)
+    # Two items, because the first alone does not tell whether there are more.
+    first = list(islice(items, 2))
+    if len(first) < 2:
+        yield from map(make, first)
+        return
+    waiting: deque[Future[Made]] = deque()
+    with ThreadPoolExecutor(1, thread_name_prefix="ahead") as thread:
+        try:
+            for item in chain(first, items):
+                waiting.append(thread.submit(make, item))
+                if len(waiting) > ahead:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def open_session(graph: Path | bytes) -> InferenceSession:
+    """Load a graph (a file or its bytes) to run on the CPU.
+
+    Raises:
+        Exception: the graph cannot be loaded; the runtime's errors have no public base class.
+    """
+    import onnxruntime
+
+    # If onnxruntime was imported before nymlink, telemetry is on by now: this stops all events but essential ones.
+    onnxruntime.disable_telemetry_events()
+    options = onnxruntime.SessionOptions()
+    # No log: errors are raised.
+    options.log_severity_level = 4
+    # 0: one a core. The runtime does not look at the environment itself.
+    options.intra_op_num_threads = thread_limit() or 0
+    # By default its idle threads spin, which takes cores from everything else.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return onnxruntime.InferenceSession(
+        graph,
+        options,
+        providers=["CPUExecutionProvider"],
+        # The fused operator is slower than addition and layer normalisation apart.
+        disabled_optimizers=["SkipLayerNormFusion"],
+    )

@@ -1,1 +1,0 @@
-"""How work is computed: threads, sessions of ONNX Runtime, work done ahead."""

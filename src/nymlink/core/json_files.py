@@ -1,0 +1,167 @@
+"""JSON from files, checked: objects, whole files too large for memory, and lines.
+
+The caller that opened the file catches it and names the file; any other error is a bug in nymlink.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from nymlink.core.encodings import as_utf8
+from nymlink.core.errors import InputError
+from nymlink.core.files import MAX_LINE, open_bytes, read_lines, read_text_blocks
+from nymlink.core.problems import Problems
+
+T = TypeVar("T")
+
+
+def member(value: Any, key: str, kind: type[T]) -> T:
+    """Return a member of a JSON object, checked to be of type ``kind``.
+
+    Raises:
+        ValueError: ``value`` is not an object, or has no such member of that type.
+    """
+    item = value.get(key) if isinstance(value, Mapping) else None
+    if not isinstance(item, kind):
+        raise ValueError(f"{key!r} is {item!r}, not of the type {kind.__name__}")
+    return item
+
+
+def to_dataclass(cls: type[T], value: Any) -> T:
+    """Build an instance of a dataclass from a JSON object of its fields.
+
+    Raises:
+        ValueError: ``value`` is not an object, its members are not the fields of the class, or one is not of the
+            type of its default.
+    """
+    known: Any = {field.name: field.default for field in fields(cls) if field.init}  # type: ignore[arg-type]
+    if not isinstance(value, Mapping) or not value.keys() <= known.keys():
+        raise ValueError(f"{value!r} is not an object with the members {', '.join(known)}")
+    for name, default in known.items():
+        if default is MISSING and name not in value:
+            raise ValueError(f"{value!r} has no {name!r}")
+        if isinstance(default, bool | int | float | str) and not _same_type(value.get(name, default), default):
+            raise ValueError(f"{name!r} is {value[name]!r}, not of the type {type(default).__name__}")
+    return cls(**value)
+
+
+def _same_type(value: Any, default: Any) -> bool:
+    return isinstance(value, int | float if isinstance(default, float) else type(default))
+
+
+_MAX_BYTES: Final = 512 << 20
+"""Parsed JSON takes some ten times as much memory."""
+_PIECE_BYTES: Final = 1 << 20
+_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
+_ESCAPE: Final = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<half>\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\."
+)
+
+
+def read_json(path: Path, problems: Problems, *, instead: str) -> Any:
+    """Parse a plain or gzip JSON file.
+
+    A line that is not UTF-8 is read as Windows-1252, and half a surrogate pair is replaced; both are reported.
+
+    Args:
+        path: the file.
+        problems: receives the reports.
+        instead: what to do about a file that is too large, for the error.
+
+    Raises:
+        InputError: the file is empty, no JSON, nested too deep, or of more than 512 MB; see also
+            :func:`nymlink.core.files.open_bytes`.
+    """
+    _check_size(path, instead)
+    text = "".join(read_text_blocks(path, problems))
+    if not text.strip():
+        raise InputError("the file is empty", path=path)
+    try:
+        return json.loads(_whole_characters(text, path, problems))
+    except json.JSONDecodeError as error:
+        raise InputError(f"malformed JSON ({error.msg}): fetch it again", path=path, line=error.lineno) from error
+    except RecursionError as error:
+        raise InputError("JSON with too many levels of nested brackets", path=path) from error
+    except ValueError as error:
+        raise InputError(f"JSON that cannot be read ({error})", path=path) from error
+
+
+def _check_size(path: Path, instead: str) -> None:
+    size = 0
+    with open_bytes(path) as file:
+        while piece := file.read(_PIECE_BYTES):
+            size += len(piece)
+            if size > _MAX_BYTES:
+                raise InputError(
+                    f"more than {_MAX_BYTES >> 20} MB of JSON, too large for memory: {instead}", path=path
+                )
+
+
+def _whole_characters(text: str, path: Path, problems: Problems) -> str:
+    """Replace escapes of half a surrogate pair, which JSON allows but no Unicode text can contain."""
+    line, counted = 1, 0
+
+    def replacement(match: re.Match[str]) -> str:
+        nonlocal line, counted
+        if match["half"] is None:
+            return match[0]
+        line += text.count("\n", counted, match.start())
+        counted = match.start()
+        problems.repair(path, line, f"{match[0]} is half a surrogate pair; replaced")
+        return r"\ufffd"
+
+    return _ESCAPE.sub(replacement, text) if _SURROGATE.search(text) else text
+
+
+def read_json_objects(path: Path, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the line and the object of each line that holds one.
+
+    Raises:
+        InputError: see :func:`nymlink.core.files.read_lines`.
+    """
+    for number, line in read_lines(path, problems):
+        if not line.strip():
+            continue
+        value = _parse(line)
+        if isinstance(value, dict):
+            yield number, value
+        else:
+            problems.reject(path, number, "not a JSON object")
+
+
+def read_json_records(path: Path, problems: Problems, *, instead: str) -> Iterator[tuple[int | None, Any]]:
+    """Yield the JSON values of a file: one a line with its line, or the one that is the whole file.
+
+    Args:
+        path: the file.
+        problems: receives what cannot be read.
+        instead: what to do about a whole file that is too large, for the error.
+
+    Raises:
+        InputError: see :func:`nymlink.core.json_files.read_json`.
+    """
+    with open_bytes(path) as file:
+        # What is wrong in it is reported when it is read.
+        text = as_utf8(file, path, Problems())
+        lead = text.readline(MAX_LINE)
+        while lead.isspace():
+            lead = text.readline(MAX_LINE)
+    if isinstance(_parse(lead.decode("utf-8-sig", errors="replace")), dict):
+        yield from read_json_objects(path, problems)
+    else:
+        yield None, read_json(path, problems, instead=instead)
+
+
+def _parse(line: str) -> Any:
+    try:
+        value = json.loads(line)
+        # An escaped lone surrogate cannot be written to a file: refuse it here.
+        json.dumps(value, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
+        return None
+    return value

@@ -1,1 +1,0 @@
-"""XML and JSON, whose lines mean nothing: guarded parsers, and text in blocks of bounded size."""

@@ -1,0 +1,102 @@
+"""What a terminal shows: progress, and texts without control characters."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+from collections.abc import Iterable, Iterator
+from contextvars import ContextVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from tqdm import tqdm
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+
+# Control characters except line feed and tab; line and paragraph separators; bidirectional overrides; and lone
+# surrogates, which stand for bytes that are not UTF-8.
+_CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def escape_controls(text: str) -> str:
+    r"""Replace control characters by their JSON escapes, for example ESC by ``\u001b``."""
+    return _CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+class EscapingWriter(io.TextIOWrapper):
+    """A text stream that passes everything written through :func:`escape_controls`."""
+
+    def write(self, text: str, /) -> int:
+        super().write(escape_controls(text))
+        return len(text)
+
+
+T = TypeVar("T")
+
+
+def track(work: Iterable[T], label: str, *, total: int | None = None, shown: bool = True) -> Iterator[T]:
+    """Iterate over ``work`` with a progress bar.
+
+    Args:
+        work: the items.
+        label: what the bar is called.
+        total: the number of items, where ``work`` has no length.
+        shown: whether to show the bar if standard error is a terminal.
+    """
+    # For tqdm ``None`` means: disabled unless standard error is a terminal.
+    yield from tqdm(work, label, total=total, disable=None if shown else True, leave=False)
+
+
+_DELAY: Final = 2.0
+"""Seconds of reading after which the bar appears."""
+_SHOWN: Final = ContextVar("shown", default=False)
+
+
+@contextlib.contextmanager
+def show_read_progress(*, shown: bool = True) -> Iterator[None]:
+    """Show a progress bar for each file read within the block that takes more than two seconds.
+
+    The setting is a context variable, because files are opened deep inside the readers.
+
+    Args:
+        shown: whether to show bars if standard error is a terminal.
+    """
+    token = _SHOWN.set(shown)
+    try:
+        yield
+    finally:
+        _SHOWN.reset(token)
+
+
+def open_raw(path: Path) -> io.FileIO:
+    """Open a file for unbuffered reading, with a progress bar within :func:`show_read_progress`.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
+    return _ProgressFile(path) if _SHOWN.get() else io.FileIO(path)
+
+
+class _ProgressFile(io.FileIO):
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        size = os.fstat(self.fileno()).st_size
+        # For tqdm ``disable=None`` means: disabled unless standard error is a terminal.
+        self._bar = tqdm(
+            total=size, desc=path.name, unit="B", unit_scale=True, delay=_DELAY, leave=False, disable=None
+        )
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int | None:
+        count = super().readinto(buffer)
+        self._bar.update(count or 0)
+        return count
+
+    def close(self) -> None:
+        # Also called where opening failed.
+        if hasattr(self, "_bar"):
+            self._bar.close()
+        super().close()

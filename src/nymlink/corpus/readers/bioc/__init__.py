@@ -1,1 +1,0 @@
-"""Readers of BioC, in XML and in JSON."""

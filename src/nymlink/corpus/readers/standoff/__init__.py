@@ -1,1 +1,0 @@
-"""Readers of annotations that stand beside their text: BRAT, and CoNLL with offsets."""

@@ -1,0 +1,112 @@
+"""What runs an encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Final, Literal, Protocol, get_args
+
+from nymlink.core.errors import InputError
+from nymlink.core.registry import Registry
+from nymlink.core.store.arrays import Vectors
+from nymlink.encode.model.settings import EncoderSettings
+from nymlink.encode.model.tokenizer import Ids
+
+Precision = Literal["fp32", "bf16", "fp16", "int8"]
+
+
+class Network(Protocol):
+    """Token ids → vectors, on some device and in some precision.
+
+    Attributes:
+        width: length of a vector.
+        pad_id: the id that shorter names of a batch are padded with.
+        precision: of its matrix products.
+        device: where they run, for example ``"cpu"`` or ``"cuda"``.
+        batch_tokens: how many tokens it is best given at once.
+        padding: the share of a batch that may be padding, see
+            :func:`~nymlink.encode.model.tokenizer.plan_batches`.
+    """
+
+    width: int
+    pad_id: int
+    precision: Precision
+    device: str
+    batch_tokens: int
+    padding: float
+
+    def vectors(self, ids: Ids, mask: Ids) -> Vectors:
+        """Encode token ids as unit vectors.
+
+        Args:
+            ids: int64 (B, T).
+            mask: int64 (B, T): 1 for a real token, 0 for padding.
+
+        Returns:
+            float32 (B, D).
+
+        Raises:
+            MemoryError: the batch is too large for the device.
+        """
+        ...
+
+    def digest(self) -> str:
+        """Compute a hex digest of the network: networks with the same digest make the same vectors.
+
+        Raises:
+            InputError: the files have changed since it was loaded.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """A way to run networks.
+
+    Attributes:
+        name: as given to ``--backend``.
+        description: one line for the help.
+        files: the precisions that it can have, the preferred first, each with the patterns of the weight files
+            that it is made from.
+        devices: the kinds of device it can run on.
+        open: loads the network of a folder; ``None`` for precision or device takes the best available.
+        priority: of several that can read a folder, the one with the smallest is taken.
+    """
+
+    name: str
+    description: str
+    files: Mapping[Precision, tuple[str, ...]]
+    devices: tuple[str, ...]
+    open: Callable[[Path, EncoderSettings, Precision | None, str | None], Network]
+    priority: int = 0
+
+    def serves(self, precision: str | None, device: str | None) -> bool:
+        """Tell whether it can have a precision and a device; ``None`` stands for any."""
+        return precision in (None, *self.files) and (device is None or device.partition(":")[0] in self.devices)
+
+    def patterns(self, precision: str | None) -> tuple[str, ...]:
+        """Patterns of the weight files for a precision; of all for ``None``, or one it does not have."""
+        own = [patterns for each, patterns in self.files.items() if precision in (None, each)]
+        return tuple(dict.fromkeys(chain.from_iterable(own or self.files.values())))
+
+    def reads(self, folder: Path, precision: str | None) -> bool:
+        """Tell whether a folder has weight files that it reads, for a precision."""
+        return any(any(folder.glob(pattern)) for pattern in self.patterns(precision))
+
+
+BACKENDS: Final[Registry[Backend]] = Registry("nymlink.encoder_backends", noun="encoder back end")
+
+
+def require_precision(precision: str, offered: tuple[Precision, ...], *, where: str) -> None:
+    """Check that a precision is among those offered.
+
+    Raises:
+        InputError: it is not; the message lists those offered.
+    """
+    if precision not in offered:
+        known = f"known: {', '.join(get_args(Precision))}" if precision not in get_args(Precision) else ""
+        raise InputError(
+            f"no precision {precision!r} {where}: choose from {', '.join(offered)}; {known}".rstrip("; ")
+        )

@@ -1,0 +1,181 @@
+"""Linear layers with weights in the memory layout of oneDNN."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import torch
+from torch import Tensor, nn
+
+from nymlink.core.errors import InputError, MissingExtraError, NymlinkError
+from nymlink.core.store.arrays import Vectors
+from nymlink.encode.backend import Backend, Precision, require_precision
+from nymlink.encode.model.fingerprint import ModelSnapshot
+from nymlink.encode.model.folder import WEIGHTS
+from nymlink.encode.model.settings import EncoderSettings
+from nymlink.encode.model.tokenizer import Ids
+
+if TYPE_CHECKING:
+    from nymlink.encode.model.torch_model import TorchModel
+
+
+class PackedLinear(nn.Module):
+    """A linear layer that is faster, on a CPU and without gradients.
+
+    torch reorders the weights to oneDNN's layout for every product anew; this layer does it once, as
+    ``torch.compile`` does with frozen weights.
+
+    Args:
+        linear: the layer; its weights stay as they are.
+    """
+
+    def __init__(self, linear: nn.Linear) -> None:
+        super().__init__()
+        self.weight: Tensor = torch.ops.mkldnn._reorder_linear_weight(linear.weight.detach())
+        self.bias = linear.bias
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Compute x Wᵀ + b: (…, K) → (…, N)."""
+        product: Tensor = torch.ops.mkldnn._linear_pointwise(input, self.weight, self.bias, "none", [], "")
+        return product
+
+
+def pack(model: nn.Module) -> None:
+    """Replace the linear layers of a model on a CPU, where torch has oneDNN; it cannot be trained afterwards."""
+    if not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
+        return
+    for module in list(model.modules()):
+        for name, child in module.named_children():
+            if type(child) is nn.Linear:
+                setattr(module, name, PackedLinear(child))
+
+
+_OFFERED: Final[dict[str, tuple[Precision, ...]]] = {"cpu": ("bf16", "fp32"), "cuda": ("bf16", "fp16", "fp32")}
+_BATCH_TOKENS: Final = {"cpu": 2048, "cuda": 65536}
+_PADDING: Final = {"cpu": 0.0, "cuda": 0.1}
+
+
+class TorchNetwork:
+    """A :class:`~nymlink.encode.model.torch_model.TorchModel` on a device, in a precision.
+
+    ``torch.compile`` is not used: it needs a compiler, and time for each new shape of a batch; its gain here was
+    not measured. On a CPU weights are packed without it (:mod:`nymlink.encode.torch_backend`).
+
+    Args:
+        model: changed in place: moved to the device, its weights to the precision and, on a CPU, to oneDNN's
+            layout.
+        precision: of weights and products.
+        device: ``"cpu"``, ``"cuda"`` or ``"cuda:1"``.
+        source: the folder that the model was loaded from; only :meth:`digest` needs it.
+    """
+
+    def __init__(
+        self, model: TorchModel, precision: Precision, device: str, *, source: ModelSnapshot | None = None
+    ) -> None:
+        import torch
+
+        dtypes = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+        self.precision = precision
+        self.device = device
+        self.width = model.width
+        self.pad_id = model.pad_id
+        self.batch_tokens = _BATCH_TOKENS[_kind(device)]
+        self.padding = _PADDING[_kind(device)]
+        self._model = model.to(device, dtypes[precision])
+        if _kind(device) == "cpu":
+            pack(self._model)
+        self._source = source
+
+    def vectors(self, ids: Ids, mask: Ids) -> Vectors:
+        """Encode token ids; see :meth:`nymlink.encode.backend.Network.vectors`."""
+        import torch
+
+        try:
+            with torch.inference_mode():
+                # Without padding there is nothing to mask, which is faster.
+                attention_mask = None if mask.all() else torch.from_numpy(mask).to(self.device)
+                pooled = self._model(torch.from_numpy(ids).to(self.device), attention_mask)
+                vectors: Vectors = torch.nn.functional.normalize(pooled, dim=1).cpu().numpy()
+                return vectors
+        except torch.OutOfMemoryError as error:
+            raise MemoryError from error
+        except RuntimeError as error:
+            # On a CPU torch has no error class for memory.
+            if "can't allocate memory" in str(error):
+                raise MemoryError from error
+            raise
+
+    def digest(self) -> str:
+        """Compute the digest of the folder's weights and configuration."""
+        if self._source is None:
+            raise ValueError("this network was not loaded from a folder: it has no digest")
+        return self._source.digest()
+
+
+def open_network(
+    folder: Path, settings: EncoderSettings, precision: Precision | None, device: str | None
+) -> TorchNetwork:
+    """Load the network of a model folder.
+
+    Raises:
+        InputError: the folder's files are damaged, or the device or the precision is not available.
+        NymlinkError: the model does not fit into the memory of the device.
+        MissingExtraError: torch is not installed.
+    """
+    try:
+        import torch
+
+        from nymlink.encode.model.torch_model import TorchModel, attention_on, has_bf16
+    except ImportError as error:
+        raise MissingExtraError("train", purpose="running a model that is not exported to ONNX") from error
+    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    _require_device(device)
+    if precision is None:
+        precision = "bf16" if has_bf16(device) else "fp32"
+    require_precision(precision, _OFFERED[_kind(device)], where=f"on {device}")
+    source = ModelSnapshot(folder)
+    model = TorchModel.load(
+        folder,
+        pooling=settings.pooling,
+        max_length=settings.max_length,
+        attention=attention_on(_kind(device)),
+    )
+    try:
+        return TorchNetwork(model, precision, device, source=source)
+    except torch.OutOfMemoryError as error:
+        raise NymlinkError(
+            f"out of memory: the model does not fit onto {device} in {precision}: choose a lower precision, or "
+            "the device cpu"
+        ) from error
+
+
+def _require_device(device: str) -> None:
+    """Check that a device is available.
+
+    Raises:
+        InputError: it is not; the message says which are.
+    """
+    import torch
+
+    kind, _, number = device.partition(":")
+    if kind not in _OFFERED or (number and not (kind == "cuda" and number.isdecimal())):
+        raise InputError(f"no device {device!r}: choose from {', '.join(_OFFERED)}")
+    if kind == "cuda" and not torch.cuda.is_available():
+        raise InputError("there is no GPU that torch can use: leave the device out, or choose cpu")
+    if kind == "cuda" and int(number or 0) >= torch.cuda.device_count():
+        raise InputError(f"no device {device!r}: there are {torch.cuda.device_count()} GPUs, counted from 0")
+
+
+def _kind(device: str) -> str:
+    """Strip the number from a device: ``"cuda:1"`` → ``"cuda"``."""
+    return device.partition(":")[0]
+
+
+BACKEND: Final = Backend(
+    "torch",
+    "torch: CPU or GPU, bf16, fp16 or fp32; needs nymlink[train]",
+    dict.fromkeys(_OFFERED["cuda"], WEIGHTS),
+    tuple(_OFFERED),
+    open_network,
+)

@@ -1,0 +1,253 @@
+"""Names that are absent from an index: mentions without an answer, whose confidence must be low."""
+
+from __future__ import annotations
+
+import random
+import string
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from nymlink.core.errors import InputError
+from nymlink.core.store.arrays import Bools, Ints
+from nymlink.corpus.model import Corpus, Document, Mention
+from nymlink.evaluation.calibration_metrics import Reliability
+from nymlink.evaluation.outcomes import GoldResolver
+from nymlink.index.index import Index
+from nymlink.linking.calibration import DEPTH, Confidences, Features, features_of
+from nymlink.linking.doubts import doubts_about
+from nymlink.linking.linker import Linker
+from nymlink.linking.queries import MentionQuery, queries
+from nymlink.linking.query_links import candidates_of
+from nymlink.rank.ranker import Ranking
+from nymlink.text.english.words import known_words
+
+_UNITS: Final = "cm days g hours iu kg kPa mg ml mmHg mmol ng percent units weeks years".split()
+
+
+def draw_absent_names(index: Index, count: int, *, seed: int = 0) -> list[str]:
+    """Draw words, pairs of words and codes that are no names of an index.
+
+    Half are words of English or of biomedical names, a quarter such words beside a word of the index ("John
+    Crohn"), a quarter numbers with units and codes of letters and digits.
+
+    Args:
+        index: the index that lacks them.
+        count: the number of names; fewer are returned where the index has nearly all words.
+        seed: the seed of the draw.
+    """
+    rng = random.Random(seed)
+    # English whatever the language: any words that are no names will do, and these are listed.
+    words = sorted(known_words())
+
+    def pair() -> str:
+        name = index.entries.text(rng.randrange(len(index.entries)))
+        return f"{rng.choice(words)} {rng.choice(name.split())}"
+
+    draws = (lambda: rng.choice(words), lambda: rng.choice(words), pair, lambda: _code(rng))
+    attempts = (draws[number % len(draws)]() for number in range(4 * count))
+    return [name for name in dict.fromkeys(attempts) if index.entries.find(name) is None][:count]
+
+
+def _code(rng: random.Random) -> str:
+    if rng.random() < 0.5:
+        return f"{rng.randint(1, 500)} {rng.choice(_UNITS).lower()}"
+    letters = rng.choice((string.ascii_lowercase, string.ascii_lowercase + string.digits))
+    return "".join(rng.choices(letters, k=rng.randint(3, 6)))
+
+
+_FEWEST_GROUPS = 10
+"""In a corpus of fewer documents, mentions are grouped by their text instead."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledMentions:
+    """M mentions with P parts, each labelled by whether its first concept is right.
+
+    Attributes:
+        mentions: the mention of each part.
+        asked: the query of each part.
+        gold: the gold concepts of each part; empty where it has no answer.
+        features: float64 (P, F), see :data:`~nymlink.linking.calibration.FEATURES`.
+        factors: float64 (P): the share of its confidence that doubts leave.
+        right: bool (P): whether its first concept is gold.
+        starts: int (M): the first part of each mention.
+        groups: int (P): cross-validation keeps the parts of one group in one fold.
+    """
+
+    mentions: Sequence[Mention]
+    asked: Sequence[MentionQuery]
+    gold: Sequence[frozenset[int]]
+    features: Features
+    factors: npt.NDArray[np.float64]
+    right: Bools
+    starts: Ints
+    groups: Ints
+
+    def reliability(self, confidences: Confidences) -> Reliability:
+        """Compare confidences of the parts (P) with their labels, by mentions.
+
+        The confidence of a composite mention is the product of its parts', as
+        :class:`~nymlink.linking.linker.Linker` has it.
+        """
+        whole = _rounded(np.multiply.reduceat(_rounded(confidences), self.starts))
+        answerable = np.array([bool(gold) for gold in self.gold])
+        return Reliability.of(
+            whole,
+            np.logical_and.reduceat(self.right, self.starts),
+            np.logical_and.reduceat(answerable, self.starts),
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[LabelledMentions]) -> LabelledMentions:
+        """Join labelled mentions; their groups stay apart."""
+        sizes = np.cumsum([0, *(len(part.right) for part in parts)])
+        groups = np.cumsum([0, *(part.groups.max() + 1 for part in parts)])
+        return cls(
+            mentions=list(chain(*(part.mentions for part in parts))),
+            asked=list(chain(*(part.asked for part in parts))),
+            gold=list(chain(*(part.gold for part in parts))),
+            features=np.concatenate([part.features for part in parts]),
+            factors=np.concatenate([part.factors for part in parts]),
+            right=np.concatenate([part.right for part in parts]),
+            starts=np.concatenate([part.starts + size for part, size in zip(parts, sizes[:-1], strict=True)]),
+            groups=np.concatenate([part.groups + first for part, first in zip(parts, groups[:-1], strict=True)]),
+        )
+
+
+def label_mentions(
+    index: Index, corpus: Corpus, *, types: Collection[str] | None = None, language: str | None = None
+) -> LabelledMentions:
+    """Search for the annotated mentions of a corpus and compare the first concept with gold.
+
+    Mentions with a guess (see :class:`~nymlink.linking.queries.MentionQuery`) are left out.
+
+    Args:
+        index: the index.
+        corpus: documents with gold ids.
+        types: mentions of these types only.
+        language: code of the language of mentions that state none; ``None`` where it is unknown, see
+            :class:`~nymlink.linking.linker.Linker`.
+
+    Raises:
+        InputError: nothing is left to score; the message says why.
+    """
+    code = Linker(index, language=language).language
+    # As a linker reads them: it does not know how many concepts a mention means.
+    annotated = [
+        (document.id, parts, mention)
+        for document in corpus.documents
+        for mention, parts in zip(document.mentions, queries(document, index.entries, language=code), strict=True)
+        if mention.concept_ids and (types is None or mention.type in types)
+    ]
+    if not annotated:
+        of_types = "" if types is None else f" of type {', '.join(sorted(types))}"
+        present = ", ".join(sorted({mention.type for _, mention in corpus.mentions()}))
+        raise InputError(f"no mention{of_types} of the corpus has a gold id; its types: {present or 'none'}")
+    # No feature tells how sure a guess is.
+    kept = [row for row in annotated if all(part.fallback is None for part in row[1])]
+    if not kept:
+        raise InputError("every mention of the corpus that has a gold id has a misspelt word: mend them first")
+    resolver = GoldResolver(index.vocabulary)
+    parts = [(document, mention, part) for document, part_queries, mention in kept for part in part_queries]
+    documents, groups = np.unique(np.array([document for document, *_ in parts], object), return_inverse=True)
+    _, places = np.unique(np.array([part.text for *_, part in parts], object), return_inverse=True)
+    counts = [len(part_queries) for _, part_queries, _ in kept]
+    return _label(
+        index,
+        mentions=[mention for _, mention, _ in parts],
+        asked=[part for *_, part in parts],
+        gold=[resolver.rows(mention.concept_ids) for _, mention, _ in parts],
+        starts=np.cumsum([0, *counts[:-1]]),
+        # Names repeat within a document; where there are no documents to speak of, equal names are kept together.
+        groups=groups if _FEWEST_GROUPS <= len(documents) < len(kept) else places,
+    )
+
+
+def label_left_out(index: Index, labelled: LabelledMentions, count: int) -> LabelledMentions:
+    """Label mentions again as if the vocabulary lacked their concepts: any first concept is wrong.
+
+    Composite mentions are not among them, and each text is taken once.
+
+    Args:
+        index: the index that found their concepts.
+        labelled: annotated mentions.
+        count: the largest number of mentions; if there are more, they are drawn at random.
+    """
+    single = np.diff(np.append(labelled.starts, len(labelled.right))) == 1
+    answered = [place for place in labelled.starts[single].tolist() if labelled.gold[place]]
+    distinct = list({labelled.asked[place].text: place for place in answered}.values())
+    drawn = np.random.default_rng(0).permutation(len(distinct))[:count].tolist()
+    places = [distinct[number] for number in sorted(drawn)]
+    return _label(
+        index,
+        mentions=[labelled.mentions[place] for place in places],
+        asked=[labelled.asked[place] for place in places],
+        gold=[frozenset()] * len(places),
+        starts=np.arange(len(places)),
+        groups=np.arange(len(places)),
+        left_out=[labelled.gold[place] for place in places],
+    )
+
+
+def label_absent_names(index: Index, names: Sequence[str]) -> LabelledMentions:
+    """Label names that mean no concept of an index: any first concept is wrong.
+
+    Args:
+        index: the index that lacks them.
+        names: names as they are written. Those with a guess are left out.
+    """
+    mentions = tuple(Mention(name) for name in names)
+    asked = queries(Document("", mentions=mentions), index.entries)
+    kept = [
+        (mention, parts[0])
+        for mention, parts in zip(mentions, asked, strict=True)
+        if parts[0].fallback is None and parts[0].text
+    ]
+    return _label(
+        index,
+        mentions=[mention for mention, _ in kept],
+        asked=[part for _, part in kept],
+        gold=[frozenset()] * len(kept),
+        starts=np.arange(len(kept)),
+        groups=np.arange(len(kept)),
+    )
+
+
+def _label(
+    index: Index,
+    *,
+    mentions: Sequence[Mention],
+    asked: Sequence[MentionQuery],
+    gold: Sequence[frozenset[int]],
+    starts: Ints,
+    groups: Ints,
+    left_out: Sequence[frozenset[int]] = (),
+) -> LabelledMentions:
+    questions = [part.question for part in asked]
+    absent = [index.entries_of(concepts) for concepts in left_out]
+    ranked = Ranking(index).match(questions, DEPTH, without=absent)
+    firsts = ranked.matches.concepts[:, 0].tolist()
+    factors = np.ones(len(questions))
+    for place, candidates in enumerate(candidates_of(index, ranked, [1] * len(questions), questions)):
+        for first in candidates:
+            factors[place] = doubts_about(index, asked[place], mentions[place], first).factor
+    return LabelledMentions(
+        mentions=mentions,
+        asked=asked,
+        gold=gold,
+        features=features_of(ranked, questions, index),
+        factors=factors,
+        right=np.array([first in right for first, right in zip(firsts, gold, strict=True)], bool),
+        starts=starts,
+        groups=groups,
+    )
+
+
+def _rounded(confidences: Confidences) -> Confidences:
+    """Round as a linker does, with Python's ``round``: NumPy rounds some halves the other way."""
+    return np.array([round(confidence, 6) for confidence in confidences.tolist()])

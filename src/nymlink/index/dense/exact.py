@@ -1,0 +1,334 @@
+"""Exact search for the nearest vectors.
+
+NumPy has no fast one; ONNX Runtime, which encoders run in, has.
+
+A vector v is rounded to v' = s c, whole numbers c times one step s, and a query q to q'. The inner product of the
+rounded vectors, computed with whole numbers, differs from the exact one by at most
+
+    |q · v - q' · v'| = |(q - q') · v' + q · (v - v')| ≤ |q - q'| |v'| + |q| |v - v'|
+
+(Cauchy-Schwarz inequality), about 0.03 for unit vectors of width 384. So only some hundred of many entries can be
+among the best, and only their exact vectors are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from nymlink.core.computing import open_session
+from nymlink.core.store.arrays import HalfVectors, Vectors, as_float32, map_array, save_array, save_blocks
+from nymlink.index.hits import NONE, Hits, Rows, Scores
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+
+
+StoredVectors = HalfVectors | Vectors
+
+_QUERIES: Final = 512
+_VECTORS: Final = 8192
+"""A block of similarities is 512 × 8,192 float32, 16 MB: small beside the vectors."""
+
+
+def nearest(queries: Vectors, vectors: StoredVectors, k: int) -> Hits:
+    """Find the k vectors of largest inner product with each query, best first; ties by ascending row.
+
+    The whole similarity matrix is never made: of each block only what exceeds the k-th best so far is kept. Stored
+    vectors are read once for every 512 queries, from the mapped file, and converted to float32 a block at a time.
+
+    Args:
+        queries: float32 (Q, D).
+        vectors: float16 or float32 (E, D).
+        k: how many, at least 1.
+
+    Raises:
+        ValueError: the queries and the vectors differ in width.
+    """
+    if queries.shape[1:] != vectors.shape[1:]:
+        raise ValueError(f"queries {queries.shape} and vectors {vectors.shape} differ in width")
+    blocks = [
+        _nearest(queries[start : start + _QUERIES], vectors, k) for start in range(0, len(queries), _QUERIES)
+    ]
+    if not blocks:
+        return Hits(np.zeros((0, k), np.int32), np.zeros((0, k), np.float32))
+    return Hits(np.concatenate([hits.rows for hits in blocks]), np.concatenate([hits.scores for hits in blocks]))
+
+
+def _nearest(queries: Vectors, vectors: StoredVectors, k: int) -> Hits:
+    scores = np.full((len(queries), k), -np.inf, np.float32)
+    rows = np.full((len(queries), k), NONE, np.int32)
+    for start in range(0, len(vectors), _VECTORS):
+        block = as_float32(vectors[start : start + _VECTORS])
+        products = queries @ block.T
+        if start == 0 and len(block) > k:
+            # In the first block there is no k-th best score yet.
+            kth_best = np.partition(products, -k, axis=1)[:, -k, None]
+            better = np.flatnonzero(products >= kth_best)
+        else:
+            better = np.flatnonzero(products > scores[:, -1:])
+        query, place = np.divmod(better, len(block))
+        _insert(rows, scores, query, place + start, products.ravel()[better])
+    return Hits(rows, np.where(rows == NONE, np.float32(0), scores))
+
+
+def _insert(
+    rows: Rows, scores: Scores, query: npt.NDArray[Any], new_rows: npt.NDArray[Any], new_scores: Scores
+) -> None:
+    """Insert new rows among the best so far, in place.
+
+    Args:
+        rows: int32 (Q, k): the best rows so far, best first.
+        scores: float32 (Q, k): their scores.
+        query: int (n), ascending: the query of each new row.
+        new_rows: int (n), all larger than the rows so far.
+        new_scores: float32 (n): their scores.
+    """
+    if not len(query):
+        return
+    k = rows.shape[1]
+    changed, counts = np.unique(query, return_counts=True)
+    all_scores = np.full((len(changed), k + int(counts.max())), -np.inf, np.float32)
+    all_scores[:, :k] = scores[changed]
+    all_rows = np.full(all_scores.shape, NONE, np.int32)
+    all_rows[:, :k] = rows[changed]
+    line = np.repeat(np.arange(len(changed)), counts)
+    column = k + np.arange(len(query)) - np.repeat(np.cumsum(counts) - counts, counts)
+    all_scores[line, column] = new_scores
+    all_rows[line, column] = new_rows
+    # Stable: of equal scores, the smaller rows are in earlier columns.
+    order = np.argsort(-all_scores, axis=1, kind="stable")[:, :k]
+    rows[changed] = np.take_along_axis(all_rows, order, 1)
+    scores[changed] = np.take_along_axis(all_scores, order, 1)
+
+
+LARGEST_LEFT: Final = 63
+"""Largest absolute value on the left: where a processor adds pairs of products in 16 bits, 127 · 127 · 2 is about
+the most that fits, and 64 is added to the left."""
+
+_GRAPH: Final = bytes.fromhex(
+    "08083a7b0a1e0a01610a01620a047a65726f120163220d4d61744d756c496e7465676572120770726f647563742a0b10022a014042047a"
+    "65726f5a150a016112100a0e0802120a0a031201710a031201645a150a016212100a0e0803120a0a031201640a0312016562150a016312"
+    "100a0e0806120a0a031201710a0312016542040a00100a"
+)
+"""An ONNX model of one node, MatMulInteger: (a - 64) b. Stored, because making it takes the onnx package; a test
+makes it anew."""
+
+
+def product(left: npt.NDArray[np.int8], right: npt.NDArray[np.int8]) -> npt.NDArray[np.int32]:
+    """Multiply two matrices, exactly.
+
+    Args:
+        left: int8 (Q, D), no absolute value above :data:`LARGEST_LEFT`.
+        right: int8 (D, E), no value below -127.
+
+    Returns:
+        int32 (Q, E).
+    """
+    shifted = (left + np.int8(LARGEST_LEFT + 1)).view(np.uint8)
+    (output,) = _session().run(None, {"a": shifted, "b": right})
+    matrix: npt.NDArray[np.int32] = output
+    return matrix
+
+
+@cache
+def is_exact() -> bool:
+    """Test once whether the product is exact on this processor, with the largest allowed values.
+
+    Each kind of processor has its own instructions for it, and a wrong product would silently lose entries.
+    """
+    draw = np.random.default_rng(0)
+    left = draw.choice(np.array([-LARGEST_LEFT, LARGEST_LEFT], np.int8), (67, 389))
+    right = draw.choice(np.array([-127, 127], np.int8), (389, 101))
+    expected = left.astype(np.int32) @ right.astype(np.int32)
+    return all(np.array_equal(product(left[:rows], right), expected[:rows]) for rows in (1, 2, len(left)))
+
+
+@cache
+def _session() -> InferenceSession:
+    return open_session(_GRAPH)
+
+
+_ENTRIES: Final = 1 << 16
+QUERIES: Final = 1 << 7
+"""A block of products is at most 128 × 65,536 int32, 32 MB. For few queries fewer, larger blocks are faster."""
+
+_AT_ONCE: Final = 1 << 13
+"""Vectors quantised at a time."""
+
+_GROUP: Final = 16
+"""Entries in a group, whose highest product is compared first: in most groups it is too low."""
+
+_SHARE: Final = 64
+"""If more than one entry in so many can be among the best, comparing all vectors is faster."""
+
+_LARGEST: Final = 127
+
+_ROUNDING: Final = 6e-4
+"""Bound of half of the differences that count as equal, and of rounding errors: cosines above 1 count as 1, and
+the vector of an entry and that of a query for it may each be longer than 1 by a 2,048th."""
+
+_LOWEST: Final = np.iinfo(np.int32).min
+
+QueryNumbers = npt.NDArray[np.int64]
+
+
+class Int8Codes:
+    """The int8 codes of the vectors of E entries.
+
+    Args:
+        codes: int8 (E · D): blocks of 65,536 entries, one after the other, each stored by coordinate: all first
+            coordinates, then all second ones, and so on.
+        bounds: float32 (3): the step s, the length of the longest v', and that of the longest v - v'.
+        width: D.
+
+    Raises:
+        ValueError: codes or bounds are of another type or size.
+    """
+
+    FILES: ClassVar = ("codes.npy", "code_bounds.npy")
+
+    def __init__(self, codes: npt.NDArray[np.int8], bounds: Vectors, *, width: int) -> None:
+        if codes.dtype != np.int8 or codes.ndim != 1 or codes.size % max(width, 1):
+            raise ValueError(f"its codes are {codes.dtype} {codes.shape}, not of width {width}")
+        if bounds.dtype != np.float32 or bounds.shape != (3,):
+            raise ValueError(f"the bounds of its codes are {bounds.dtype} {bounds.shape}")
+        self._codes = codes
+        self._bounds = bounds
+        self._width = width
+
+    @classmethod
+    def of(cls, vectors: HalfVectors) -> Self:
+        """Quantise unit vectors, float16 (E, D), in memory."""
+        quantiser = _Quantiser(vectors)
+        codes = np.empty(vectors.size, np.int8)
+        end = 0
+        for block in quantiser.blocks():
+            codes[end : end + block.size] = block.ravel()
+            end += block.size
+        return cls(codes, quantiser.bounds, width=vectors.shape[1])
+
+    @classmethod
+    def write(cls, directory: Path, vectors: HalfVectors) -> Self:
+        """Quantise unit vectors, float16 (E, D), to the files of :meth:`save`, one block in memory at a time."""
+        quantiser = _Quantiser(vectors)
+        save_blocks(directory, "codes", quantiser.blocks(), dtype=np.int8, shape=(vectors.size,))
+        save_array(directory, "code_bounds", quantiser.bounds)
+        return cls.load(directory, vectors)
+
+    def candidates(self, queries: Vectors, k: int) -> tuple[QueryNumbers, Rows] | None:
+        """Select all entries that may be among the k of largest inner product with a query, ties included.
+
+        Args:
+            queries: float32 (Q, D), about of unit length; at most :data:`QUERIES` at a time, to bound memory.
+            k: how many, at least 1.
+
+        Returns:
+            Numbers of queries, int64 (n), ascending, and rows of entries, int32 (n); ``None`` where comparing all
+            entries is faster.
+        """
+        entries = self._codes.size // max(self._width, 1)
+        if k > entries // _GROUP or not is_exact():
+            return None
+        query_codes, slack = self._quantise_queries(queries)
+        # The k highest group maxima of each query: at least k entries have products as high as the lowest of them.
+        best_maxima = np.full((len(queries), k), _LOWEST, np.int32)
+        selected: list[tuple[QueryNumbers, Rows, npt.NDArray[np.int32]]] = []
+        count = 0
+        for first in range(0, entries, _ENTRIES):
+            groups = self._products(query_codes, first, min(first + _ENTRIES, entries))
+            maxima = groups.max(axis=1)
+            best_maxima = np.partition(np.concatenate([best_maxima, maxima], axis=1), -k, axis=1)[:, -k:]
+            lowest = best_maxima.min(axis=1) - slack
+            query, group = np.nonzero(maxima >= lowest[:, None])
+            products_in_group = groups[query, :, group]
+            high = products_in_group >= lowest[query, None]
+            count += int(np.count_nonzero(high))
+            if count > len(queries) * entries // _SHARE:
+                return None
+            pair, place = np.nonzero(high)
+            rows = (first + place * groups.shape[2] + group[pair]).astype(np.int32)
+            selected.append((query[pair], rows, products_in_group[pair, place]))
+        query_numbers, rows, products = (np.concatenate(column) for column in zip(*selected, strict=True))
+        # The bounds rose with every block: those selected early may be below the last.
+        kept = np.flatnonzero(products >= lowest[query_numbers])
+        order = kept[np.argsort(query_numbers[kept], kind="stable")]
+        return query_numbers[order], rows[order]
+
+    def _quantise_queries(self, queries: Vectors) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int64]]:
+        """Quantise queries: codes, int8 (Q, D), and slack, int64 (Q).
+
+        An entry may be better than another though the product of its codes is lower, by up to the slack.
+        """
+        step, longest, longest_error = self._bounds.astype(np.float64)
+        steps = np.abs(queries).max(axis=1, keepdims=True).astype(np.float64) / LARGEST_LEFT
+        steps[steps == 0] = 1
+        codes = np.rint(queries / steps)
+        error = np.linalg.norm(queries - codes * steps, axis=1) * longest
+        length = np.linalg.norm(queries.astype(np.float64), axis=1)
+        error += length * (longest_error + _ROUNDING)
+        # Twice, because both products have an error.
+        return codes.astype(np.int8), np.ceil(2 * error / (steps[:, 0] * step)).astype(np.int64)
+
+    def _products(self, query_codes: npt.NDArray[np.int8], first: int, last: int) -> npt.NDArray[np.int32]:
+        """Multiply queries with a block of entries: int32 (Q, 16, G), a group a column; padded to whole groups."""
+        codes = self._codes[first * self._width : last * self._width].reshape(self._width, -1)
+        products = product(query_codes, codes)
+        missing = -(last - first) % _GROUP
+        if missing:
+            products = np.pad(products, ((0, 0), (0, missing)), constant_values=_LOWEST)
+        return products.reshape(len(query_codes), _GROUP, products.shape[1] // _GROUP)
+
+    def save(self, directory: Path) -> None:
+        """Write the codes into a directory."""
+        save_array(directory, "codes", self._codes)
+        save_array(directory, "code_bounds", self._bounds)
+
+    @classmethod
+    def load(cls, directory: Path, vectors: HalfVectors) -> Self:
+        """Map the codes of a directory into memory.
+
+        Raises:
+            OSError: a file is missing.
+            ValueError: the codes do not fit the vectors.
+        """
+        codes = map_array(directory, "codes")
+        if codes.size != vectors.size:
+            raise ValueError(f"its codes are of {codes.size:,} coordinates, its vectors have {vectors.size:,}")
+        return cls(codes, map_array(directory, "code_bounds"), width=vectors.shape[1])
+
+
+class _Quantiser:
+    """Quantise vectors block by block; ``bounds`` are complete after the last block."""
+
+    def __init__(self, vectors: HalfVectors) -> None:
+        self._vectors = vectors
+        self.bounds = np.array([self._largest() / _LARGEST, 0, 0], np.float32)
+
+    def blocks(self) -> Iterator[npt.NDArray[np.int8]]:
+        """Yield the codes of up to 65,536 entries at a time: int8 (D, n)."""
+        for start in range(0, len(self._vectors), _ENTRIES):
+            block = self._vectors[start : start + _ENTRIES]
+            codes = np.empty(block.shape[::-1], np.int8)
+            for first in range(0, len(block), _AT_ONCE):
+                part = slice(first, first + _AT_ONCE)
+                codes[:, part] = self._quantise(as_float32(block[part])).T
+            yield codes
+
+    def _quantise(self, vectors: Vectors) -> Vectors:
+        """Round vectors to whole numbers of steps, (n, D), and raise the bounds to theirs."""
+        codes: Vectors = np.rint(vectors / self.bounds[0])
+        rounded = codes * self.bounds[0]
+        lengths = [np.linalg.norm(one, axis=1).max() for one in (rounded, vectors - rounded)]
+        self.bounds[1:] = np.maximum(self.bounds[1:], lengths)
+        return codes
+
+    def _largest(self) -> float:
+        """Find the largest absolute coordinate; 1 where all are 0."""
+        parts = (self._vectors[start : start + _AT_ONCE] for start in range(0, len(self._vectors), _AT_ONCE))
+        return max((float(np.abs(as_float32(part)).max()) for part in parts), default=0.0) or 1.0

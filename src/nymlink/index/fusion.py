@@ -1,0 +1,384 @@
+"""Join what several searches find.
+
+Cormack, Clarke & Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning Methods"
+(SIGIR 2009).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import dataclass
+from functools import partial
+from math import isclose, isfinite
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from nymlink.core.errors import InputError, UnknownNameError
+from nymlink.core.json_files import member
+from nymlink.index.entries.entries import Entries
+from nymlink.index.hits import NONE, Hits, Rows, Scores, Searcher, best
+
+
+class ExactSearch:
+    """Find the entry that equals the query; its score is 1."""
+
+    def __init__(self, entries: Entries) -> None:
+        self._entries = entries
+
+    def search(self, queries: Sequence[str], k: int) -> Hits:
+        """Find the equal entry of each query, if any; see :class:`~nymlink.index.hits.Searcher`."""
+        rows = np.full((len(queries), k), NONE, np.int32)
+        rows[:, :1] = self._equal(queries)
+        return Hits(rows, (rows != NONE).astype(np.float32))
+
+    def score(self, queries: Sequence[str], rows: Rows) -> Scores:
+        """Score given entries: 1 for the one that equals the query, 0 for any other."""
+        equal = self._equal(queries)
+        scores: Scores = ((rows == equal) & (equal != NONE)).astype(np.float32)
+        return scores
+
+    def _equal(self, queries: Sequence[str]) -> Rows:
+        return self._entries.find_all(queries).reshape(-1, 1)
+
+
+_FEWEST_FOR_THREADS: Final = 16
+"""For fewer queries, starting threads takes longer than it saves."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredHits:
+    """Hits with the scores of each search.
+
+    Attributes:
+        hits: rows and total scores, (Q, k).
+        parts: search → its unweighted scores: float32 (Q, k).
+    """
+
+    hits: Hits
+    parts: Mapping[str, Scores]
+
+    def without(self, excluded: Sequence[Collection[int]]) -> ScoredHits:
+        """Remove rows of entries from the hits of each query; those that remain move up.
+
+        Args:
+            excluded: for each of the Q queries, rows.
+        """
+        rows = self.hits.rows
+        removed = np.array([np.isin(own, list(gone)) for own, gone in zip(rows, excluded, strict=True)], bool)
+        removed = removed.reshape(rows.shape)
+        order = np.argsort(removed, axis=1, kind="stable")
+
+        def remaining(values: npt.NDArray[Any], empty: float) -> npt.NDArray[Any]:
+            return np.take_along_axis(np.where(removed, np.asarray(empty, values.dtype), values), order, 1)
+
+        hits = Hits(remaining(rows, NONE), remaining(self.hits.scores, 0))
+        return ScoredHits(hits, {name: remaining(scores, 0) for name, scores in self.parts.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class UnweightedHits:
+    """The hits of all searches together, before they are weighted.
+
+    Attributes:
+        rows: int32 (Q, m): distinct rows of each query, ascending, :data:`NONE` where there are fewer.
+        values: search → values that its weight multiplies: float32 (Q, m).
+        scores: search → its scores: float32 (Q, m).
+    """
+
+    rows: Rows
+    values: Mapping[str, Scores]
+    scores: Mapping[str, Scores]
+
+
+class HybridSearch:
+    """Search with every part, then score all entries that any of them found with all parts.
+
+    The total is the weighted mean of the parts' scores: an entry that is best in every part has score 1.
+
+    Args:
+        parts: name → search.
+        weights: name → weight, at least 0, not all 0.
+
+    Raises:
+        ValueError: the names differ, or the weights are below 0 or all 0.
+    """
+
+    def __init__(self, parts: Mapping[str, Searcher], weights: Mapping[str, float]) -> None:
+        self.parts = MappingProxyType(dict(parts))
+        self.weights = normalise_weights(parts, weights)
+
+    def search(self, queries: Sequence[str], k: int) -> ScoredHits:
+        """Find the k best entries of each query by total score, with the scores of each part."""
+        collected = self.collect(queries, k)
+        hits = best(collected.rows, weighted_sum(collected.values, self.weights), k)
+        parts = {name: look_up(collected.rows, scores, hits.rows)[0] for name, scores in collected.scores.items()}
+        return ScoredHits(hits, parts)
+
+    def collect(self, queries: Sequence[str], k: int) -> UnweightedHits:
+        """Find the k best entries of each part, and score all of them with every part."""
+        hits_of_part = self._search_parts(queries, k)
+        rows = distinct_rows([hits.rows for hits in hits_of_part.values()])
+        scores = {name: self._scores(name, queries, rows, hits) for name, hits in hits_of_part.items()}
+        return UnweightedHits(rows, values=scores, scores=scores)
+
+    def _search_parts(self, queries: Sequence[str], k: int) -> dict[str, Hits]:
+        """Search with each part; for many queries in threads: one waits for memory while another computes."""
+        searches = [partial(part.search, queries, k) for part in self.parts.values()]
+        if len(queries) < _FEWEST_FOR_THREADS:
+            return dict(zip(self.parts, [search() for search in searches], strict=True))
+        with ThreadPoolExecutor(len(searches)) as pool:
+            # Each in the context of this thread, so that truncation counts are collected there.
+            waiting = [pool.submit(copy_context().run, search) for search in searches]
+            return dict(zip(self.parts, [each.result() for each in waiting], strict=True))
+
+    def _scores(self, name: str, queries: Sequence[str], rows: Rows, hits: Hits) -> Scores:
+        """Score rows with one part: its own hits have scores already, only the others are computed."""
+        scores, known = look_up(hits.rows, hits.scores, rows)
+        unknown = np.where(known, np.int32(NONE), rows)
+        wanted = np.flatnonzero((unknown != NONE).any(axis=1)).tolist()
+        if wanted:
+            scores[wanted] += self.parts[name].score([queries[place] for place in wanted], unknown[wanted])
+        return scores
+
+
+def weighted_sum(values: Mapping[str, Scores], weights: Mapping[str, float]) -> Scores:
+    """Add up the weighted values of searches, in their order: float32 (Q, m), as each of them."""
+    total = np.zeros_like(next(iter(values.values())))
+    for name, own in values.items():
+        total += np.float32(weights[name]) * own
+    return total
+
+
+def normalise_weights(parts: Collection[str], weights: Mapping[str, float]) -> Mapping[str, float]:
+    """Scale the weights of searches to a sum of 1; unchanged where they have it, but for rounding.
+
+    Raises:
+        ValueError: they are not of these searches, not numbers, below 0, or all 0.
+    """
+    if set(parts) != set(weights):
+        raise ValueError(f"weights are for {sorted(weights)}, but the searches are {sorted(parts)}")
+    if not all(isinstance(weight, int | float) for weight in weights.values()):
+        raise ValueError(f"weights must be numbers: {dict(weights)}")
+    total = sum(weights.values())
+    if not isfinite(total) or min(weights.values()) < 0 or total <= 0:
+        raise ValueError(f"weights must be at least 0 and not all 0: {dict(weights)}")
+    scale = 1 if isclose(total, 1) else total
+    return MappingProxyType({name: weights[name] / scale for name in parts})
+
+
+def distinct_rows(parts: Sequence[Rows]) -> Rows:
+    """Unite the rows of searches: distinct for each query, ascending, :data:`NONE` where there are fewer."""
+    rows = np.sort(np.concatenate(parts, axis=1), axis=1)
+    rows[:, 1:][rows[:, 1:] == rows[:, :-1]] = NONE
+    return rows
+
+
+def look_up(rows: Rows, scores: Scores, wanted: Rows) -> tuple[Scores, npt.NDArray[np.bool_]]:
+    """Look up the scores of wanted rows among rows with scores.
+
+    Args:
+        rows: int32 (Q, k).
+        scores: float32 (Q, k): their scores.
+        wanted: int32 (Q, m).
+
+    Returns:
+        float32 (Q, m): the scores, 0 for :data:`NONE` and for rows that are not among those given; bool (Q, m):
+        which rows are.
+    """
+    order = np.argsort(rows, axis=1)
+    # Keys that ascend over the whole flattened array, so that one binary search serves all queries.
+    step = np.int64(max(int(rows.max(initial=0)), int(wanted.max(initial=0))) + 2)
+    offsets = np.arange(len(rows), dtype=np.int64)[:, None] * step + 1
+    given = (np.take_along_axis(rows, order, 1) + offsets).ravel()
+    keys = (wanted + offsets).ravel()
+    places = np.minimum(np.searchsorted(given, keys), max(len(given) - 1, 0))
+    known = (given[places] == keys).reshape(wanted.shape) & (wanted != NONE)
+    found = np.take_along_axis(scores, order, 1).ravel()[places].reshape(wanted.shape)
+    return np.where(known, found, np.float32(0)), known
+
+
+_DAMPING: Final = 60
+"""k of the paper's formula, with its value there."""
+
+
+class ReciprocalRankSearch(HybridSearch):
+    """Search with every part; the score of a hit is the weighted mean of 61 / (60 + rank) over the parts.
+
+    An entry that is first in every part has score 1; a part that did not find it adds 0, and its own score of that
+    entry is given as 0.
+
+    Args:
+        parts: name → search.
+        weights: name → weight, at least 0, not all 0; the paper has them equal.
+
+    Raises:
+        ValueError: the names differ, or the weights are below 0 or all 0.
+    """
+
+    def collect(self, queries: Sequence[str], k: int) -> UnweightedHits:
+        """Find the k best entries of each part, and their reciprocal ranks."""
+        hits_of_part = self._search_parts(queries, k)
+        rows = distinct_rows([hits.rows for hits in hits_of_part.values()])
+        return UnweightedHits(
+            rows,
+            values={
+                n: look_up(hits.rows, _reciprocal_ranks(hits.rows), rows)[0] for n, hits in hits_of_part.items()
+            },
+            scores={n: look_up(hits.rows, hits.scores, rows)[0] for n, hits in hits_of_part.items()},
+        )
+
+
+def _reciprocal_ranks(rows: Rows) -> Scores:
+    ranks = np.arange(1, rows.shape[1] + 1, dtype=np.float32)
+    return np.where(rows == NONE, np.float32(0), (_DAMPING + 1) / (_DAMPING + ranks)).astype(np.float32)
+
+
+EXACT_MATCH: Final = "exact"
+"""Name of the search for the entry that equals the query."""
+
+DENSE: Final = "dense"
+"""Name of dense search. Searches of other names are sparse."""
+
+WEIGHTED: Final = "weighted"
+
+METHODS: Final[Mapping[str, type[HybridSearch]]] = MappingProxyType(
+    {WEIGHTED: HybridSearch, "reciprocal-rank": ReciprocalRankSearch}
+)
+
+_EXACT_WEIGHT: Final = 0.1
+"""Enough to rank the equal name first, small enough that a score still measures similarity."""
+
+_SPARSE_WEIGHT: Final = 0.15
+"""Weight of sparse search beside dense search by nymlink-mini; chosen on training and development sets, see
+docs/howto/searching.md."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fusion:
+    """A method of joining searches, and their weights.
+
+    Attributes:
+        method: one of :data:`METHODS`.
+        weights: search → weight; they sum to 1.
+    """
+
+    method: str
+    weights: Mapping[str, float]
+
+    @classmethod
+    def of(
+        cls, parts: Collection[str], method: str = WEIGHTED, weights: Mapping[str, float] | None = None
+    ) -> Fusion:
+        """Make the fusion of some searches.
+
+        Args:
+            parts: the names of the searches.
+            method: one of :data:`METHODS`.
+            weights: search → weight, 0 for those not named. If ``None``, weights of scores as chosen on
+                development sets (exact 0.1, sparse 0.15, dense 0.75), and equal weights of ranks, as published.
+
+        Raises:
+            UnknownNameError: there is no such method, or no such search.
+            InputError: the weights are not numbers, below 0, or all 0.
+        """
+        if method not in METHODS:
+            raise UnknownNameError(f"unknown fusion {method!r}; known: {', '.join(METHODS)}")
+        if weights is None:
+            weights = _default_weights(parts) if method == WEIGHTED else dict.fromkeys(parts, 1.0)
+        unknown = weights.keys() - set(parts)
+        if unknown:
+            raise UnknownNameError(
+                f"no search {', '.join(sorted(unknown))} in this index; it has: {', '.join(parts)}"
+            )
+        try:
+            return cls(method, normalise_weights(parts, dict.fromkeys(parts, 0.0) | dict(weights)))
+        except ValueError as error:
+            raise InputError(str(error)) from error
+
+    def join(self, parts: Mapping[str, Searcher]) -> HybridSearch:
+        """Join searches to one."""
+        return METHODS[self.method](parts, self.weights)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"method": self.method, "weights": dict(self.weights)}
+
+    @classmethod
+    def from_dict(cls, value: Mapping[str, Any], parts: Collection[str]) -> Fusion:
+        """Read the result of :meth:`to_dict`.
+
+        Raises:
+            ValueError: there is no such method, the weights are not of these searches, below 0 or all 0, or
+                something is missing.
+        """
+        method, weights = member(value, "method", str), member(value, "weights", dict)
+        if method not in METHODS:
+            raise ValueError(f"unknown fusion {method!r}")
+        return cls(method, normalise_weights(parts, weights))
+
+
+def _default_weights(parts: Collection[str]) -> dict[str, float]:
+    sparse = [name for name in parts if name not in (EXACT_MATCH, DENSE)]
+    sparse_weight = _SPARSE_WEIGHT if DENSE in parts else 1 - _EXACT_WEIGHT
+    weights = {EXACT_MATCH: _EXACT_WEIGHT} | {name: sparse_weight / len(sparse) for name in sparse}
+    return weights | ({DENSE: 1 - sum(weights.values())} if DENSE in parts else {})
+
+
+class ExtendedSearch:
+    """Search entries in two parts, whose scores can be compared.
+
+    Args:
+        whole: search over the entries that there were.
+        added: search over those that were added.
+        whole_rows: int32: the row that each entry of the first has now; :data:`NONE` where it has none.
+        added_rows: int32: the row that each entry of the second has now.
+
+    Attributes:
+        encoder: of the first search, if it has one.
+    """
+
+    def __init__(self, whole: Searcher, added: Searcher, whole_rows: Rows, added_rows: Rows) -> None:
+        self._parts = ((whole, whole_rows), (added, added_rows))
+        self.encoder: Any = getattr(whole, "encoder", None)
+        count = 1 + max(whole_rows.max(initial=NONE), added_rows.max(initial=NONE))
+        self._places = [_inverse(rows, count) for _, rows in self._parts]
+
+    def search(self, queries: Sequence[str], k: int) -> Hits:
+        """Find the k best entries of each query; see :class:`~nymlink.index.hits.Searcher`."""
+        found = [
+            Hits(_moved(hits.rows, rows), hits.scores)
+            for part, rows in self._parts
+            for hits in (part.search(queries, min(k, len(rows))),)
+        ]
+        return best(
+            np.concatenate([hits.rows for hits in found], axis=1),
+            np.concatenate([hits.scores for hits in found], axis=1),
+            k,
+        )
+
+    def score(self, queries: Sequence[str], rows: Rows) -> Scores:
+        """Score given entries; see :class:`~nymlink.index.hits.Searcher`."""
+        scores = np.zeros(rows.shape, np.float32)
+        for (part, _), places in zip(self._parts, self._places, strict=True):
+            scores += part.score(queries, _moved(rows, places))
+        return scores
+
+
+def _inverse(rows: Rows, count: int) -> Rows:
+    """Find the place of each row; :data:`NONE` where it has none: int32 (count)."""
+    places = np.full(count, NONE, np.int32)
+    there = np.flatnonzero(rows != NONE)
+    places[rows[there]] = there
+    return places
+
+
+def _moved(rows: Rows, to: Rows) -> Rows:
+    """Replace rows by those they lead to; :data:`NONE` stays."""
+    if not len(to):
+        return np.full(rows.shape, NONE, np.int32)
+    moved: Rows = np.where(rows == NONE, np.int32(NONE), to[rows])
+    return moved

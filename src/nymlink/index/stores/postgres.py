@@ -1,0 +1,352 @@
+"""A time limit for what waits on a socket."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from threading import Event, Timer
+from typing import TYPE_CHECKING, Any, ClassVar, Final, LiteralString
+
+import numpy as np
+
+from nymlink.core.errors import MissingExtraError
+from nymlink.core.store.arrays import HalfVectors, Vectors
+from nymlink.core.terminal import track
+from nymlink.index.hits import NONE, Rows
+from nymlink.index.stores.server import (
+    CONNECT_SECONDS,
+    EF,
+    LINKS,
+    ServerStore,
+    StoredContent,
+    failure,
+    timeout,
+    too_slow,
+    unreachable,
+)
+from nymlink.index.stores.store import URL_VARIABLE, StoreAddress
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+    from psycopg.sql import Composed
+
+
+@contextmanager
+def deadline(descriptor: int, seconds: float) -> Iterator[Event]:
+    """Shut a socket down when the block has not ended in time: whoever waits on it gets an error.
+
+    A server that was stopped, or a network that swallows everything, answers no request to cancel.
+
+    Args:
+        descriptor: of the socket.
+        seconds: how long the block may take.
+
+    Yields:
+        An event that is set where time was up.
+    """
+    expired = Event()
+
+    def shut() -> None:
+        expired.set()
+        # The family of sockets makes no difference to shutting down.
+        with suppress(OSError), socket.fromfd(descriptor, socket.AF_INET, socket.SOCK_STREAM) as copy:
+            copy.shutdown(socket.SHUT_RDWR)
+
+    timer = Timer(seconds, shut)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield expired
+    finally:
+        timer.cancel()
+
+
+def prepare(connection: Connection, address: StoreAddress) -> None:
+    """Make a database able to hold vectors."""
+    psycopg = psycopg_package()
+    try:
+        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+    except psycopg.Error as error:
+        raise failure(
+            address,
+            "cannot hold vectors",
+            "install pgvector there, and let an administrator run CREATE EXTENSION vector in this database",
+            reason=error.diag.message_primary,
+        ) from error
+    register(connection, address)
+
+
+def register(connection: Connection, address: StoreAddress) -> None:
+    """Teach a connection the type of vectors."""
+    from pgvector.psycopg import register_vector
+
+    try:
+        register_vector(connection)
+    except psycopg_package().ProgrammingError as error:
+        raise failure(
+            address, "has no pgvector in this database", f"name the right one with {URL_VARIABLE}"
+        ) from error
+
+
+def connect(address: StoreAddress) -> Connection:
+    """Open a connection; each statement is a transaction."""
+    psycopg = psycopg_package()
+    try:
+        parameters = psycopg.conninfo.conninfo_to_dict(address.url)
+    except psycopg.Error:
+        # Its message would quote what may be a part of a password.
+        raise failure(
+            address, "has an address that is no URL of PostgreSQL", "write %-signs and the like in it as %25"
+        ) from None
+    defaults = {"connect_timeout": CONNECT_SECONDS, "application_name": "nymlink"}
+    # Statements are not prepared: poolers between here and the server may not know of them.
+    connection: Connection = psycopg.connect(**(defaults | parameters), autocommit=True, prepare_threshold=None)
+    return connection
+
+
+@contextmanager
+def explained(address: StoreAddress) -> Iterator[None]:
+    """Raise errors of the library as errors in plain words."""
+    psycopg = psycopg_package()
+    try:
+        yield
+    except psycopg.errors.QueryCanceled as error:
+        raise too_slow(address) from error
+    except psycopg.OperationalError as error:
+        if any(word in str(error) for word in ("password", "authentication")):
+            advice = f"give the password in PGPASSWORD, in ~/.pgpass, or in {URL_VARIABLE}"
+            raise failure(address, "does not let nymlink in", advice, reason=error) from error
+        raise unreachable(address, error) from error
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise failure(
+            address, "does not let this user do that", "let an administrator grant it", reason=error
+        ) from error
+    except psycopg.Error as error:
+        raise failure(address, "refused", "see its log", reason=error) from error
+
+
+def statement(text: LiteralString, *values: int | str, **names: str) -> Composed:
+    """Compose a statement of values, by place, and names of tables and indexes, by key."""
+    from psycopg.sql import SQL, Identifier, Literal
+
+    return SQL(text).format(*map(Literal, values), **{key: Identifier(name) for key, name in names.items()})
+
+
+def psycopg_package() -> Any:
+    """Import psycopg.
+
+    Raises:
+        MissingExtraError: it, or pgvector, is not installed.
+    """
+    try:
+        import pgvector.psycopg  # noqa: F401
+        import psycopg.conninfo
+    except ImportError as error:
+        raise MissingExtraError("postgres", purpose="A store in PostgreSQL") from error
+    return psycopg
+
+
+_COPIED: Final = 1 << 14
+"""Vectors copied in one transaction: a build that was stopped goes on after the last."""
+
+_LARGEST_EF: Final = 1000
+"""Limit of pgvector for ``hnsw.ef_search``."""
+
+_INLINE_WIDTH: Final = 1900
+"""Vectors of at most this width fit into a page of 8 kB: stored elsewhere, comparing all takes far longer."""
+
+_GRAPH_BYTES: Final = 1400
+"""Memory of a vector in a graph that is being built, beside its numbers: its links and what they are kept in."""
+
+_LEAST_MEMORY: Final = 64
+_MOST_MEMORY: Final = 4096
+"""Megabytes for the server to build a graph: its own default, and enough for 1.4 million vectors of width 384."""
+
+_IDLE: Final = 8
+"""Connections kept for the next searches."""
+
+
+class PostgresStore(ServerStore):
+    """Vectors in a table of PostgreSQL.
+
+    Each search has a connection of its own, out of those that are idle. The comment of the table says whose
+    vectors it has.
+    """
+
+    extra: ClassVar[str] = "postgres"
+
+    def __init__(self, address: StoreAddress, content: StoredContent) -> None:
+        super().__init__(address, content)
+        self._idle: list[Connection] = []
+        self._process: int | None = None
+
+    @property
+    def most(self) -> int:
+        return np.iinfo(np.int32).max if self.is_exact else _LARGEST_EF
+
+    @classmethod
+    def check(cls, address: StoreAddress) -> None:
+        with explained(address), connect(address) as connection:
+            prepare(connection, address)
+
+    def upload(self, vectors: HalfVectors, *, progress: bool) -> None:
+        content = self.content
+        partial = f"{content.name}_partial"
+        with explained(self.address), connect(self.address) as connection:
+            prepare(connection, self.address)
+            # Of two builds of the same vectors, the second finds what the first has uploaded.
+            connection.execute("SELECT pg_advisory_lock(hashtext(%s))", [content.name])
+            if self._found(connection) is not None:
+                self._require(self._found(connection))
+                return
+            table = statement(
+                "CREATE TABLE IF NOT EXISTS {table} (row integer, vector vector({}))", content.width, table=partial
+            )
+            connection.execute(table)
+            if content.width <= _INLINE_WIDTH:
+                connection.execute(statement("ALTER TABLE {table} ALTER vector SET STORAGE PLAIN", table=partial))
+            ((done,),) = connection.execute(statement("SELECT count(*) FROM {table}", table=partial)).fetchall()
+            starts = range(done, content.count, _COPIED)
+            for start in track(starts, "uploading vectors", shown=progress):
+                _copy(connection, partial, start, vectors[start : start + _COPIED])
+            if not self.is_exact:
+                for _ in track([0], "building hnsw", shown=progress):
+                    _build_graph(connection, partial, content)
+            described = {"fingerprint": content.fingerprint, "count": content.count, "width": content.width}
+            with connection.transaction():
+                comment = statement("COMMENT ON TABLE {table} IS {}", json.dumps(described), table=partial)
+                connection.execute(comment)
+                connection.execute(statement("ALTER TABLE {old} RENAME TO {new}", old=partial, new=content.name))
+            connection.execute(statement("ANALYZE {table}", table=content.name))
+
+    def search(self, queries: Vectors, k: int) -> Rows:
+        rows = np.full((len(queries), k), NONE, np.int32)
+        # Equal products by ascending row, as exact search has them; the graph knows no order of rows.
+        order = "vector <#> %b, row" if self.is_exact else "vector <#> %b"
+        query = statement(f"SELECT row FROM {{table}} ORDER BY {order} LIMIT %s", table=self.content.name)
+        with explained(self.address), self._lent(k) as connection:
+            for place, vector in enumerate(queries):
+                found = self._execute(connection, query, (vector, k)).fetchall()
+                rows[place, : len(found)] = [row for (row,) in found]
+        return rows
+
+    @contextmanager
+    def _lent(self, k: int) -> Iterator[Connection]:
+        """Lend a connection for searching, which is kept for later unless that fails."""
+        connection = self._idle_connection(k) or self._new_connection(k)
+        try:
+            yield connection
+        except BaseException:
+            connection.close()
+            raise
+        if len(self._idle) < _IDLE:
+            self._idle.append(connection)
+        else:
+            connection.close()
+
+    def _idle_connection(self, k: int) -> Connection | None:
+        """Take a connection that was kept and still works; ``None`` where there is none."""
+        if self._process != os.getpid():
+            # A process that was forked must not speak on the connections of its parent.
+            self._process, self._idle = os.getpid(), []
+        while self._idle:
+            try:
+                connection = self._idle.pop()
+            except IndexError:
+                # Another thread was faster.
+                return None
+            try:
+                self._set_limits(connection, k)
+            except psycopg_package().OperationalError:
+                # The server was started again since.
+                connection.close()
+            else:
+                return connection
+        return None
+
+    def _new_connection(self, k: int) -> Connection:
+        """Connect, and check whose vectors there are."""
+        self._tell()
+        connection = connect(self.address)
+        try:
+            register(connection, self.address)
+            # Compiling a query takes longer than searching.
+            connection.execute("SET jit = off")
+            self._require(self._found(connection))
+            self._set_limits(connection, k)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _set_limits(self, connection: Connection, k: int) -> None:
+        """Set what limits a search for k vectors: its time, and how far it looks in a graph."""
+        milliseconds = max(int(1000 * timeout()), 1)
+        self._execute(connection, f"SET statement_timeout = {milliseconds}; SET hnsw.ef_search = {_ef(k)}")
+
+    def _execute(self, connection: Connection, query: Any, values: Any = None) -> Any:
+        """Execute a query, within a time limit that holds even if the server does not answer at all."""
+        # A little longer than the server itself takes to give up.
+        with deadline(connection.fileno(), timeout() + 1) as expired:
+            try:
+                return connection.execute(query, values)
+            except psycopg_package().OperationalError as error:
+                if expired.is_set():
+                    raise too_slow(self.address) from error
+                raise
+
+    def _found(self, connection: Connection) -> dict[str, Any] | None:
+        """Read what the table says of itself; ``None`` where there is none."""
+        query = "SELECT oid, obj_description(oid, 'pg_class') FROM pg_class WHERE oid = to_regclass(%s)"
+        found = connection.execute(query, [self.content.name]).fetchone()
+        if found is None:
+            return None
+        try:
+            described = json.loads(found[1] or "{}")
+        except ValueError:
+            described = {}
+        return described if isinstance(described, dict) else {}
+
+
+def _ef(k: int) -> int:
+    """Choose the size of the candidate list; a table without a graph ignores it."""
+    return min(max(EF, k), _LARGEST_EF)
+
+
+def _copy(connection: Connection, table: str, start: int, vectors: HalfVectors) -> None:
+    """Append vectors to a table, all or none."""
+    with (
+        connection.cursor() as cursor,
+        cursor.copy(statement("COPY {table} FROM STDIN (FORMAT BINARY)", table=table)) as copy,
+    ):
+        copy.set_types(["int4", "vector"])
+        for row, vector in enumerate(vectors.astype(np.float32), start):
+            copy.write_row((row, vector))
+
+
+def _build_graph(connection: Connection, table: str, content: StoredContent) -> None:
+    """Build the HNSW index of a table."""
+    connection.execute(f"SET maintenance_work_mem = '{_graph_memory(content)}MB'")
+    create = statement(
+        "CREATE INDEX IF NOT EXISTS {index} ON {table} USING hnsw (vector vector_ip_ops) "
+        "WITH (m = {}, ef_construction = {})",
+        LINKS,
+        EF,
+        index=f"{content.name}_graph",
+        table=table,
+    )
+    try:
+        connection.execute(create)
+    except psycopg_package().errors.DiskFull:
+        # Parallel workers share this memory, of which containers have 64 MB unless they are told otherwise.
+        connection.execute("SET max_parallel_maintenance_workers = 0")
+        connection.execute(create)
+
+
+def _graph_memory(content: StoredContent) -> int:
+    """Estimate the megabytes in which a graph is built: where it does not fit, that takes many times as long."""
+    needed = content.count * (4 * content.width + _GRAPH_BYTES) >> 20
+    return min(max(needed, _LEAST_MEMORY), _MOST_MEMORY)

@@ -1,0 +1,70 @@
+"""The servers that nymlink knows: checking one, uploading vectors to it, opening those that an index has there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from nymlink.core.errors import InputError
+from nymlink.core.store.arrays import HalfVectors
+from nymlink.index.stores.milvus import MilvusStore
+from nymlink.index.stores.postgres import PostgresStore
+from nymlink.index.stores.server import SERVER_KINDS, ServerStore, StoredContent
+from nymlink.index.stores.store import MILVUS, POSTGRES, StoreAddress
+
+_STORES: Final[Mapping[str, type[ServerStore]]] = MappingProxyType({POSTGRES: PostgresStore, MILVUS: MilvusStore})
+
+
+def check_store(address: StoreAddress, kind: str) -> None:
+    """Check that a store is there and searches in a way, before anything is encoded for it.
+
+    Args:
+        address: where it is.
+        kind: ``"exact"`` or ``"hnsw"``.
+
+    Raises:
+        InputError: stores do not search in this way.
+        MissingExtraError: the package that speaks to it is not installed.
+        StoreError: it is not there, or cannot hold vectors.
+    """
+    if kind not in SERVER_KINDS:
+        raise InputError(f"stores do not search by {kind}: choose {' or '.join(SERVER_KINDS)}")
+    _STORES[address.server].check(address)
+
+
+def upload(address: StoreAddress, vectors: HalfVectors, kind: str, *, progress: bool) -> ServerStore:
+    """Copy vectors to a store, unless it has them; what a stopped build has copied is used.
+
+    Args:
+        address: where it is.
+        vectors: float16 (E, D): unit vectors.
+        kind: ``"exact"`` or ``"hnsw"``.
+        progress: whether to show progress when standard error is a terminal.
+
+    Raises:
+        StoreError: they cannot be copied.
+    """
+    store = _STORES[address.server](address, StoredContent.of(vectors, kind))
+    store.upload(vectors, progress=progress)
+    return store
+
+
+def open_store(
+    address: StoreAddress, recorded: Mapping[str, Any], *, kind: str, count: int, width: int
+) -> ServerStore:
+    """Open the store of an index, which is connected to when it is first searched.
+
+    Args:
+        address: where it is now.
+        recorded: :meth:`ServerStore.to_dict`.
+        kind: ``"exact"`` or ``"hnsw"``.
+        count: of the vectors.
+        width: of a vector.
+
+    Raises:
+        ValueError: what is recorded is damaged.
+    """
+    if kind not in SERVER_KINDS:
+        raise ValueError(f"no store searches by {kind}")
+    return _STORES[address.server](address, StoredContent.from_dict(recorded, kind=kind, count=count, width=width))

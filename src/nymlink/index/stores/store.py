@@ -1,0 +1,176 @@
+"""Stores of vectors: their addresses, and what they offer."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar, Final, Protocol
+from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit
+
+from nymlink.core.errors import InputError
+from nymlink.core.store.arrays import Vectors
+from nymlink.index.hits import Rows
+
+URL_VARIABLE: Final = "NYMLINK_STORE_URL"
+"""Environment variable: where the store of an index is now, with credentials where it needs them."""
+
+POSTGRES: Final = "PostgreSQL"
+MILVUS: Final = "Milvus"
+
+_SERVERS: Final = {"postgresql": POSTGRES, "postgres": POSTGRES, "http": MILVUS, "https": MILVUS}
+_FILE_ENDING: Final = ".db"
+"""Of a file of Milvus Lite."""
+
+_KEPT: Final = ("host", "port", "dbname", "user", "sslmode", "target_session_attrs")
+"""Parameters of a URL that are recorded: none is a secret, or names a file."""
+
+_HERE: Final = ("", "localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreAddress:
+    """Where a store is.
+
+    Attributes:
+        server: ``"PostgreSQL"`` or ``"Milvus"``.
+        url: as it was given, with credentials if it has any: never shown, logged or written.
+        public: the same without credentials: for PostgreSQL with the name of the user, as that is needed to look
+            up the password.
+        is_recorded: whether it is what an index says, not what its user gave.
+    """
+
+    server: str
+    url: str = field(repr=False)
+    public: str
+    is_recorded: bool = False
+
+    @classmethod
+    def of(cls, url: str, *, is_recorded: bool = False) -> StoreAddress:
+        """Read a URL of a server, or the path of a file of Milvus Lite.
+
+        Raises:
+            InputError: it is neither. The message does not quote it: it may have a password.
+        """
+        if "://" not in url:
+            if Path(url).suffix != _FILE_ENDING:
+                raise InputError(_UNKNOWN)
+            path = str(Path(url).absolute())
+            return cls(MILVUS, path, path, is_recorded)
+        try:
+            parts = urlsplit(url)
+            server = _SERVERS[parts.scheme]
+            public = _without_credentials(parts, keep_user=server == POSTGRES)
+        except (KeyError, ValueError):
+            raise InputError(_UNKNOWN) from None
+        return cls(server, public if is_recorded else url, public, is_recorded)
+
+    @classmethod
+    def recorded(cls, public: str) -> StoreAddress:
+        """Read the address that an index has recorded, unless the environment says where the store is now.
+
+        Raises:
+            InputError: the environment has another value than a URL.
+            ValueError: the recorded address is damaged.
+        """
+        if given := os.environ.get(URL_VARIABLE):
+            try:
+                return cls.of(given)
+            except InputError as error:
+                raise InputError(f"{URL_VARIABLE}: {error.message}") from None
+        try:
+            return cls.of(public, is_recorded=True)
+        except InputError:
+            raise ValueError("the address of its store is none") from None
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a file of Milvus Lite."""
+        return "://" not in self.url
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it is on this machine."""
+        if self.is_file:
+            return True
+        parts = urlsplit(self.public)
+        hosts = [parts.hostname or "", *(value for key, value in parse_qsl(parts.query) if key == "host")]
+        return all(host in _HERE or host.startswith("/") for host in hosts)
+
+    def hidden(self, message: str) -> str:
+        """Replace credentials in a message of a library."""
+        parts = urlsplit(self.url)
+        written = [pair.partition("=") for pair in parts.query.split("&")]
+        secrets = [parts.password or "", *(value for key, _, value in written if key not in _KEPT)]
+        if self.server == MILVUS:
+            # The name of a user may be the key of an API.
+            secrets.append(parts.netloc.rpartition("@")[0])
+        secrets += map(unquote, secrets.copy())
+        for secret in sorted(filter(None, secrets), key=len, reverse=True):
+            message = message.replace(secret, "…")
+        return message
+
+
+_UNKNOWN: Final = (
+    "the address of a store is none that nymlink knows: give a PostgreSQL server as "
+    "postgresql://USER@HOST/DATABASE, a Milvus server as http://HOST:19530, or a file of Milvus Lite as NAME.db"
+)
+
+
+def _without_credentials(parts: SplitResult, *, keep_user: bool) -> str:
+    """Leave out the password, and whatever may be one.
+
+    Raises:
+        ValueError: the port is no number.
+    """
+    _ = parts.port if "," not in parts.netloc else None
+    login, at, host = parts.netloc.rpartition("@")
+    user = login.partition(":")[0]
+    query = urlencode([(key, value) for key, value in parse_qsl(parts.query) if key in _KEPT], safe="/")
+    netloc = f"{user}{at}{host}" if keep_user else host
+    # With its slashes: a URL without a host ("postgresql:///terms?host=/tmp") must stay one.
+    return f"{parts.scheme}://{netloc}{parts.path}{'?' if query else ''}{query}"
+
+
+class Store(Protocol):
+    """A search for the nearest vectors of an index, which have copies there.
+
+    A store finds candidates only. Their scores are the cosines of the vectors in the mapped file of the index, so
+    that they are the same whichever store found them. Several threads may search at the same time.
+
+    Attributes:
+        FILES: names of the files that :meth:`save` writes.
+        is_exact: whether it finds all of the nearest vectors.
+        most: largest k; for a larger one, the mapped file is searched.
+    """
+
+    FILES: ClassVar[tuple[str, ...]]
+
+    @property
+    def is_exact(self) -> bool: ...
+
+    @property
+    def most(self) -> int: ...
+
+    def search(self, queries: Vectors, k: int) -> Rows:
+        """Find the entries of largest inner product with each query, in no defined order.
+
+        Args:
+            queries: float32 (Q, D).
+            k: number of entries of a query, from 1 to :attr:`most`.
+
+        Returns:
+            int32 (Q, at least k): rows; :data:`~nymlink.index.hits.NONE` where there are fewer.
+
+        Raises:
+            StoreError: it cannot be searched.
+        """
+        ...
+
+    def save(self, directory: Path) -> None:
+        """Write what belongs into the directory of the search.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        ...

@@ -1,0 +1,277 @@
+"""Confidences: what they go by, and the curve from that to a probability.
+
+A logistic regression on a few :data:`~nymlink.linking.calibration.FEATURES` of a search, as Platt
+("Probabilistic Outputs for Support Vector Machines", 1999) has it on one. No weight is negative, so that a higher
+score never means less confidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import compress, pairwise
+from math import isfinite
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from nymlink.core.errors import InputError, StoreError
+from nymlink.index.fusion import EXACT_MATCH
+from nymlink.index.hits import NONE
+from nymlink.index.index import Index
+from nymlink.index.walk import Matches
+from nymlink.rank.ranker import RankedMatches
+from nymlink.rank.retrieval import Question
+from nymlink.text.normalise import normalise
+
+Features = npt.NDArray[np.float64]
+
+FEATURES: Final = ("score", "ahead", "alone", "covered", "covering", "known", "ranked")
+"""Features of the first concept of a query: its score; how clearly that is above the score of the next concept;
+whether it is above it at all (no other concept has the name); the share of the query that the name has; the share
+of the name that the query has; the share of the query that is words of the index; the log-odds of the probability
+that the ranker gives it, from 0 for impossible to 1 for certain (1 where there is no ranker, and where the query
+equals one name alone)."""
+
+DEPTH: Final = 10
+"""First concepts of a query that the features are computed from."""
+
+_CLEAR: Final = 0.1
+"""A lead over the next score that is clear; twice of it is but a little clearer."""
+
+_IMPOSSIBLE: Final = 0.0005
+"""Probability that counts as none, as one less this counts as certainty."""
+
+_ENDS: Final = ("al", "ation", "e", "ed", "es", "ing", "ion", "ity", "ness", "s", "y")
+
+_SIMILAR: Final = 0.6
+_STEM: Final = 4
+"""Two words are alike that begin with this many common letters, and with this share of the longer word."""
+
+
+def features_of(ranked: RankedMatches, questions: Sequence[Question], index: Index) -> Features:
+    """Describe how the first concepts of questions were found.
+
+    Args:
+        ranked: of Q questions, at least :data:`DEPTH` concepts each.
+        questions: Q questions.
+        index: that found them.
+
+    Returns:
+        float64 (Q, 7), the :data:`FEATURES`, each 0 to 1; NaN for a query without any concept.
+    """
+    # Scores are told apart to six decimals, as where they are sorted.
+    matches = ranked.matches
+    scores = np.round(matches.scores[:, :DEPTH].astype(np.float64), 6)
+    first = scores[:, 0]
+    # A ranker may put a concept first whose score is not the highest: it then has no lead.
+    lead = np.maximum(first - scores[:, 1:].max(axis=1), 0)
+    exact = np.round(matches.parts[EXACT_MATCH][:, 0].astype(np.float64), 6)
+    alone = lead > 0
+    # A query that equals one name is not surer because the other names are far away.
+    ahead = np.where(alone & (exact == 1), 1.0, 1 - np.exp(-lead / _CLEAR))
+    has_concept = matches.concepts[:, 0] != NONE
+    words = np.zeros((len(questions), 3))
+    for place in np.flatnonzero(has_concept).tolist():
+        words[place] = _compare_words(questions[place].text, matched_text(index, matches, place), index)
+    # The query equals one name alone: that is sure by itself, whatever the ranker has seen.
+    odds = np.where(alone & (exact == 1), 1.0, _log_odds(ranked))
+    features = np.column_stack([first, ahead, alone, words, odds])
+    features[~has_concept] = np.nan
+    return features
+
+
+def _log_odds(ranked: RankedMatches) -> npt.NDArray[np.float64]:
+    """Scale the log-odds of the first concepts' probabilities to 0 to 1; 1 without a ranker: float64 (Q)."""
+    if ranked.probabilities is None:
+        # As of an equal name: nothing else speaks against it.
+        return np.ones(len(ranked.matches.concepts))
+    probabilities = np.clip(ranked.probabilities[:, 0].astype(np.float64), _IMPOSSIBLE, 1 - _IMPOSSIBLE)
+    odds = np.log(probabilities / (1 - probabilities))
+    scaled: npt.NDArray[np.float64] = 0.5 + odds / (2 * np.log((1 - _IMPOSSIBLE) / _IMPOSSIBLE))
+    return scaled
+
+
+class TiedNames(NamedTuple):
+    """Concepts that a mention names alike.
+
+    Attributes:
+        concepts: how many have the best score, by a name that equals the query; 0 where no name does.
+        of_kind: how many of them by a name of the kind of the first.
+    """
+
+    concepts: int
+    of_kind: int
+
+
+def tied_names(index: Index, matches: Matches) -> list[TiedNames]:
+    """Count the concepts that have each query for a name, none written more like the mention than another."""
+    scores = np.round(matches.scores.astype(np.float64), 6)
+    tied = (scores == scores[:, :1]) & (np.round(matches.parts[EXACT_MATCH], 6) == 1)
+    counts = tied.sum(axis=1)
+    found = [TiedNames(count, count) for count in counts.tolist()]
+    for place in np.flatnonzero(counts > 1).tolist():
+        kinds = [index.vocabulary.name(name).kind for name in matches.names[place][tied[place]].tolist()]
+        found[place] = TiedNames(len(kinds), kinds.count(kinds[0]))
+    return found
+
+
+def matched_text(index: Index, matches: Matches, place: int) -> str:
+    """Return the normalised name by which the first concept of a query was found."""
+    return normalise(index.vocabulary.name(int(matches.names[place, 0])).text)
+
+
+def _compare_words(query: str, name: str, index: Index) -> tuple[float, float, float]:
+    """Compute the features ``covered``, ``covering`` and ``known`` from the words of a query and a name."""
+    if query == name:
+        return 1.0, 1.0, 1.0
+    query_words, name_words, index_words = query.split(" "), name.split(" "), index.entries.words
+    covered = [word in name_words or any(is_alike(word, other) for other in name_words) for word in query_words]
+    covering = [word in query_words or any(is_alike(word, other) for other in query_words) for word in name_words]
+    known = [word in index_words or any(is_form(word, other) for other in name_words) for word in query_words]
+    return _share(query_words, covered), _share(name_words, covering), _share(query_words, known)
+
+
+def _share(words: Sequence[str], chosen: Sequence[bool]) -> float:
+    """Compute the share of the letters of words that the chosen words have."""
+    return sum(map(len, compress(words, chosen))) / max(sum(map(len, words)), 1)
+
+
+def is_alike(word: str, other: str) -> bool:
+    """Whether two words have a long common beginning, or are forms of each other ("deaf", "deafness")."""
+    if word[: _STEM - 1] != other[: _STEM - 1]:
+        return False
+    if is_form(word, other):
+        return True
+    common = next(
+        (place for place, (left, right) in enumerate(zip(word, other, strict=False)) if left != right),
+        min(len(word), len(other)),
+    )
+    return common >= max(_STEM, _SIMILAR * max(len(word), len(other)))
+
+
+def is_form(word: str, other: str) -> bool:
+    """Whether one of two words is a form of the other: "deaf" and "deafness", but not "hammer" and "hammertoe"."""
+    shorter, longer = sorted((word, other), key=len)
+    stems = (shorter, shorter[:-1]) if shorter.endswith(("a", "e", "y")) else (shorter,)
+    return len(shorter) >= _STEM and any(longer == f"{stem}{end}" for stem in stems for end in _ENDS)
+
+
+Confidences = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Logistic model of confidences from the features of a query, with the precision of its thresholds.
+
+    Attributes:
+        intercept: log-odds where all features are 0.
+        weights: log-odds for each of :data:`~nymlink.linking.calibration.FEATURES`, at least 0.
+        curve: (confidence, precision) pairs, both rising, the first confidence 0: of the mentions that were
+            measured, so many were right among those of at least that confidence.
+        fitted_to: which mentions it was fitted to and measured on, for people to read.
+
+    Raises:
+        ValueError: a number is not what it must be.
+    """
+
+    intercept: float
+    weights: Mapping[str, float]
+    curve: tuple[tuple[float, float], ...]
+    fitted_to: str
+
+    def __post_init__(self) -> None:
+        if set(self.weights) != set(FEATURES):
+            raise ValueError(f"weights are for {', '.join(self.weights)}, not for {', '.join(FEATURES)}")
+        numbers = [self.intercept, *self.weights.values()]
+        if not all(map(isfinite, numbers)) or min(numbers[1:]) < 0:
+            raise ValueError(f"weights must be at least 0 and finite: {numbers}")
+        if not self.curve or self.curve[0][0] != 0:
+            raise ValueError("the curve must begin at a confidence of 0")
+        if not all(0 <= value <= 1 for point in self.curve for value in point):
+            raise ValueError("the curve must be of numbers from 0 to 1")
+        if not all(low[0] < high[0] and low[1] < high[1] for low, high in pairwise(self.curve)):
+            raise ValueError("the curve must rise")
+
+    @classmethod
+    def of(cls, index: Index) -> Calibration:
+        """Load the calibration of an index.
+
+        Raises:
+            InputError: the index is not calibrated.
+            StoreError: its calibration is damaged.
+        """
+        if index.calibration is None:
+            raise InputError("the index is not calibrated: run `nymlink calibrate` on it, with annotated mentions")
+        return cls.from_dict(index.calibration)
+
+    def confidence(self, features: Features) -> Confidences:
+        """Estimate the probabilities that first concepts are right.
+
+        Args:
+            features: float64 (Q, F), of :func:`~nymlink.linking.calibration.features_of`; NaN for a query
+                without any concept.
+
+        Returns:
+            float64 (Q), 0 to 1, to six decimals; 0 where there is no concept.
+        """
+        weights = np.array([self.weights[name] for name in FEATURES])
+        probabilities = probability(self.intercept + features @ weights)
+        return np.where(np.isnan(probabilities), 0.0, probabilities.round(6))
+
+    @property
+    def surest(self) -> float:
+        """The highest confidence there can be: of a mention that equals a name of one concept alone."""
+        return float(self.confidence(np.ones((1, len(FEATURES))))[0])
+
+    def threshold(self, precision: float) -> float:
+        """Find the lowest confidence that reaches a precision.
+
+        It is at most :attr:`surest`; a precision that needs more cannot be reached.
+
+        Args:
+            precision: share of links to be right, 0 to 1.
+
+        Raises:
+            InputError: no confidence reaches it; the message says which precision can be reached.
+        """
+        for confidence, reached in self.curve:
+            if reached >= precision:
+                return confidence
+        raise InputError(
+            f"no confidence is enough for a precision of {precision:g}: {self.curve[-1][1]:.3f} is the highest "
+            f"that can be reached, as far as {self.fitted_to} can tell"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "intercept": self.intercept,
+            "weights": dict(self.weights),
+            "curve": [list(point) for point in self.curve],
+            "fitted_to": self.fitted_to,
+        }
+
+    @classmethod
+    def from_dict(cls, value: Mapping[str, Any]) -> Calibration:
+        """Rebuild a calibration from :meth:`to_dict`.
+
+        Raises:
+            StoreError: it is damaged.
+        """
+        try:
+            return cls(
+                intercept=float(value["intercept"]),
+                weights={name: float(weight) for name, weight in value["weights"].items()},
+                curve=tuple((float(confidence), float(precision)) for confidence, precision in value["curve"]),
+                fitted_to=str(value["fitted_to"]),
+            )
+        except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
+            raise StoreError(f"the calibration is damaged ({error}): run `nymlink calibrate` again") from error
+
+
+def probability(log_odds: Confidences) -> Confidences:
+    """Turn log-odds into probabilities, 1 / (1 + e⁻ˣ)."""
+    # Without the overflow of the exponential.
+    found: Confidences = 0.5 + 0.5 * np.tanh(0.5 * log_odds)
+    return found

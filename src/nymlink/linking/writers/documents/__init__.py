@@ -1,1 +1,0 @@
-"""Write documents with their links: PubTator, BioC, BRAT, CoNLL."""

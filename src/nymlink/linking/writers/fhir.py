@@ -1,0 +1,147 @@
+"""Write a ConceptMap of FHIR, R5 or R4B, as JSON: a group for each code system that is mapped to."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any, Final, TextIO
+from uuid import UUID
+
+from nymlink.linking.model import Relation, Review
+from nymlink.linking.writers.sssom import Target, Term, TermWriter, prefix, split_curie
+from nymlink.linking.writers.writer import LinkFormat, LinksInfo
+
+_RELATIONSHIPS: Final[Mapping[Relation, str]] = {
+    "equal": "equivalent",
+    "narrower": "source-is-narrower-than-target",
+    "broader": "source-is-broader-than-target",
+    "related": "related-to",
+    "close": "related-to",
+}
+"""ConceptMapRelationship of R5: how the source is to the target."""
+
+_EQUIVALENCES: Final[Mapping[Relation, str]] = {
+    "equal": "equivalent",
+    "narrower": "wider",
+    "broader": "narrower",
+    "related": "relatedto",
+    "close": "inexact",
+}
+"""ConceptMapEquivalence of R4B: how the target is to the source. The narrower and the inexact want a comment."""
+
+_PROPERTIES: Final = [
+    {"code": "similarity", "description": "Similarity of term and name, 0 to 1", "type": "decimal"},
+    {"code": "confidence", "description": "Probability that the target is right", "type": "decimal"},
+]
+
+
+class ConceptMapWriter(TermWriter):
+    """Writes one resource when it is closed.
+
+    Args:
+        out: text stream.
+        info: what is known of the links.
+        is_r5: whether it is one of R5, else of R4B.
+    """
+
+    def __init__(self, out: TextIO, info: LinksInfo, *, is_r5: bool) -> None:
+        super().__init__(info)
+        self._out = out
+        self._is_r5 = is_r5
+        self._title = info.title or "terms"
+        sources = () if info.vocabulary is None else info.vocabulary.sources
+        self._source = sources[0].name if len(sources) == 1 else ""
+
+    def write_terms(self, terms: list[Term]) -> None:
+        groups: dict[str, list[dict[str, Any]]] = {}
+        for term in terms:
+            for system, element in self._elements(term):
+                groups.setdefault(system, []).append(element)
+        # What is mapped to nothing goes with the rest of one system, where there is only one.
+        nothing = groups.pop("", [])
+        if len(groups) == 1:
+            next(iter(groups.values())).extend(nothing)
+        elif nothing:
+            groups[""] = nothing
+        value = {
+            "resourceType": "ConceptMap",
+            "url": "",
+            "name": "TermsLinkedByNymlink",
+            "title": f"{self._title} linked by nymlink",
+            "status": "draft",
+            **({"property": _PROPERTIES} if self._is_r5 else {}),
+            "group": [
+                {**({"target": system} if system else {}), "element": elements}
+                for system, elements in groups.items()
+            ],
+        }
+        if not groups:
+            del value["group"]
+        digest = hashlib.sha256(json.dumps(value).encode()).digest()
+        # The same mappings have the same address.
+        value["url"] = f"urn:uuid:{UUID(bytes=digest[:16], version=5)}"
+        text = json.dumps(value, ensure_ascii=False, indent=1).encode("utf-8", "replace").decode()
+        self._out.write(text + "\n")
+
+    def _elements(self, term: Term) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the systems that a term is mapped to, each with the element; an empty system for none."""
+        systems: dict[str, list[dict[str, Any]]] = {}
+        for target in term.targets():
+            name, local = split_curie(target.candidate.concept_id, self._source)
+            row = prefix(name)
+            code = f"{row.name}:{local}" if row.is_in_code else local
+            described = self._target(_code(code), target)
+            systems.setdefault(row.system, []).append(described)
+        element = {"code": _code(term.code), "display": term.name}
+        for system, targets in systems.items():
+            yield system, {**element, "target": targets}
+        if not systems:
+            unmatched = {"noMap": True} if self._is_r5 else {"target": [{"equivalence": "unmatched"}]}
+            yield "", {**element, **unmatched}
+
+    def _target(self, code: str, target: Target) -> dict[str, Any]:
+        candidate, link = target.candidate, target.link
+        notes = link.notes if candidate is link.candidates[0] else ()
+        if link.review is not None:
+            notes = _said(link.review)
+        similarity, confidence = round(min(max(candidate.score, 0), 1), 4), link.confidence
+        value: dict[str, Any] = {"code": code, "display": " ".join(candidate.concept_name.split()) or code}
+        if self._is_r5:
+            value["relationship"] = _RELATIONSHIPS[target.relation]
+            if notes:
+                value["comment"] = "; ".join(notes)
+            found = [{"code": "similarity", "valueDecimal": similarity}] if candidate.parts else []
+            value["property"] = found
+            if confidence is not None and candidate is link.candidates[0]:
+                value["property"].append({"code": "confidence", "valueDecimal": round(confidence, 4)})
+        else:
+            value["equivalence"] = _EQUIVALENCES[target.relation]
+            matched = " ".join(candidate.matched.text.split())
+            how = [f"matched {matched!r}, similarity {similarity:.4f}"] if candidate.parts else []
+            value["comment"] = "; ".join([*how, *notes])
+        return {name: each for name, each in value.items() if each != []}
+
+
+def _said(review: Review) -> tuple[str, ...]:
+    """Say what a person decided."""
+    done = "flagged" if review.verdict == "flag" else "decided"
+    return (f"{done} by {review.reviewer} at {review.decided_at}", *filter(None, (review.comment,)))
+
+
+def _code(text: str) -> str:
+    """Write a code, in which single blanks are all white space that there may be."""
+    return " ".join(text.split()) or "?"
+
+
+R5 = LinkFormat(
+    name="fhir-r5",
+    description="a ConceptMap of FHIR R5 (JSON), each term once",
+    open=partial(ConceptMapWriter, is_r5=True),
+)
+R4B = LinkFormat(
+    name="fhir-r4b",
+    description="a ConceptMap of FHIR R4B (JSON), each term once",
+    open=partial(ConceptMapWriter, is_r5=False),
+)

@@ -1,1 +1,0 @@
-"""Write mappings of terms to concepts, each term once: SSSOM, Usagi, OMOP, FHIR."""

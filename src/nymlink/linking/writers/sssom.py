@@ -1,0 +1,367 @@
+"""Mappings of terms as SSSOM.
+
+The subject of a mapping is a term as a literal, unless its code is a CURIE. A term without a concept is mapped to
+``sssom:NoTermFound``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import cache
+from importlib.metadata import version
+from importlib.resources import files
+from typing import Final, NamedTuple, TextIO
+from uuid import UUID
+
+from nymlink.core.delimited import Record, restore_cell
+from nymlink.linking.model import Candidate, Link, Relation, Review
+from nymlink.linking.query_links import DICTIONARY, WRITING
+from nymlink.linking.writers.writer import LinkFormat, LinksInfo, LinkWriter
+from nymlink.text.normalise import normalise
+
+
+def relation(candidate: Candidate, link: Link) -> Relation:
+    """Say how a term is related to a candidate: as a person decided, else by the name that matched.
+
+    Args:
+        candidate: the concept.
+        link: the link of the term, or of its part.
+    """
+    if link.review is not None and candidate in link.candidates[: len(link.review.relations)]:
+        return link.review.relations[link.candidates.index(candidate)]
+    if not _is_name(candidate, link) or candidate.contradiction is not None or link.guessed or link.left_out:
+        return "close"
+    if candidate.matched.kind == "narrow":
+        return "narrower"
+    if candidate.matched.kind == "broad":
+        return "broader"
+    return "related" if candidate.matched.kind == "related" else "equal"
+
+
+def is_lexical(candidate: Candidate) -> bool:
+    """Whether a candidate was found by the words of a name, not by how similar it is."""
+    return WRITING in candidate.parts or DICTIONARY in candidate.parts
+
+
+def _is_name(candidate: Candidate, link: Link) -> bool:
+    """Whether a term equals the name that matched; a dictionary takes other forms and orders of words, too."""
+    if DICTIONARY in candidate.parts:
+        return normalise(link.mention.text) == normalise(candidate.matched.text)
+    return WRITING in candidate.parts
+
+
+_TABLE: Final = files("nymlink.linking.writers") / "data" / "prefixes.tsv"
+
+
+class Prefix(NamedTuple):
+    """A row of the table.
+
+    Attributes:
+        name: the prefix as ids have it ("MONDO").
+        iri: what stands for the prefix in an IRI.
+        system: the URI of the code system in FHIR.
+        is_in_code: whether codes of that system have the prefix ("HP:0001250").
+    """
+
+    name: str
+    iri: str
+    system: str
+    is_in_code: bool
+
+
+def split_curie(concept_id: str, source: str) -> tuple[str, str]:
+    """Divide an id into its prefix and the rest; an id without prefix has the name of its source for one."""
+    prefix, colon, local = concept_id.partition(":")
+    if colon and prefix and local and not local.startswith("//") and " " not in prefix:
+        return prefix, local
+    return source or "nymlink", concept_id
+
+
+def prefix(name: str) -> Prefix:
+    """Look a prefix up; one that is not in the table is resolved by Bioregistry."""
+    known = _table().get(name.casefold())
+    iri = f"https://bioregistry.io/{name}:"
+    return Prefix(name, iri, iri, False) if known is None else known._replace(name=name)
+
+
+@cache
+def _table() -> dict[str, Prefix]:
+    lines = _TABLE.read_text(encoding="utf-8").splitlines()[1:]
+    rows = (line.split("\t") for line in lines)
+    return {name.casefold(): Prefix(name, iri, system, code == "curie") for name, iri, system, code, _ in rows}
+
+
+_COUNT: Final = re.compile(r"\s*[0-9]{1,12}\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A concept that a term is mapped to.
+
+    Attributes:
+        candidate: the concept.
+        relation: how the term is related to it; to the concept of one of its parts, a composite term is related.
+        link: the link of the term, or of its part.
+    """
+
+    candidate: Candidate
+    relation: Relation
+    link: Link
+
+
+@dataclass(slots=True)
+class Term:
+    """A term of the source.
+
+    Attributes:
+        code: its code; the term itself where it has none.
+        name: the term, as one line.
+        link: its link, where it first has it.
+        frequency: how often it occurs.
+        row: the cells of the user's table where it first stands; empty where there is no table.
+    """
+
+    code: str
+    name: str
+    link: Link
+    frequency: int
+    row: tuple[str, ...]
+
+    @property
+    def best(self) -> list[Target]:
+        """What it is mapped to: the first of the candidates of each part; of those that a person chose, all."""
+        reviewed = self.link.review is not None and bool(self.link.review.relations)
+        return [each for each in self.targets() if reviewed or each.candidate is each.link.candidates[0]]
+
+    def targets(self) -> Iterator[Target]:
+        """Yield what it is mapped to, best first; nothing where its link is NIL."""
+        for part in () if self.link.nil else self.link.singles:
+            for candidate in part.candidates:
+                found = "related" if self.link.parts else relation(candidate, part)
+                yield Target(candidate, found, part)
+
+
+class TermWriter(LinkWriter):
+    """Collects terms, each once, and writes them when it is closed.
+
+    The code of a term is that of the user's table or of the mention, where these have one, else the term itself. A
+    term that was linked in several ways, by what stands around it, is written with the most frequent.
+    """
+
+    def __init__(self, info: LinksInfo) -> None:
+        self._table = info.table
+        self._terms: dict[tuple[str, str], dict[tuple[str, ...], Term]] = {}
+
+    def write(self, link: Link, row: Record | None = None) -> None:
+        name = " ".join(link.mention.text.split())
+        if not name:
+            return
+        # What a sentence says of a mention is not so of the term.
+        link = replace(link, context=None)
+        fields = () if row is None else tuple(map(restore_cell, row.fields))
+        code = self._code(link, fields) or name
+        best = tuple(candidate.concept_id for part in link.singles for candidate in part.candidates)
+        ways = self._terms.setdefault((code, name), {})
+        ways.setdefault(best, Term(code, name, link, 0, fields)).frequency += self._frequency(
+            fields, link.mention.frequency
+        )
+
+    def close(self) -> None:
+        terms = []
+        for ways in self._terms.values():
+            chosen = max(ways.values(), key=lambda term: term.frequency)
+            terms.append(replace(chosen, frequency=sum(term.frequency for term in ways.values())))
+        self.write_terms(terms)
+
+    @abstractmethod
+    def write_terms(self, terms: list[Term]) -> None:
+        """Write all terms, in the order in which they first occur."""
+
+    def _code(self, link: Link, fields: tuple[str, ...]) -> str:
+        if self._table is not None and self._table.code is not None:
+            return fields[self._table.code].strip()
+        # The id of a mention in a text ("T1") is no code.
+        return link.mention.id or "" if link.mention.start is None else ""
+
+    def _frequency(self, fields: tuple[str, ...], frequency: int) -> int:
+        if self._table is None or self._table.frequency is None:
+            return frequency
+        stated = fields[self._table.frequency]
+        return int(stated) if _COUNT.fullmatch(stated) else 0
+
+
+_PREDICATES: Final[Mapping[Relation, str]] = {
+    "equal": "skos:exactMatch",
+    "narrower": "skos:broadMatch",
+    "broader": "skos:narrowMatch",
+    "related": "skos:relatedMatch",
+    "close": "skos:closeMatch",
+}
+"""The object is broader than a narrower term."""
+
+_OWN_PREFIXES: Final = {
+    "semapv": "https://w3id.org/semapv/vocab/",
+    "skos": "http://www.w3.org/2004/02/skos/core#",
+    "sssom": "https://w3id.org/sssom/",
+}
+_COLUMNS: Final = (
+    "subject_id",
+    "subject_label",
+    "subject_type",
+    "predicate_id",
+    "object_id",
+    "object_label",
+    "mapping_justification",
+    "similarity_score",
+    "confidence",
+    "reviewer_label",
+    "mapping_date",
+    "comment",
+    "other",
+)
+_LICENCES: Final = {
+    "cc0": "https://creativecommons.org/publicdomain/zero/1.0/",
+    "cc0 1.0": "https://creativecommons.org/publicdomain/zero/1.0/",
+    "cc by 4.0": "https://creativecommons.org/licenses/by/4.0/",
+    "cc-by 4.0": "https://creativecommons.org/licenses/by/4.0/",
+    "cc-by-4.0": "https://creativecommons.org/licenses/by/4.0/",
+    "cc by-sa 4.0": "https://creativecommons.org/licenses/by-sa/4.0/",
+}
+_UNSPECIFIED: Final = "https://w3id.org/sssom/license/unspecified"
+_MANUAL: Final = "semapv:ManualMappingCuration"
+_SIMILARITY: Final = "semapv:SemanticSimilarityThresholdMatching"
+_SPACE: Final = re.compile(r"\s")
+_CURIE: Final = re.compile(r"[A-Za-z][\w.-]*:[^\s:/]\S*")
+
+
+class SssomWriter(TermWriter):
+    """Writes all mappings when it is closed: the metadata name the prefixes that occur in them."""
+
+    def __init__(self, out: TextIO, info: LinksInfo) -> None:
+        super().__init__(info)
+        self._out = out
+        self._info = info
+        sources = () if info.vocabulary is None else info.vocabulary.sources
+        self._source = sources[0].name if len(sources) == 1 else ""
+        self._licence = _licence({source.licence for source in sources})
+        self._version = sources[0].version if len(sources) == 1 else None
+        self._prefixes = dict(_OWN_PREFIXES)
+
+    def write_terms(self, terms: list[Term]) -> None:
+        rows = [row for term in terms for row in self._rows(term)]
+        # Columns without a value are left out.
+        columns = [column for column in _COLUMNS if any(row.get(column) for row in rows) or column == "object_id"]
+        lines = ["\t".join(columns), *("\t".join(row.get(column, "") for column in columns) for row in rows)]
+        body = "\n".join(lines) + "\n"
+        for line in self._metadata(body):
+            self._out.write(f"#{line}\n")
+        self._out.write(body)
+
+    def _rows(self, term: Term) -> Iterator[dict[str, str]]:
+        subject = {"subject_label": _cell(term.name)}
+        if _CURIE.fullmatch(term.code):
+            subject["subject_id"] = self._curie(term.code)
+        else:
+            subject["subject_type"] = "rdfs literal"
+        subject |= _review(term.link.review)
+        if term.code != term.name and "subject_id" not in subject:
+            subject["other"] = "; ".join(filter(None, (subject.get("other"), _cell(f"code={term.code}"))))
+        targets = list(term.targets())
+        for target in targets:
+            yield {**subject, **self._object(target, is_first=target is targets[0])}
+        if not targets:
+            yield {
+                **subject,
+                "predicate_id": "skos:exactMatch",
+                "object_id": "sssom:NoTermFound",
+                "mapping_justification": "semapv:CompositeMatching" if term.link.review is None else _MANUAL,
+                "comment": _comment(term.link),
+            }
+
+    def _object(self, target: Target, *, is_first: bool) -> dict[str, str]:
+        candidate, link = target.candidate, target.link
+        matching = "semapv:LexicalMatching" if is_lexical(candidate) else _SIMILARITY
+        decided = link.review is not None and bool(link.review.relations)
+        # A confidence is that of the first candidate; one that is no measured probability is not stated.
+        stated = self._info.calibrated and candidate is link.candidates[0]
+        confidence = link.confidence if stated else None
+        return {
+            "predicate_id": _PREDICATES[target.relation],
+            "object_id": self._curie(candidate.concept_id),
+            "object_label": _cell(candidate.concept_name),
+            "mapping_justification": _MANUAL if decided else matching,
+            # A concept that a person gave may be none that a search had found.
+            "similarity_score": f"{min(max(candidate.score, 0), 1):.4f}" if candidate.parts else "",
+            "confidence": "" if confidence is None else f"{confidence:.4f}",
+            "comment": _comment(link) if is_first else "",
+        }
+
+    def _curie(self, concept_id: str) -> str:
+        name, local = split_curie(concept_id, self._source)
+        name = re.sub(r"[^\w.-]", "_", name)
+        self._prefixes.setdefault(name, prefix(name).iri)
+        return f"{name}:{_SPACE.sub('_', local)}"
+
+    def _metadata(self, body: str) -> Iterator[str]:
+        """Yield the lines of the metadata, in YAML."""
+        yield 'sssom_version: "1.1"'
+        yield "curie_map:"
+        for name in sorted(self._prefixes):
+            yield f"  {name}: {json.dumps(self._prefixes[name])}"
+        # The same mappings have the same id.
+        yield f"mapping_set_id: https://w3id.org/sssom/mappings/{_uuid(body)}"
+        title = f"{self._info.title or 'terms'} linked by nymlink"
+        yield f"mapping_set_title: {json.dumps(title)}"
+        yield f"license: {self._licence}"
+        yield "mapping_tool: nymlink"
+        yield f"mapping_tool_version: {json.dumps(version('nymlink'))}"
+        yield f"mapping_date: {json.dumps(date.today().isoformat())}"
+        if self._version:
+            yield f"object_source_version: {json.dumps(_cell(self._version))}"
+
+
+def _licence(stated: set[str | None]) -> str:
+    """Return the IRI of the licence of all sources, or that of an unspecified one."""
+    if len(stated) != 1 or not (licence := (stated.pop() or "").strip()):
+        return _UNSPECIFIED
+    is_iri = re.fullmatch(r"https?://[^\s<>\"]+", licence) is not None
+    return licence if is_iri else _LICENCES.get(licence.casefold(), _UNSPECIFIED)
+
+
+def _comment(link: Link) -> str:
+    """Write what is to be said of a link: by the reviewer, else what there is to doubt."""
+    return _cell("; ".join(link.notes) if link.review is None else link.review.comment)
+
+
+def _review(review: Review | None) -> dict[str, str]:
+    """Write who decided, and when; what SSSOM has no column for, in `other`."""
+    if review is None:
+        return {}
+    flagged = "decision=flag; " if review.verdict == "flag" else ""
+    return {
+        "reviewer_label": _cell(review.reviewer),
+        "mapping_date": review.decided_at[:10],
+        "other": f"{flagged}decided_at={review.decided_at}",
+    }
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _uuid(text: str) -> UUID:
+    return UUID(bytes=hashlib.sha256(text.encode("utf-8", "replace")).digest()[:16], version=5)
+
+
+FORMAT = LinkFormat(
+    name="sssom",
+    description="SSSOM: a mapping a line, with metadata; each term once",
+    open=SssomWriter,
+    endings=(".sssom.tsv",),
+)

@@ -1,0 +1,234 @@
+"""Links as text: tables to read, TSV, CSV, JSON lines."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from collections.abc import Sequence
+from itertools import accumulate, takewhile
+from typing import Final, TextIO
+
+from wcwidth import wcswidth, wcwidth
+
+from nymlink.core.delimited import Record, format_record
+from nymlink.core.errors import InputError
+from nymlink.core.terminal import escape_controls
+from nymlink.linking.links import CONFIDENCE, PLACE, part_rows, rows
+from nymlink.linking.model import Link
+from nymlink.linking.writers.columns import CellGuard, added_names, cell, link_columns, mention_columns
+from nymlink.linking.writers.writer import LinkFormat, LinksInfo, LinkWriter, UserTable
+
+_VERBATIM: Final = frozenset({"document_id", "concept_id"})
+"""Columns of ids, which are never changed."""
+
+
+class LineWriter(LinkWriter):
+    """Writes a line for each candidate; a mention without candidates has one line with empty cells.
+
+    Mentions and names have one blank for any white space, so that each candidate is one line. Ids are quoted where
+    they hold the delimiter or a line's end. A cell that a spreadsheet would run gets an apostrophe before it.
+    Columns of documents and offsets come first, where mentions have them.
+
+    Args:
+        out: text stream.
+        info: what is known of the links.
+        delimiter: the character between cells.
+    """
+
+    def __init__(self, out: TextIO, info: LinksInfo, delimiter: str) -> None:
+        self._out = out
+        self._delimiter = delimiter
+        self._columns = (*mention_columns(info), *link_columns(info))
+        self._guard = CellGuard()
+        self._write_line(self._columns)
+
+    def write(self, link: Link, row: Record | None = None) -> None:
+        for values in rows(link):
+            cells = ((column, cell(values, column)) for column in self._columns)
+            self._write_line([text if column in _VERBATIM else " ".join(text.split()) for column, text in cells])
+
+    def close(self) -> None:
+        self._guard.warn()
+
+    def _write_line(self, cells: Sequence[str]) -> None:
+        self._out.write(self._delimiter.join(self._quoted(self._guard.protect(each)) for each in cells) + "\n")
+
+    def _quoted(self, text: str) -> str:
+        """Quote a cell that would be read as several cells or lines; in TSV quotation marks are ordinary."""
+        marks = "\t\r\n" if self._delimiter == "\t" else f'{self._delimiter}"\r\n'
+        return format_record([text], self._delimiter) if any(mark in text for mark in marks) else text
+
+
+_MARK: Final = "\ufeff"
+"""The byte-order mark by which spreadsheets know UTF-8."""
+
+
+class CsvWriter(LinkWriter):
+    """Writes the user's table with the columns of the links added; a row is repeated for each candidate.
+
+    Rows stay as they were written, unless the delimiter is another one than the table's, or a cell would be run by
+    a spreadsheet. A column whose name the table has already gets another one ("nymlink_score").
+
+    Args:
+        out: text stream.
+        table: layout of the user's table.
+        delimiter: the character between fields in the output.
+        columns: the columns of the links.
+    """
+
+    def __init__(self, out: TextIO, table: UserTable, delimiter: str, columns: Sequence[str]) -> None:
+        self._out = out
+        self._delimiter = delimiter
+        self._keeps_text = delimiter == table.delimiter
+        self._columns = columns
+        self._guard = CellGuard()
+        if table.header.text.startswith(_MARK) and not self._keeps_text:
+            out.write(_MARK)
+        self._write_line(table.header, added_names(columns, table.header.fields))
+
+    def write(self, link: Link, row: Record | None = None) -> None:
+        if row is None:
+            raise TypeError("the links of a table are written with their rows")
+        for values in rows(link):
+            self._write_line(row, [cell(values, column) for column in self._columns])
+
+    def close(self) -> None:
+        self._guard.warn()
+
+    def _write_line(self, row: Record, cells: Sequence[str]) -> None:
+        fields = list(map(self._guard.protect, row.fields))
+        same = self._keeps_text and fields == row.fields
+        text = row.text if same else format_record(fields, self._delimiter)
+        added = format_record(list(map(self._guard.protect, cells)), self._delimiter)
+        self._out.write(f"{text}{self._delimiter}{added}\n")
+
+
+def _open_csv(out: TextIO, info: LinksInfo) -> LinkWriter:
+    if info.table is None:
+        return LineWriter(out, info, ",")
+    # A semicolon stays: that is what spreadsheets write where the comma is the decimal mark.
+    delimiter = "," if info.table.delimiter == "\t" else info.table.delimiter
+    return CsvWriter(out, info.table, delimiter, link_columns(info))
+
+
+CSV = LinkFormat(
+    name="csv",
+    description="comma-separated, a line for each candidate; the columns of your table come first",
+    open=_open_csv,
+    endings=(".csv",),
+    keeps_table=True,
+    resumable=True,
+)
+
+
+def _open(out: TextIO, info: LinksInfo) -> LinkWriter:
+    if info.table is not None:
+        return CsvWriter(out, info.table, "\t", link_columns(info))
+    return LineWriter(out, info, "\t")
+
+
+TSV = LinkFormat(
+    name="tsv",
+    description="tab-separated, a line for each candidate; the columns of your table come first",
+    open=_open,
+    endings=(".tsv",),
+    keeps_table=True,
+    resumable=True,
+)
+
+
+class JsonWriter(LinkWriter):
+    """Writes :meth:`nymlink.linking.model.Link.to_dict` as one line; under ``row`` the cells of the user's table.
+
+    Raises:
+        InputError: two columns of the table have the same name.
+    """
+
+    def __init__(self, out: TextIO, info: LinksInfo) -> None:
+        self._out = out
+        self._header = () if info.table is None else tuple(info.table.header.fields)
+        repeated = [name for name, times in Counter(self._header).items() if times > 1]
+        if repeated:
+            raise InputError(
+                f"two columns are called {repeated[0]!r}, and a JSON object has room for one: rename one of them"
+            )
+
+    def write(self, link: Link, row: Record | None = None) -> None:
+        values = link.to_dict()
+        if row is not None:
+            values["row"] = dict(zip(self._header, row.fields, strict=True))
+        self._out.write(json.dumps(values, ensure_ascii=False) + "\n")
+
+
+JSONL = LinkFormat(
+    name="jsonl",
+    description="a JSON object for each mention, with all that is known of its link",
+    open=JsonWriter,
+    endings=(".jsonl",),
+    keeps_table=True,
+    resumable=True,
+)
+
+
+_GAP = 2
+"""Blanks between columns."""
+
+
+class TableWriter(LinkWriter):
+    """Writes a line for each candidate, and a line for the notes of a link."""
+
+    def __init__(self, out: TextIO, info: LinksInfo) -> None:
+        self._out = out
+        self._located = info.located
+        place = (10, 5, 5) if info.located else ()
+        scores = (5, len(CONFIDENCE)) if info.confident else (5,)
+        fixed = sum(place) + 14 + sum(scores) + _GAP * (3 + len(place) + len(scores))
+        free = max(shutil.get_terminal_size((120, 24)).columns - fixed, 21)
+        self._widths = (*place, free * 3 // 10, 14, free * 4 // 10, free * 3 // 10, *scores)
+        self._width = sum(self._widths) + _GAP * (len(self._widths) - 1)
+        headings = ("document", "start", "end") if info.located else ()
+        self._write_line(*headings, "mention", "concept", "name", "matched", "score", CONFIDENCE)
+        self._out.write("─" * self._width + "\n")
+
+    def write(self, link: Link, row: Record | None = None) -> None:
+        columns = (*(PLACE if self._located else ()), "mention")
+        for candidates in part_rows(link):
+            for place, values in enumerate(candidates):
+                mention = ["" if place or values[name] is None else str(values[name]) for name in columns]
+                self._write_line(
+                    *mention,
+                    values["concept_id"] or "–",
+                    values["concept_name"] or "",
+                    values["matched_name"] or "",
+                    _decimals(values["score"]),
+                    _decimals(values[CONFIDENCE]),
+                )
+            note = candidates[0]["note"]
+            if note is not None:
+                self._out.write(f"  {_fit(f'↳ {note}', self._width - 2)}".rstrip() + "\n")
+
+    def _write_line(self, *cells: str) -> None:
+        # Without confidences there is no column for the last cell.
+        padded = [_fit(cell, width) for cell, width in zip(cells, self._widths, strict=False)]
+        self._out.write((" " * _GAP).join(padded).rstrip() + "\n")
+
+
+def _decimals(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
+
+
+def _fit(text: str, width: int) -> str:
+    """Cut or pad to a width in terminal cells; wide (CJK) and zero-width (combining) characters count as such."""
+    shown = escape_controls(" ".join(text.split()))
+    if wcswidth(shown) > width:
+        # Cut by characters first: measuring a long text after each character that is cut would be slow.
+        ends = accumulate(map(wcwidth, shown))
+        shown = shown[: sum(1 for _ in takewhile(lambda end: end < width, ends))]
+        while wcswidth(shown) > width - 1:
+            shown = shown[:-1]
+        shown += "…"
+    return shown + " " * (width - wcswidth(shown))
+
+
+TABLE = LinkFormat(name="table", description="for people, as wide as the terminal", open=TableWriter)

@@ -1,0 +1,419 @@
+"""Pairs of names that are translations of each other.
+
+=====================  ==============================  ==============================================
+format                 a line                          where from
+=====================  ==============================  ==============================================
+parallel titles        ``heart ||| coeur``             titles of linked Wikipedia pages
+TSV, CSV               ``heart<TAB>coeur``             word lists of Wiktionary, XLing, spreadsheets
+words                  ``heart coeur``                 MUSE: two words without spaces in them
+=====================  ==============================  ==============================================
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from nymlink.core.delimited import Record, parse_records
+from nymlink.core.errors import InputError
+from nymlink.core.files import read_lines, sha256
+from nymlink.core.language_codes import normalise_language
+from nymlink.core.problems import Problems
+from nymlink.core.store.arrays import Ints
+from nymlink.pairs.pairs import NamedPairs
+from nymlink.pairs.permutation import permute, seeded_keys
+from nymlink.text.normalise import HAN, LATIN, scripts_of
+
+WORDS: Final = " "
+"""The separator of lines of two words: any white space."""
+
+_TITLES: Final = "|||"
+_DELIMITERS: Final = (_TITLES, "\t", ";", ",")
+_TWO_WORDS: Final = 0.9
+"""The share of lines of two words from which a file is taken for one of words: in MUSE's own it is 1."""
+
+
+def find_separator(lines: list[str]) -> str | None:
+    """Choose the separator that at least half of the lines have.
+
+    Args:
+        lines: the first lines of a file, without blank ones.
+
+    Returns:
+        ``|||``, a tab, a semicolon, a comma or :data:`WORDS`; ``None`` where the lines have one column.
+    """
+    for separator in _DELIMITERS:
+        if sum(separator in line for line in lines) * 2 >= len(lines):
+            return separator
+    two_words = sum(len(line.split()) == 2 for line in lines)
+    return WORDS if two_words >= _TWO_WORDS * len(lines) else None
+
+
+def split_lines(lines: Iterable[tuple[int, str]], separator: str) -> Iterator[Record]:
+    """Split numbered lines into the fields between separators; only those of TSV and CSV may be quoted."""
+    if separator in (_TITLES, WORDS):
+        between = None if separator == WORDS else separator
+        return (Record(number, line.split(between), line) for number, line in lines if line.strip())
+    return parse_records(lines, separator)
+
+
+_CODES: Final = re.compile(r"([a-z]{2,3})-([a-z]{2,3})", re.IGNORECASE)
+_CODES_IN_NAME: Final = re.compile(r"(?<![a-z])([a-z]{2}-[a-z]{2})(?![a-z])", re.IGNORECASE)
+
+_LANGUAGES_OF: Final = {
+    "Arabic": "ar fa ps ug ur",
+    "Armenian": "hy",
+    "Bengali": "as bn",
+    HAN: "ja zh",
+    "Cyrillic": "be bg kk ky mk mn ru tg uk",
+    "Devanagari": "hi mr ne",
+    "Ethiopic": "am ti",
+    "Georgian": "ka",
+    "Greek": "el",
+    "Gujarati": "gu",
+    "Gurmukhi": "pa",
+    "Hangul": "ko",
+    "Hebrew": "he yi",
+    "Hiragana": "ja",
+    "Kannada": "kn",
+    "Katakana": "ja",
+    "Khmer": "km",
+    "Lao": "lo",
+    "Malayalam": "ml",
+    "Myanmar": "my",
+    "Sinhala": "si",
+    "Tamil": "ta",
+    "Telugu": "te",
+    "Thai": "th",
+}
+"""Script → languages written in it; all others are taken to be written in Latin letters."""
+
+_ENGLISH: Final = frozenset(
+    "before being between both could does during each from into its other our should that the their them "
+    "then there these they this those through until were what when where which while whose with without "
+    "would your".split()
+)
+"""Words that are frequent in English, and rare in the other languages written in Latin letters."""
+
+_LEAST_ROWS: Final = 3
+"""Rows that must speak for an exchange where letters and English words, not scripts, are the evidence."""
+
+
+class ColumnLanguages(NamedTuple):
+    """The languages of the left and the right column, as codes: ``en``, ``tr``."""
+
+    left: str
+    right: str
+
+    def __str__(self) -> str:
+        return f"{self.left}-{self.right}"
+
+
+def parse_languages(code: str) -> ColumnLanguages:
+    """Read the languages of two columns, for example ``en-tr``.
+
+    Raises:
+        ValueError: the text is not two different language codes.
+    """
+    match = _CODES.fullmatch(code.strip())
+    left, right = (None, None) if match is None else map(normalise_language, match.groups())
+    if left is None or right is None or left == right:
+        raise ValueError(
+            f"two different language codes, the first column's first, for example en-tr, not {code!r}"
+        )
+    return ColumnLanguages(left, right)
+
+
+def languages_in_name(name: str) -> ColumnLanguages | None:
+    """Find the languages in the name of a file, for example of ``en-tr.txt`` or ``titles.de-en.tsv``."""
+    match = _CODES_IN_NAME.search(name)
+    try:
+        return match and parse_languages(match[1])
+    except ValueError:
+        return None
+
+
+def find_exchange(rows: Iterable[tuple[int, str, str]], languages: ColumnLanguages) -> int | None:
+    """Find rows that show that two columns are exchanged: in the opposite order of the given languages.
+
+    Where the languages have different scripts, the rows in which a word is in the other column's script are
+    counted. Where one is English and both have Latin letters, words that only English has, and letters that it has
+    not, tell the columns apart. Of other languages nothing is known.
+
+    Args:
+        rows: line number, left and right word.
+        languages: the languages that the columns are said to have.
+
+    Returns:
+        The line of the first row that speaks for an exchange, where most of those that tell do; else ``None``.
+    """
+    left, right = map(_scripts, languages)
+    if left != right:
+        marked, least = (left - right, right - left), 1
+        votes = [(line, _vote(scripts_of(x), scripts_of(y), marked)) for line, x, y in rows]
+    elif "en" in languages and left == {LATIN}:
+        least = _LEAST_ROWS
+        sign = 1 if languages.left == "en" else -1
+        votes = [(line, sign * (_englishness(x) - _englishness(y))) for line, x, y in rows]
+    else:
+        return None
+    exchanged = [line for line, vote in votes if vote < 0]
+    as_given = sum(vote > 0 for _, vote in votes)
+    return exchanged[0] if len(exchanged) > max(as_given, least - 1) else None
+
+
+def _vote(left: frozenset[str], right: frozenset[str], marked: tuple[frozenset[str], frozenset[str]]) -> int:
+    """Compare the scripts of two words: above 0 for the given order, below 0 for the opposite one.
+
+    Latin letters tell nothing: they are in words of every language.
+    """
+    first, second = (scripts - {LATIN} for scripts in marked)
+    as_given = bool(left & first) + bool(right & second)
+    exchanged = bool(right & first) + bool(left & second)
+    return as_given - exchanged
+
+
+def _englishness(text: str) -> int:
+    """Weigh a text of Latin letters: 1 for a word of English, −1 for letters that English has not, or both."""
+    has_english_word = not _ENGLISH.isdisjoint(text.lower().split())
+    has_other_letter = any(letter.isalpha() and not letter.isascii() for letter in text)
+    return has_english_word - has_other_letter
+
+
+@cache
+def _scripts(language: str) -> frozenset[str]:
+    """Look up the scripts that a language is written in."""
+    found = {script for script, languages in _LANGUAGES_OF.items() if language in languages.split()}
+    return frozenset(found or {LATIN})
+
+
+_SAMPLE: Final = 200
+"""Lines from which the format is found."""
+
+_CHECKED_ROWS: Final = 10_000
+"""Rows, spread over the file, from which an exchange of its columns is found."""
+
+_HEADER: Final = re.compile(
+    r"(source|target|src|tgt|trg|word|translation|term|title|name|text)s?|(source|target|src|tgt|trg)[ _-]\w+",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Translations:
+    """The translation pairs of a file: n pairs of different words, in lower case.
+
+    Attributes:
+        path: the file.
+        languages: the languages of the columns, where they are known.
+        left: (n): the words of the first column.
+        right: (n): those of the second.
+        same: the number of rows left out because both words are the same.
+    """
+
+    path: Path
+    languages: ColumnLanguages | None
+    left: list[str]
+    right: list[str]
+    same: int
+
+    def describe(self) -> dict[str, Any]:
+        """Describe where the pairs come from, as JSON values."""
+        languages = None if self.languages is None else str(self.languages)
+        return {
+            "sha256": sha256(self.path),
+            "languages": languages,
+            "pairs": len(self.left),
+            "same_word_on_both_sides": self.same,
+        }
+
+
+def read_translations(
+    path: Path, *, languages: ColumnLanguages | None = None, problems: Problems | None = None
+) -> Translations:
+    """Read the translation pairs of a plain or gzip file; the separator of its columns is found from its lines.
+
+    The first line may be a header. A table of more columns needs one that names two columns by the codes of
+    ``languages``. Words are lower-cased, as the names of self-alignment are. Rows with the same word on both
+    sides, half of MUSE, teach nothing and are left out.
+
+    Args:
+        path: the file.
+        languages: the languages of the two columns; if not given, those in the name of the file, if any.
+        problems: receives rows that do not have two columns, or have an empty one.
+
+    Raises:
+        InputError: the file cannot be read, is not UTF-8, has one column, too many, no pair of different words, or
+            has its columns in the opposite order of the languages.
+    """
+    problems = Problems() if problems is None else problems
+    told = languages
+    languages = languages or languages_in_name(path.name)
+    lines = ((number, line) for number, line in _utf8_lines(path, problems) if line.strip())
+    first = list(islice(lines, _SAMPLE))
+    if not first:
+        raise InputError("the file is empty: it needs a word and its translation in each line", path=path)
+    separator = find_separator([line for _, line in first])
+    if separator is None:
+        raise InputError(
+            f"one column, {first[0][1][:40]!r}: put the translation behind each word, after a tab",
+            path=path,
+            line=first[0][0],
+        )
+    rows: list[tuple[int, str, str]] = []
+    same = 0
+    for number, left, right in _rows(split_lines(chain(first, lines), separator), languages, path, problems):
+        if left == right:
+            same += 1
+        else:
+            rows.append((number, left, right))
+    if not rows:
+        reason = "the same word on both sides of every line" if same else "no line has two words"
+        raise InputError(
+            f"{reason}: choose a file whose two columns are in different languages", path=path, line=first[0][0]
+        )
+    if languages is not None:
+        _require_order(rows, languages, path, by_name=told is None)
+    return Translations(path, languages, [left for _, left, _ in rows], [right for _, _, right in rows], same)
+
+
+def _utf8_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
+    """Read lines.
+
+    Raises:
+        InputError: a line is not UTF-8. Guessed letters would be learned as if they were the language's.
+    """
+    decoding = Problems()
+    for number, line in read_lines(path, decoding):
+        if decoding.repaired:
+            raise InputError(
+                "not UTF-8: convert the file first, for example iconv -f WINDOWS-1252 (or UTF-16) -t UTF-8",
+                path=path,
+                line=next(problem.line for problem in decoding.first if not problem.rejected),
+            )
+        yield number, line
+    for problem in decoding.first:
+        problems.reject(path, problem.line, problem.message)
+
+
+def _rows(
+    records: Iterator[Record], languages: ColumnLanguages | None, path: Path, problems: Problems
+) -> Iterator[tuple[int, str, str]]:
+    """Yield line number, left and right word of each row, in lower case."""
+    first = next(records, None)
+    while first is not None and len(first.fields) == 1:
+        problems.reject(path, first.line, "one column: there is no translation behind it")
+        first = next(records, None)
+    if first is None:
+        return
+    columns = _columns_of_header(first.fields, languages)
+    if columns is None:
+        if len(first.fields) > 2:
+            raise InputError(
+                f"{len(first.fields)} columns: keep the two with the words, or name these in a header by their "
+                "languages (en, tr) and say --languages en-tr",
+                path=path,
+                line=first.line,
+            )
+        records, columns = chain([first], records), (0, 1)
+    width = len(first.fields)
+    for record in records:
+        if len(record.fields) != width:
+            problems.reject(path, record.line, f"{len(record.fields)} columns, where the first line has {width}")
+            continue
+        left, right = (" ".join(record.fields[column].split()).lower() for column in columns)
+        if left and right:
+            yield record.line, left, right
+        else:
+            problems.reject(path, record.line, "a word or its translation is empty")
+
+
+def _columns_of_header(fields: Sequence[str], languages: ColumnLanguages | None) -> tuple[int, int] | None:
+    """Find the columns of the left and the right word in a header; ``None`` where the first row is none."""
+    names = [field.strip().lower() for field in fields]
+    if languages is not None and all(names.count(language) == 1 for language in languages):
+        return names.index(languages.left), names.index(languages.right)
+    return (0, 1) if len(names) == 2 and all(map(_HEADER.fullmatch, names)) else None
+
+
+def _require_order(
+    rows: Sequence[tuple[int, str, str]], languages: ColumnLanguages, path: Path, *, by_name: bool
+) -> None:
+    line = find_exchange(rows[:: -(-len(rows) // _CHECKED_ROWS)], languages)
+    if line is not None:
+        told = "its name says" if by_name else "--languages says"
+        opposite = ColumnLanguages(languages.right, languages.left)
+        raise InputError(
+            f"the columns look like {opposite}, where {told} {languages}: exchange them, or say --languages "
+            f"{opposite}",
+            path=path,
+            line=line,
+        )
+
+
+class TranslationPairs:
+    """Translation pairs (x, y), each with a label of its own; a :class:`~nymlink.pairs.pairs.PairSequence`.
+
+    Liu et al., "Learning Domain-Specialised Representations for Cross-Lingual Biomedical Entity Linking" (ACL
+    2021), section 2.2. Both words of a pair are anchors of the loss: each is learned from the other. A pair that
+    several files have, in either order, counts once.
+
+    A word with several translations is in several pairs, with a label each. Words that the files translate into
+    each other, directly or through other words of a batch, are one group, and no negatives of each other: else
+    "heart" would be pushed away from "kalp" by its pair with "yürek".
+
+    Args:
+        files: the pairs of each file.
+        seed: seed of the order of pairs.
+    """
+
+    def __init__(self, files: Iterable[Translations], *, seed: int = 0) -> None:
+        files = list(files)
+        columns = (text for side in ("left", "right") for file in files for text in getattr(file, side))
+        encoded = pa.array(columns, pa.large_string()).dictionary_encode()
+        self._names = encoded.dictionary
+        left, right = np.split(encoded.indices.to_numpy().astype(np.int64), 2)
+        key = np.minimum(left, right) * len(self._names) + np.maximum(left, right)
+        first = np.sort(np.unique(key, return_index=True)[1])
+        self._left, self._right = left[first], right[first]
+        self._translations = _symmetric(self._left, self._right, len(self._names))
+        self._seed = seed
+
+    def __len__(self) -> int:
+        return len(self._left)
+
+    def slice(self, start: int, stop: int, *, epoch: int) -> NamedPairs:
+        key = seeded_keys([f"epoch {epoch}"], seed=self._seed)
+        numbers = permute(np.arange(start, stop), size=len(self), key=key)
+        left, right = self._left[numbers], self._right[numbers]
+        names = self._names.take(pa.array(np.concatenate([left, right]))).to_pylist()
+        return NamedPairs(numbers, names[: len(left)], names[len(left) :], groups=self._groups(left, right))
+
+    def _groups(self, left: Ints, right: Ints) -> npt.NDArray[np.int32]:
+        """Number the groups of words that are joined by translations: one number for each pair."""
+        words = np.unique(np.concatenate([left, right]))
+        rows = self._translations[words].tocoo()
+        places = np.searchsorted(words, rows.col).clip(max=len(words) - 1)
+        present = words[places] == rows.col
+        joined = csr_array(
+            (np.ones(present.sum(), bool), (rows.row[present], places[present])), shape=(len(words), len(words))
+        )
+        groups: npt.NDArray[np.int32] = connected_components(joined, directed=False)[1]
+        return groups[np.searchsorted(words, left)]
+
+
+def _symmetric(left: Ints, right: Ints, size: int) -> csr_array:
+    """Make the matrix of which word translates which: bool (size, size)."""
+    rows, columns = np.concatenate([left, right]), np.concatenate([right, left])
+    return csr_array((np.ones(len(rows), bool), (rows, columns)), shape=(size, size))

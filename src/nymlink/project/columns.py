@@ -1,0 +1,195 @@
+"""Find what the columns of a table hold: terms, their codes, how often they occur, their languages and types."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Final
+
+from nymlink.core.delimited import list_headers
+from nymlink.core.errors import InputError
+from nymlink.core.language_codes import normalise_language
+from nymlink.core.problems import Problems
+from nymlink.corpus.readers.tables.mention_rows import SPELLINGS, normalise_header
+from nymlink.project.decoding import ClaimMemory, nothing_to_claim
+from nymlink.project.sheet import Sheet, read_sheet
+
+_LOOKED_AT: Final = 500
+"""Rows by which columns are guessed."""
+_NUMBER: Final = re.compile(r"[\s\d.,:/+-]*")
+_ID: Final = re.compile(r"[A-Za-z_.]{0,20}[:_-]?[0-9][\w.:-]*|https?://\S+")
+_FREQUENCIES: Final = frozenset({"frequency", "freq", "count", "n", "occurrences", "sourcefrequency"})
+_COUNT: Final = re.compile(r"\s*[0-9]{1,12}\s*")
+_KNOWN: Final = {
+    "usagi": {"mention": ["sourceName"], "code": ["sourceCode"], "frequency": ["sourceFrequency"]},
+    "sssom": {"mention": ["subject_label", "subject_id"], "code": ["subject_id"]},
+}
+"""Columns of formats that say what theirs are, the likeliest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Which column holds what, by its place; ``None`` for what no column holds.
+
+    Attributes:
+        mention: the terms.
+        code: their codes in the source.
+        frequency: how often they occur.
+        language: codes of their languages.
+        type: their types; equal terms of different types are not one.
+    """
+
+    mention: int
+    code: int | None = None
+    frequency: int | None = None
+    language: int | None = None
+    type: int | None = None
+
+    def to_dict(self) -> dict[str, int | None]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def find_roles(sheet: Sheet, said: Mapping[str, str]) -> tuple[Roles, list[str]]:
+    """Find what the columns of a table hold.
+
+    Args:
+        sheet: the table.
+        said: role → header or number of a column from 1, of which ``mention`` and others may be missing.
+
+    Returns:
+        The columns, and what was guessed, in words.
+
+    Raises:
+        InputError: there is no such column, or several.
+    """
+    found: dict[str, int] = {role: _place(sheet, header, role) for role, header in said.items() if header}
+    guessed = []
+    for role, guess in _guesses(sheet).items():
+        if role not in said and guess is not None and guess not in found.values():
+            found[role] = guess
+            if sheet.format != "lines":
+                guessed.append(f"{_WORDS[role]}: column {sheet.header[guess]!r}")
+    # What is wanted for something else may have been the likeliest for terms.
+    found.setdefault("mention", 0)
+    return Roles(**found), guessed
+
+
+_WORDS: Final = {"mention": "terms", "code": "codes", "frequency": "frequencies", "language": "languages"}
+
+
+def _guesses(sheet: Sheet) -> dict[str, int | None]:
+    known = _KNOWN.get(sheet.format)
+    if known is not None:
+        return {
+            role: next((sheet.header.index(name) for name in names if name in sheet.header), None)
+            for role, names in known.items()
+        }
+    names = list(map(normalise_header, sheet.header))
+    whole = [row for number, row in sheet.rows[:_LOOKED_AT] if number not in sheet.ragged]
+    cells = [[row[place] for row in whole] for place in range(len(names))]
+    return {
+        "mention": _mention(names, cells),
+        "code": None,
+        "frequency": _first(names, cells, _FREQUENCIES, lambda cell: _COUNT.fullmatch(cell) is not None),
+        "language": _first(
+            names, cells, frozenset(SPELLINGS["language"]), lambda cell: normalise_language(cell) is not None
+        ),
+    }
+
+
+def _mention(names: Sequence[str], cells: Sequence[Sequence[str]]) -> int:
+    """Guess the column of terms: by its name, else the one that looks most like names of something."""
+    named = [place for place, name in enumerate(names) if name in SPELLINGS["mention"]]
+    if named:
+        return min(named, key=lambda place: SPELLINGS["mention"].index(names[place]))
+    return max(range(len(names)), key=lambda place: _likeness(cells[place]))
+
+
+def _likeness(cells: Sequence[str]) -> float:
+    """Say how much a column looks like terms: words, few ids, many different, neither short nor long."""
+    given = [cell.strip() for cell in cells if cell.strip()]
+    if not given:
+        return -1.0
+    words = sum(not (_NUMBER.fullmatch(cell) or _ID.fullmatch(cell)) for cell in given) / len(given)
+    fitting = sum(3 <= len(cell) <= 100 for cell in given) / len(given)
+    several = sum(" " in cell for cell in given) / len(given)
+    distinct = len(set(given)) / len(given)
+    return words * (fitting + several + distinct) * len(given) / max(len(cells), 1)
+
+
+def _first(names: Sequence[str], cells: Sequence[Sequence[str]], known: frozenset[str], fits: Any) -> int | None:
+    """Find the first column of a name whose cells are what it says."""
+    for place, name in enumerate(names):
+        given = [cell for cell in cells[place] if cell.strip()]
+        if name in known and given and all(map(fits, given)):
+            return place
+    return None
+
+
+def _place(sheet: Sheet, header: str, role: str) -> int:
+    places = [place for place, name in enumerate(sheet.header) if header in (name, name.strip())]
+    if len(places) > 1:
+        numbers = " and ".join(str(place + 1) for place in places)
+        raise InputError(f"columns {numbers} have the same name, {header[:40]!r}: give the number of one of them")
+    if places:
+        return places[0]
+    if header.isascii() and header.isdecimal() and 1 <= int(header[:9]) <= len(sheet.header):
+        return int(header[:9]) - 1
+    raise InputError(f"no column {header[:40]!r} for the {role}; the table has: {list_headers(sheet.header)}")
+
+
+_SAMPLES: Final = 3
+_ROWS: Final = 5
+_LONGEST: Final = 200
+"""Characters of a cell that are shown."""
+
+
+def preview_table(
+    raw: bytes,
+    name: str,
+    *,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    claim: ClaimMemory = nothing_to_claim,
+) -> dict[str, Any]:
+    """Read a table, and describe it as JSON values.
+
+    Args:
+        raw: the bytes of the file.
+        name: its name.
+        encoding: of a text; ``None`` to find it.
+        delimiter: as of :func:`~nymlink.project.sheet.read_sheet`.
+        columns: which column holds what, where it is not to be guessed.
+        claim: as of :func:`~nymlink.project.sheet.read_sheet`.
+
+    Raises:
+        InputError: it is no table, or has no such column.
+    """
+    problems = Problems()
+    sheet = read_sheet(raw, name, problems, encoding=encoding, delimiter=delimiter, claim=claim)
+    roles, guessed = find_roles(sheet, columns or {})
+    header = sheet.header
+    return {
+        "format": sheet.format,
+        "encoding": sheet.encoding,
+        "delimiter": sheet.delimiter,
+        "guessed": [*sheet.guessed, *guessed],
+        "columns": [{"name": column, **_describe(sheet, place)} for place, column in enumerate(header)],
+        "column": header[roles.mention],
+        **{
+            role: None if place is None else header[place]
+            for role, place in roles.to_dict().items()
+            if role != "mention"
+        },
+        "rows": [[cell[:_LONGEST] for cell in row] for _, row in sheet.rows[:_ROWS]],
+        "total_rows": len(sheet.rows),
+        "problems": problems.to_dict(),
+    }
+
+
+def _describe(sheet: Sheet, place: int) -> dict[str, Any]:
+    distinct = dict.fromkeys(row[place].strip() for _, row in sheet.rows)
+    distinct.pop("", None)
+    return {"samples": [cell[:_LONGEST] for cell in list(distinct)[:_SAMPLES]], "distinct": len(distinct)}

@@ -1,0 +1,240 @@
+"""Decide terms, and undo what was decided: every entry is saved as it is made, and none is ever removed."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from nymlink.core.errors import InputError
+from nymlink.project.model import (
+    RELATIONS,
+    VERDICTS,
+    ConflictError,
+    Decision,
+    Origin,
+    Target,
+    UnknownTermError,
+    Verdict,
+    essence,
+)
+from nymlink.project.project import Project, now
+
+_LONGEST_REVIEWER: Final = 100
+_LONGEST_COMMENT: Final = 10_000
+_MOST_TARGETS: Final = 100
+_UNDONE_BY_HAND: Final = ("review", "accept")
+"""What undo takes back: what was read from a file, or came with a release, was no deed of the reviewer's here."""
+
+
+def decide(
+    project: Project,
+    *,
+    reviewer: str,
+    term: int,
+    verdict: Verdict,
+    targets: Sequence[Target] = (),
+    comment: str = "",
+    expects: int | None = None,
+) -> Decision:
+    """Decide a term.
+
+    Args:
+        project: opened to write.
+        reviewer: who decides.
+        term: number of the term.
+        verdict: what.
+        targets: the concepts that it means; of a flagged term those that it may mean.
+        comment: whatever is to be remembered.
+        expects: number of this reviewer's decision on this term that the reviewer has seen; ``None`` for none.
+
+    Raises:
+        InputError: this is no decision.
+        UnknownTermError: there is no such term.
+        ConflictError: the reviewer decided it meanwhile, in another window perhaps.
+        ReadOnlyError, NotSavedError: it cannot be saved.
+    """
+    reviewer = checked_reviewer(reviewer)
+    check_decision(verdict, targets, comment)
+    with project.writing() as connection:
+        require_term(connection, term)
+        present = current_decision(connection, term, reviewer)
+        if (None if present is None else present.id) != expects:
+            raise ConflictError(
+                "this term was decided meanwhile, in another window perhaps: look at that decision, then decide",
+                None if present is None else present.to_dict(),
+            )
+        number = append(
+            connection, reviewer=reviewer, term=term, verdict=verdict, targets=targets, comment=comment
+        )
+        connection.execute("DELETE FROM release_change WHERE term = ?", (term,))
+        return decision(connection, number)
+
+
+def undo(project: Project, *, reviewer: str) -> list[dict[str, Any]]:
+    """Undo the last decision of a reviewer that is not yet undone; one of many made at once, with all of these.
+
+    Returns:
+        For each decision that was undone the ``term``, what was ``undone``, and the ``decision`` of the reviewer
+        that counts now, or ``None``; empty where there is nothing to undo.
+
+    Raises:
+        ReadOnlyError, NotSavedError: it cannot be saved.
+    """
+    reviewer = checked_reviewer(reviewer)
+    with project.writing() as connection:
+        last = connection.execute(
+            "SELECT id, batch FROM decision AS made WHERE reviewer = ? AND origin IN (?, ?) AND NOT EXISTS "
+            "(SELECT 1 FROM decision WHERE undoes = made.id) ORDER BY id DESC LIMIT 1",
+            (reviewer, *_UNDONE_BY_HAND),
+        ).fetchone()
+        if last is None:
+            return []
+        which = ("id", last["id"]) if last["batch"] is None else ("batch", last["batch"])
+        # With a decision goes what a release of the vocabulary made of it.
+        rows = connection.execute(
+            f"WITH made AS (SELECT id FROM decision WHERE {which[0]} = ? AND origin != 'undo') "
+            "SELECT * FROM decision AS entry WHERE (id IN made OR (origin = 'release' AND "
+            "json_extract(details, '$.was') IN made)) "
+            "AND NOT EXISTS (SELECT 1 FROM decision WHERE undoes = entry.id) ORDER BY id",
+            (which[1],),
+        ).fetchall()
+        undone = [Decision.of(row) for row in rows]
+        return [_undo(connection, each) for each in undone]
+
+
+def _undo(connection: sqlite3.Connection, undone: Decision) -> dict[str, Any]:
+    connection.execute(
+        "INSERT INTO decision (term, reviewer, at, origin, undoes, batch) VALUES (?, ?, ?, 'undo', ?, ?)",
+        (undone.term, undone.reviewer, now(), undone.id, undone.batch),
+    )
+    before = connection.execute(
+        "SELECT max(id) FROM decision AS made WHERE term = ? AND reviewer = ? AND origin != 'undo' AND NOT EXISTS "
+        "(SELECT 1 FROM decision WHERE undoes = made.id)",
+        (undone.term, undone.reviewer),
+    ).fetchone()[0]
+    _set_current(connection, undone.term, undone.reviewer, before)
+    present = None if before is None else decision(connection, before).to_dict()
+    return {"term": undone.term, "undone": undone.to_dict(), "decision": present}
+
+
+def append(
+    connection: sqlite3.Connection,
+    *,
+    reviewer: str,
+    term: int,
+    verdict: Verdict,
+    targets: Sequence[Target] = (),
+    comment: str = "",
+    origin: Origin = "review",
+    batch: int | None = None,
+    at: int | None = None,
+    details: Mapping[str, Any] | None = None,
+) -> int:
+    """Append a decision, which counts from now on, in the transaction of the caller; return its number.
+
+    Args:
+        connection: of a transaction.
+        reviewer: checked by :func:`checked_reviewer`.
+        term: a term that there is.
+        verdict: checked, with the targets and the comment, by :func:`check_decision`.
+        targets: the concepts.
+        comment: whatever is to be remembered.
+        origin: how it came about.
+        batch: number of the first of those that are made at once.
+        at: when it was made; ``None`` for now.
+        details: what a file that it is read from says of it.
+    """
+    cursor = connection.execute(
+        "INSERT INTO decision (term, reviewer, at, origin, verdict, targets, essence, comment, batch, details) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            term,
+            reviewer,
+            now() if at is None else at,
+            origin,
+            verdict,
+            json.dumps([target.to_dict() for target in targets], ensure_ascii=False),
+            essence(verdict, targets),
+            comment,
+            batch,
+            json.dumps(dict(details or {}), ensure_ascii=False),
+        ),
+    )
+    number = cursor.lastrowid
+    assert number is not None
+    _set_current(connection, term, reviewer, number)
+    return number
+
+
+def _set_current(connection: sqlite3.Connection, term: int, reviewer: str, number: int | None) -> None:
+    if number is None:
+        connection.execute("DELETE FROM current WHERE term = ? AND reviewer = ?", (term, reviewer))
+    else:
+        connection.execute(
+            "INSERT INTO current VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET decision = excluded.decision",
+            (term, reviewer, number),
+        )
+
+
+def decision(connection: sqlite3.Connection, number: int) -> Decision:
+    """Read a decision."""
+    return Decision.of(connection.execute("SELECT * FROM decision WHERE id = ?", (number,)).fetchone())
+
+
+def current_decision(connection: sqlite3.Connection, term: int, reviewer: str) -> Decision | None:
+    """Find the decision of a reviewer on a term that counts now."""
+    row = connection.execute(
+        "SELECT decision.* FROM current JOIN decision ON decision.id = current.decision "
+        "WHERE current.term = ? AND current.reviewer = ?",
+        (term, reviewer),
+    ).fetchone()
+    return None if row is None else Decision.of(row)
+
+
+def require_term(connection: sqlite3.Connection, term: int) -> None:
+    """Check that there is a term.
+
+    Raises:
+        UnknownTermError: there is none of this number.
+    """
+    if connection.execute("SELECT 1 FROM term WHERE id = ?", (term,)).fetchone() is None:
+        raise UnknownTermError(f"the project has no term number {term}")
+
+
+def checked_reviewer(name: str) -> str:
+    """Check the name of a reviewer, and write it with single blanks.
+
+    Raises:
+        InputError: it is empty, too long, or no text.
+    """
+    name = " ".join(name.split())
+    if not name or len(name) > _LONGEST_REVIEWER:
+        raise InputError(f"a reviewer has a name, of {_LONGEST_REVIEWER} characters at most")
+    if any(unicodedata.category(character) in ("Cc", "Cs") for character in name):
+        raise InputError("the name of a reviewer has characters that are no text")
+    return name
+
+
+def check_decision(verdict: Verdict, targets: Sequence[Target], comment: str) -> None:
+    """Check that a verdict and its targets go together.
+
+    Raises:
+        InputError: they do not, or the comment is too long.
+    """
+    if verdict not in VERDICTS:
+        raise InputError(f"a verdict is one of {', '.join(VERDICTS)}, not {str(verdict)[:40]!r}")
+    if verdict == "concept" and not targets:
+        raise InputError("the verdict is concept, and there is no target: give one, or decide nil")
+    if verdict in ("nil", "open") and targets:
+        raise InputError(f"the verdict is {verdict}, and there are targets: leave them out, or decide concept")
+    if len(targets) > _MOST_TARGETS or len({target.concept_id for target in targets}) < len(targets):
+        raise InputError(f"targets are distinct concepts, {_MOST_TARGETS} at most")
+    if any(target.relation not in RELATIONS for target in targets):
+        raise InputError(f"the relation of a target is one of {', '.join(RELATIONS)}")
+    if any(not target.concept_id.strip() for target in targets):
+        raise InputError("a target has no concept_id")
+    if len(comment) > _LONGEST_COMMENT:
+        raise InputError(f"a comment has {_LONGEST_COMMENT:,} characters at most")

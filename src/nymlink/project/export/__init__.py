@@ -1,1 +1,0 @@
-"""Write what was decided in a project, in any format of links."""

@@ -1,0 +1,257 @@
+"""Ask for decided terms again, as if they had not been decided: what rankers and calibrations learn from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from nymlink.core.errors import InputError
+from nymlink.core.store.arrays import Bools, Ints
+from nymlink.corpus.model import Document, Mention
+from nymlink.evaluation.fit_calibration import CalibrationRefit, refit_calibration
+from nymlink.index.hits import Scores
+from nymlink.index.index import Index
+from nymlink.index.walk import Matches
+from nymlink.linking.calibration import Calibration, Features, features_of
+from nymlink.linking.doubts import doubts_about
+from nymlink.linking.queries import MentionQuery, queries
+from nymlink.linking.query_links import candidates_of
+from nymlink.project.learned import PROPERTY, Learned, digest_of_learned
+from nymlink.project.lessons import Lesson, Overlay, lessons
+from nymlink.project.project import Project, now, store_property
+from nymlink.project.summary import last_entry
+from nymlink.rank.features import NAMES
+from nymlink.rank.features import features_of as describe
+from nymlink.rank.ranker import RankedMatches, Ranker, rank
+from nymlink.rank.retrieval import ConceptTable, retrieve
+from nymlink.text.normalise import normalise
+from nymlink.train.ranking.fit_ranker import RankerAdaptation, adapt_ranker
+from nymlink.train.ranking.labelled import LabelledQuestions
+
+FOLDS: Final = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AskedAgain:
+    """Q decided terms with the candidates that they would have if nobody had decided them.
+
+    Attributes:
+        index: that was asked, with the names of all other terms.
+        mentions: the terms.
+        asked: their queries.
+        answers: rows of the concepts that are right; none for a term that means none.
+        matches: K candidates of each.
+        labelled: their features, and which are right.
+        folds: int64 (Q): by which they are cross-validated; equal terms are in one fold.
+    """
+
+    index: Index
+    mentions: Sequence[Mention]
+    asked: Sequence[MentionQuery]
+    answers: Sequence[frozenset[int]]
+    matches: Matches
+    labelled: LabelledQuestions
+    folds: Ints
+
+    @classmethod
+    def of(cls, lessons: Sequence[Lesson], index: Index, extended: Index) -> AskedAgain | None:
+        """Search for decided terms without their own names; ``None`` where there are none that teach something.
+
+        Args:
+            lessons: those that somebody looked at.
+            index: without the decided terms.
+            extended: with them.
+        """
+        document = Document("", mentions=tuple(lesson.mention for lesson in lessons))
+        kept: list[tuple[Mention, MentionQuery, frozenset[int]]] = []
+        without: list[tuple[int, ...]] = []
+        for lesson, parts in zip(lessons, queries(document, index.entries), strict=True):
+            rows = frozenset(
+                row for target in lesson.targets if (row := extended.vocabulary.row(target.concept_id)) is not None
+            )
+            text = normalise(lesson.mention.text)
+            own = extended.entries.find(text) if index.entries.find(text) is None else None
+            # A name of the vocabulary with these words in another order cannot be told from the term's own.
+            mixed = own is not None and index.entries.find(extended.entries.text(own)) is not None
+            if len(parts) == 1 and parts[0].text and bool(rows) == bool(lesson.targets) and not mixed:
+                kept.append((lesson.mention, parts[0], rows))
+                without.append(() if own is None else (own,))
+        if not kept:
+            return None
+        mentions, asked, answers = zip(*kept, strict=True)
+        questions = [query.question for query in asked]
+        table = ConceptTable.of(extended)
+        described, matches = [], []
+        for retrieved in retrieve(extended, questions, without=without):
+            described.append(describe(retrieved, extended, table))
+            matches.append(retrieved.matches)
+        found, features = Matches.concatenated(matches), np.concatenate(described)
+        _count_without(
+            features, found, table, [frozenset().union(*map(extended.concepts_of, own)) for own in without]
+        )
+        right = [
+            [row in answer for row in rows] for rows, answer in zip(found.concepts.tolist(), answers, strict=True)
+        ]
+        labelled = LabelledQuestions(features, np.array(right, bool), np.ones(len(kept)))
+        _, groups = np.unique(np.array([normalise(mention.text) for mention in mentions]), return_inverse=True)
+        folds = np.random.default_rng(0).permutation(len(groups))[groups] % FOLDS
+        return cls(extended, mentions, asked, answers, found, labelled, folds)
+
+    def __len__(self) -> int:
+        return len(self.asked)
+
+    def evidence(self, scores: Scores | None) -> tuple[Features, Bools, npt.NDArray[np.float64]]:
+        """Describe the first concepts for a calibration.
+
+        Args:
+            scores: float32 (Q, K): of a ranker; ``None`` for the order of the index.
+
+        Returns:
+            Features, float64 (Q, F); whether the first is right, bool (Q); the share of its confidence that doubts
+            leave, float64 (Q).
+        """
+        questions = [query.question for query in self.asked]
+        ranked = (
+            RankedMatches(self.matches, None)
+            if scores is None
+            else rank(self.matches, self.labelled.described, scores)
+        )
+        features = features_of(ranked, questions, self.index)
+        firsts = ranked.matches.concepts[:, 0].tolist()
+        right = np.array([first in answer for first, answer in zip(firsts, self.answers, strict=True)], bool)
+        factors = np.ones(len(questions))
+        for place, candidates in enumerate(candidates_of(self.index, ranked, [1] * len(questions), questions)):
+            for first in candidates:
+                factors[place] = doubts_about(self.index, self.asked[place], self.mentions[place], first).factor
+        return features, right, factors
+
+    @property
+    def without_guess(self) -> Bools:
+        """Which terms have no guess: bool (Q)."""
+        return np.array([query.fallback is None for query in self.asked], bool)
+
+
+def _count_without(
+    features: Scores, matches: Matches, table: ConceptTable, owners: Sequence[frozenset[int]]
+) -> None:
+    """Count the names of concepts as if they lacked that of the question, in place: else it told which is right.
+
+    Args:
+        features: float32 (Q, K, F).
+        matches: K candidates of each of Q questions.
+        table: of the index.
+        owners: of each question, the concepts that have its name.
+    """
+    found, share, names = (NAMES.index(name) for name in ("names_found", "share_found", "names"))
+    for place, owning in enumerate(owners):
+        for at, concept in enumerate(matches.concepts[place].tolist()):
+            if concept in owning:
+                count = int(table.entry_counts[concept]) - 1
+                features[place, at, share] = features[place, at, found] / max(count, 1)
+                features[place, at, names] = np.log1p(count)
+
+
+_FEWEST: Final = 30
+"""Terms that somebody looked at that ranker and confidences learn from at least."""
+
+_MOST: Final = 1000
+"""Terms that they learn from at most, the last ones: more take longer than they are worth."""
+
+
+def learn(project: Project, index: Index) -> Learned:
+    """Learn from what was decided, keep it in the project, and let all undecided terms be linked again.
+
+    Args:
+        project: opened to write.
+        index: the index of the project, as it is without what was learned.
+
+    Raises:
+        InputError: nothing is decided that teaches anything.
+        ReadOnlyError, NotSavedError: it cannot be saved.
+    """
+    last = last_entry(project)
+    taught = lessons(project)
+    if not taught:
+        raise InputError("nothing is decided yet that could be learned from: decide some terms", path=project.path)
+    learned = learn_from(taught, index)
+    learned = replace(learned, report={**learned.report, "at": now(), "last": last})
+    _keep(project, learned.to_dict())
+    return learned
+
+
+def forget(project: Project) -> bool:
+    """Forget what was learned, and let all undecided terms be linked again; whether there was anything.
+
+    Raises:
+        ReadOnlyError, NotSavedError: it cannot be saved.
+    """
+    if project.property(PROPERTY) is None:
+        return False
+    _keep(project, None)
+    return True
+
+
+def learn_from(taught: Sequence[Lesson], index: Index) -> Learned:
+    """Learn names from all lessons, and from those that somebody looked at order and confidence.
+
+    These change where they prove better on terms that they did not learn from, and only then.
+
+    Args:
+        taught: decided terms.
+        index: without what was learned.
+    """
+    started = perf_counter()
+    overlay = Overlay.of(taught)
+    looked_at = [lesson for lesson in taught if lesson.looked_at][-_MOST:]
+    report: dict[str, Any] = {
+        "terms": len(taught),
+        "names": sum(1 for each in overlay.decided if each.concept_id),
+        "nil": sum(1 for each in overlay.decided if not each.concept_id),
+        "looked_at": len(looked_at),
+        "ranker": None,
+        "confidence": None,
+    }
+    order: RankerAdaptation | None = None
+    refit: CalibrationRefit | None = None
+    again = AskedAgain.of(looked_at, index, overlay.extend(index)) if len(looked_at) >= _FEWEST else None
+    if again is not None and len(again) >= _FEWEST:
+        ranker = Ranker.of(index)
+        if ranker is not None:
+            order = adapt_ranker(ranker, again.labelled, again.folds)
+            report["ranker"] = _proof(order.before, order.after, taken=order.trees is not None)
+        if index.calibration is not None:
+            known = again.without_guess
+            features, right, factors = again.evidence(None if order is None else order.scores)
+            refit = refit_calibration(
+                Calibration.of(index),
+                features[known],
+                right[known],
+                factors[known],
+                again.folds[known],
+                fitted_to=f"{int(known.sum()):,} decisions of the project",
+            )
+            report["confidence"] = _proof(refit.before, refit.after, taken=refit.calibration is not None)
+    report["seconds"] = round(perf_counter() - started, 2)
+    return Learned(
+        overlay,
+        None if order is None else order.trees,
+        None if refit is None else refit.calibration,
+        digest_of_learned(index),
+        report,
+    )
+
+
+def _proof(before: float, after: float, *, taken: bool) -> dict[str, Any]:
+    """Report a measure before and after, cross-validated."""
+    return {"before": round(before, 4), "after": round(after, 4), "taken": taken}
+
+
+def _keep(project: Project, value: dict[str, Any] | None) -> None:
+    with project.writing() as connection:
+        store_property(connection, PROPERTY, value)
+        connection.execute("UPDATE term SET state = 'waiting' WHERE id NOT IN (SELECT term FROM settled)")

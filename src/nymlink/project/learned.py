@@ -1,0 +1,135 @@
+"""What a project has learned: kept in its file, small, and applied to its index as it is opened."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from xxhash import xxh3_128_hexdigest
+
+from nymlink.core.errors import StoreError
+from nymlink.core.json_files import member
+from nymlink.corpus.model import Mention
+from nymlink.index.index import Index
+from nymlink.linking.calibration import Calibration
+from nymlink.linking.linker import Linker
+from nymlink.linking.model import Link
+from nymlink.project.lessons import Overlay
+from nymlink.project.links import CANDIDATES
+from nymlink.project.model import ProjectError
+from nymlink.project.project import Project
+from nymlink.rank.ranker import Ranker
+from nymlink.rank.trees import Trees
+
+VERSION: Final = 1
+PROPERTY: Final = "learned"
+"""The property of a project file that holds it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Learned:
+    """What decisions taught.
+
+    Attributes:
+        overlay: decided terms.
+        trees: to add to the ranker of the index; ``None`` for none.
+        calibration: in place of that of the index; ``None`` for that.
+        base: digest of what the index had learned itself, to which trees and calibration fit.
+        report: what it learned from, when, and how much better it proved, as JSON values.
+    """
+
+    overlay: Overlay
+    trees: Trees | None
+    calibration: Calibration | None
+    base: str
+    report: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, project: Project) -> Learned | None:
+        """Read what a project has learned; ``None`` where it has not.
+
+        Raises:
+            ProjectError: it is damaged, or of a newer version.
+        """
+        value = project.property(PROPERTY)
+        if value is None:
+            return None
+        try:
+            if value["version"] != VERSION:
+                raise ProjectError(
+                    f"what the project has learned has version {value['version']}, and this nymlink reads "
+                    f"{VERSION}: run `nymlink project learn` again",
+                    path=project.path,
+                )
+            trees, calibration = value["trees"], value["calibration"]
+            return cls(
+                Overlay.from_list(member(value, "decided", list)),
+                None if trees is None else Trees.from_dict(trees),
+                None if calibration is None else Calibration.from_dict(calibration),
+                member(value, "base", str),
+                member(value, "report", dict),
+            )
+        except (ValueError, LookupError, TypeError, StoreError) as error:
+            if isinstance(error, ProjectError):
+                raise
+            raise ProjectError(
+                f"what the project has learned is damaged ({error}): run `nymlink project learn` again",
+                path=project.path,
+            ) from error
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "version": VERSION,
+            "decided": self.overlay.to_list(),
+            "trees": None if self.trees is None else self.trees.to_dict(),
+            "calibration": None if self.calibration is None else self.calibration.to_dict(),
+            "base": self.base,
+            "report": dict(self.report),
+        }
+
+
+class LearnedLinker:
+    """Links terms with what a project has learned.
+
+    Args:
+        index: the index of the project.
+        learned: what it has learned; ``None`` for nothing.
+        target_precision: as of a linker.
+
+    Attributes:
+        index: with decided terms as names; the same where nothing was learned.
+    """
+
+    def __init__(self, index: Index, learned: Learned | None, *, target_precision: float | None = None) -> None:
+        self._learned = learned
+        self.index = index if learned is None else _applied(index, learned)
+        self._linker = Linker(self.index, top_k=CANDIDATES, target_precision=target_precision)
+
+    def link(self, mentions: Sequence[Mention]) -> list[Link]:
+        """Link terms; those that equal decided ones to what these were given, see :meth:`Overlay.recall`."""
+        links = self._linker.link(mentions)
+        if self._learned is None:
+            return links
+        surest = None if self._linker.calibration is None else self._linker.calibration.surest
+        return [self._learned.overlay.recall(link, self.index.vocabulary, surest) for link in links]
+
+
+def digest_of_learned(index: Index) -> str:
+    """Compute the digest of the ranker, the calibration and the fusion of an index."""
+    parts = [index.ranker, index.calibration, index.settings["fusion"]]
+    values = [None if part is None else dict(part) for part in parts]
+    return xxh3_128_hexdigest(json.dumps(values, sort_keys=True).encode())
+
+
+def _applied(index: Index, learned: Learned) -> Index:
+    extended = learned.overlay.extend(index)
+    if learned.base != digest_of_learned(index):
+        # The index was given another ranker or calibration since: only names are as they were.
+        return extended
+    calibration = index.calibration if learned.calibration is None else learned.calibration.to_dict()
+    ranker = Ranker.of(index)
+    if learned.trees is not None and ranker is not None:
+        extended = extended.with_ranker(ranker.with_trees(learned.trees, "decisions of the project").to_dict())
+    return extended if calibration is None else extended.with_calibration(calibration)

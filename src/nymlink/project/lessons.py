@@ -1,0 +1,213 @@
+"""What decisions teach: names that an index is given."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, TextIO
+
+from nymlink.core.language_codes import UNKNOWN_LANGUAGE
+from nymlink.corpus.model import Mention
+from nymlink.index.fusion import EXACT_MATCH
+from nymlink.index.index import Index
+from nymlink.linking.model import Candidate, Link
+from nymlink.linking.writers.files import open_file
+from nymlink.project.links import mention_of
+from nymlink.project.model import Relation, Target
+from nymlink.project.project import Project
+from nymlink.text.normalise import normalise
+from nymlink.vocabulary.model import Name, Source
+from nymlink.vocabulary.readers.columns import ROWS
+from nymlink.vocabulary.tables import TableBuilder
+from nymlink.vocabulary.vocabulary import Vocabulary
+
+_LOOKED_AT: Final = ("review", "import", "release")
+"""Origins of decisions that somebody made looking at the term: the others only say again what the linker said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """A decided term.
+
+    Attributes:
+        mention: the term.
+        targets: the concepts that it means; none where it means none of the vocabulary.
+        looked_at: whether somebody looked at it; not where it was accepted with many others.
+    """
+
+    mention: Mention
+    targets: tuple[Target, ...]
+    looked_at: bool
+
+
+def lessons(project: Project) -> list[Lesson]:
+    """List what was decided, the last at the end; not what was flagged, or what reviewers disagree on."""
+    with project.reading() as connection:
+        rows = connection.execute(
+            "SELECT term.text, term.language, term.type, decision.targets, decision.origin "
+            "FROM settled JOIN decision ON decision.id = settled.decision JOIN term ON term.id = settled.term "
+            "WHERE decision.verdict IN ('concept', 'nil') "
+            "AND settled.term NOT IN (SELECT term FROM disagreement) ORDER BY decision.id"
+        ).fetchall()
+    return [
+        Lesson(
+            mention_of(row["text"], row["language"], row["type"]),
+            tuple(Target(**target) for target in json.loads(row["targets"])),
+            row["origin"] in _LOOKED_AT,
+        )
+        for row in rows
+    ]
+
+
+_SOURCE: Final = Source("reviewed terms", "nymlink project")
+
+_KINDS: Final[Mapping[Relation, str]] = {
+    "exact": "exact",
+    "broader": "narrow",
+    "narrower": "broad",
+    "related": "related",
+}
+"""Kind of the name that a term becomes, by how its concept is to it."""
+
+_NOT: Final = 0.01
+"""Confidence of a link of a term that is known to mean nothing of the vocabulary."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A decided term.
+
+    Attributes:
+        text: as it was written.
+        concept_id: what it means; empty for none of the vocabulary.
+        kind: what kind of name it is.
+        lang: code of its language.
+    """
+
+    text: str
+    concept_id: str
+    kind: str = "exact"
+    lang: str = UNKNOWN_LANGUAGE
+
+    def to_list(self) -> list[str]:
+        return list(asdict(self).values())
+
+
+class Overlay:
+    """Decided terms.
+
+    Args:
+        decided: in any order.
+    """
+
+    def __init__(self, decided: Iterable[Decided]) -> None:
+        self.decided = tuple(dict.fromkeys(decided))
+
+    @classmethod
+    def of(cls, lessons: Sequence[Lesson]) -> Overlay:
+        """Make names of lessons; a term that means several concepts at once is a name of none of them."""
+        return cls(
+            Decided(
+                lesson.mention.text,
+                target.concept_id if target else "",
+                _KINDS[target.relation] if target else "exact",
+                lesson.mention.language or UNKNOWN_LANGUAGE,
+            )
+            for lesson in lessons
+            if len(lesson.targets) < 2
+            for target in (lesson.targets or (None,))
+        )
+
+    def extend(self, index: Index) -> Index:
+        """Search the names, too, of concepts that the index has.
+
+        A term that is a name of the vocabulary already is not added: :meth:`recall` knows what it was given.
+        """
+        builder = TableBuilder()
+        for each in self.decided:
+            if each.concept_id in index.vocabulary and index.entries.find(normalise(each.text)) is None:
+                builder.concept(each.concept_id)
+                builder.name(each.concept_id, each.text, lang=each.lang, kind=each.kind)
+        return index.with_names(_SOURCE, builder.build()) if len(builder) else index
+
+    def recall(self, link: Link, vocabulary: Vocabulary, surest: float | None) -> Link:
+        """Put the concept first that an equal term was given, or say that it means none.
+
+        Terms are equal that differ in case and punctuation only. Where such terms were decided differently, the
+        link stays as it is.
+
+        Args:
+            link: of a term.
+            vocabulary: of the concepts.
+            surest: the confidence of a name of one concept alone; ``None`` where there are no confidences.
+        """
+        known = self._known.get(normalise(link.mention.text), ())
+        if len(known) != 1:
+            return link
+        (each,) = known
+        if not each.concept_id:
+            return replace(link, nil=True, confidence=None if surest is None else _NOT, parts=())
+        row = vocabulary.row(each.concept_id)
+        if row is None:
+            return link
+        name = vocabulary.preferred_name(row)
+        matched = Name(each.text, each.concept_id, each.lang, each.kind, _SOURCE.name)
+        found = [candidate for candidate in link.candidates if candidate.concept_id == each.concept_id]
+        first = found[0] if found else Candidate(each.concept_id, name, matched, 1.0, {EXACT_MATCH: 1.0})
+        others = [candidate for candidate in link.candidates if candidate.concept_id != each.concept_id]
+        return replace(
+            link,
+            candidates=(replace(first, contradiction=None), *others[: max(len(link.candidates) - 1, 0)]),
+            parts=(),
+            nil=False,
+            confidence=surest,
+            guessed=False,
+            ordinary=False,
+            meanings=0,
+            tied=0,
+        )
+
+    @cached_property
+    def _known(self) -> Mapping[str, tuple[Decided, ...]]:
+        """What the terms of each normal form mean: the first one of each concept."""
+        known: dict[str, dict[str, Decided]] = defaultdict(dict)
+        for each in self.decided:
+            known[normalise(each.text)].setdefault(each.concept_id, each)
+        return {text: tuple(own.values()) for text, own in known.items() if text}
+
+    def to_list(self) -> list[list[str]]:
+        return [each.to_list() for each in self.decided]
+
+    @classmethod
+    def from_list(cls, value: Iterable[Sequence[Any]]) -> Overlay:
+        """Read the result of :meth:`to_list`."""
+        return cls(Decided(*each) for each in value)
+
+
+def write_names(project: Project, target: Path | TextIO) -> int:
+    """Write what was decided as a table of names in the format ``shared-table``.
+
+    It is read by whatever reads vocabularies: with the vocabulary itself it makes one that has these names.
+
+    Args:
+        project: what was decided in it, whether learned from or not.
+        target: the table, which is replaced in one step, or a stream.
+
+    Returns:
+        The number of names.
+
+    Raises:
+        OutputError: it cannot be written.
+    """
+    names = [each for each in Overlay.of(lessons(project)).decided if each.concept_id]
+    opened: AbstractContextManager[TextIO] = open_file(target) if isinstance(target, Path) else nullcontext(target)
+    with opened as out:
+        out.write("\t".join(ROWS.names) + "\n")
+        for each in names:
+            out.write("\t".join((each.concept_id, each.text, each.lang, each.kind, "", "")) + "\n")
+    return len(names)

@@ -1,1 +1,0 @@
-"""Review: terms, what reviewers decide of them, and how far they agree."""

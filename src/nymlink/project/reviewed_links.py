@@ -1,0 +1,221 @@
+"""Read the rows of the tables of a project as those of one table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from nymlink.core.delimited import Record, format_record
+from nymlink.corpus.model import Mention
+from nymlink.linking.model import Candidate, Link, Review
+from nymlink.linking.model import Relation as TermRelation
+from nymlink.linking.writers.writer import UserTable
+from nymlink.project.links import kept_link, mention_of
+from nymlink.project.model import Decision, Relation, Target, stored
+from nymlink.project.project import Project
+from nymlink.vocabulary.model import Name
+
+_FILE: Final = "file"
+"""The column that says which file a row is of, where there are several."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A row of a table.
+
+    Attributes:
+        file: number of its file.
+        number: its own, in the file.
+        term: number of its term; ``None`` where it has none.
+        code: of the term.
+        frequency: how often the term occurs by this row.
+        cells: as its file has them.
+        record: its cells, as many as the table has columns.
+    """
+
+    file: int
+    number: int
+    term: int | None
+    code: str
+    frequency: int
+    cells: list[str]
+    record: Record
+
+
+class ProjectTable:
+    """All rows of a project, under the columns of all its files; of several files each row says which it is of.
+
+    Attributes:
+        layout: its header.
+    """
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        with project.reading() as connection:
+            files = connection.execute("SELECT id, name, header, reading FROM file ORDER BY id").fetchall()
+        self._names = {row["id"]: row["name"] for row in files}
+        self._headers = {row["id"]: stored(row["header"]) for row in files}
+        readings: dict[int, dict[str, Any]] = {row["id"]: stored(row["reading"]) for row in files}
+        headers = list(self._headers.values())
+        self._is_uniform = all(header == headers[0] for header in headers)
+        self._has_files = len(files) > 1
+        header = headers[0] if headers and self._is_uniform else _union(headers)
+        self._places = {file: _places(own, header) for file, own in self._headers.items()}
+        roles = [reading["columns"] for reading in readings.values()]
+        same = self._is_uniform and all(each == roles[0] for each in roles)
+        columns = roles[0] if same and roles else {}
+        delimiters = {reading["delimiter"] for reading in readings.values()} - {""}
+        self.delimiter = delimiters.pop() if len(delimiters) == 1 else ","
+        fields = [*header, *([_FILE] if self._has_files else [])]
+        self._width = len(header)
+        self.layout = UserTable(
+            Record(1, fields, format_record(fields, self.delimiter)),
+            self.delimiter,
+            columns.get("code"),
+            columns.get("frequency"),
+        )
+
+    def rows(self) -> Iterator[TableRow]:
+        """Yield the rows, file by file."""
+        for file in self._names:
+            with self._project.reading() as connection:
+                rows = connection.execute(
+                    "SELECT number, term, code, frequency, cells FROM row WHERE file = ? ORDER BY id", (file,)
+                ).fetchall()
+            for row in rows:
+                cells = stored(row["cells"])
+                record = self._record(file, row["number"], cells)
+                yield TableRow(file, row["number"], row["term"], row["code"], row["frequency"], cells, record)
+
+    def _record(self, file: int, number: int, own: Sequence[str]) -> Record:
+        cells = [""] * self._width
+        for place, cell in zip(self._places[file], own, strict=True):
+            cells[place] = cell
+        if self._has_files:
+            cells.append(self._names[file])
+        return Record(number, cells, format_record(cells, self.delimiter))
+
+
+def link_of_row(row: TableRow, terms: Mapping[int, ReviewedTerm]) -> Link:
+    """Return the link of the term of a row, with its code and frequency; an empty one for a row without a term."""
+    if row.term is None:
+        return Link(Mention(""), "", nil=True)
+    link = terms[row.term].link
+    return replace(link, mention=replace(link.mention, id=row.code or None, frequency=row.frequency))
+
+
+def _union(headers: list[list[str]]) -> list[str]:
+    """Join headers: a name that a header has twice is there twice."""
+    joined: list[str] = []
+    for header in headers:
+        for name in dict.fromkeys(header):
+            joined += [name] * (header.count(name) - joined.count(name))
+    return joined
+
+
+def _places(header: list[str], joined: list[str]) -> list[int]:
+    """Say where each column of a header is in the joined one."""
+    places: list[int] = []
+    for name in header:
+        places.append(next(at for at, other in enumerate(joined) if other == name and at not in places))
+    return places
+
+
+_RELATIONS: Final[Mapping[Relation, TermRelation]] = {
+    "exact": "equal",
+    "broader": "narrower",
+    "narrower": "broader",
+    "related": "related",
+}
+"""How a term is to a concept, by how the concept is to the term."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedTerm:
+    """A term, its link, and what was decided of it.
+
+    Attributes:
+        id: its number.
+        text: the term.
+        link: its link: with its candidates, or with the concepts that it was given.
+        decision: the last of any reviewer; ``None`` where there is none.
+    """
+
+    id: int
+    text: str
+    link: Link
+    decision: Decision | None
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether it was given concepts, or none."""
+        return self.decision is not None and self.decision.verdict in ("concept", "nil")
+
+
+def reviewed_terms(project: Project, *, candidates: int) -> dict[int, ReviewedTerm]:
+    """Read all terms of a project, by their numbers.
+
+    Args:
+        project: where.
+        candidates: how many candidates a link has at most of a term that nobody decided.
+    """
+    with project.reading() as connection:
+        decisions = {
+            row["term"]: Decision.of(row)
+            for row in connection.execute(
+                "SELECT decision.* FROM settled JOIN decision ON decision.id = settled.decision"
+            )
+        }
+        assigned = dict(
+            connection.execute(
+                "SELECT term, group_concat(reviewer, ', ') FROM assignment GROUP BY term"
+            ).fetchall()
+        )
+        rows = connection.execute("SELECT id, text, language, type, link FROM term ORDER BY id").fetchall()
+    found = {}
+    for row in rows:
+        mention = mention_of(row["text"], row["language"], row["type"])
+        # What is not linked yet means nothing yet.
+        link = kept_link(row["link"], mention) or Link(mention, "", nil=True)
+        decision = decisions.get(row["id"])
+        if decision is None:
+            link = replace(link, candidates=link.candidates[:candidates])
+        else:
+            link = _reviewed(link, decision, assigned.get(row["id"], ""))
+        found[row["id"]] = ReviewedTerm(row["id"], row["text"], link, decision)
+    return found
+
+
+def _reviewed(link: Link, decision: Decision, assigned: str) -> Link:
+    """Put what was decided in the place of the candidates; of a flagged term without targets, beside the first."""
+    if decision.verdict == "open":
+        return link
+    review = Review(
+        decision.verdict,
+        decision.reviewer,
+        decision.at,
+        decision.comment,
+        tuple(_RELATIONS[target.relation] for target in decision.targets),
+        assigned,
+    )
+    if decision.verdict == "flag" and not decision.targets:
+        return replace(link, candidates=link.candidates[:1], review=review)
+    known = {candidate.concept_id: candidate for candidate in link.candidates}
+    chosen = tuple(known.get(target.concept_id) or _candidate(target) for target in decision.targets)
+    is_first = bool(chosen) and chosen[0] is link.candidates[0] if link.candidates else False
+    return replace(
+        link,
+        candidates=chosen,
+        parts=(),
+        confidence=link.confidence if is_first else None,
+        nil=decision.verdict == "nil",
+        review=review,
+    )
+
+
+def _candidate(target: Target) -> Candidate:
+    """Make a candidate of a concept that no search had found."""
+    name = target.name or target.concept_id
+    nothing: dict[str, Any] = {}
+    return Candidate(target.concept_id, name, Name(name, target.concept_id, kind="preferred"), 0.0, nothing)

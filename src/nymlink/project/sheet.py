@@ -1,0 +1,272 @@
+"""Read a file as a table: rows under a header, whatever its format, its encoding and its delimiter."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from nymlink.core.delimited import (
+    DELIMITER_NAMES,
+    DELIMITERS,
+    Record,
+    format_record,
+    guess_delimiter,
+    parse_records,
+    restore_cell,
+)
+from nymlink.core.errors import InputError
+from nymlink.core.problems import Problems
+from nymlink.corpus.foreign_formats import describe_format
+from nymlink.corpus.readers.tables.mention_rows import is_mention
+from nymlink.corpus.readers.tables.workbooks import table_cells
+from nymlink.project.decoding import OF_CELL, OF_ROW, ClaimMemory, decode, nothing_to_claim
+
+SheetFormat = Literal["table", "lines", "usagi", "sssom"]
+
+LINES: Final = "none"
+"""What is said for a delimiter of plain lines."""
+
+_NAMES: Final = {"tab": "\t", "comma": ",", "semicolon": ";", "bar": "|"}
+_ZIP: Final = b"PK\x03\x04"
+_PARQUET: Final = b"PAR1"
+_LOOKED_AT: Final = 50
+"""Lines by which a table is told from plain lines."""
+_USAGI: Final = {"sourceCode", "sourceName", "mappingStatus", "conceptId"}
+_SSSOM: Final = {"predicate_id", "object_id"}
+_MOST_COLUMNS: Final = 1000
+_LONGEST_NAME: Final = 200
+_OF_EMPTY: Final = 16
+_OF_CHARACTER: Final = 8
+"""Bytes of memory that an empty cell and a character take, until they are in a project."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A table, read.
+
+    Attributes:
+        name: name of the file.
+        format: what kind of table.
+        encoding: of a text; empty for a workbook and the like.
+        delimiter: the character between cells; empty where there is none.
+        header: names of its columns.
+        rows: number of each row in the file, and its cells, as many as there are columns.
+        ragged: numbers of rows that had more or fewer cells.
+        preamble: lines before the header that are no rows (metadata of SSSOM).
+        guessed: what was guessed, in words.
+    """
+
+    name: str
+    format: SheetFormat
+    encoding: str
+    delimiter: str
+    header: list[str]
+    rows: list[tuple[int, list[str]]]
+    ragged: frozenset[int]
+    preamble: str
+    guessed: tuple[str, ...]
+
+
+def read_sheet(
+    raw: bytes,
+    name: str,
+    problems: Problems,
+    *,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    claim: ClaimMemory = nothing_to_claim,
+) -> Sheet:
+    """Read a table: CSV, TSV, a workbook, Parquet, JSON lines, plain lines, a review of Usagi, or SSSOM.
+
+    Args:
+        raw: the bytes of the file.
+        name: its name, of which only the ending says something.
+        problems: gets rows that are damaged, with their numbers.
+        encoding: of a text; ``None`` to find it.
+        delimiter: a character, or ``tab``, ``comma``, ``semicolon``, ``bar``, or ``none`` for plain lines;
+            ``None`` to find it.
+        claim: is told what memory the table takes, before it does; its errors are raised.
+
+    Raises:
+        InputError: it is empty, binary, of a format that is no table, or nothing in it can be used.
+        MissingExtraError: openpyxl is not installed, and this is a workbook.
+    """
+    path = Path(_plain_name(name))
+    if not raw.strip():
+        raise InputError("the file is empty", path=path)
+    if raw.startswith((_ZIP, _PARQUET)):
+        return _cells(raw, path, problems, claim)
+    text = decode(raw, path, problems, encoding=encoding, claim=claim)
+    head = "\n".join(line for _, line in text.lines[:_LOOKED_AT])
+    if (foreign := describe_format(head, may_be_objects=True)) is not None:
+        raise InputError(f"no table: {foreign}", path=path)
+    lines = list(text.lines)
+    if head.lstrip().startswith('{"'):
+        header, objects = _objects(lines, path, problems, claim)
+        return Sheet(str(path), "table", text.encoding, "", header, objects, frozenset(), "", text.guessed)
+    preamble = []
+    while lines and lines[0][1].startswith("#") and _has_sssom_header(lines):
+        preamble.append(lines.pop(0)[1])
+    found, why = _delimiter(lines, path, delimiter)
+    guessed = (*text.guessed, *why)
+    if not found:
+        return _plain(lines, path, text.encoding, guessed)
+    records = parse_records(lines, found)
+    first = next(records, None)
+    if first is None:
+        raise InputError("there is no header in it", path=path)
+    header = [restore_cell(cell).strip() for cell in first.fields]
+    if len(header) > _MOST_COLUMNS:
+        raise InputError(f"{len(header):,} columns; {_MOST_COLUMNS:,} at most are read", path=path)
+    rows, ragged = _fitted(records, header, found, path, problems, claim)
+    return Sheet(
+        str(path),
+        _format(header),
+        text.encoding,
+        found,
+        header,
+        rows,
+        ragged,
+        "\n".join(preamble),
+        guessed,
+    )
+
+
+def _plain_name(name: str) -> str:
+    """Write the name of a file without folders, and as text that can be shown and kept."""
+    last = Path(name.replace("\\", "/")).name.encode("utf-8", "replace").decode()
+    return "".join(filter(str.isprintable, last))[-_LONGEST_NAME:] or "file"
+
+
+def _format(header: list[str]) -> SheetFormat:
+    if set(header) >= _USAGI:
+        return "usagi"
+    named = set(header) >= _SSSOM and {"subject_id", "subject_label"} & set(header)
+    return "sssom" if named else "table"
+
+
+def _has_sssom_header(lines: list[tuple[int, str]]) -> bool:
+    """Whether the first line that is no comment is a header of SSSOM: else a # begins a row like another sign."""
+    header = next((line for _, line in lines if not line.startswith("#")), "")
+    return set(header.split("\t")) >= _SSSOM
+
+
+def _delimiter(lines: list[tuple[int, str]], path: Path, said: str | None) -> tuple[str, tuple[str, ...]]:
+    """Find what separates cells, empty for plain lines; and say what was guessed."""
+    if said is not None:
+        if said == LINES:
+            return "", ()
+        character = _NAMES.get(said, said)
+        if character not in tuple(DELIMITERS):
+            raise InputError(f"a delimiter is one of {', '.join(_NAMES)} or {LINES}, not {said[:20]!r}", path=path)
+        return character, ()
+    first = [(number, line) for number, line in lines[:_LOOKED_AT] if line.strip()]
+    if not first:
+        raise InputError("there are only blank lines in it", path=path)
+    delimiter = guess_delimiter(first[0][1])
+    records = list(parse_records(first, delimiter))
+    if not records:
+        raise InputError("there is no header in it: the first lines have no value", path=path)
+    widths = Counter(len(record.fields) for record in records)
+    width = len(records[0].fields)
+    header = [cell.strip() for cell in records[0].fields]
+    usual = widths.most_common(1)[0][0]
+    is_prose = f"{delimiter} " in first[0][1] and not any(map(is_mention, header))
+    is_table = width > 1 and (usual == width or any(map(is_mention, header))) and not is_prose
+    if is_table:
+        return delimiter, (f"delimiter: {DELIMITER_NAMES[delimiter]}",)
+    is_column = is_mention(header[0]) or path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
+    if width == 1 and is_column:
+        return ("\t" if ".tsv" in path.name.lower() else ","), ("one column, under its header",)
+    return "", ("a term a line, without a header",)
+
+
+def _plain(lines: list[tuple[int, str]], path: Path, encoding: str, guessed: tuple[str, ...]) -> Sheet:
+    rows = [(number, [line]) for number, line in lines if line.strip()]
+    if not rows:
+        raise InputError("there are only blank lines in it", path=path)
+    return Sheet(str(path), "lines", encoding, "", ["term"], rows, frozenset(), "", guessed)
+
+
+def _fitted(
+    records: Iterator[Record],
+    header: list[str],
+    delimiter: str,
+    path: Path,
+    problems: Problems,
+    claim: ClaimMemory,
+) -> tuple[list[tuple[int, list[str]]], frozenset[int]]:
+    """Give all rows as many cells as the header has: missing ones are empty, the last takes all beyond it."""
+    rows, ragged = [], set()
+    for record in records:
+        cells = list(map(restore_cell, record.fields))
+        if record.literal_quotes:
+            problems.repair(path, record.line, "an unbalanced quotation mark: read as an ordinary character")
+        if len(cells) != len(header):
+            what = f"{len(cells)} columns instead of {len(header)}"
+            problems.reject(path, record.line, what, outcome="kept, not linked")
+            ragged.add(record.line)
+            beyond = cells[len(header) - 1 :]
+            if len(beyond) > 1:
+                cells = [*cells[: len(header) - 1], format_record(beyond, delimiter)]
+            claim(_OF_EMPTY * (len(header) - len(cells)))
+            cells += [""] * (len(header) - len(cells))
+        rows.append((record.line, cells))
+    return rows, frozenset(ragged)
+
+
+def _cells(raw: bytes, path: Path, problems: Problems, claim: ClaimMemory) -> Sheet:
+    """Read a workbook or Parquet."""
+    cells = table_cells(path, problems, raw)
+    if cells is None:
+        raise InputError("this is an archive, and no workbook: unpack it first", path=path)
+    (_, header), *rows = _texts(cells, claim)
+    header = [name.strip() for name in header[:_MOST_COLUMNS]]
+    fitted = [(number, row[: len(header)]) for number, row in rows]
+    return Sheet(str(path), _format(header), "", "", header, fitted, frozenset(), "", ())
+
+
+def _texts(cells: Iterator[tuple[int, list[Any]]], claim: ClaimMemory) -> Iterator[tuple[int, list[str]]]:
+    """Write the cells of a workbook and the like as texts."""
+    for number, row in cells:
+        texts = list(map(_text, row))
+        filled = list(filter(None, texts))
+        of_texts = OF_CELL * len(filled) + _OF_CHARACTER * sum(map(len, filled))
+        claim(OF_ROW + _OF_EMPTY * (len(texts) - len(filled)) + of_texts)
+        yield number, texts
+
+
+def _objects(
+    lines: list[tuple[int, str]], path: Path, problems: Problems, claim: ClaimMemory
+) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """Read JSON lines: a column for each key; what is no text or number is kept as JSON."""
+    objects = []
+    for number, line in lines:
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            value = None
+        if isinstance(value, dict):
+            objects.append((number, value))
+        else:
+            problems.reject(path, number, "this is no JSON object")
+    header = list(dict.fromkeys(key for _, value in objects for key in value))
+    if not objects or len(header) > _MOST_COLUMNS:
+        raise InputError("nothing in it can be used: no line is a JSON object with a few keys", path=path)
+    claim(_OF_EMPTY * sum(len(header) - len(value) for _, value in objects))
+    return header, [(number, [_text(value.get(key)) for key in header]) for number, value in objects]
+
+
+def _text(value: Any) -> str:
+    """Write a cell as text: nothing for none, a whole number without decimals."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, (dict, list, bool)):
+        return json.dumps(value, ensure_ascii=False)
+    return "" if value is None else str(value)

@@ -1,0 +1,300 @@
+"""Decisions that files state."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+
+from nymlink.core.problems import Problems
+from nymlink.corpus.readers.tables.usagi import NO_CONCEPT, OMOP
+from nymlink.linking.model import REVIEW
+from nymlink.project.columns import find_roles
+from nymlink.project.model import RELATIONS, Relation, Target, Verdict
+from nymlink.project.sheet import Sheet
+
+_TABLE: Final = files("nymlink.project") / "data" / "stated.tsv"
+
+
+@dataclass(frozen=True, slots=True)
+class StatedDecision:
+    """A decision that a file states.
+
+    Attributes:
+        line: where, in the file.
+        text: the term.
+        verdict: what was decided.
+        targets: the concepts.
+        reviewer: who; empty where it is not stated.
+        at: when, in milliseconds since 1970 in UTC; ``None`` where it is not stated.
+        comment: what the reviewer said of it.
+        assigned: to whom it is assigned; empty for nobody.
+    """
+
+    line: int
+    text: str
+    verdict: Verdict
+    targets: tuple[Target, ...] = ()
+    reviewer: str = ""
+    at: int | None = None
+    comment: str = ""
+    assigned: str = ""
+
+
+@cache
+def meanings(format: str, column: str) -> Mapping[str, str]:
+    """Read what the values of a column of a format mean to a project."""
+    lines = _TABLE.read_text(encoding="utf-8").splitlines()[1:]
+    rows = (line.split("\t") for line in lines)
+    return {stated: means for of, name, stated, means, _ in rows if (of, name) == (format, column)}
+
+
+def milliseconds(text: str) -> int | None:
+    """Read a time of ISO 8601, or a date, taken for its first moment in UTC; ``None`` for anything else."""
+    try:
+        time = datetime.fromisoformat(text.strip())
+    except ValueError:
+        return None
+    if time.tzinfo is None:
+        time = time.replace(tzinfo=UTC)
+    return round(time.timestamp() * 1000)
+
+
+_FIRST: Final = ("rank", "concept_id", "concept_name")
+"""The first columns that an export adds to a table."""
+_JSON: Final = ("mention", "candidates", "review")
+_VERDICTS: Final[dict[str, Verdict]] = {"concept": "concept", "nil": "nil", "flag": "flag"}
+
+
+def is_exported(sheet: Sheet) -> bool:
+    """Whether a table has the columns of an export."""
+    has_columns = all(_column(sheet.header, name) is not None for name in (*REVIEW, "concept_id"))
+    return has_columns or set(_JSON) <= set(sheet.header)
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A decision that rows are added to: of several targets, each has a row."""
+
+    line: int
+    text: str
+    verdict: Verdict
+    reviewer: str
+    at: int | None
+    comment: str
+    targets: dict[str, Target] = field(default_factory=dict)
+
+
+def exported_decisions(
+    sheet: Sheet, said: Mapping[str, str], known: Sequence[Mapping[str, Any]], problems: Problems
+) -> Iterator[StatedDecision]:
+    """Yield the decisions of a table.
+
+    Args:
+        sheet: the table.
+        said: which column holds the terms (``mention``), where that is not to be guessed.
+        known: of the files of the project their ``header``, and under ``mention`` which column holds terms.
+        problems: gets cells that are no decision.
+    """
+    drafts: dict[tuple[str, str, int | None], _Draft] = {}
+    for line, row in _json_rows(sheet) if set(_JSON) <= set(sheet.header) else _rows(sheet, said, known):
+        verdict = _VERDICTS.get(row["decision"].strip().casefold())
+        text = " ".join(row["text"].split())
+        if not text or not row["decision"].strip():
+            continue
+        if verdict is None:
+            what = f"{row['decision'][:40]!r} is no decision: one of {', '.join(_VERDICTS)}"
+            problems.reject(Path(sheet.name), line, what)
+            continue
+        at = milliseconds(row["decided_at"])
+        draft = _Draft(line, text, verdict, row["reviewer"].strip(), at, row["comment"])
+        draft = drafts.setdefault((text, draft.reviewer, at), draft)
+        concept = row["concept_id"].strip()
+        if concept and verdict != "nil" and (row["relation"].strip() or verdict == "concept"):
+            relation = _relation(row["relation"], sheet, line, problems)
+            draft.targets.setdefault(concept, Target(concept, row["concept_name"], relation))
+    for draft in drafts.values():
+        if draft.verdict == "concept" and not draft.targets:
+            problems.reject(Path(sheet.name), draft.line, "the decision is concept, and there is no concept_id")
+            continue
+        targets = tuple(draft.targets.values())
+        yield StatedDecision(
+            draft.line, draft.text, draft.verdict, targets, draft.reviewer, draft.at, draft.comment
+        )
+
+
+def _rows(
+    sheet: Sheet, said: Mapping[str, str], known: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield the rows of a table, by our names of columns."""
+    wanted = (*REVIEW, "concept_id", "concept_name")
+    places = {name: place for name in wanted if (place := _column(sheet.header, name)) is not None}
+    mention = _mention(sheet, said, known)
+    for number, cells in sheet.rows:
+        if number not in sheet.ragged:
+            row = {name: cells[places[name]] if name in places else "" for name in wanted}
+            yield number, {**row, "text": cells[mention]}
+
+
+def _mention(sheet: Sheet, said: Mapping[str, str], known: Sequence[Mapping[str, Any]]) -> int:
+    """Find the column of terms among those before the ones that the export added."""
+    firsts = (_column(sheet.header, name) for name in _FIRST)
+    own = min((place for place in firsts if place is not None), default=len(sheet.header))
+    if not said:
+        for file in known:
+            header = file["header"]
+            if sheet.header[: len(header)] == header:
+                return int(file["mention"])
+    rows = [(number, cells[: max(own, 1)]) for number, cells in sheet.rows]
+    table = replace(sheet, format="table", header=sheet.header[: max(own, 1)], rows=rows)
+    return find_roles(table, said)[0].mention
+
+
+def _json_rows(sheet: Sheet) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield a row for each target of each line of JSON."""
+    at = {name: sheet.header.index(name) for name in _JSON}
+    for number, cells in sheet.rows:
+        try:
+            review = json.loads(cells[at["review"]] or "{}")
+            candidates = json.loads(cells[at["candidates"]] or "[]")
+            row = {name: str(review.get(name) or "") for name in REVIEW} | {"text": cells[at["mention"]]}
+            targets = list(zip(candidates, review.get("relations", []), strict=False))
+            for candidate, relation in targets or [({}, "")]:
+                concept = {name: str(candidate.get(name) or "") for name in ("concept_id", "concept_name")}
+                yield number, {**row, **concept, "relation": str(relation)}
+        except (ValueError, AttributeError, TypeError):
+            yield (
+                number,
+                {**dict.fromkeys((*REVIEW, "concept_id", "concept_name"), ""), "text": "?", "decision": "?"},
+            )
+
+
+def _column(header: Sequence[str], name: str) -> int | None:
+    """Find a column that the export added; where the table had one of this name, it has another."""
+    for given in (f"nymlink_{name}", name):
+        if given in header:
+            return len(header) - 1 - list(reversed(header)).index(given)
+    return None
+
+
+def _relation(cell: str, sheet: Sheet, line: int, problems: Problems) -> Relation:
+    stated = cell.strip().casefold() or "exact"
+    for relation in RELATIONS:
+        if relation == stated:
+            return relation
+    problems.repair(
+        Path(sheet.name), line, f"{cell[:40]!r} is no relation ({', '.join(RELATIONS)}): read as exact"
+    )
+    return "exact"
+
+
+_NOTHING: Final = "sssom:NoTermFound"
+_REVIEWERS: Final = ("reviewer_label", "reviewer_id", "author_label", "author_id", "creator_label", "creator_id")
+"""Columns that say who decided, the likeliest first."""
+_DECIDED_AT: Final = re.compile(r"\bdecided_at=(\S+?)(?:;|$)")
+_FLAGGED: Final = re.compile(r"\bdecision=flag\b")
+
+
+def sssom_decisions(sheet: Sheet) -> Iterator[StatedDecision]:
+    """Yield a decision for each subject of which a person decided something.
+
+    A mapping that is negated is no target of the subject.
+    """
+    subjects: dict[tuple[str, str], list[tuple[int, dict[str, str]]]] = {}
+    for number, cells in sheet.rows:
+        row = dict(zip(sheet.header, cells, strict=True))
+        label = row.get("subject_label", "") or row.get("subject_id", "")
+        if number not in sheet.ragged and label and _is_reviewed(row) and not row.get("predicate_modifier", ""):
+            subjects.setdefault((row.get("subject_id", ""), label), []).append((number, row))
+    for (_, label), rows in subjects.items():
+        line, first = rows[0]
+        is_flagged = _FLAGGED.search(first.get("other", "")) is not None
+        # Of a flagged subject a suggestion of a program may be stated, too.
+        chosen = [row for _, row in rows if not is_flagged or _is_justified(row)]
+        targets = tuple(_targets(chosen))
+        verdict: Verdict = "flag" if is_flagged else "concept" if targets else "nil"
+        stated = _DECIDED_AT.search(first.get("other", ""))
+        reviewer = next((name for column in _REVIEWERS if (name := first.get(column, "").strip())), "")
+        comments = dict.fromkeys(comment for _, row in rows if (comment := row.get("comment", "").strip()))
+        yield StatedDecision(
+            line,
+            label,
+            verdict,
+            targets,
+            reviewer=reviewer,
+            at=milliseconds(first.get("mapping_date", "") if stated is None else stated[1]),
+            comment="; ".join(comments),
+        )
+
+
+def _is_reviewed(row: dict[str, str]) -> bool:
+    """Whether a person made or reviewed a mapping: justifications of programs alone are suggestions."""
+    return _is_justified(row) or any(row.get(column, "").strip() for column in ("reviewer_id", "reviewer_label"))
+
+
+def _is_justified(row: dict[str, str]) -> bool:
+    known = meanings("sssom", "mapping_justification")
+    return known.get(row.get("mapping_justification", "").strip()) == "decided"
+
+
+def _targets(rows: list[dict[str, str]]) -> Iterator[Target]:
+    seen = set()
+    for row in rows:
+        concept = row["object_id"].strip()
+        if concept in ("", _NOTHING) or concept in seen:
+            continue
+        seen.add(concept)
+        stated = row["predicate_id"].strip()
+        means = meanings("sssom", "predicate_id").get(stated)
+        relation: Relation = next((each for each in RELATIONS if each == means), "related")
+        is_usual = stated in ("skos:exactMatch", "skos:broadMatch", "skos:narrowMatch", "skos:relatedMatch")
+        details = {} if is_usual else {"predicate_id": stated}
+        yield Target(concept, row.get("object_label", "").strip(), relation, details)
+
+
+def usagi_decisions(sheet: Sheet) -> Iterator[StatedDecision]:
+    """Yield a decision for each code that someone has decided."""
+    codes: dict[tuple[str, str], list[tuple[int, dict[str, str]]]] = {}
+    for number, cells in sheet.rows:
+        if number not in sheet.ragged:
+            row = dict(zip(sheet.header, cells, strict=True))
+            codes.setdefault((row["sourceCode"], row["sourceName"]), []).append((number, row))
+    for (_, name), rows in codes.items():
+        line, first = rows[0]
+        status = meanings("usagi", "mappingStatus").get(first["mappingStatus"].strip(), "nothing")
+        if status == "nothing" or not name.strip():
+            continue
+        targets = () if status == "nil" else tuple(_targets_usagi([row for _, row in rows]))
+        verdict: Verdict = "flag" if status == "flag" else "concept" if targets else "nil"
+        at = first.get("statusSetOn", "").strip()
+        yield StatedDecision(
+            line,
+            name,
+            verdict,
+            targets,
+            reviewer=first.get("statusSetBy", "").strip(),
+            at=int(at[:20]) if at.isascii() and at.isdecimal() else None,
+            comment=first.get("comment", ""),
+            assigned=first.get("assignedReviewer", "").strip(),
+        )
+
+
+def _targets_usagi(rows: list[dict[str, str]]) -> Iterator[Target]:
+    """Yield the concepts of a code, each once, with what they are mapped for where that is not their meaning."""
+    seen = set()
+    for row in rows:
+        concept = row["conceptId"].strip()
+        if concept in ("", NO_CONCEPT) or concept in seen:
+            continue
+        seen.add(concept)
+        means = meanings("usagi", "equivalence").get(row.get("equivalence", "").strip(), "exact")
+        relation = next(each for each in RELATIONS if each == means)
+        mapped_for = row.get("mappingType", "").strip()
+        details = {"mappingType": mapped_for} if mapped_for not in ("", "MAPS_TO") else {}
+        yield Target(OMOP + concept, row.get("conceptName", "").strip(), relation, details)

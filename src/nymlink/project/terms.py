@@ -1,0 +1,393 @@
+"""Terms under review: lists of them, who decides them, and many accepted at once."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any, Final, Literal, get_args
+
+from nymlink.core.errors import InputError
+from nymlink.linking.model import Relation as TermRelation
+from nymlink.linking.writers.sssom import relation
+from nymlink.project.decisions import append, checked_reviewer
+from nymlink.project.links import kept_link, link_values, mention_of
+from nymlink.project.model import Decision, Relation, Target, UnknownTermError, stored
+from nymlink.project.project import Project
+
+Status = Literal["all", "open", "decided", "nil", "flagged", "disagreement", "mine", "changed", "failed"]
+Sort = Literal["order", "confidence", "margin", "frequency", "text"]
+
+STATUSES: Final[tuple[Status, ...]] = get_args(Status)
+SORTS: Final[tuple[Sort, ...]] = get_args(Sort)
+
+_SHORT: Final = 3
+"""Candidates in a list."""
+_ROWS: Final = 20
+"""Rows of the tables that are shown with a term."""
+
+_VERDICT: Final = (
+    "(SELECT decision.verdict FROM settled JOIN decision ON decision.id = settled.decision "
+    "WHERE settled.term = term.id)"
+)
+_OWN_VERDICT: Final = (
+    "(SELECT decision.verdict FROM current JOIN decision ON decision.id = current.decision "
+    "WHERE current.term = term.id AND current.reviewer = :reviewer)"
+)
+
+_BOUNDS: Final = {
+    "min_confidence": "term.confidence >=",
+    "max_confidence": "term.confidence <=",
+    "max_margin": "term.margin <=",
+    "min_frequency": "term.frequency >=",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TermFilter:
+    """Which terms.
+
+    Attributes:
+        status: ``"open"``: not decided; ``"decided"``: given concepts, or none (``"nil"``); ``"flagged"``;
+            ``"disagreement"``: reviewers decided differently; ``"mine"``: assigned to the reviewer and not decided
+            by him or her; ``"changed"``: another release of the vocabulary changed something; ``"failed"``: could
+            not be linked.
+        reviewer: whose decisions the status is of; empty for those of any.
+        assigned: assigned to this reviewer; empty for all.
+        text: what the term contains, in any case.
+        min_confidence: confidence of the link at least.
+        max_confidence: confidence of the link at most.
+        max_margin: margin of the first candidate before the second at most.
+        min_frequency: how often it occurs at least.
+    """
+
+    status: Status = "all"
+    reviewer: str = ""
+    assigned: str = ""
+    text: str = ""
+    min_confidence: float | None = None
+    max_confidence: float | None = None
+    max_margin: float | None = None
+    min_frequency: int | None = None
+
+    def where(self) -> tuple[str, dict[str, Any]]:
+        """Write the filter as a condition of SQL on the table `term`, and its parameters."""
+        verdict = _OWN_VERDICT if self.reviewer else _VERDICT
+        conditions = {
+            "all": [],
+            "open": [f"coalesce({verdict}, 'open') = 'open'"],
+            "decided": [f"{verdict} IN ('concept', 'nil')"],
+            "nil": [f"{verdict} = 'nil'"],
+            "flagged": [f"{verdict} = 'flag'"],
+            "disagreement": ["term.id IN (SELECT term FROM disagreement)"],
+            "mine": [
+                "term.id IN (SELECT term FROM assignment WHERE reviewer = :reviewer)",
+                f"coalesce({_OWN_VERDICT}, 'open') = 'open'",
+            ],
+            "changed": ["term.id IN (SELECT term FROM release_change)"],
+            "failed": ["term.state = 'failed'"],
+        }[self.status]
+        parameters: dict[str, Any] = {"reviewer": _whole(self.reviewer)}
+        if self.assigned:
+            conditions.append("term.id IN (SELECT term FROM assignment WHERE reviewer = :assigned)")
+            parameters["assigned"] = _whole(self.assigned)
+        if self.text.strip():
+            conditions.append("instr(term.folded, :text) > 0")
+            parameters["text"] = " ".join(_whole(self.text).casefold().split())
+        for name, condition in _BOUNDS.items():
+            if getattr(self, name) is not None:
+                conditions.append(f"{condition} :{name}")
+                parameters[name] = getattr(self, name)
+        return " AND ".join(conditions) or "1", parameters
+
+
+def _whole(text: str) -> str:
+    """Replace halves of surrogate pairs, which are in no term."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def list_terms(
+    project: Project,
+    which: TermFilter,
+    *,
+    sort: Sort = "order",
+    descending: bool = False,
+    limit: int = 200,
+    offset: int = 0,
+) -> dict[str, Any]:
+    """List terms: the ``total`` of those that fit, and of the ``terms`` a page.
+
+    Args:
+        project: where.
+        which: a filter.
+        sort: by what; ``"order"`` is that of the tables. Terms that are not linked come last.
+        descending: from the greatest.
+        limit: how many.
+        offset: how many to skip.
+    """
+    where, parameters = which.where()
+    direction = "DESC" if descending else "ASC"
+    column = {"order": "term.id", "text": "term.folded"}.get(sort, f"term.{sort}")
+    with project.reading() as connection:
+        total = connection.execute(f"SELECT count(*) FROM term WHERE {where}", parameters).fetchone()[0]
+        rows = connection.execute(
+            f"SELECT * FROM term WHERE {where} ORDER BY {column} IS NULL, {column} {direction}, term.id "
+            "LIMIT :limit OFFSET :offset",
+            {**parameters, "limit": limit, "offset": offset},
+        ).fetchall()
+        shown = _listed(connection, rows)
+    return {"total": total, "terms": shown}
+
+
+def term_details(project: Project, term: int) -> dict[str, Any]:
+    """Show a term: as in a list, and its whole link, who has it, all decisions ever made, and the first rows.
+
+    Raises:
+        UnknownTermError: there is no such term.
+    """
+    with project.reading() as connection:
+        row = connection.execute("SELECT * FROM term WHERE id = ?", (term,)).fetchone()
+        if row is None:
+            raise UnknownTermError(f"the project has no term number {term}")
+        [shown] = _listed(connection, [row])
+        log = connection.execute("SELECT * FROM decision WHERE term = ? ORDER BY id", (term,)).fetchall()
+        assigned = connection.execute(
+            "SELECT reviewer FROM assignment WHERE term = ? ORDER BY reviewer", (term,)
+        ).fetchall()
+        changed = connection.execute(
+            "SELECT kind, concept_id, concept_name, now FROM release_change WHERE term = ?", (term,)
+        ).fetchall()
+        rows = connection.execute(
+            "SELECT file.name, file.header, row.number, row.code, row.cells "
+            "FROM row JOIN file ON file.id = row.file WHERE row.term = ? ORDER BY row.id LIMIT ?",
+            (term, _ROWS),
+        ).fetchall()
+    undone = {entry["undoes"] for entry in log}
+    return {
+        **shown,
+        "link": _link_values(row),
+        "row_count": row["rows"],
+        "assigned": [reviewer for (reviewer,) in assigned],
+        "history": [
+            {**Decision.of(entry).to_dict(), "undone": entry["id"] in undone}
+            for entry in log
+            if entry["undoes"] is None
+        ],
+        "changed": [_change(entry) for entry in changed],
+        "rows": [
+            {
+                "file": found["name"],
+                "number": found["number"],
+                "code": found["code"],
+                "header": stored(found["header"]),
+                "cells": stored(found["cells"]),
+            }
+            for found in rows
+        ],
+    }
+
+
+def terms_of_concept(project: Project, concept_id: str) -> list[dict[str, Any]]:
+    """List the terms that were given a concept, with their decisions."""
+    with project.reading() as connection:
+        rows = connection.execute(
+            "SELECT * FROM term WHERE id IN (SELECT current.term FROM current "
+            "JOIN decision ON decision.id = current.decision, json_each(decision.targets) AS target "
+            "WHERE decision.verdict = 'concept' AND json_extract(target.value, '$.concept_id') = ?) "
+            "ORDER BY folded",
+            (concept_id,),
+        ).fetchall()
+        return _listed(connection, rows)
+
+
+def current_decisions(connection: sqlite3.Connection, terms: Sequence[int]) -> dict[int, dict[str, Decision]]:
+    """Find the decisions that count now, for each term by reviewer."""
+    found: dict[int, dict[str, Decision]] = defaultdict(dict)
+    rows = connection.execute(
+        "SELECT decision.* FROM current JOIN decision ON decision.id = current.decision "
+        "WHERE current.term IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(terms)),),
+    )
+    for row in rows:
+        found[row["term"]][row["reviewer"]] = Decision.of(row)
+    return found
+
+
+def _listed(connection: sqlite3.Connection, rows: Sequence[sqlite3.Row]) -> list[dict[str, Any]]:
+    """Write terms as they are listed."""
+    ids = [row["id"] for row in rows]
+    decided = current_decisions(connection, ids)
+    last = dict(
+        connection.execute(
+            "SELECT row.term, max(file.last_entry) FROM row JOIN file ON file.id = row.file "
+            "WHERE row.term IN (SELECT value FROM json_each(?)) GROUP BY row.term",
+            (json.dumps(ids),),
+        ).fetchall()
+    )
+    return [_short(row, decided[row["id"]], last.get(row["id"], 0)) for row in rows]
+
+
+def _short(row: sqlite3.Row, decided: dict[str, Decision], last_entry: int) -> dict[str, Any]:
+    link = _link_values(row) or {}
+    return {
+        "id": row["id"],
+        "text": row["text"],
+        "frequency": row["frequency"],
+        "language": row["language"],
+        "type": row["type"],
+        "state": row["state"],
+        "confidence": row["confidence"],
+        "margin": row["margin"],
+        "nil": None if row["nil"] is None else bool(row["nil"]),
+        "candidates": [
+            {
+                "id": candidate["concept_id"],
+                "name": candidate["concept_name"],
+                "score": candidate["score"],
+                "confidence": row["confidence"] if place == 0 else None,
+            }
+            for place, candidate in enumerate(link.get("candidates", [])[:_SHORT])
+        ],
+        "decisions": {reviewer: decision.to_dict() for reviewer, decision in decided.items()},
+        # Decided before the last table with this term came, and carried over to it.
+        "carried": any(each.id <= last_entry and each.verdict != "open" for each in decided.values()),
+    }
+
+
+def _link_values(row: sqlite3.Row) -> dict[str, Any] | None:
+    """Read the link of a term, as JSON values; ``None`` where it has none, or one that cannot be read."""
+    link = kept_link(row["link"], mention_of(row["text"], row["language"], row["type"]))
+    return None if link is None else link_values(link)
+
+
+def _change(row: sqlite3.Row) -> dict[str, Any]:
+    return {
+        "kind": row["kind"],
+        "concept_id": row["concept_id"],
+        "concept_name": row["concept_name"],
+        "now": stored(row["now"]),
+    }
+
+
+_SPREAD: Final = 2654435761
+"""A multiplier that spreads numbers of terms: a share is not the first ones of the tables."""
+
+
+def assign(project: Project, *, reviewer: str, terms: Sequence[int] | TermFilter, share: float = 1.0) -> int:
+    """Assign a reviewer a share of some terms, in place of those of them that he or she had.
+
+    Terms that fewer reviewers have are taken first, so that two halves make a whole.
+
+    Args:
+        project: opened to write.
+        reviewer: to whom.
+        terms: numbers of terms, or a filter.
+        share: which part of them; 0 for none of them any more.
+
+    Returns:
+        How many terms the reviewer has of these now.
+
+    Raises:
+        InputError: the reviewer has no name.
+        ReadOnlyError, NotSavedError: nothing can be saved.
+    """
+    reviewer = checked_reviewer(reviewer)
+    with project.writing() as connection:
+        if isinstance(terms, TermFilter):
+            where, parameters = terms.where()
+        else:
+            where, parameters = "term.id IN (SELECT value FROM json_each(:ids))", {"ids": json.dumps(list(terms))}
+        found = [row[0] for row in connection.execute(f"SELECT id FROM term WHERE {where}", parameters)]
+        chosen = json.dumps(found)
+        connection.execute(
+            "DELETE FROM assignment WHERE reviewer = ? AND term IN (SELECT value FROM json_each(?))",
+            (reviewer, chosen),
+        )
+        cursor = connection.execute(
+            "INSERT INTO assignment SELECT value, ? FROM json_each(?) "
+            "ORDER BY (SELECT count(*) FROM assignment WHERE term = value), value * ? % 4294967296 LIMIT ?",
+            (reviewer, chosen, _SPREAD, ceil(share * len(found))),
+        )
+        return cursor.rowcount
+
+
+_OPEN: Final = (
+    "state = 'linked' AND nil = 0 AND confidence >= ? AND id NOT IN (SELECT term FROM settled) ORDER BY id"
+)
+"""Terms that are sure enough, and nobody has decided or flagged."""
+
+_RELATIONS: Final[Mapping[TermRelation, Relation]] = {
+    "equal": "exact",
+    "close": "exact",
+    "narrower": "broader",
+    "broader": "narrower",
+    "related": "related",
+}
+"""How a concept is to a term, by how the term is to the concept; what is like its name is taken to mean it."""
+
+
+def accept(project: Project, *, reviewer: str, above: float, dry_run: bool = False) -> dict[str, Any]:
+    """Give all terms that nobody has decided, and that are sure enough, their first candidates, as one batch.
+
+    Args:
+        project: opened to write, unless nothing is to be done.
+        reviewer: who decides.
+        above: confidence at least, 0 to 1.
+        dry_run: whether only to tell what it would mean.
+
+    Returns:
+        How many ``terms`` and ``rows``, and how many terms will be wrong, as far as confidences tell
+        (``expected_wrong``: the sum of what each lacks to 1).
+
+    Raises:
+        InputError: the reviewer has no name, or no link has a confidence.
+        ReadOnlyError, NotSavedError: nothing can be saved.
+    """
+    reviewer = checked_reviewer(reviewer)
+    with project.reading() as connection:
+        states = dict(connection.execute("SELECT state, count(confidence) FROM term GROUP BY state").fetchall())
+    if "linked" in states and not sum(states.values()):
+        raise InputError(
+            "the links have no confidences, as the index is not calibrated: run `nymlink calibrate`, then "
+            "`nymlink project rebase`"
+        )
+    if dry_run:
+        with project.reading() as connection:
+            rows = connection.execute(f"SELECT confidence, rows FROM term WHERE {_OPEN}", (above,)).fetchall()
+        return _counted(rows)
+    with project.writing() as connection:
+        rows = connection.execute(f"SELECT * FROM term WHERE {_OPEN}", (above,)).fetchall()
+        batch: int | None = None
+        accepted = []
+        for row in rows:
+            link = kept_link(row["link"], mention_of(row["text"], row["language"], row["type"]))
+            if link is None or not link.candidates:
+                continue
+            accepted.append(row)
+            first = link.candidates[0]
+            target = Target(first.concept_id, first.concept_name, _RELATIONS[relation(first, link)])
+            number = append(
+                connection,
+                reviewer=reviewer,
+                term=row["id"],
+                verdict="concept",
+                targets=[target],
+                origin="accept",
+                # The first is its own batch, so that it is undone with the others.
+                batch=batch,
+            )
+            if batch is None:
+                batch = number
+                connection.execute("UPDATE decision SET batch = id WHERE id = ?", (number,))
+    return _counted(accepted)
+
+
+def _counted(rows: list[Any]) -> dict[str, Any]:
+    return {
+        "terms": len(rows),
+        "rows": sum(row["rows"] for row in rows),
+        "expected_wrong": sum(1 - row["confidence"] for row in rows),
+    }

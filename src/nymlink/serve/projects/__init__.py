@@ -1,1 +1,0 @@
-"""Projects of a server: opened once, linked in the background."""

@@ -1,0 +1,152 @@
+"""Routes that look up concepts, show pages and say how the server is."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Path, Query, Request, Response
+
+from nymlink import __version__
+from nymlink.core.errors import UnknownNameError
+from nymlink.serve.errors import ProblemError, problem_of
+from nymlink.serve.guards.hosts import COOKIE, bearer_token
+from nymlink.serve.routes.parts import (
+    CONCEPT_ANSWER,
+    INDEXES_ANSWER,
+    SEARCH_ANSWER,
+    Indexes,
+    IndexName,
+    base_url,
+    json_answer,
+    metrics_of,
+)
+from nymlink.serve.served import describe_concept
+from nymlink.serve.templates import page
+
+router: Final = APIRouter()
+
+
+@router.get(
+    "/concepts/{concept_id:path}",
+    tags=["vocabulary"],
+    summary="Describe a concept",
+    responses={200: {"content": {"application/json": {"example": CONCEPT_ANSWER}}}},
+)
+def concept(
+    indexes: Indexes,
+    concept_id: Annotated[str, Path(description="The id; a former one leads to what it stands for now.")],
+    index: IndexName = None,
+) -> Response:
+    """Answer with its names by language, parents, children, cross-references and definition."""
+    return json_answer(describe_concept(indexes.named(index), concept_id))
+
+
+@router.get(
+    "/search",
+    tags=["vocabulary"],
+    summary="Complete a name or an id",
+    responses={200: {"content": {"application/json": {"example": SEARCH_ANSWER}}}},
+)
+def search(
+    indexes: Indexes,
+    q: Annotated[str, Query(description="The beginning of a name, of a later word of it, or of an id.")],
+    index: IndexName = None,
+    limit: Annotated[int, Query(ge=1, le=100)] = 10,
+) -> Response:
+    """Find concepts by what is typed: best first, each with the name that matched, or `null` where its id did."""
+    found = indexes.named(index).completer.complete(q, limit)
+    results = [
+        {
+            "concept_id": completion.concept_id,
+            "concept_name": completion.concept_name,
+            "matched": None if completion.matched is None else completion.matched.to_dict(),
+        }
+        for completion in found
+    ]
+    return json_answer({"results": results})
+
+
+status_router: Final = APIRouter(tags=["server"])
+
+
+# These answer while all threads are busy.
+@status_router.get("/health", summary="Tell whether the server runs")
+async def health(indexes: Indexes) -> Response:
+    """Answer with the version and the names of the indexes."""
+    return json_answer({"status": "ok", "version": __version__, "indexes": [served.name for served in indexes]})
+
+
+@status_router.get("/metrics", summary="Tell Prometheus what was done")
+async def metrics(request: Request) -> Response:
+    """Answer in the text format of Prometheus."""
+    metrics = metrics_of(request)
+    return Response(metrics.text(), headers={"Content-Type": metrics.content_type})
+
+
+@status_router.get(
+    "/indexes",
+    summary="Describe the indexes",
+    responses={200: {"content": {"application/json": {"example": INDEXES_ANSWER}}}},
+)
+def indexes(indexes: Indexes) -> Response:
+    """Answer with the sources, sizes, languages and types of each index; the first is the default."""
+    return json_answer({"indexes": [served.describe() for served in indexes]})
+
+
+pages_router: Final = APIRouter(include_in_schema=False)
+
+_READ: Final = ["GET", "HEAD"]
+
+
+@pages_router.api_route("/", methods=_READ)
+def text_page(indexes: Indexes) -> Response:
+    """Show the page that finds mentions in a text; what is in its address, the page itself reads."""
+    return page("text.html", indexes=[served.name for served in indexes])
+
+
+@pages_router.api_route("/names", methods=_READ)
+def names_page(indexes: Indexes) -> Response:
+    """Show the page that links names; what is in its address, the page itself reads."""
+    return page("names.html", indexes=[served.name for served in indexes])
+
+
+@pages_router.post("/session")
+def keep_token(request: Request) -> Response:
+    """Let the browser keep the token of this request, for the pages: they cannot send headers."""
+    answer = Response(status_code=204)
+    token = bearer_token(request.headers)
+    if token:
+        secure = base_url(request).startswith("https:")
+        answer.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=secure)
+    return answer
+
+
+@pages_router.api_route("/table", methods=_READ)
+def table_page(indexes: Indexes) -> Response:
+    """Show the tables that are reviewed, and the page that takes a new one."""
+    return page("table.html", indexes=[served.name for served in indexes])
+
+
+@pages_router.api_route("/table/{project}", methods=_READ)
+def review_page(project: str) -> Response:
+    """Show the page that reviews the links of a project; whether there is one, the page itself asks."""
+    return page("review.html", project=project)
+
+
+@pages_router.api_route("/concept/{index}/{concept_id:path}", methods=_READ)
+def concept_page(indexes: Indexes, index: str, concept_id: str) -> Response:
+    """Show all that is known of a concept; of one that nobody knows, what to do."""
+    try:
+        served = indexes.named(index)
+        return page("concept.html", index=served.name, concept=describe_concept(served, concept_id))
+    except UnknownNameError as error:
+        problem = problem_of(error)
+    except ProblemError as error:
+        problem = error.problem
+    return page("missing.html", status=problem.status, what=problem.what, to_do=problem.what_to_do)
+
+
+@pages_router.api_route("/docs", methods=_READ)
+def docs_page(request: Request, indexes: Indexes) -> Response:
+    """Show the routes of the API, with examples."""
+    return page("api.html", api=request.app.openapi(), indexes=[served.name for served in indexes])

@@ -1,0 +1,283 @@
+"""Components of spaCy pipelines: one links entities, one finds them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final, Generic, TypeVar
+
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+
+from nymlink.annotation.annotator import Annotator
+from nymlink.annotation.settings import MIN_CONFIDENCE, MIN_FUZZY_CONFIDENCE, AnnotatorSettings, Restriction
+from nymlink.corpus.model import Document, Mention
+from nymlink.linking.default import default_index
+from nymlink.linking.linker import Linker
+from nymlink.linking.model import FLAGS, Link
+
+Loaded = TypeVar("Loaded")
+
+
+class PerProcess(Generic[Loaded]):
+    """Loads something when it is first needed, in each process of ``nlp.pipe(n_process=…)`` anew.
+
+    The threads of a process do not come with it to another: what was inherited from another process is not used,
+    and not let go either, as it would wait for threads that only the other has.
+
+    Args:
+        load: loads it; a function of a module, with its arguments, that another process can be given.
+    """
+
+    def __init__(self, load: Callable[[], Loaded]) -> None:
+        self._load = load
+        self._loaded: dict[int, Loaded] = {}
+
+    def get(self) -> Loaded:
+        """Return what this process has loaded."""
+        process = os.getpid()
+        if process not in self._loaded:
+            self._loaded[process] = self._load()
+        return self._loaded[process]
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Another process loads it itself.
+        return {"_load": self._load, "_loaded": {}}
+
+
+EXTENSION: Final = "nymlink"
+"""What a link is kept under: ``ent._.nymlink``."""
+
+
+def register_extension() -> None:
+    """Let spans have the attribute of links."""
+    if not Span.has_extension(EXTENSION):
+        Span.set_extension(EXTENSION, default=None)
+
+
+def linked_entity(
+    doc: Doc, start: int, end: int, label: str, link: Link, *, kb_id: str = "", id_: str = ""
+) -> Span:
+    """Make an entity with its link.
+
+    Args:
+        doc: the document.
+        start: index of its first token.
+        end: index one past its last token.
+        label: its label.
+        link: its link.
+        kb_id: its concept where the link has none.
+        id_: its own id.
+    """
+    ids = () if link.nil else [part.candidates[0].concept_id for part in link.singles if part.candidates]
+    ent = Span(doc, start, end, label, kb_id="|".join(ids) or kb_id, span_id=id_)
+    # Through JSON, so that nothing but plain values stays with the document.
+    ent._.set(EXTENSION, json.loads(json.dumps(link.to_dict())))
+    return ent
+
+
+class EntityLinker:
+    """Links the entities of documents: sets ``ent.kb_id_`` and ``ent._.nymlink``.
+
+    ``kb_id_`` is the id of the concept; those of the parts of a composite entity are joined by ``|``; an entity
+    that is taken to mean none keeps what it has. ``_.nymlink`` is a dictionary of plain values, that of
+    :meth:`nymlink.linking.model.Link.to_dict`, which ``DocBin(store_user_data=True)`` keeps.
+
+    The index is loaded by the first document, in each process of ``nlp.pipe(n_process=…)`` anew.
+
+    Args:
+        index: folder of an index; ``None`` for the embedded default.
+        encoder: where its encoder is now, if it was moved.
+        top_k: how many candidates a link has at most.
+        target_precision: share of links to be right, see :class:`~nymlink.linking.linker.Linker`.
+        language: code of the language that entities are in; ``None``: each is taken for the language that
+            recognises it.
+    """
+
+    def __init__(
+        self,
+        *,
+        index: str | None,
+        encoder: str | None,
+        top_k: int,
+        target_precision: float | None,
+        language: str | None,
+    ) -> None:
+        where = None if index is None else str(Path(index).absolute())
+        settings = {"top_k": top_k, "target_precision": target_precision, "language": language}
+        self._linker = PerProcess(partial(_load_linker, where, encoder, settings))
+        register_extension()
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Link the entities of a document."""
+        [doc] = self.pipe([doc])
+        return doc
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 64) -> Iterator[Doc]:
+        """Link the entities of documents, those of a batch together.
+
+        Raises:
+            StoreError: the index is missing, damaged, or of another format version.
+            InputError: the settings ask for what the index cannot give.
+        """
+        documents = iter(stream)
+        while batch := list(islice(documents, batch_size)):
+            linker = self._linker.get()
+            for doc, links in zip(batch, linker.link_documents(map(_document, batch)), strict=True):
+                _set_links(doc, links)
+                yield doc
+
+
+def _load_linker(index: str | None, encoder: str | None, settings: dict[str, Any]) -> Linker:
+    if index is None:
+        return Linker(default_index(), **settings)
+    return Linker.load(index, encoder=encoder, **settings)
+
+
+def _document(doc: Doc) -> Document:
+    # spaCy's offsets count code points, too.
+    mentions = (Mention(ent.text, ent.start_char, ent.end_char, ent.label_) for ent in doc.ents)
+    return Document("", doc.text, tuple(mentions))
+
+
+def _set_links(doc: Doc, links: list[Link]) -> None:
+    linked = [
+        linked_entity(doc, ent.start, ent.end, ent.label_, link, kb_id=ent.kb_id_, id_=ent.id_)
+        for ent, link in zip(doc.ents, links, strict=True)
+    ]
+    doc.set_ents(linked, default="unmodified")
+
+
+@Language.factory(
+    "nymlink",
+    assigns=["token.ent_kb_id", "span._.nymlink"],
+    requires=["doc.ents"],
+    default_config={"index": None, "encoder": None, "top_k": 1, "target_precision": None, "language": None},
+)
+def make_entity_linker(
+    nlp: Language,  # noqa: ARG001
+    name: str,  # noqa: ARG001
+    index: str | None,
+    encoder: str | None,
+    top_k: int,
+    target_precision: float | None,
+    language: str | None,
+) -> EntityLinker:
+    """Make the component from its configuration in a pipeline."""
+    return EntityLinker(
+        index=index, encoder=encoder, top_k=top_k, target_precision=target_precision, language=language
+    )
+
+
+class EntityMatcher:
+    """Finds the names of an index in documents and links them: adds to ``doc.ents``.
+
+    Each entity that is found has ``kb_id_``, the id of its concept, and ``_.nymlink``, a dictionary of plain
+    values (:meth:`nymlink.linking.model.Link.to_dict`) with confidence and flags of its context. A mention that
+    begins or ends within a token is widened to whole tokens. Entities that are there stay; what would overlap
+    them, or an entity found before it, is left out.
+
+    The index is loaded by the first document, in each process of ``nlp.pipe(n_process=…)`` anew.
+
+    Args:
+        index: folder of an index; ``None`` for the embedded default.
+        encoder: where its encoder is now, if it was moved.
+        label: the label of entities that are found.
+        settings: what is looked for, and how.
+    """
+
+    def __init__(self, *, index: str | None, encoder: str | None, label: str, settings: AnnotatorSettings) -> None:
+        where = None if index is None else str(Path(index).absolute())
+        self._label = label
+        self._annotator = PerProcess(partial(_load_annotator, where, encoder, settings))
+        register_extension()
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Find entities in a document."""
+        [doc] = self.pipe([doc])
+        return doc
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 64) -> Iterator[Doc]:
+        """Find entities in documents, those of a batch together.
+
+        Raises:
+            StoreError: the index is missing, damaged, or of another format version.
+            InputError, UnknownNameError: the settings ask for what the index cannot give.
+        """
+        documents = iter(stream)
+        while batch := list(islice(documents, batch_size)):
+            # spaCy's offsets count code points, too.
+            texts = (Document("", doc.text) for doc in batch)
+            annotated = self._annotator.get().annotate_documents(texts)
+            for doc, (_, links) in zip(batch, annotated, strict=True):
+                self._add_entities(doc, links)
+                yield doc
+
+    def _add_entities(self, doc: Doc, links: list[Link]) -> None:
+        taken = {token.i for ent in doc.ents for token in ent}
+        found = []
+        for link in links:
+            places = link.mention.pieces
+            span = doc.char_span(places[0][0], places[-1][1], alignment_mode="expand")
+            if span is None or not taken.isdisjoint(range(span.start, span.end)):
+                continue
+            taken.update(range(span.start, span.end))
+            found.append(linked_entity(doc, span.start, span.end, self._label, link))
+        doc.set_ents(found, default="unmodified")
+
+
+def _load_annotator(index: str | None, encoder: str | None, settings: AnnotatorSettings) -> Annotator:
+    if index is None:
+        return Annotator(default_index(), settings)
+    return Annotator.load(index, settings, encoder=encoder)
+
+
+@Language.factory(
+    "nymlink_matcher",
+    assigns=["doc.ents", "token.ent_iob", "token.ent_type", "token.ent_kb_id", "span._.nymlink"],
+    default_config={
+        "index": None,
+        "encoder": None,
+        "label": "CONCEPT",
+        "min_confidence": MIN_CONFIDENCE,
+        "fuzzy": False,
+        "fuzzy_confidence": MIN_FUZZY_CONFIDENCE,
+        "branches": [],
+        "semantic_types": [],
+        "sources": [],
+        "ids": [],
+        "flags": list(FLAGS),
+        "language": "en",
+    },
+)
+def make_entity_matcher(
+    nlp: Language,  # noqa: ARG001
+    name: str,  # noqa: ARG001
+    index: str | None,
+    encoder: str | None,
+    label: str,
+    min_confidence: float,
+    fuzzy: bool,
+    fuzzy_confidence: float,
+    branches: list[str],
+    semantic_types: list[str],
+    sources: list[str],
+    ids: list[str],
+    flags: list[str],
+    language: str | None,
+) -> EntityMatcher:
+    """Make the component from its configuration in a pipeline."""
+    chosen: dict[str, Any] = {"branches": branches, "types": semantic_types, "sources": sources, "ids": ids}
+    settings = AnnotatorSettings(
+        min_confidence=min_confidence,
+        fuzzy=fuzzy,
+        fuzzy_confidence=fuzzy_confidence,
+        restriction=Restriction(**{what: tuple(values) for what, values in chosen.items()}),
+        flags=tuple(flags),
+        language=language,
+    )
+    return EntityMatcher(index=index, encoder=encoder, label=label, settings=settings)

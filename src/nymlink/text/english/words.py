@@ -1,0 +1,192 @@
+"""English words: empty ones, spellings, medical and known words.
+
+``data/spelling.tsv`` holds only words that can stand for nothing else, in other languages either: French has
+"fibre" and "goitre", German "Syndrom". Most open vocabularies spell the American way.
+
+They are in ``data/medical_words.tsv``, a row for each group of words: its kind, the words (separated by ``|``),
+and why they are there. American spelling, in the form in which names are compared
+(:func:`~nymlink.text.normalise.normalise`). Of a row of the kinds ``adjective ending``, ``function
+of organ``,
+``wider``, ``phrase`` and ``organ``, the first word stands for the others: an ending for those of the nouns, a
+combining form for the words for the organ. ``no event ending`` and ``not wider`` are exceptions.
+
+``recipes/words.py`` and ``recipes/foreign_words.py`` collect them.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import unicodedata
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from nymlink.text.word_tables import read_kinds, read_rows
+
+_TABLE: Final = Path(__file__).parent / "data" / "stop_words.tsv"
+
+
+@cache
+def stop_words() -> tuple[str, ...]:
+    """Read function words, in their normal form, sorted."""
+    return tuple(row["word"] for row in read_rows(_TABLE))
+
+
+_TABLE_SPELLING: Final = Path(__file__).parent / "data" / "spelling.tsv"
+
+
+@cache
+def english_spelling() -> Mapping[str, str]:
+    """Read the table: misspelt or British word → American word."""
+    return MappingProxyType({row["wrong"]: row["right"] for row in read_rows(_TABLE_SPELLING)})
+
+
+_TABLE_MEDICAL_WORDS: Final = Path(__file__).parent / "data" / "medical_words.tsv"
+
+
+@cache
+def rows_of(kind: str) -> tuple[tuple[str, ...], ...]:
+    """List the rows of a kind, each the words of it.
+
+    Raises:
+        KeyError: there is no such kind.
+    """
+    return _kinds()[kind]
+
+
+@cache
+def ordered_words(kind: str) -> tuple[str, ...]:
+    """List the words of a kind in the order of the table."""
+    return tuple(word for row in rows_of(kind) for word in row)
+
+
+@cache
+def words_of(*kinds: str) -> frozenset[str]:
+    """Collect the words of some kinds."""
+    return frozenset(word for kind in kinds for word in ordered_words(kind))
+
+
+@cache
+def by_first_word(kind: str) -> Mapping[str, tuple[str, ...]]:
+    """Map the first word of each row of a kind to the others."""
+    return {first: tuple(others) for first, *others in rows_of(kind)}
+
+
+@cache
+def _kinds() -> dict[str, tuple[tuple[str, ...], ...]]:
+    return read_kinds(_TABLE_MEDICAL_WORDS)
+
+
+FOLDER: Final = Path(__file__).parent / "data"
+
+WORDS: Final = "words.txt.gz"
+PRODUCTS: Final = "product_words.txt.gz"
+
+CLINICAL: Final = "clinical_words.txt.gz"
+COMMON: Final = "common_words.txt.gz"
+FOREIGN: Final = "foreign_words.txt.gz"
+ORDINARY: Final = "ordinary_words.txt.gz"
+
+SHORTEST: Final = 3
+"""Letters of the shortest words that are listed."""
+
+
+@cache
+def known_words() -> frozenset[str]:
+    """Read some two hundred thousand words of English and of biomedical names."""
+    return _read(WORDS)
+
+
+@cache
+def product_words() -> frozenset[str]:
+    """Read the known words that name chemicals, drugs, genes, proteins, organisms and other products."""
+    return _read(PRODUCTS)
+
+
+@cache
+def clinical_words() -> frozenset[str]:
+    """Read the known words that by themselves name a disease, a symptom or a finding."""
+    return _read(CLINICAL)
+
+
+@cache
+def ordinary_words() -> frozenset[str]:
+    """Read the known words of general language."""
+    return _read(ORDINARY)
+
+
+@cache
+def common_words() -> frozenset[str]:
+    """Read some twenty thousand common words of English."""
+    return _read(COMMON)
+
+
+@cache
+def foreign_words() -> frozenset[str]:
+    """Read some sixty thousand words of other languages, without accents, that are no words of English."""
+    return _read(FOREIGN)
+
+
+@cache
+def drug_endings() -> tuple[str, ...]:
+    """Read the stems by which the names of drugs and chemicals end.
+
+    From WHO, "The use of stems in the selection of International Nonproprietary Names". A word that ends in one
+    may be a drug that no list has yet.
+    """
+    return tuple(row["end"] for row in read_rows(FOLDER / "drug_endings.tsv"))
+
+
+def _read(name: str) -> frozenset[str]:
+    return frozenset(gzip.decompress((FOLDER / name).read_bytes()).decode("ascii").split())
+
+
+_SYMBOL: Final = re.compile(r"(?=.*[a-z])(?=.*[α-ω])[a-zα-ω0-9]+")
+"""A word of Latin and Greek letters, which is of no language: "tnfα"."""
+
+_SHORT: Final = 2
+"""Most letters of words that do not speak for English: other languages have them, too ("no", "me")."""
+
+
+def is_english(text: str) -> bool:
+    """Whether fewer words of a text speak against English than for it, or none speaks against it.
+
+    Against it speak words in other letters than Latin ones, words of other languages (also those that look like
+    misspelt English: "artritis"), and accented words that are none of English without their accents. For it speak
+    longer words of English and of its medical names. What speaks for neither (misspelt words, numerals, Greek
+    letters) is taken to be English: of "siezures" nothing says that it is not.
+
+    Args:
+        text: words with single spaces between them, as :func:`~nymlink.text.normalise.normalise`
+            gives them.
+    """
+    words = text.split(" ")
+    foreign = sum(map(_is_foreign, words))
+    # Most texts end here, before the long lists of English are read.
+    return foreign == 0 or foreign < sum(len(word) > _SHORT and _is_english(word) for word in words)
+
+
+def without_accents(word: str) -> str:
+    """Strip the accents (combining marks) from a word: é becomes e."""
+    if word.isascii():
+        return word
+    return "".join(char for char in unicodedata.normalize("NFD", word) if not unicodedata.combining(char))
+
+
+def _is_foreign(word: str) -> bool:
+    if _SYMBOL.fullmatch(word):
+        return False
+    plain = without_accents(word)
+    if plain in foreign_words():
+        return True
+    if word.isascii() or len(plain) == 1 or not plain.isalpha():
+        return False
+    return not plain.isascii() or not _is_english(plain)
+
+
+def _is_english(word: str) -> bool:
+    lists = (common_words, known_words, stop_words)
+    return word.isascii() and word not in foreign_words() and any(word in words() for words in lists)

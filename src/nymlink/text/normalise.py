@@ -1,0 +1,207 @@
+"""The normal form of names, by which they are looked up."""
+
+from __future__ import annotations
+
+import re
+import string
+import unicodedata
+from collections import Counter
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Final
+
+from anyascii import anyascii
+
+LATIN: Final = "Latin"
+HAN: Final = "Han"
+"""Chinese characters, of Chinese, Japanese and Korean."""
+
+KANA: Final = frozenset({"Hiragana", "Katakana"})
+"""The two scripts of Japanese syllables."""
+
+UNSPACED: Final = KANA | frozenset({HAN, "Thai", "Lao", "Khmer", "Myanmar"})
+"""Scripts that write no space between words."""
+
+_SCRIPTS: Final = {"Cjk": HAN, "Ideographic": HAN, "Katakana-Hiragana": "Katakana"}
+"""First words of Unicode names that are not the name of the script, and that name."""
+
+
+@lru_cache(maxsize=1 << 16)
+def script_of(char: str) -> str | None:
+    """Look up the script of a letter or mark, as its Unicode name begins: "Latin", "Cyrillic", "Han".
+
+    Returns:
+        The name of the script; ``None`` for digits, punctuation, symbols, spaces, and marks of no one script.
+    """
+    if unicodedata.category(char)[0] not in "LM":
+        return None
+    first = unicodedata.name(char, "").partition(" ")[0].title()
+    return None if first in ("", "Combining", "Modifier") else _SCRIPTS.get(first, first)
+
+
+def scripts_of(text: str) -> frozenset[str]:
+    """Collect the scripts of the letters of a text."""
+    if text.isascii():
+        return frozenset({LATIN}) if any(map(str.isalpha, text)) else frozenset()
+    return frozenset(script for char in text if (script := script_of(char)) is not None)
+
+
+def main_script(text: str) -> str | None:
+    """Find the script of most letters of a text; ``None`` for a text without letters."""
+    if text.isascii():
+        return LATIN if any(map(str.isalpha, text)) else None
+    scripts = Counter(script for char in text if (script := script_of(char)) is not None)
+    return scripts.most_common(1)[0][0] if scripts else None
+
+
+_SIMPLIFIED: Final = Path(__file__).parent / "data" / "simplified_characters.txt"
+
+_MARKED: Final = frozenset({"Latin", "Greek", "Cyrillic", "Arabic", "Hebrew"})
+"""Scripts whose marks may be left out; in others a mark is as much as a letter."""
+
+_BREVE: Final = "\u0306"
+"""With it, a Cyrillic и is another letter (й)."""
+
+# Letters that Unicode does not take apart into a letter and a mark.
+_LETTERS: Final = {
+    **{"ı": "i", "ł": "l", "ø": "o", "đ": "d", "ħ": "h", "ŧ": "t", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"},
+    # Arabic and Persian keyboards; tāʾ marbūṭa; alif maqṣūra.
+    **{"ى": "ي", "ی": "ي", "ک": "ك", "ة": "ه", "ٱ": "ا"},
+    # Small kana, which are often written large: ウィルス, ウイルス.
+    **dict(zip("ぁぃぅぇぉっゃゅょゎ", "あいうえおつやゆよわ", strict=True)),
+    # Joiners of Persian and Indic words.
+    **{"\u200c": "", "\u200d": ""},
+}
+
+_KATAKANA: Final = range(0x30A1, 0x30F7)
+_TO_HIRAGANA: Final = -0x60
+
+_SPACE_BETWEEN: Final = re.compile(r"(?<=(\S)) (?=(\S))")
+
+
+def fold(text: str) -> str:
+    """Remove from a normal form accents and other differences between spellings, letter by letter.
+
+    - marks of Latin, Greek, Cyrillic, Arabic and Hebrew letters ("cardíaco", "ё"; not й), and letters that differ
+      from another by a stroke or a dot ("ł", "ı");
+    - Arabic letters that keyboards exchange; digits of any script become ASCII's;
+    - katakana become hiragana, small ones large; traditional Chinese characters become simplified (OpenCC);
+    - spaces beside letters of scripts that write none ("２ 型 糖尿病"), and joiners.
+
+    Args:
+        text: as :func:`~nymlink.text.normalise.normalise` gives it.
+
+    Returns:
+        The folded form, which is the text itself where it is ASCII; applying it twice changes nothing.
+    """
+    if text.isascii():
+        return text
+    letters = "".join([_fold_letter(char) for char in _without_marks(text)])
+    return _SPACE_BETWEEN.sub(_space_or_none, unicodedata.normalize("NFC", letters)).strip()
+
+
+def _without_marks(text: str) -> str:
+    """Remove the marks of letters in :data:`_MARKED` scripts."""
+    kept: list[str] = []
+    base: str | None = None
+    for char in unicodedata.normalize("NFD", text):
+        if not unicodedata.category(char).startswith("M"):
+            base = script_of(char)
+        elif base in _MARKED and not (base == "Cyrillic" and char == _BREVE):
+            continue
+        kept.append(char)
+    return unicodedata.normalize("NFC", "".join(kept))
+
+
+@lru_cache(maxsize=1 << 16)
+def _fold_letter(char: str) -> str:
+    if char.isascii():
+        return char
+    if ord(char) in _KATAKANA:
+        char = chr(ord(char) + _TO_HIRAGANA)
+    digit = unicodedata.decimal(char, None)
+    if digit is not None:
+        return str(digit)
+    return _LETTERS.get(char, _simplified().get(char, char))
+
+
+@cache
+def _simplified() -> dict[str, str]:
+    """Read the table of traditional and simplified Chinese characters."""
+    return {pair[0]: pair[1] for pair in _SIMPLIFIED.read_text(encoding="utf-8").split()}
+
+
+def _space_or_none(match: re.Match[str]) -> str:
+    return "" if {script_of(match[1]), script_of(match[2])} & UNSPACED else " "
+
+
+def romanise(text: str) -> str:
+    """Romanise a normal form, to ASCII letters and digits: "инсулин" → "insulin", "インスリン" → "insurin".
+
+    Each character of the folded form is written by itself (package anyascii), without regard to the language:
+    Chinese characters as in Mandarin. Names of phenotypes in ten languages were found as well by it as by uroman
+    (Hermjakob et al. 2018), which takes longer.
+
+    Args:
+        text: as :func:`~nymlink.text.normalise.normalise` gives it.
+
+    Returns:
+        Lower-case words with single spaces; the text itself where it is ASCII, and empty where nothing of it can
+        be written.
+    """
+    if text.isascii():
+        return text
+    letters = "".join([char for char in anyascii(fold(text)).lower() if char.isalnum() or char == " "])
+    return " ".join(letters.split())
+
+
+_SPACES: Final = " " * len(string.punctuation)
+_PUNCTUATION: Final = str.maketrans(string.punctuation, _SPACES)
+# Left behind by typesetting and exports; they show nothing and mean nothing in any script. The joiners U+200C and
+# U+200D stay: Persian and Indic spelling uses them.
+_INVISIBLE: Final = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))
+_DIRECTIONS: Final = dict.fromkeys([0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)])
+# It only makes an Arabic word longer.
+_TATWEEL: Final = {0x0640: None}
+# Nobody says them; the compatibility form of "™" would be two letters of the name.
+_TRADE_MARKS: Final = dict.fromkeys(map(ord, "®™℠"), " ")
+_DROPPED: Final = {**_INVISIBLE, **_DIRECTIONS, **_TATWEEL, **_TRADE_MARKS}
+
+# Unicode folds the Turkish capital İ to an i with a second dot, which no one writes.
+_DOTTED_I: Final = "i\u0307"
+
+
+def normalise(text: str) -> str:
+    """Compatibility-compose (NFKC), fold case, turn punctuation and trade marks into spaces, fold white space.
+
+    Punctuation is all of ASCII's (``string.punctuation``) and every Unicode category ``P*``. Marks that show
+    nothing (zero width, direction of writing, Arabic tatweel) are left out. Other symbols, letters, marks and
+    digits stay, so names of any script survive; :func:`~nymlink.text.normalise.fold` leaves out more.
+    On ASCII text
+    this is the preparation of BioSyn (Sung et al. 2020: lower-case, ASCII punctuation → space). Applying it twice
+    changes nothing.
+
+    Args:
+        text: a name or mention.
+
+    Returns:
+        The normal form. It is empty only for a blank text: where punctuation is all there is ("+++"), it stays.
+    """
+    if text.isascii():
+        folded = text.lower()
+        return " ".join(folded.translate(_PUNCTUATION).split()) or " ".join(folded.split())
+    folded = _fold(text)
+    kept = "".join([" " if _is_punctuation(char) else char for char in folded])
+    return " ".join(kept.split()) or " ".join(folded.split())
+
+
+def _fold(text: str) -> str:
+    visible = text.translate(_DROPPED)
+    if not visible.strip():
+        return text
+    folded = unicodedata.normalize("NFKC", visible).casefold().replace(_DOTTED_I, "i")
+    return unicodedata.normalize("NFKC", folded)
+
+
+def _is_punctuation(char: str) -> bool:
+    return ord(char) in _PUNCTUATION if char < "\x80" else unicodedata.category(char)[0] == "P"

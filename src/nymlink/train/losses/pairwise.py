@@ -1,0 +1,252 @@
+"""Losses over pairs of names.
+
+Sun et al., "Circle Loss: A Unified Perspective of Pair Similarity Optimization" (CVPR 2020), equation 6.
+
+Van den Oord et al., "Representation Learning with Contrastive Predictive Coding" (2018), equation 4; with a
+temperature: He et al., "Momentum Contrast for Unsupervised Visual Representation Learning" (CVPR 2020), equation
+    1.
+
+Oh Song et al., "Deep Metric Learning via Lifted Structured Feature Embedding" (CVPR 2016), equation 4.
+
+Wang et al., "Multi-Similarity Loss with General Pair Weighting for Deep Metric Learning" (CVPR 2019); Liu et al.,
+"Self-Alignment Pretraining for Biomedical Entity Representations" (NAACL 2021), equation 2.
+
+Goldberger et al., "Neighbourhood Components Analysis" (NIPS 2004).
+
+Sung et al., "Biomedical Entity Representations with Synonym Marginalization" (ACL 2020), section 3.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+from torch.nn.functional import softplus
+
+from nymlink.train.losses.base import (
+    Loss,
+    distances,
+    log_one_plus_sum_exp,
+    log_sum_exp,
+    require_positive,
+    squared_distances,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Circle(Loss):
+    """Circle loss: log(1 + Σ_n exp(γ w_n (s_n − m)) · Σ_p exp(−γ w_p (s_p − 1 + m))).
+
+    The mean over anchors that have a positive and a negative. The weights w_p = max(0, 1 + m − s_p) and
+    w_n = max(0, s_n + m) have no gradient: a pair that is far from its optimum counts more.
+
+    Attributes:
+        m: relaxation margin m; similarities of positives should be above 1 − m, those of negatives below m.
+        gamma: scale γ.
+    """
+
+    m: float = 0.4
+    gamma: float = 80.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_positive(m=self.m, gamma=self.gamma)
+
+    def _terms(self, similarities: Tensor, positives: Tensor, negatives: Tensor) -> tuple[Tensor, Tensor]:
+        fixed = similarities.detach()
+        pull = -self.gamma * (1 + self.m - fixed).clamp(min=0) * (similarities - 1 + self.m)
+        push = self.gamma * (fixed + self.m).clamp(min=0) * (similarities - self.m)
+        losses = softplus(log_sum_exp(push, negatives) + log_sum_exp(pull, positives))
+        counted = positives.any(1) & negatives.any(1)
+        return losses.masked_fill(~counted, 0).sum(), counted.sum()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cosine(Loss):
+    """Cosine embedding loss: 1 − s for a positive pair, max(0, s − margin) for a negative pair.
+
+    The mean over all pairs. Liu et al. (2021, appendix B.2) compare with it, after Phan et al. (2019), but
+    released no code for it.
+
+    Attributes:
+        margin: the similarity below which a negative costs nothing.
+    """
+
+    margin: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not -1 <= self.margin < 1:
+            raise ValueError(f"margin must be at least -1 and below 1, not {self.margin}")
+
+    def _terms(self, similarities: Tensor, positives: Tensor, negatives: Tensor) -> tuple[Tensor, Tensor]:
+        pull = (1 - similarities).clamp(min=0).masked_fill(~positives, 0)
+        push = (similarities - self.margin).clamp(min=0).masked_fill(~negatives, 0)
+        return pull.sum() + push.sum(), positives.sum() + negatives.sum()
+
+
+@dataclass(frozen=True, kw_only=True)
+class InfoNce(Loss):
+    """InfoNCE: −log(exp(s_p / τ) / (exp(s_p / τ) + Σ_n exp(s_n / τ))).
+
+    The mean over positive pairs (a, p); n are the negatives of the anchor a. Its other positives are not in the
+    denominator.
+
+    Attributes:
+        temperature: τ, which divides the similarities; 0.07 in He et al., 0.5 in van den Oord et al.
+    """
+
+    temperature: float = 0.07
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_positive(temperature=self.temperature)
+
+    def _terms(self, similarities: Tensor, positives: Tensor, negatives: Tensor) -> tuple[Tensor, Tensor]:
+        logits = similarities / self.temperature
+        # −log(p / (p + N)) = log(1 + N / p)
+        losses = softplus(log_sum_exp(logits, negatives)[:, None] - logits)
+        return losses.masked_fill(~positives, 0).sum(), positives.sum()
+
+
+@dataclass(frozen=True, kw_only=True)
+class LiftedStructure(Loss):
+    """Lifted structure loss: ½ max(0, J)² of each positive pair (i, j).
+
+    J = log(Σ_n∈N_i exp(margin − d(i, n)) + Σ_n∈N_j exp(margin − d(j, n))) + d(i, j), where d is the Euclidean
+    distance. The mean over positive pairs. The negatives of j are read from row j: anchors and pool must be the
+    same rows in the same order.
+
+    Attributes:
+        margin: the distance below which negatives cost most.
+    """
+
+    margin: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_positive(margin=self.margin)
+
+    def _terms(self, similarities: Tensor, positives: Tensor, negatives: Tensor) -> tuple[Tensor, Tensor]:
+        if similarities.shape[0] != similarities.shape[1]:
+            raise ValueError(
+                "the lifted structure loss needs the similarities of all rows to all rows (a square matrix), not "
+                f"those of {similarities.shape[0]} anchors to {similarities.shape[1]} rows"
+            )
+        euclidean = distances(similarities)
+        negative_terms = log_sum_exp(self.margin - euclidean, negatives)
+        first, second = positives.nonzero(as_tuple=True)
+        violations = torch.logaddexp(negative_terms[first], negative_terms[second]) + euclidean[first, second]
+        return violations.clamp(min=0).square().sum() / 2, positives.sum()
+
+
+@dataclass(frozen=True, kw_only=True)
+class MultiSimilarity(Loss):
+    """Multi-similarity loss: 1/α · log(1 + Σ_p exp(−α (s_p − ε))) + 1/β · log(1 + Σ_n exp(β (s_n − ε))).
+
+    The mean over all anchors, including those without pairs.
+
+    Attributes:
+        alpha: scale α of the positives.
+        beta: scale β of the negatives.
+        epsilon: offset ε of the similarities.
+        alpha_on: ``"positives"`` as in Wang et al. and in the authors' code. The equation printed in Liu et al.
+            has α in the term of the negatives: ``"negatives"`` exchanges the two.
+    """
+
+    alpha: float = 1.0
+    beta: float = 60.0
+    epsilon: float = 0.5
+    alpha_on: Literal["positives", "negatives"] = "positives"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_positive(alpha=self.alpha, beta=self.beta)
+        if self.alpha_on not in ("positives", "negatives"):
+            raise ValueError(f"alpha_on must be positives or negatives, not {self.alpha_on!r}")
+
+    def _terms(self, similarities: Tensor, positives: Tensor, negatives: Tensor) -> tuple[Tensor, Tensor]:
+        pull, push = self.alpha, self.beta
+        if self.alpha_on == "negatives":
+            pull, push = push, pull
+        offset = similarities - self.epsilon
+        losses = (
+            log_one_plus_sum_exp(-pull * offset, positives) / pull
+            + log_one_plus_sum_exp(push * offset, negatives) / push
+        )
+        return losses.sum(), losses.new_tensor(len(losses))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Nca(Loss):
+    """NCA loss: −log(Σ_p exp(−scale · d_p²) / (Σ_p exp(−scale · d_p²) + Σ_n exp(−scale · d_n²))).
+
+    The mean over anchors that have a positive; d are Euclidean distances. Positives and negatives are the mined
+    ones where there is mining. The code of Liu et al. (2021) instead sums over all rows and weights an anchor by
+    the number of its mined triplets.
+
+    Attributes:
+        scale: factor of the squared distances.
+    """
+
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_positive(scale=self.scale)
+
+    def _terms(self, similarities: Tensor, positives: Tensor, negatives: Tensor) -> tuple[Tensor, Tensor]:
+        logits = -self.scale * squared_distances(similarities)
+        # −log(P / (P + N)) = log(1 + N / P)
+        losses = softplus(log_sum_exp(logits, negatives) - log_sum_exp(logits, positives))
+        counted = positives.any(1)
+        return losses.masked_fill(~counted, 0).sum(), counted.sum()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Triplet(Loss):
+    """Triplet loss: max(0, d(a, p) − d(a, n) + margin), where d is the Euclidean distance.
+
+    The mean over the violated triplets (a, p, n): every positive of an anchor with every negative of it. From
+    mined pairs that makes more triplets than were mined; but while mining has the larger margin, the others are
+    not violated and the loss is the same.
+
+    Attributes:
+        margin: how much farther than the positive a negative should be.
+    """
+
+    margin: float = 0.05
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_positive(margin=self.margin)
+
+    def _terms(self, similarities: Tensor, positives: Tensor, negatives: Tensor) -> tuple[Tensor, Tensor]:
+        euclidean = distances(similarities)
+        # Anchors have few positives: a row for each positive pair takes far less memory than all triplets.
+        anchors, columns = positives.nonzero(as_tuple=True)
+        violations = euclidean[anchors, columns][:, None] - euclidean[anchors] + self.margin
+        violations = violations.clamp(min=0).masked_fill(~negatives[anchors], 0)
+        return violations.sum(), (violations.detach() > 0).sum()
+
+
+def marginal_likelihood_loss(scores: Tensor, positives: Tensor) -> Tensor:
+    """Compute −log Σ_p P(p): the negative log of the total softmax probability of a query's positives.
+
+    Both sums are computed as logarithms, so that neither underflows. The authors' code drops rows whose summed
+    probability is 0, which after underflow are those with most to learn from.
+
+    Args:
+        scores: float (B, k): scores of the candidates of each query; ``-inf`` where it has fewer than k.
+        positives: bool (B, k): whether a candidate is a name of a gold concept of the query.
+
+    Returns:
+        (): the mean over the rows that have a positive; 0 where none has.
+    """
+    with_positive = positives.any(1)
+    scores, positives = scores[with_positive], positives[with_positive]
+    rows = scores.logsumexp(1) - scores.masked_fill(~positives, -math.inf).logsumexp(1)
+    return rows.sum() / max(len(rows), 1)

@@ -1,0 +1,307 @@
+"""Concepts of two vocabularies that are the same."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+
+import pyarrow as pa
+
+from nymlink.core.language_codes import UNKNOWN_LANGUAGE
+from nymlink.vocabulary.columns import normalise_all_with_signs
+from nymlink.vocabulary.merge.evidence import GENES
+from nymlink.vocabulary.merge.identifiers import Key, LiveConcepts, canonical
+from nymlink.vocabulary.name_matching import CrossPair, exact_names, is_specific, loose_form, mutually_named
+from nymlink.vocabulary.vocabulary import Vocabulary
+
+_MESH: Final = re.compile(r"[CD](?:\d{6}|\d{9})")
+_OMIM: Final = re.compile(r"[1-6]\d{5}")
+
+
+class ConceptIds:
+    """An index of the live concepts of a vocabulary by all their ids, with alternate and old ones.
+
+    MEDIC in BioSyn's form writes ``D009203`` and ``254200`` where others write ``MESH:D009203`` and
+    ``OMIM:254200``: where most ids without a prefix look like MeSH ids, they are read as MeSH ids, and numbers of
+    six digits among them as OMIM ids.
+
+    Attributes:
+        rows: canonical id → row of the live concept to which it leads.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        columns = vocabulary.columns
+        self._concepts = LiveConcepts(vocabulary)
+        self._xrefs = columns.concepts["xrefs"]
+        sources = dict(zip(self._concepts.ids, self._concepts.sources, strict=True))
+        keys = self._concepts.keys + [
+            canonical(redirect["old"], sources[redirect["new"]])
+            for redirect in columns.redirects.to_pylist()
+            if redirect["new"] in sources
+        ]
+        self._medic_namespaces = _medic_namespaces(keys)
+        self.rows: dict[Key, int] = {}
+        for key in keys:
+            row = self._concepts.row(key)
+            if row is not None:
+                self.rows.setdefault(self._full(key), row)
+
+    def namespaces(self, row: int) -> frozenset[str]:
+        """Return the namespaces in which a concept has an id."""
+        return frozenset(self._full(key)[0] for key in self._concepts.keys_of(row))
+
+    def references(self) -> Iterator[tuple[int, Key]]:
+        """Yield the xrefs of live concepts: row, and canonical id of the xref."""
+        xrefs, sources = self._xrefs.to_pylist(), self._concepts.sources
+        for row in self._concepts.live:
+            for xref in xrefs[row]:
+                yield row, self._full(canonical(xref, sources[row]))
+
+    def _full(self, key: Key) -> Key:
+        if key[0] in self._medic_namespaces:
+            for namespace, pattern in (("MESH", _MESH), ("OMIM", _OMIM)):
+                if pattern.fullmatch(key[1]):
+                    return namespace, key[1]
+        return key
+
+
+def _medic_namespaces(keys: Iterable[Key]) -> frozenset[str]:
+    """Find the namespaces of ids without a prefix in which most ids look like MeSH ids."""
+    bare = [key for key in keys if key[0].startswith("(")]
+    count = Counter(namespace for namespace, _ in bare)
+    mesh = Counter(namespace for namespace, local in bare if _MESH.fullmatch(local))
+    return frozenset(namespace for namespace in mesh if 2 * mesh[namespace] > count[namespace])
+
+
+_ORDERING: Final = frozenset("after by due from to with without".split())
+"""Words that make the order of the others matter: "liver cancer metastatic to lung"."""
+
+_POSSESSIVE: Final = re.compile(r"['’]s\b", re.IGNORECASE)
+
+_ANY: Final = ""
+
+NameIndex = defaultdict[tuple[str, str], set[int]]
+"""(language or :data:`_ANY`, form of a name) → concept rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """A preferred or exact name.
+
+    Attributes:
+        concept: the row of its concept.
+        kind: ``"preferred"`` or ``"exact"``.
+        lang: its language, without region.
+        normal: its normal form, with its signs.
+        loose: the form it shares with its variants; ``None`` where that could change the meaning.
+    """
+
+    concept: int
+    kind: str
+    lang: str
+    normal: str
+    loose: str | None
+
+
+def match_by_name(
+    target: Vocabulary, meta: Vocabulary, allowed: Callable[[CrossPair], bool]
+) -> tuple[set[CrossPair], set[CrossPair], set[CrossPair]]:
+    """Find the pairs of live concepts with a name in common, in the same or an unknown language.
+
+    For a concept without a preferred name its first exact name is used.
+
+    Args:
+        target: the vocabulary to enrich.
+        meta: the metathesaurus.
+        allowed: whether a pair may be equivalent at all; other pairs are ignored.
+
+    Returns:
+        Three sets of pairs, the surest first: with the same preferred name; with preferred names that differ in
+        order of words, plurals, accents, spelling and stop words only; and, for concepts of the target in neither
+        set, pairs whose second concept has such a variant of the first one's preferred name as an exact name.
+    """
+    target_names = [name for own in _names_by_concept(target) for name in _preferred(own)]
+    wanted = {form for name in target_names for form in (name.normal, name.loose)}
+    by_normal, by_loose, by_exact = NameIndex(set), NameIndex(set), NameIndex(set)
+    for own in _names_by_concept(meta):
+        for name in _preferred(own):
+            _add(by_normal, name, name.normal, wanted)
+            _add(by_loose, name, name.loose, wanted)
+        for name in own:
+            _add(by_exact, name, name.loose, wanted)
+    same = _pairs(target_names, by_normal, lambda name: name.normal, allowed)
+    variants = _pairs(target_names, by_loose, lambda name: name.loose, allowed)
+    matched = {concept for concept, _ in same | variants}
+    unmatched = [name for name in target_names if name.concept not in matched]
+    return same, variants, _pairs(unmatched, by_exact, lambda name: name.loose, allowed)
+
+
+def _names_by_concept(vocabulary: Vocabulary) -> Iterator[list[_Name]]:
+    """Yield the preferred and exact names of each live concept."""
+    live = ~vocabulary.columns.concepts["obsolete"].to_numpy()
+    names = exact_names(vocabulary.columns.names)
+    names = names.filter(pa.array(live[names["concept"].to_numpy()]))
+    columns = [names[field].to_pylist() for field in ("concept", "kind", "lang", "text")]
+    rows = zip(*columns, normalise_all_with_signs(names["text"]).to_pylist(), strict=True)
+    for concept, own in groupby(rows, lambda row: row[0]):
+        yield [
+            _Name(concept, kind, lang.split("-")[0], normal, _loose(text, normal))
+            for _, kind, lang, text, normal in own
+        ]
+
+
+def _loose(text: str, normal: str) -> str | None:
+    words = normal.split()
+    if not _ORDERING.isdisjoint(words):
+        return None
+    form = loose_form(" ".join(sorted(words)))
+    if "s" in words and not _POSSESSIVE.search(text):
+        # Keep a letter S that is no possessive: "protein S".
+        form += " s"
+    return form if is_specific(form) else None
+
+
+def _preferred(own: list[_Name]) -> list[_Name]:
+    return [name for name in own if name.kind == "preferred"] or own[:1]
+
+
+def _add(index: NameIndex, name: _Name, form: str | None, wanted: set[str | None]) -> None:
+    if form is not None and form in wanted:
+        for lang in (name.lang, _ANY):
+            index[lang, form].add(name.concept)
+
+
+def _pairs(
+    names: list[_Name],
+    index: NameIndex,
+    form: Callable[[_Name], str | None],
+    allowed: Callable[[CrossPair], bool],
+) -> set[CrossPair]:
+    pairs = set()
+    for name in names:
+        key = form(name)
+        langs = [_ANY] if name.lang == UNKNOWN_LANGUAGE else [name.lang, UNKNOWN_LANGUAGE]
+        if key is not None:
+            pairs |= {(name.concept, other) for lang in langs for other in index.get((lang, key), ())}
+    return {pair for pair in pairs if allowed(pair)}
+
+
+@dataclass(frozen=True, slots=True)
+class Equivalences:
+    """Pairs of equivalent concepts, each under its surest evidence.
+
+    Attributes:
+        by_id: pairs with an id in common; alternate and old ids count.
+        by_xref_and_name: pairs with an xref, in which each concept has the other's preferred name.
+        by_xref: pairs with an xref.
+        by_name: pairs with a name in common; ``None`` where names alone do not count.
+        refused: number of pairs with an xref that are in none of the first three sets, without pairs of a gene and
+            something else.
+    """
+
+    by_id: frozenset[CrossPair]
+    by_xref_and_name: frozenset[CrossPair]
+    by_xref: frozenset[CrossPair]
+    by_name: frozenset[CrossPair] | None
+    refused: int
+
+    @property
+    def pairs(self) -> frozenset[CrossPair]:
+        """All pairs of equivalent concepts."""
+        return self.by_id | self.by_xref_and_name | self.by_xref | (self.by_name or frozenset())
+
+    def concepts(self) -> dict[str, int]:
+        """Count the concepts of the target that have an equivalent, by their surest evidence."""
+        evidence = {
+            "by id": self.by_id,
+            "by xref and name": self.by_xref_and_name,
+            "by xref": self.by_xref,
+            "by name": self.by_name,
+        }
+        counts, counted = {}, set[int]()
+        for label, pairs in evidence.items():
+            if pairs is None:
+                continue
+            rows = {row for row, _ in pairs} - counted
+            counts[label] = len(rows)
+            counted |= rows
+        return counts
+
+
+def find_equivalences(target: Vocabulary, meta: Vocabulary, *, by_name: bool = False) -> Equivalences:
+    """Find the equivalent concepts of the target and the metathesaurus; obsolete concepts are ignored.
+
+    An xref, in either direction, counts only if it is one-to-one: its concept of the metathesaurus has no other
+    equivalent in the target, and its concept of the target has no other in that namespace, counting surer evidence
+    and other xrefs. (MONDO often refers to one MeSH heading from several diseases.) It does not count if another
+    concept of the target has the preferred name of the would-be equivalent, nor between a gene and something else,
+    as names and ids of genes are also used for the diseases they cause. The same rules apply to names.
+
+    Args:
+        target: the vocabulary to enrich.
+        meta: the metathesaurus.
+        by_name: whether concepts with a name in common are equivalent, unless surer evidence contradicts; see
+            :func:`~nymlink.vocabulary.equivalence.match_by_name`.
+    """
+    target_ids, meta_ids = ConceptIds(target), ConceptIds(meta)
+    by_id = {(row, meta_ids.rows[key]) for key, row in target_ids.rows.items() if key in meta_ids.rows}
+    xrefs = {(target_ids.rows[key], row) for row, key in meta_ids.references() if key in target_ids.rows}
+    xrefs |= {(row, meta_ids.rows[key]) for row, key in target_ids.references() if key in meta_ids.rows}
+    xrefs = {pair for pair in xrefs - by_id if _same_gene_status(target_ids, meta_ids, pair)}
+    by_both = _one_to_one(mutually_named(target, meta, xrefs), by_id, meta_ids.namespaces)
+    by_xref = _one_to_one(xrefs - by_both, by_id | by_both, meta_ids.namespaces)
+    by_xref = {pair for pair in by_xref if not _has_rival(target, meta, pair)}
+    refused = len(xrefs) - len(by_both) - len(by_xref)
+    surer = by_id | by_both | by_xref
+    named = _match_names(target, meta, target_ids, meta_ids, surer) if by_name else None
+    return Equivalences(frozenset(by_id), frozenset(by_both), frozenset(by_xref), named, refused)
+
+
+def _match_names(
+    target: Vocabulary,
+    meta: Vocabulary,
+    target_ids: ConceptIds,
+    meta_ids: ConceptIds,
+    surer: Collection[CrossPair],
+) -> frozenset[CrossPair]:
+    """Find the pairs with a name in common that surer evidence does not contradict."""
+    matched: set[CrossPair] = set()
+    for pairs in match_by_name(target, meta, lambda pair: _same_gene_status(target_ids, meta_ids, pair)):
+        known = {*surer, *matched}
+        unique = _one_to_one(pairs - known, known, meta_ids.namespaces)
+        matched |= {pair for pair in unique if not _has_rival(target, meta, pair)}
+    return frozenset(matched)
+
+
+def _same_gene_status(target_ids: ConceptIds, meta_ids: ConceptIds, pair: CrossPair) -> bool:
+    """Whether both are genes, or neither is."""
+    return GENES.isdisjoint(target_ids.namespaces(pair[0])) == GENES.isdisjoint(meta_ids.namespaces(pair[1]))
+
+
+def _one_to_one(
+    pairs: Collection[CrossPair], surer: Collection[CrossPair], namespaces: Callable[[int], Iterable[str]]
+) -> set[CrossPair]:
+    """Select the pairs whose concepts are in no other pair (of the same namespace), nor in a surer one."""
+    counts = Counter(meta_row for _, meta_row in {*pairs, *surer})
+    unique = {(row, meta_row) for row, meta_row in pairs if counts[meta_row] == 1}
+    # A concept of the metathesaurus in several pairs is in none of them, and does not count against others.
+    by_namespace = Counter((row, name) for row, meta_row in {*unique, *surer} for name in namespaces(meta_row))
+    return {
+        (row, meta_row)
+        for row, meta_row in unique
+        if all(by_namespace[row, name] == 1 for name in namespaces(meta_row))
+    }
+
+
+def _has_rival(target: Vocabulary, meta: Vocabulary, pair: CrossPair) -> bool:
+    """Whether a live concept of the target other than that of the pair has a preferred name of its partner."""
+    row, meta_row = pair
+    for name in meta.names(meta.concept_id(meta_row), kinds=("preferred",)):
+        owners = {match.concept_id for match in target.find(name.text)}
+        if target.concept_id(row) not in owners and any(not target[owner].obsolete for owner in owners):
+            return True
+    return False

@@ -1,1 +1,0 @@
-"""Readers of whole columns, for releases of millions of rows."""

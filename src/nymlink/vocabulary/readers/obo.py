@@ -1,0 +1,396 @@
+"""OBO 1.2 and 1.4.
+
+Source: OBO Flat File Format 1.4, https://owlcollab.github.io/oboformat/doc/obo-syntax.html.
+
+The reader repairs or skips what it can; the maintainer of a file needs to know every violation. Source:
+https://github.com/fastobo/fastobo-py, after https://owlcollab.github.io/oboformat/doc/obo-syntax.html.
+
+A line that cannot be read is left out and reported; the rest of its stanza stays. Only ``[Term]`` stanzas are
+read. Source: https://owlcollab.github.io/oboformat/doc/obo-syntax.html.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from nymlink.core.errors import InputError, MissingExtraError
+from nymlink.core.files import read_lines
+from nymlink.core.language_codes import normalise_language
+from nymlink.core.problems import Problem, Problems
+from nymlink.core.registry import Format
+from nymlink.vocabulary.model import ReadOptions
+from nymlink.vocabulary.readers import VocabularyFormat
+from nymlink.vocabulary.readers.oboinowl import (
+    IN_OWL,
+    SKOS,
+    XREF_PROPERTIES,
+    Synonym,
+    SynonymTypes,
+    Term,
+    build_tables,
+    curie,
+)
+from nymlink.vocabulary.tables import Tables
+
+_ESCAPE: Final = re.compile(r"\\(.)")
+_SPECIAL: Final = {"n": "\n", "t": "\t", "W": " "}
+# Possessive quantifiers (``*+``), since backtracking over a line of white space would take for ever.
+_INSIDE_QUOTES: Final = r'[^"\\]*+(?:\\.[^"\\]*+)*+'
+_QUOTED: Final = re.compile(rf'"({_INSIDE_QUOTES})"')
+_QUALIFIER: Final = rf'[^\s{{}}",=]++\s*+=\s*+"{_INSIDE_QUOTES}"\s*+'
+_QUALIFIERS: Final = re.compile(rf"(?:^|\s)\{{\s*+(?:{_QUALIFIER}(?:,\s*+{_QUALIFIER})*+)?\}}\s*+(?:!.*)?$")
+# White space is required around the mark: unescaped ones occur in names ("Yippee!", "Wnt!").
+_COMMENT: Final = re.compile(r"(?:^|\s)!(?:\s|$)")
+_AFTER_SYNONYM: Final = re.compile(
+    r"(?:@(?P<lang>[A-Za-z0-9-]++))?"
+    r"(?:\s++(?P<scope>EXACT|RELATED|NARROW|BROAD)(?![^\s\[{!]))?"
+    r'(?:\s++(?P<type>[^\s"\[\]{}!]++(?:\s++[^\s"\[\]{}!]++)*+))?'
+    r"\s*+(?:[\[{!].*)?",
+    re.IGNORECASE,
+)
+
+
+def unescape(text: str) -> str:
+    r"""Undo escapes: ``\n``, ``\t`` and ``\W`` are white space, any other character is itself."""
+    return _ESCAPE.sub(lambda match: _SPECIAL.get(match[1], match[1]), text) if "\\" in text else text
+
+
+def unquoted(value: str) -> str:
+    """Strip trailing qualifiers ``{source="…"}`` and comment ``! …`` from a value, and unescape it."""
+    if "{" in value:
+        value = _QUALIFIERS.sub("", value)
+    if "!" in value:
+        value = _COMMENT.split(value, maxsplit=1)[0]
+    return unescape(value).strip()
+
+
+def quoted(value: str) -> tuple[str, str] | None:
+    """Split a value into the quoted text that it begins with, unescaped, and the rest.
+
+    Returns:
+        ``None`` when the value does not begin with a text in quotation marks.
+    """
+    match = _QUOTED.match(value)
+    return (unescape(match[1]), value[match.end() :]) if match else None
+
+
+def reference(value: str) -> str:
+    """Get the id that a value begins with, unescaped, without qualifiers, quoted description and comment."""
+    if '"' in value:
+        value = value.partition(' "')[0]
+    return unquoted(value)
+
+
+def parse_synonym(value: str, *, scope: str | None = None) -> Synonym | None:
+    """Read the value of a synonym line: ``"text" SCOPE TYPE [xrefs] {qualifiers} ! comment``.
+
+    Args:
+        value: the line after the tag. All but the text may be missing; the default scope is RELATED.
+        scope: the scope where the tag gives it (``exact_synonym``).
+
+    Returns:
+        ``None`` when it is not of that form.
+    """
+    parsed = quoted(value)
+    after = _AFTER_SYNONYM.fullmatch(parsed[1]) if parsed else None
+    if parsed is None or after is None:
+        return None
+    return Synonym(
+        text=parsed[0],
+        scope=scope or (after["scope"] or "RELATED").upper(),
+        type=unescape(after["type"]) if after["type"] else None,
+        lang=normalise_language(after["lang"]) if after["lang"] else None,
+    )
+
+
+_LISTED: Final = 20
+_MOST_A_STANZA: Final = 100
+"""Most violations found in one stanza; a stanza with more is hardly OBO."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """Violation of the format: its 1-based line and column (``None`` where it concerns the whole line)."""
+
+    path: str
+    line: int
+    column: int | None
+    message: str
+
+    def __str__(self) -> str:
+        column = "" if self.column is None else f":{self.column}"
+        return f"{self.path}:{self.line}{column}: {self.message}"
+
+
+def refuse_violations(path: Path) -> None:
+    """Refuse a file that violates OBO 1.4.
+
+    Raises:
+        InputError: it does; the message lists the first violations, a line each. See also :func:`check`.
+        MissingExtraError: fastobo is not installed.
+    """
+    violations = check(path)
+    if violations:
+        first = "\n".join(map(str, violations[:_LISTED])) + ("\n…" if len(violations) > _LISTED else "")
+        places = "place" if len(violations) == 1 else "places"
+        raise InputError(f"not OBO to the letter in {len(violations):,} {places}:\n{first}", path=path)
+
+
+def check(path: Path) -> list[Violation]:
+    """List all violations of the OBO 1.4 syntax in a plain or gzip file, in the order of its lines.
+
+    Raises:
+        MissingExtraError: fastobo is not installed.
+        InputError: see :func:`nymlink.core.files.open_bytes`.
+    """
+    try:
+        fastobo = importlib.import_module("fastobo")
+    except ImportError as error:
+        raise MissingExtraError("strict", purpose="checking OBO strictly") from error
+    violations: list[Violation] = []
+
+    def unreadable(problem: Problem) -> None:
+        violations.append(Violation(problem.path, problem.line or 1, None, problem.message))
+
+    lines = read_lines(path, Problems(on_problem=unreadable))
+    for start, stanza in _stanzas(lines):
+        violations.extend(_violations(fastobo, path, start, stanza))
+    return sorted(violations, key=lambda violation: violation.line)
+
+
+def _stanzas(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, list[str]]]:
+    """Yield the header and each stanza, with the number of its first line."""
+    start, stanza = 1, list[str]()
+    for number, line in lines:
+        if line.startswith("["):
+            yield start, stanza
+            start, stanza = number, []
+        # Blank lines stand for those that could not be read, to keep the line numbers.
+        stanza.extend("" for _ in range(start + len(stanza), number))
+        stanza.append(line)
+    yield start, stanza
+
+
+def _violations(fastobo: Any, path: Path, start: int, stanza: list[str]) -> Iterator[Violation]:
+    # The parser fails on lines that are only comments.
+    lines = ["" if line.lstrip().startswith("!") else line for line in stanza]
+    # The parser stops at the first violation; with that line blanked it reports the next.
+    for _ in range(_MOST_A_STANZA):
+        if not any(line.strip() for line in lines):
+            return
+        try:
+            fastobo.loads("\n".join(lines) + "\n", threads=1)
+        except SyntaxError as error:
+            place = min(max((error.lineno or 1) - 1, 0), len(lines) - 1)
+            message = f"{error.msg}, in {lines[place][:80]!r}"
+            yield Violation(str(path), start + place, error.offset, message)
+            # Without a required line the rest cannot be parsed; a line that is blank already cannot be blanked.
+            if lines[place].startswith(("[", "id:")) or not lines[place].strip():
+                return
+            lines[place] = ""
+        except ValueError as error:
+            yield Violation(str(path), start, None, str(error))
+            return
+        except BaseException as error:
+            # A panic of the parser, written in Rust, is a BaseException but no Exception.
+            if type(error).__name__ != "PanicException":
+                raise
+            yield Violation(str(path), start, None, "a stanza that crashes the parser fastobo")
+            return
+        else:
+            return
+
+
+_SIGN: Final = re.compile(r"^(?:format-version:|\[Term\])", re.MULTILINE)
+_STANZA: Final = re.compile(r"\[\s*(?P<type>\w+)\s*\](?:\s*!.*)?")
+_BROKEN_STANZA: Final = re.compile(r"\[\s*(?P<type>Term|Typedef|Instance)\b", re.IGNORECASE)
+_TAG: Final = re.compile(r"[A-Za-z][\w-]*")
+_NO_TAG: Final = "neither a tag with its value nor a stanza's beginning"
+_SCOPE_OF_OLD_TAG: Final = {f"{scope.lower()}_synonym": scope for scope in ("EXACT", "RELATED", "NARROW", "BROAD")}
+_SYNONYM_TAGS: Final = frozenset({"synonym", *_SCOPE_OF_OLD_TAG})
+_LICENCE: Final = re.compile(r"\S*[:/]licen[sc]e", re.IGNORECASE)
+
+
+def _id(value: str) -> str:
+    return curie(reference(value))
+
+
+_VALUES: Final[Mapping[str, tuple[str, Callable[[str], str]]]] = {
+    "name": ("labels", unquoted),
+    "namespace": ("namespaces", unquoted),
+    "is_a": ("parents", _id),
+    "alt_id": ("alternate_ids", _id),
+    "replaced_by": ("replaced_by", _id),
+    "xref": ("xrefs", reference),
+    "xref_analog": ("xrefs", reference),
+    "xref_unk": ("xrefs", reference),
+    "equivalent_to": ("xrefs", _id),
+}
+"""Tags of simple values: field of a term, and function that parses the value."""
+
+
+class _Parser:
+    """Parser of the lines of one file, with the header's tags and the terms so far."""
+
+    def __init__(self, path: Path, problems: Problems) -> None:
+        self.terms: dict[str, Term] = {}
+        self.header: dict[str, str] = {}
+        self.synonym_types: dict[str, str] = {}
+        self._prefixes = {"skos": SKOS, "oboInOwl": IN_OWL}
+        self._path = path
+        self._problems = problems
+        self._stanza = "header"
+        self._start = 0
+        self._term = Term("")
+
+    def line(self, number: int, line: str) -> None:
+        line = line.strip()
+        if not line or line.startswith("!"):
+            return
+        if line.startswith("[") and self._opens(number, line):
+            return
+        if self._stanza not in ("header", "Term"):
+            return
+        tag, colon, value = line.partition(":")
+        if not colon:
+            self._problems.reject(self._path, number, _NO_TAG)
+        elif self._stanza == "header":
+            self._header_tag(tag.rstrip(), value.strip())
+        elif fault := self._term_tag(number, tag.rstrip(), value.strip()):
+            self._problems.reject(self._path, number, fault)
+
+    def close(self) -> None:
+        """End the open stanza."""
+        if self._stanza == "Term" and not self._term.id:
+            self._problems.reject(self._path, self._start, "a [Term] without an id")
+
+    def _opens(self, number: int, line: str) -> bool:
+        match = _STANZA.fullmatch(line)
+        if match is None:
+            match = _BROKEN_STANZA.match(line)
+            if match is None:
+                return False
+            self._problems.repair(self._path, number, f"{line[:40]!r} taken as [{match['type']}]")
+        self.close()
+        self._stanza = match["type"].capitalize()
+        self._start = number
+        self._term = Term("")
+        return True
+
+    def _header_tag(self, tag: str, value: str) -> None:
+        if tag == "synonymtypedef":
+            name, _, description = value.partition(" ")
+            text = quoted(description.strip())
+            self.synonym_types[unquoted(name)] = text[0] if text else description
+        elif tag == "property_value":
+            name, _, rest = value.partition(" ")
+            text = quoted(rest.strip())
+            key = "licence" if _LICENCE.fullmatch(name) else name
+            self.header.setdefault(key, text[0] if text else unquoted(rest).partition(" ")[0])
+        elif tag == "idspace":
+            prefix, _, rest = unquoted(value).partition(" ")
+            self._prefixes[prefix] = rest.strip().partition(" ")[0]
+        else:
+            self.header.setdefault(tag, unquoted(value))
+
+    def _identify(self, number: int, id_: str) -> None:
+        collected = self._term
+        if collected.id:
+            if collected.id != id_:
+                message = f"a second id in the stanza of {collected.id[:40]}: taken as a new [Term]"
+                self._problems.repair(self._path, number, message)
+            collected = Term("")
+        known = self.terms.get(id_)
+        if known is None:
+            collected.id = id_
+            self.terms[id_] = self._term = collected
+            return
+        self._problems.repair(self._path, number, f"a second [Term] of {id_[:40]}: merged with the first")
+        # Tags may stand before the id; their values go to the earlier term.
+        for field in ("labels", "synonyms", "namespaces", "alternate_ids", "xrefs", "parents", "replaced_by"):
+            getattr(known, field).extend(getattr(collected, field))
+        known.definition = known.definition or collected.definition
+        known.obsolete = known.obsolete or collected.obsolete
+        self._term = known
+
+    def _term_tag(self, number: int, tag: str, value: str) -> str | None:
+        """Add the value of a line to the open term; returns the reason if the line is rejected."""
+        term = self._term
+        if tag in _VALUES:
+            field, read = _VALUES[tag]
+            text = read(value)
+            if not text:
+                return f"the tag {tag!r} has no value"
+            getattr(term, field).append(text)
+        elif tag in _SYNONYM_TAGS:
+            synonym = parse_synonym(value, scope=_SCOPE_OF_OLD_TAG.get(tag))
+            if synonym is None:
+                return 'a synonym that is not of the form "text" SCOPE TYPE [xrefs]'
+            term.synonyms.append(synonym)
+        elif tag == "id":
+            id_ = curie(unquoted(value))
+            if not id_:
+                return "the id is empty"
+            self._identify(number, id_)
+        elif tag == "def":
+            definition = quoted(value)
+            if definition is None:
+                return "a definition that is not in quotation marks"
+            term.definition = term.definition or definition[0]
+        elif tag == "property_value":
+            self._property_value(value)
+        elif tag == "is_obsolete":
+            term.obsolete = term.obsolete or unquoted(value).lower() == "true"
+        elif not _TAG.fullmatch(tag):
+            return _NO_TAG
+        return None
+
+    def _property_value(self, value: str) -> None:
+        """Add a value that is a cross-reference: an id or IRI, or a text in quotation marks, kept as it is."""
+        name, _, rest = value.partition(" ")
+        prefix, colon, local = unescape(name).partition(":")
+        if f"{self._prefixes.get(prefix, prefix + colon)}{local}" in XREF_PROPERTIES:
+            text = quoted(rest.strip())
+            target = text[0].strip() if text else curie(unquoted(rest).partition(" ")[0])
+            if target:
+                self._term.xrefs.append(target)
+
+
+def _recognises(path: Path, head: str) -> bool:  # noqa: ARG001
+    return _SIGN.search(head) is not None
+
+
+def _read(path: Path, *, options: ReadOptions, problems: Problems) -> Tables:
+    if options.strict:
+        refuse_violations(path)
+    parser = _Parser(path, problems)
+    for number, line in read_lines(path, problems):
+        parser.line(number, line)
+    parser.close()
+    if not parser.terms:
+        raise InputError("no [Term] that could be used: is this an OBO file?", path=path)
+    default_namespace = parser.header.get("default-namespace")
+    for term in parser.terms.values():
+        if not term.namespaces and default_namespace:
+            term.namespaces.append(default_namespace)
+    return build_tables(
+        parser.terms,
+        SynonymTypes(parser.synonym_types),
+        options,
+        version=parser.header.get("data-version") or parser.header.get("owl:versionInfo"),
+        licence=parser.header.get("licence"),
+    )
+
+
+FORMAT: Final[VocabularyFormat] = Format(
+    name="obo",
+    description="OBO flat file: an ontology as [Term] stanzas",
+    recognises=_recognises,
+    read=_read,
+    options=frozenset({"strict"}),
+)

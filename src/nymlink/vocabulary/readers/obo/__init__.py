@@ -1,1 +1,0 @@
-"""Ontologies of the OBO Foundry: OBO files and OBO Graphs."""

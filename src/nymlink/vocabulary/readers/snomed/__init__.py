@@ -1,1 +1,0 @@
-"""SNOMED CT, Release Format 2."""

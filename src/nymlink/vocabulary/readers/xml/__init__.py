@@ -1,1 +1,0 @@
-"""Vocabularies in XML with a record for each concept."""
