@@ -22,16 +22,16 @@ from nymlink.linking.model import Context
 from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
-from tests.annotation.toy import ANNOTATOR, INDEX, pairs
+from tests.annotation.toy import built_index, pairs, the_annotator
 from tests.encode import tiny
 
 
 def annotator(**settings: Any) -> Annotator:
-    return Annotator(INDEX, AnnotatorSettings(**settings))
+    return Annotator(built_index(), AnnotatorSettings(**settings))
 
 
 def test_a_text_gives_links() -> None:
-    [link, other] = ANNOTATOR.annotate("No seizures, but renal cysts.")
+    [link, other] = the_annotator().annotate("No seizures, but renal cysts.")
     assert (link.mention, link.best.concept_id, link.confidence) == (Mention("seizures", 3, 11), "P:5", 0.8)  # type: ignore[union-attr]
     assert link.context == Context(negated="No")
     assert other.context == Context()
@@ -43,16 +43,16 @@ def test_a_text_gives_links() -> None:
 
 def test_documents_come_with_their_links() -> None:
     documents = [Document(str(number), f"{number} seizures") for number in range(200)]
-    annotated = list(ANNOTATOR.annotate_documents(iter(documents)))
+    annotated = list(the_annotator().annotate_documents(iter(documents)))
     assert [document for document, _ in annotated] == documents
     assert all(links[0].document_id == document.id for document, links in annotated)
-    assert ANNOTATOR.annotate("") == []
-    assert list(ANNOTATOR.annotate_documents([])) == []
+    assert the_annotator().annotate("") == []
+    assert list(the_annotator().annotate_documents([])) == []
 
 
 def test_what_is_no_text_is_refused() -> None:
     with pytest.raises(InputError, match="a list is no text"):
-        ANNOTATOR.annotate(["seizures"])  # type: ignore[arg-type]
+        the_annotator().annotate(["seizures"])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -92,14 +92,14 @@ def test_long_texts_are_read_in_segments() -> None:
     segments = list(segments_of(text))
     assert "".join(segment for _, segment in segments) == text
     assert all(text[offset:].startswith(segment[:20]) for offset, segment in segments)
-    links = ANNOTATOR.annotate(text)
+    links = the_annotator().annotate(text)
     assert len(links) == text.count("\n")
     assert all(text[link.mention.start : link.mention.end] == link.mention.text for link in links)
 
 
 def test_a_matcher_is_kept_in_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NYMLINK_CACHE", str(tmp_path / "cache"))
-    INDEX.save(tmp_path / "index")
+    built_index().save(tmp_path / "index")
     built = Annotator.load(tmp_path / "index").annotate("renal cysts")
     [kept] = (tmp_path / "cache" / "matchers").iterdir()
     assert Annotator.load(tmp_path / "index").annotate("renal cysts") == built
@@ -132,7 +132,7 @@ class Capitals:
 
 
 def test_any_detector_will_do() -> None:
-    finder = DetectedFinder(Linker(INDEX), Capitals(), 0.0)
+    finder = DetectedFinder(Linker(built_index()), Capitals(), 0.0)
     found = finder.find([Document("1", "CYST"), Document("2", "none")])
     assert [[link.mention.text for link in links] for links in found] == [["CYST"], []]
 
@@ -150,7 +150,9 @@ def test_a_pipeline_of_spacy_detects(tmp_path: Path) -> None:
     pipeline.to_disk(tmp_path / "pipeline")
     detector = SpacyDetector.load(str(tmp_path / "pipeline"))
     assert detector.detect(["a renal cyst", "none"]) == [(Mention("renal cyst", 2, 12, "FINDING"),), ()]
-    found = Annotator(INDEX, AnnotatorSettings(detector=f"spacy:{tmp_path / 'pipeline'}")).annotate("a renal cyst")
+    found = Annotator(built_index(), AnnotatorSettings(detector=f"spacy:{tmp_path / 'pipeline'}")).annotate(
+        "a renal cyst"
+    )
     assert pairs(found) == [("renal cyst", "P:16")]
     with pytest.raises(InputError, match="no pipeline 'nothing' of spaCy"):
         SpacyDetector.load("nothing")

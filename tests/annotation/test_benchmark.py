@@ -9,7 +9,7 @@ import pytest
 
 from nymlink.corpus.model import Corpus, Document, Mention
 from nymlink.evaluation.annotation import evaluate_annotation
-from tests.annotation.toy import ANNOTATOR, VOCABULARY
+from tests.annotation.toy import VOCABULARY, the_annotator
 
 
 def test_a_plain_matcher_is_compared(script: Callable[[str], ModuleType]) -> None:
@@ -24,7 +24,7 @@ def test_a_plain_matcher_is_compared(script: Callable[[str], ModuleType]) -> Non
     ]
     rows = [
         {"": name, **benchmark._figures(evaluate_annotation(annotator, gold).to_dict(), name)}
-        for name, annotator in (("plain", plain), ("ours", ANNOTATOR))
+        for name, annotator in (("plain", plain), ("ours", the_annotator()))
     ]
     table = benchmark.text({"found": rows, "ways": rows, "making": rows, "speed": rows})
     assert "| plain | 0.0 | 0.0 | 0.0 |" in table
@@ -36,7 +36,7 @@ def test_curves_are_drawn() -> None:
     from nymlink.plot.annotation_curves import draw_annotation_curves
 
     gold = Corpus("toy", (Document("1", "Seizures", (Mention("Seizures", 0, 8, "", ("P:5",)),)),))
-    curve = evaluate_annotation(ANNOTATOR, gold).to_dict()["curve"]
+    curve = evaluate_annotation(the_annotator(), gold).to_dict()["curve"]
     left, right = draw_annotation_curves({"toy": curve}).axes
     assert left.lines[0].get_xydata().tolist()[0] == [100, 100]
     assert (left.get_title(), right.get_title()) == ("Mentions", "Concepts of documents")

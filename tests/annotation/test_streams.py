@@ -19,7 +19,7 @@ from nymlink.corpus.model import Document, Mention
 from nymlink.corpus.readers.common import DistinctIds
 from nymlink.linking.model import Link
 from nymlink.linking.writers.writer import LinksInfo
-from tests.annotation.toy import ANNOTATOR, INDEX
+from tests.annotation.toy import built_index, the_annotator
 
 PUBTATOR = "7|t|A cyst.\n7|a|Of the kidney.\n7\t2\t6\tcyst\tDisease\tX:1\n\n"
 
@@ -125,7 +125,7 @@ def test_broken_texts_stay_readable(tmp_path: Path) -> None:
 
 
 def test_several_processes_find_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    INDEX.save(tmp_path / "index")
+    built_index().save(tmp_path / "index")
     annotator = Annotator.load(tmp_path / "index")
     documents = [Document(str(number), f"{number} renal cysts") for number in range(300)]
     alone = list(annotate_stream(annotator, documents, processes=1))
@@ -133,7 +133,7 @@ def test_several_processes_find_the_same(tmp_path: Path, monkeypatch: pytest.Mon
     together = list(annotate_stream(annotator, iter(documents), processes=2))
     assert together == alone
     # An index in memory cannot be opened elsewhere.
-    assert [links for _, links in annotate_stream(ANNOTATOR, documents, processes=2)] == [
+    assert [links for _, links in annotate_stream(the_annotator(), documents, processes=2)] == [
         links for _, links in alone
     ]
 
@@ -142,7 +142,7 @@ def test_few_documents_need_no_other_process() -> None:
     def documents() -> list[Document]:
         return [Document("1", "a renal cyst", (Mention("cyst"),))]
 
-    [(document, [link])] = annotate_stream(ANNOTATOR, documents(), processes=2)
+    [(document, [link])] = annotate_stream(the_annotator(), documents(), processes=2)
     assert (document.id, link.mention.text) == ("1", "renal cyst")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 from nymlink.annotation.annotator import Annotator
@@ -58,8 +59,16 @@ def vocabulary() -> Vocabulary:
 
 VOCABULARY: Final = vocabulary()
 MATCHER: Final = Matcher.build(VOCABULARY)
-INDEX: Final = Index.build(VOCABULARY, encoder=None)
-ANNOTATOR: Final = Annotator(INDEX)
+
+
+@cache
+def built_index() -> Index:
+    return Index.build(VOCABULARY, encoder=None)
+
+
+@cache
+def the_annotator() -> Annotator:
+    return Annotator(built_index())
 
 
 def found(text: str, **settings: object) -> list[tuple[str, str]]:

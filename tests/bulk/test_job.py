@@ -30,7 +30,7 @@ from nymlink.core.problems import Problems
 from nymlink.core.store.manifest import find_damage
 from nymlink.encode.encoder import Encoder
 from nymlink.linking.linker import Linker
-from tests.annotation.toy import INDEX
+from tests.annotation.toy import built_index
 from tests.bulk import files
 from tests.bulk.toy import Reversing
 
@@ -43,7 +43,7 @@ TEXTS = [(str(number), f"text {number}") for number in range(30)]
 def index(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A folder with an index of phenotypes."""
     folder = tmp_path_factory.mktemp("bulk") / "index"
-    INDEX.save(folder)
+    built_index().save(folder)
     return str(folder)
 
 

@@ -21,14 +21,14 @@ from nymlink.corpus import read_corpus
 from nymlink.corpus.model import Document
 from nymlink.linking.links import Links
 from nymlink.linking.writers import LINK_FORMATS
-from tests.annotation.toy import INDEX
+from tests.annotation.toy import built_index
 from tests.cli.conftest import Run
 
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("annotate") / "index"
-    INDEX.save(folder)
+    built_index().save(folder)
     return folder
 
 
@@ -169,7 +169,7 @@ def test_mappings_do_not_state_the_confidences_of_the_dictionary(run: Run, index
 
 def test_links_of_texts_write_themselves(tmp_path: Path) -> None:
     documents = [Document(id_, text) for id_, text in TEXTS.items()]
-    annotator = Annotator(INDEX)
+    annotator = Annotator(built_index())
     links = Links(link for _, each in annotator.annotate_documents(documents) for link in each)
     links.write(tmp_path / "out.bioc.json", documents=documents)
     assert found(read_corpus(tmp_path / "out.bioc.json").documents) == FOUND

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from tests.annotation.toy import INDEX
+from tests.annotation.toy import built_index
 from tests.cli.conftest import Run
 from tests.contract.test_binary_corpora import SAMPLES as BINARY
 from tests.contract.test_corpus_readers import SAMPLES, make, write
@@ -22,7 +22,7 @@ CODES: Final = ("utf-8", "utf-16", "utf-16-le", "cp1252")
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("malformed") / "index"
-    INDEX.save(folder)
+    built_index().save(folder)
     return folder
 
 

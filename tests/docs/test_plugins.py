@@ -13,7 +13,7 @@ from nymlink.core.problems import Problems
 from nymlink.linking.writers.writer import LinksInfo
 from nymlink.vocabulary.model import ReadOptions
 from tests.docs.blocks import blocks
-from tests.linking.toy import LINKER
+from tests.linking.toy import built_linker
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def test_the_reader_reads(shown: dict[str, Any], tmp_path: Path) -> None:
 def test_the_writer_writes(shown: dict[str, Any]) -> None:
     out = io.StringIO()
     writer = shown["WRITER"].open(out, LinksInfo())
-    for link in LINKER.link(["heart attack", ""]):
+    for link in built_linker().link(["heart attack", ""]):
         writer.write(link)
     assert out.getvalue().splitlines()[0] == "heart attack\tD:3"
     assert out.getvalue().splitlines()[-1] == "\t"

@@ -13,7 +13,7 @@ from nymlink.corpus.read import read_corpus
 from nymlink.evaluation.annotation import annotation_report, evaluate_annotation
 from nymlink.index.index import Index
 from nymlink.vocabulary.read import read_vocabulary
-from tests.annotation.toy import ANNOTATOR
+from tests.annotation.toy import the_annotator
 
 TEXT = "Renal cysts, seizures and broad thumbs."
 
@@ -24,7 +24,7 @@ def corpus(*mentions: Mention) -> Corpus:
 
 def test_figures_are_those_counted_by_hand() -> None:
     evaluation = evaluate_annotation(
-        ANNOTATOR,
+        the_annotator(),
         corpus(
             Mention("cysts", 6, 11, "a", ("P:16",)),  # found, with other offsets
             Mention("seizures", 13, 21, "a", ("P:05",)),  # found, by the old id
@@ -50,7 +50,7 @@ def test_figures_are_those_counted_by_hand() -> None:
 
 def test_types_of_gold_mentions_count() -> None:
     gold = corpus(Mention("cysts", 6, 11, "a", ("P:16",)), Mention("seizures", 13, 21, "b", ("P:5",)))
-    assert evaluate_annotation(ANNOTATOR, gold, types={"b"}).mentions.gold == 1
+    assert evaluate_annotation(the_annotator(), gold, types={"b"}).mentions.gold == 1
 
 
 @pytest.mark.slow

@@ -23,7 +23,7 @@ from nymlink.evaluation.breakdown import (
 )
 from nymlink.evaluation.evaluation import Evaluation, evaluate
 from nymlink.index.index import Index
-from tests.evaluation.test_protocol import CORPUS, INDEX, MEANS, NAMES, naive_ranks
+from tests.evaluation.test_protocol import CORPUS, MEANS, NAMES, built_index, naive_ranks
 from tests.index.small import vocabulary
 
 ABSENT = "gold not in the dictionary"
@@ -58,8 +58,8 @@ def naive_labels(mention: Mention) -> dict[str, str]:
     concepts = [
         {
             name.concept_id
-            for concept in INDEX.vocabulary
-            for name in INDEX.vocabulary.names(concept.id)
+            for concept in built_index().vocabulary
+            for name in built_index().vocabulary.names(concept.id)
             if name.text == part and not concept.obsolete
         }
         for part in parts
@@ -72,7 +72,7 @@ def naive_labels(mention: Mention) -> dict[str, str]:
     gold = set().union(*(MEANS[one] for one in mention.concept_ids))
     if not gold:
         return labels | {LIKENESS: ABSENT, TRAINING: ABSENT}
-    names = [name.text for concept in gold for name in INDEX.vocabulary.names(concept)]
+    names = [name.text for concept in gold for name in built_index().vocabulary.names(concept)]
     best = [2.0 if part in names else max(naive_dice(part, name) for name in names) for part in parts]
     labels[LIKENESS] = next(
         label
@@ -100,7 +100,7 @@ def test_every_row_is_that_of_plain_loops() -> None:
         Mention(NAMES[2 * number][1:], concept_ids=(f"M:{number}",), prepared=True) for number in range(40)
     )
     drawn = Corpus("drawn", (*CORPUS.documents, Document("misspelt", mentions=tuple(misspelt))))
-    found = evaluate(INDEX, drawn, training=[TRAINED])
+    found = evaluate(built_index(), drawn, training=[TRAINED])
     mentions = [mention for _, mention in drawn.mentions()]
     labels = [naive_labels(mention) for mention in mentions]
     ranks = [naive_ranks(mention)[0] for mention in mentions]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -13,22 +14,26 @@ from nymlink.evaluation.evaluation import Evaluation, evaluate, report
 from nymlink.index.index import Index
 from tests.index.small import vocabulary
 
-INDEX = Index.build(
-    vocabulary(
-        {
-            "M:1": ["cancer"],
-            "M:2": ["breast cancer"],
-            "M:3": ["male breast cancer"],
-            "M:4": ["influenza", "flu"],
-            "M:5": ["stomach flu", ("flu", "related")],
-            **{f"M:1{number}": [f"palsy type {number}"] for number in range(8)},
-            "M:20": ["ßßß"],
-            "M:21": ["palsy"],
-        },
-        parents={"M:2": ["M:1"], "M:3": ["M:2"]},
-    ),
-    encoder=None,
-)
+
+@cache
+def built_index() -> Index:
+    return Index.build(
+        vocabulary(
+            {
+                "M:1": ["cancer"],
+                "M:2": ["breast cancer"],
+                "M:3": ["male breast cancer"],
+                "M:4": ["influenza", "flu"],
+                "M:5": ["stomach flu", ("flu", "related")],
+                **{f"M:1{number}": [f"palsy type {number}"] for number in range(8)},
+                "M:20": ["ßßß"],
+                "M:21": ["palsy"],
+            },
+            parents={"M:2": ["M:1"], "M:3": ["M:2"]},
+        ),
+        encoder=None,
+    )
+
 
 CASES = {
     "gold concept is not in the vocabulary": Mention("cancer", concept_ids=("Z:1",)),
@@ -47,7 +52,7 @@ CASES = {
 
 
 def scored(*mentions: Mention) -> Evaluation:
-    return evaluate(INDEX, Corpus("cases", (Document("7", mentions=mentions),)))
+    return evaluate(built_index(), Corpus("cases", (Document("7", mentions=mentions),)))
 
 
 EVERYTHING = scored(*CASES.values(), Mention("breast cancer", concept_ids=("M:2",)))
@@ -107,12 +112,12 @@ def test_a_mistake_shows_the_sentence_it_stands_in(surface: str, sentence: str) 
     start = TEXT.index(surface)
     mention = Mention(surface, start=start, end=start + len(surface), concept_ids=("Z:1",))
     corpus = Corpus("texts", (Document("6", "Something else"), Document("7", TEXT, (mention,))))
-    assert [mistake.context for mistake in evaluate(INDEX, corpus).mistakes] == [sentence]
+    assert [mistake.context for mistake in evaluate(built_index(), corpus).mistakes] == [sentence]
 
 
 def test_a_mention_without_a_place_is_shown_with_all_that_was_written_around_it() -> None:
     [mistake] = evaluate(
-        INDEX, Corpus("rows", (Document("7", "One.\nTwo.", (Mention("x", concept_ids=("Z:1",)),)),))
+        built_index(), Corpus("rows", (Document("7", "One.\nTwo.", (Mention("x", concept_ids=("Z:1",)),)),))
     ).mistakes
     assert mistake.context == "One. Two."
     assert all(mistake.context == "" for mistake in EVERYTHING.mistakes)
@@ -146,7 +151,7 @@ def test_the_report_shows_the_figures() -> None:
     assert page.endswith("\n")
     lines = {line.strip() for line in page.splitlines()}
     assert "scored      11 (1 composite)" in lines
-    assert any(line.startswith(f"dictionary  small: {len(INDEX.vocabulary)} concepts") for line in lines)
+    assert any(line.startswith(f"dictionary  small: {len(built_index().vocabulary)} concepts") for line in lines)
     for why in CASES:
         assert f"1  {why}" in lines
     share = f"{100 * EVERYTHING.figures['acc@1']:.1f}"
@@ -164,7 +169,7 @@ def test_the_report_shows_the_figures() -> None:
 
 def test_the_report_says_what_was_left_out() -> None:
     corpus = Corpus("cases", (Document("7", mentions=(*CASES.values(), Mention("palsy"))),))
-    page = report(evaluate(INDEX, corpus, keep_unknown=False))
+    page = report(evaluate(built_index(), corpus, keep_unknown=False))
     assert "1 without gold id left out; 1 with gold id not in the dictionary left out" in page
 
 

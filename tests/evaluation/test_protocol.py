@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 from itertools import permutations
 
 import pytest
@@ -36,7 +37,11 @@ def _index() -> Index:
     )
 
 
-INDEX = _index()
+@cache
+def built_index() -> Index:
+    return _index()
+
+
 MEANS = {f"M:{number}": {f"M:{number}"} for number in range(40)} | {
     "O:7": {"M:7"},
     "o:7": {"M:7"},
@@ -54,10 +59,10 @@ MEANS = {f"M:{number}": {f"M:{number}"} for number in range(40)} | {
 
 def entry_concepts(query: str) -> list[set[str]]:
     """For each of the best names, the concepts it names."""
-    rows = INDEX.search.search([query], DEPTH).hits.rows[0].tolist()
-    texts = [INDEX.entries.text(row) for row in rows if row != NONE]
-    live = [[name.concept_id for name in INDEX.vocabulary.find(text)] for text in texts]
-    return [{one for one in found if not INDEX.vocabulary[one].obsolete} for found in live]
+    rows = built_index().search.search([query], DEPTH).hits.rows[0].tolist()
+    texts = [built_index().entries.text(row) for row in rows if row != NONE]
+    live = [[name.concept_id for name in built_index().vocabulary.find(text)] for text in texts]
+    return [{one for one in found if not built_index().vocabulary[one].obsolete} for found in live]
 
 
 def naive_ranks(mention: Mention) -> tuple[Rank, Rank, Rank]:
@@ -67,8 +72,8 @@ def naive_ranks(mention: Mention) -> tuple[Rank, Rank, Rank]:
     names = [entry_concepts(part) for part in parts]
     concepts = [
         [
-            INDEX.vocabulary.concept_id(row)
-            for row in INDEX.match([part], DEPTH).concepts[0].tolist()
+            built_index().vocabulary.concept_id(row)
+            for row in built_index().match([part], DEPTH).concepts[0].tolist()
             if row != NONE
         ]
         for part in parts
@@ -114,7 +119,7 @@ def _corpus() -> Corpus:
                     name.text
                     for gold_id in golds
                     for concept in MEANS[gold_id]
-                    for name in INDEX.vocabulary.names(concept)
+                    for name in built_index().vocabulary.names(concept)
                 ]
                 parts = tuple(draw.choices(named or surfaces, k=count))
                 surface = draw.choice(named or surfaces)
@@ -127,7 +132,7 @@ CORPUS = _corpus()
 
 
 def test_ranks_and_figures_are_those_of_plain_loops() -> None:
-    found = evaluate(INDEX, CORPUS)
+    found = evaluate(built_index(), CORPUS)
     mentions = [mention for _, mention in CORPUS.mentions()]
     expected = [naive_ranks(mention) for mention in mentions]
     assert [
@@ -160,7 +165,7 @@ def test_ranks_and_figures_are_those_of_plain_loops() -> None:
 
 
 def test_mentions_of_unknown_concepts_are_wrong_or_left_out() -> None:
-    kept, dropped = evaluate(INDEX, CORPUS), evaluate(INDEX, CORPUS, keep_unknown=False)
+    kept, dropped = evaluate(built_index(), CORPUS), evaluate(built_index(), CORPUS, keep_unknown=False)
     known = [outcome for outcome in kept.outcomes if outcome.gold]
     assert 0 < kept.counts.unknown_gold == dropped.counts.unknown_gold == len(kept.outcomes) - len(known)
     assert dropped.counts.scored == len(known)
@@ -178,9 +183,9 @@ def test_mentions_without_gold_and_of_other_types_are_not_scored() -> None:
         Mention(NAMES[2], type="Chemical", concept_ids=("M:3",)),
         Mention(NAMES[4], type="Disease"),
     )
-    counts = evaluate(INDEX, corpus).counts
+    counts = evaluate(built_index(), corpus).counts
     assert (counts.mentions, counts.without_gold, counts.scored) == (3, 1, 2)
-    found = evaluate(INDEX, corpus, types={"Disease"})
+    found = evaluate(built_index(), corpus, types={"Disease"})
     assert (found.counts.mentions, found.counts.without_gold, found.counts.scored) == (2, 1, 1)
     assert found.figures["acc@1"] == 1
 
@@ -199,7 +204,7 @@ def test_nothing_to_score_is_an_error_that_says_why(
     corpus: Corpus, options: dict[str, object], message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
-        evaluate(INDEX, corpus, **options)  # type: ignore[arg-type]
+        evaluate(built_index(), corpus, **options)  # type: ignore[arg-type]
 
 
 def test_composites_are_split_only_where_the_gold_has_as_many_ids() -> None:

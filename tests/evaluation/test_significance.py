@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from math import comb
 
 import numpy as np
@@ -103,8 +104,13 @@ def test_metrics() -> None:
 
 
 class TestCompare:
-    index = Index.build(vocabulary({"D:1": ["heart attack"], "D:2": ["stroke"], "D:3": ["gout"]}), encoder=None)
-    exact = Index.build(index.vocabulary, sparse="none", encoder=None)
+    @cached_property
+    def index(self) -> Index:
+        return Index.build(vocabulary({"D:1": ["heart attack"], "D:2": ["stroke"], "D:3": ["gout"]}), encoder=None)
+
+    @cached_property
+    def exact(self) -> Index:
+        return Index.build(self.index.vocabulary, sparse="none", encoder=None)
 
     def run(self, index: Index, *texts: str, gold: str = "D:1", offsets: bool = False) -> dict[str, object]:
         found = tuple(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,12 +27,20 @@ VOCABULARY = vocabulary(
     redirects={"OLD:1": "HP:01"},
     replaced={"HP:10": ["HP:02"]},
 )
-INDEX = Index.build(VOCABULARY, encoder=None)
-COMPLETER = Completer(INDEX)
+
+
+@cache
+def built_index() -> Index:
+    return Index.build(VOCABULARY, encoder=None)
+
+
+@cache
+def the_completer() -> Completer:
+    return Completer(built_index())
 
 
 def ids(text: str, limit: int = 10) -> list[str]:
-    return [completion.concept_id for completion in COMPLETER.complete(text, limit)]
+    return [completion.concept_id for completion in the_completer().complete(text, limit)]
 
 
 @pytest.mark.parametrize(
@@ -59,10 +69,10 @@ def test_names_and_ids_are_completed(text: str, expected: list[str]) -> None:
 
 
 def test_the_matched_name_is_told() -> None:
-    [first, second] = COMPLETER.complete("seiz", 2)
+    [first, second] = the_completer().complete("seiz", 2)
     assert (first.concept_name, first.matched and first.matched.text) == ("Seizure", "Seizure")
     assert (second.concept_name, second.matched and second.matched.text) == ("Focal seizure", "Focal seizure")
-    assert COMPLETER.complete("HP:01", 1)[0].matched is None
+    assert the_completer().complete("HP:01", 1)[0].matched is None
 
 
 @given(

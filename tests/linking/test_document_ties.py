@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from nymlink.corpus.model import Document, Mention
@@ -31,14 +33,16 @@ def vocabulary() -> Vocabulary:
     return Vocabulary.of((Source("names", "test"), builder.build()))
 
 
-LINKER = Linker(Index.build(vocabulary(), encoder=None))
+@cache
+def built_linker() -> Linker:
+    return Linker(Index.build(vocabulary(), encoder=None))
 
 
 def link_last(text: str, mention: str, *others: str) -> Link:
     """Link the last occurrence of a mention in a text, beside the first of other mentions."""
     places = [(text.rindex(mention), mention), *((text.index(other), other) for other in others)]
     mentions = tuple(Mention(said, start, start + len(said)) for start, said in places)
-    return LINKER.link(Document("1", text, mentions))[0]
+    return built_linker().link(Document("1", text, mentions))[0]
 
 
 @pytest.mark.parametrize(
@@ -87,7 +91,7 @@ def test_ordinary_words_are_no_names_in_capitals() -> None:
 def test_the_confidence_stays_that_of_a_tie() -> None:
     from tests.linking.confidence.test_calibration import CALIBRATION
 
-    linker = Linker(LINKER.index.with_calibration(CALIBRATION.to_dict()))
+    linker = Linker(built_linker().index.with_calibration(CALIBRATION.to_dict()))
     alone, settled = (
         linker.link(Document("1", text, (Mention("AKT", 0, 3),)))[0]
         for text in ("AKT is active.", "AKT is active, as AKT1 is.")
@@ -97,12 +101,12 @@ def test_the_confidence_stays_that_of_a_tie() -> None:
 
 
 def test_mentions_of_a_list_are_of_no_document() -> None:
-    _, link = LINKER.link(["AKT1", "AKT"])
+    _, link = built_linker().link(["AKT1", "AKT"])
     assert not link.settled
 
 
 def test_there_are_as_many_candidates_as_asked_for() -> None:
-    linker = Linker(LINKER.index, top_k=2)
+    linker = Linker(built_linker().index, top_k=2)
     [link] = linker.link(Document("1", "ER and ESR1", (Mention("ER", 0, 2),)))
     assert link.candidates[0].concept_id == "G:3"
     assert len(link.candidates) == 2

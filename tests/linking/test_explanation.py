@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import pytest
 
@@ -12,18 +13,28 @@ from nymlink.linking.linker import Linker
 from nymlink.rank.ranker import Ranking
 from nymlink.rank.retrieval import Question
 from tests.index.small import vocabulary
-from tests.rank.toy import INDEX, ranked
+from tests.rank.toy import built_index, ranked
 
 RULES = {"place": (0.5, -1, 1), "covering": (0.6, 0, 3), "extra": (0.5, 0.5, -0.5), "letters": (3, 0, 4)}
-INDEX_OF_RULES = ranked(INDEX, RULES)
-LINKER = Linker(INDEX_OF_RULES)
+
+
+@cache
+def index_of_rules() -> Index:
+    return ranked(built_index(), RULES)
+
+
+@cache
+def built_linker() -> Linker:
+    return Linker(index_of_rules())
 
 
 def test_reasons_are_what_moved_the_candidates_apart() -> None:
-    found = LINKER.explain("cancer of breast")
-    link = Linker(INDEX_OF_RULES, top_k=2).link("cancer of breast")
+    found = built_linker().explain("cancer of breast")
+    link = Linker(index_of_rules(), top_k=2).link("cancer of breast")
     assert (found.first, found.second) == link.candidates
-    assert found.link == LINKER.link("cancer of breast") or found.link.candidates[:1] == link.candidates[:1]
+    assert (
+        found.link == built_linker().link("cancer of breast") or found.link.candidates[:1] == link.candidates[:1]
+    )
     moved = {reason.feature.name: reason for reason in found.reasons}
     # What is the same for both has moved neither.
     assert set(moved) <= set(RULES) - {"letters"}
@@ -40,14 +51,14 @@ def test_reasons_are_what_moved_the_candidates_apart() -> None:
     sizes = [abs(reason.moved) for reason in found.reasons]
     assert sizes == sorted(sizes, reverse=True)
     # Together they are the difference of the log-odds.
-    chances = Ranking(INDEX_OF_RULES).match([Question(link.query, "cancer of breast")], 2).probabilities[0]
+    chances = Ranking(index_of_rules()).match([Question(link.query, "cancer of breast")], 2).probabilities[0]
     assert sum(reason.moved for reason in found.reasons) == pytest.approx(
         math.log(chances[0] / chances[1]), abs=1e-4
     )
 
 
 def test_it_prints_a_reason_a_line() -> None:
-    found = LINKER.explain("cancer of breast")
+    found = built_linker().explain("cancer of breast")
     first, second, *reasons = str(found).splitlines()
     assert first == str(found.link)
     assert second == f"  before {found.second}"
@@ -83,7 +94,7 @@ def test_a_name_that_is_written_as_the_mention_is_said_to_be(mention: str, verba
 
 
 def test_without_a_ranker_the_scores_say_it() -> None:
-    found = Linker(INDEX).explain("cancer of breast")
+    found = Linker(built_index()).explain("cancer of breast")
     assert found.reasons == ()
     assert found.second is not None
     assert str(found).splitlines()[-1] == "  by their scores alone: the index has no ranker"
@@ -91,7 +102,7 @@ def test_without_a_ranker_the_scores_say_it() -> None:
 
 @pytest.mark.parametrize("mention", ["zzzz", ""])
 def test_of_what_is_not_found_there_is_nothing_to_say(mention: str) -> None:
-    found = LINKER.explain(mention)
+    found = built_linker().explain(mention)
     assert (found.first, found.second, found.reasons) == (None, None, ())
     assert str(found) == str(found.link)
 
@@ -105,13 +116,13 @@ def test_one_concept_is_before_none() -> None:
 
 
 def test_of_a_composite_mention_the_first_part_is_explained() -> None:
-    found = LINKER.explain("breast and ovarian cancer")
+    found = built_linker().explain("breast and ovarian cancer")
     assert found.first.concept_name == "breast cancer"
     assert found.link.mention.text == "breast and ovarian cancer"
 
 
 def test_what_is_no_mention_is_refused() -> None:
     with pytest.raises(InputError):
-        LINKER.explain(3)
+        built_linker().explain(3)
     with pytest.raises(InputError, match="language"):
-        LINKER.explain("gout", language="xxxx")
+        built_linker().explain("gout", language="xxxx")

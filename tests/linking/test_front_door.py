@@ -15,7 +15,7 @@ import nymlink
 from nymlink.cli import nymlink as commands
 from nymlink.cli.link.link import link
 from nymlink.linking.links import Links
-from tests.linking.toy import LINKER
+from tests.linking.toy import built_linker
 
 OBO = """format-version: 1.2
 [Term]
@@ -78,7 +78,7 @@ def test_python_and_the_command_line_have_the_same_defaults(tmp_path: Path) -> N
 
 
 def test_links_are_rows_of_a_table() -> None:
-    links = LINKER.link(
+    links = built_linker().link(
         ["heart attack", "7777", nymlink.Mention("x", parts=("ovarian cancer", "no heart attack"))]
     )
     assert isinstance(links, Links)
@@ -92,7 +92,7 @@ def test_links_are_rows_of_a_table() -> None:
 
 
 def test_links_print_as_lines() -> None:
-    links = LINKER.link(["Heart attack", "\x1b\n—", nymlink.Mention("x", parts=("BC", "no  MI"))])
+    links = built_linker().link(["Heart attack", "\x1b\n—", nymlink.Mention("x", parts=("BC", "no  MI"))])
     assert str(links).splitlines() == [
         "Heart attack → D:3 myocardial infarction (heart attack), score 1.000",
         r"\u001b — → NIL",
@@ -103,7 +103,7 @@ def test_links_print_as_lines() -> None:
     sure = replace(links[0], confidence=0.9)
     assert str(sure) == f"Heart attack → {sure.best}, confidence 0.900"
     assert str(replace(sure, nil=True)) == f"Heart attack → NIL (nearest: {sure.best}, confidence 0.900)"
-    *shown, rest = str(LINKER.link(["BC"] * 25)).splitlines()
+    *shown, rest = str(built_linker().link(["BC"] * 25)).splitlines()
     assert (set(shown), rest) == ({"BC → D:1 breast cancer (BC), score 1.000"}, f"… and {25 - len(shown)} more")
 
 
@@ -117,4 +117,4 @@ def test_without_pandas_there_is_the_command_that_installs_it(monkeypatch: pytes
 
     monkeypatch.setattr(builtins, "__import__", missing)
     with pytest.raises(nymlink.MissingExtraError, match=r"pip install 'nymlink\[frame\]'"):
-        LINKER.link(["heart attack"]).to_frame()
+        built_linker().link(["heart attack"]).to_frame()

@@ -11,7 +11,7 @@ import pytest
 
 from nymlink.core.errors import InputError
 from nymlink.corpus.model import Document, Mention
-from tests.linking.toy import LINKER
+from tests.linking.toy import built_linker
 
 TEXT = "A heart\nattack, naïve 😀 MI."
 
@@ -34,19 +34,19 @@ class NotKnown:
 )
 def test_what_is_missing_has_an_empty_link_and_is_counted(missing: Any) -> None:
     with pytest.warns(UserWarning, match=r"^2 of 4 mentions are missing \(None, NaN\)") as said:
-        found = LINKER.link(["heart attack", missing, "MI", missing])
+        found = built_linker().link(["heart attack", missing, "MI", missing])
     assert len(said) == 1
     assert said[0].filename == __file__
     assert [len(link.candidates) > 0 for link in found] == [True, False, True, False]
     assert [(link.mention.text, link.nil, link.candidates) for link in found[1::2]] == [("", True, ())] * 2
     with pytest.warns(UserWarning, match="1 of 1 mentions"):
-        assert LINKER.link(missing) == found[1]
+        assert built_linker().link(missing) == found[1]
 
 
 def test_a_blank_is_not_missing() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert LINKER.link(["", " "])[1].nil
+        assert built_linker().link(["", " "])[1].nil
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_blank_is_not_missing() -> None:
 )
 def test_what_is_no_mention_is_said_with_its_position(wrong: Any, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        LINKER.link(["heart attack", wrong])
+        built_linker().link(["heart attack", wrong])
 
 
 @pytest.mark.parametrize(
@@ -79,13 +79,13 @@ def test_what_is_no_mention_is_said_with_its_position(wrong: Any, said: str) -> 
 )
 def test_what_cannot_be_linked_is_said(wrong: Any) -> None:
     with pytest.raises(InputError, match="cannot be linked: give a string, a list of strings, or a Document"):
-        LINKER.link(wrong)
+        built_linker().link(wrong)
 
 
 @pytest.mark.parametrize("given", [np.array(["MI", "x"]), np.array(["MI", "x"], object), iter(["MI", "x"])])
 def test_any_column_of_strings_is_linked(given: Any) -> None:
-    assert LINKER.link(given) == LINKER.link(["MI", "x"])
-    assert LINKER.link(np.str_("MI")) == LINKER.link("MI")
+    assert built_linker().link(given) == built_linker().link(["MI", "x"])
+    assert built_linker().link(np.str_("MI")) == built_linker().link("MI")
 
 
 @pytest.mark.parametrize(
@@ -103,10 +103,10 @@ def test_any_column_of_strings_is_linked(given: Any) -> None:
 )
 def test_offsets_must_be_those_of_the_mention(mention: tuple[Any, ...], said: str) -> None:
     with pytest.raises(InputError, match=rf"^document 'd', mentions\[1\]: .*{said}"):
-        LINKER.link(Document("d", TEXT, (Mention("naïve", 16, 21), Mention(*mention))))
+        built_linker().link(Document("d", TEXT, (Mention("naïve", 16, 21), Mention(*mention))))
     if "text" not in said:
         with pytest.raises(InputError, match=said):
-            LINKER.link([Mention("x"), Mention(*mention)])
+            built_linker().link([Mention("x"), Mention(*mention)])
 
 
 def test_offsets_that_serve_are_taken() -> None:
@@ -117,27 +117,27 @@ def test_offsets_that_serve_are_taken() -> None:
         Mention("myocardial infarction", 24, 26, prepared=True),
         Mention("MI"),
     )
-    assert len(LINKER.link(Document("d", TEXT, mentions))) == 5
-    assert len(LINKER.link(Document("d", "", (Mention("MI", 900, 902),)))) == 1
+    assert len(built_linker().link(Document("d", TEXT, mentions))) == 5
+    assert len(built_linker().link(Document("d", "", (Mention("MI", 900, 902),)))) == 1
 
 
 def test_documents_before_a_wrong_one_are_linked() -> None:
     documents = [Document("1", mentions=(Mention("MI"),)), Document("2", "x", (Mention("MI", 7, 9),))]
-    links = LINKER.link_documents(documents)
+    links = built_linker().link_documents(documents)
     assert len(next(links)) == 1
     with pytest.raises(InputError, match=r"document '2', mentions\[0\]"):
         next(links)
     with pytest.raises(InputError, match=r"'MI' \(str\) is no Document"):
-        list(LINKER.link_documents(["MI"]))  # type: ignore[list-item]
+        list(built_linker().link_documents(["MI"]))  # type: ignore[list-item]
     with pytest.raises(InputError, match=r"mentions\[0\]: 'MI' \(str\), not a Mention"):
-        LINKER.link(Document("", mentions=("MI",)))  # type: ignore[arg-type]
+        built_linker().link(Document("", mentions=("MI",)))  # type: ignore[arg-type]
 
 
 def test_a_mention_in_pieces_is_what_stands_there() -> None:
     text = "Breast and ovarian cancer"
     good = Document("7", text, (Mention("breast cancer", 0, 25, spans=((0, 6), (19, 25))),))
-    assert len(LINKER.link(good)) == 1
+    assert len(built_linker().link(good)) == 1
     for spans in (((19, 25), (0, 6)), ((0, 6), (11, 18)), ((0, 6), (7, 25))):
         bad = Document("7", text, (Mention("breast cancer", 0, 25, spans=spans),))
         with pytest.raises(InputError, match=r"document '7', mentions\[0\]: "):
-            LINKER.link(bad)
+            built_linker().link(bad)

@@ -15,11 +15,11 @@ from nymlink.corpus.model import Document, Mention
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 from tests.index.small import vocabulary
-from tests.linking.toy import INDEX, LINKER, VOCABULARY, ids
+from tests.linking.toy import VOCABULARY, built_index, built_linker, ids
 
 
 def test_a_string_gives_a_link() -> None:
-    link = LINKER.link("Breast-Cancer")
+    link = built_linker().link("Breast-Cancer")
     assert (link.mention, link.query, link.parts, link.document_id) == (
         Mention("Breast-Cancer"),
         "breast cancer",
@@ -34,38 +34,38 @@ def test_a_string_gives_a_link() -> None:
 
 def test_a_mention_gives_a_link() -> None:
     mention = Mention("ovarian cancer", type="Disease")
-    link = LINKER.link(mention)
-    assert link == LINKER.link([mention])[0]
+    link = built_linker().link(mention)
+    assert link == built_linker().link([mention])[0]
     assert link.mention is mention
 
 
 def test_a_call_may_ask_for_another_number_of_candidates() -> None:
-    linker = Linker(INDEX, top_k=2)
+    linker = Linker(built_index(), top_k=2)
     for top_k in (1, 2, 3, 100):
-        assert linker.link("cancer", top_k=top_k) == Linker(INDEX, top_k=top_k).link("cancer")
+        assert linker.link("cancer", top_k=top_k) == Linker(built_index(), top_k=top_k).link("cancer")
     assert len(linker.link("cancer").candidates) == 2
     with pytest.raises(ValueError, match="top_k must be at least 1"):
         linker.link("cancer", top_k=0)
 
 
 def test_a_list_gives_links_in_order() -> None:
-    found = LINKER.link(["heart attack", Mention("ovarian cancer", type="Disease"), "heart attack", ""])
+    found = built_linker().link(["heart attack", Mention("ovarian cancer", type="Disease"), "heart attack", ""])
     assert [link.best.concept_id if link.best else None for link in found] == ["D:3", "D:2", "D:3", None]
     assert found[1].mention.type == "Disease"
     assert found[0] == found[2]
-    assert LINKER.link([]) == []
-    assert LINKER.link(()) == []
+    assert built_linker().link([]) == []
+    assert built_linker().link(()) == []
 
 
 def test_a_document_gives_a_link_for_each_mention() -> None:
     text = "Heart attack, not ovarian cancer."
     document = Document("7", text, (Mention("Heart attack", 0, 12), Mention("ovarian cancer", 18, 32)))
-    found = LINKER.link(document)
+    found = built_linker().link(document)
     assert [(link.document_id, link.mention, ids(link)[0]) for link in found] == [
         ("7", document.mentions[0], "D:3"),
         ("7", document.mentions[1], "D:2"),
     ]
-    assert LINKER.link(Document("8", "Nothing.")) == []
+    assert built_linker().link(Document("8", "Nothing.")) == []
 
 
 def test_documents_are_linked_a_few_at_a_time_as_they_come() -> None:
@@ -76,7 +76,7 @@ def test_documents_are_linked_a_few_at_a_time_as_they_come() -> None:
             taken.append(number)
             yield Document(str(number), mentions=(Mention("heart attack"), Mention("MI")))
 
-    links = LINKER.link_documents(documents())
+    links = built_linker().link_documents(documents())
     assert taken == []
     assert [link.document_id for link in next(links)] == ["0", "0"]
     assert 1 < len(taken) < 500
@@ -92,7 +92,7 @@ def test_documents_are_linked_together_as_each_is_by_itself(mentions: int) -> No
         Document("2", mentions=tuple(Mention(names[number % 4]) for number in range(mentions))),
         Document("3", "MI.", (Mention("MI", 0, 2),)),
     ]
-    linker = Linker(INDEX, composites="always")
+    linker = Linker(built_index(), composites="always")
     assert list(linker.link_documents(documents)) == [linker.link(document) for document in documents]
 
 
@@ -102,22 +102,22 @@ def test_a_document_that_cannot_be_had_loses_none_before_it() -> None:
         yield Document("2")
         raise InputError("the third")
 
-    links = LINKER.link_documents(documents())
+    links = built_linker().link_documents(documents())
     assert [len(next(links)), len(next(links))] == [1, 0]
     with pytest.raises(InputError, match="the third"):
         next(links)
 
 
 def test_candidates_are_distinct_concepts_and_no_more_than_asked_for() -> None:
-    assert ids(Linker(INDEX, top_k=1).link("cancer")) == ids(LINKER.link("cancer"))[:1]
+    assert ids(Linker(built_index(), top_k=1).link("cancer")) == ids(built_linker().link("cancer"))[:1]
     for mention in ("cancer", "mi", "myocard", "infarct"):
-        found = ids(Linker(INDEX, top_k=50).link(mention))
+        found = ids(Linker(built_index(), top_k=50).link(mention))
         assert len(set(found)) == len(found) <= len(VOCABULARY)
-    assert len(LINKER.link("mi").candidates) == 4
+    assert len(built_linker().link("mi").candidates) == 4
 
 
 def test_concepts_that_share_a_name_come_by_kind_then_in_the_vocabularys_order() -> None:
-    [link] = Linker(INDEX, top_k=9).link([Mention("mi", prepared=True)])
+    [link] = Linker(built_index(), top_k=9).link([Mention("mi", prepared=True)])
     found = link.candidates
     assert [(candidate.concept_id, candidate.matched.kind) for candidate in found[:4]] == [
         ("D:5", "exact"),
@@ -150,40 +150,42 @@ def test_parts_explain_the_score(sparse: str) -> None:
 
 
 def test_abbreviations_are_read_with_the_documents_own_definitions() -> None:
-    assert ids(LINKER.link("MI"))[0] == "D:3"
+    assert ids(built_linker().link("MI"))[0] == "D:3"
     for long, expected in (("Mitral insufficiency", "D:4"), ("Mental illness", "D:6")):
         text = f"{long} (MI) was seen. MI is what we call it."
         place = text.index("MI is")
-        [link] = LINKER.link(Document("1", text, (Mention("MI", place, place + 2),)))
+        [link] = built_linker().link(Document("1", text, (Mention("MI", place, place + 2),)))
         assert (link.mention.text, link.query, ids(link)[0]) == ("MI", long.lower(), expected)
     # What one document defines says nothing of the next.
-    assert ids(LINKER.link(Document("2", "MI was seen.", (Mention("MI", 0, 2),)))[0])[0] == "D:3"
+    assert ids(built_linker().link(Document("2", "MI was seen.", (Mention("MI", 0, 2),)))[0])[0] == "D:3"
 
 
 class TestComposites:
     def test_given_parts_are_linked_one_by_one(self) -> None:
         mention = Mention("breast and ovarian cancer", parts=("breast cancer", "Ovarian cancer"))
-        [link] = LINKER.link([mention])
+        [link] = built_linker().link([mention])
         assert (link.mention, link.query) == (mention, "breast cancer | ovarian cancer")
         assert (link.candidates, link.best) == ((), None)
         assert [ids(part)[0] for part in link.parts] == ["D:1", "D:2"]
         assert [part.query for part in link.parts] == ["breast cancer", "ovarian cancer"]
 
     def test_a_single_part_is_a_mention_like_any_other(self) -> None:
-        [link] = LINKER.link([Mention("xx", parts=("Ovarian cancer",))])
+        [link] = built_linker().link([Mention("xx", parts=("Ovarian cancer",))])
         assert (link.query, link.parts, ids(link)[0]) == ("ovarian cancer", (), "D:2")
 
     def test_others_are_split_on_request_only(self) -> None:
         mention = "breast and ovarian cancer"
-        assert LINKER.link(mention).parts == ()
-        link = Linker(INDEX, composites="always").link(mention)
+        assert built_linker().link(mention).parts == ()
+        link = Linker(built_index(), composites="always").link(mention)
         assert [ids(part)[0] for part in link.parts] == ["D:1", "D:2"]
-        assert Linker(INDEX, composites="always").link("breast cancer") == Linker(INDEX).link("breast cancer")
+        assert Linker(built_index(), composites="always").link("breast cancer") == Linker(built_index()).link(
+            "breast cancer"
+        )
 
     def test_gold_ids_do_not_tell(self) -> None:
         """Linking must not look at the answer, with one number of ids or another."""
         for composites in ("given", "always"):
-            linker = Linker(INDEX, composites=composites)  # type: ignore[arg-type]
+            linker = Linker(built_index(), composites=composites)  # type: ignore[arg-type]
             texts = ["breast and ovarian cancer", "heart attack"]
             with_gold = linker.link([Mention(text, concept_ids=("D:1", "D:2")) for text in texts])
             without = linker.link(texts)
@@ -204,7 +206,7 @@ class TestComposites:
     ],
 )
 def test_any_script(mention: str, expected: str) -> None:
-    link = LINKER.link(mention)
+    link = built_linker().link(mention)
     assert link.mention.text == mention
     assert ids(link)[0] == expected
 
@@ -213,7 +215,7 @@ def test_any_script(mention: str, expected: str) -> None:
     "mention", ["", "  ", "\t\n", "🫀", "~", "\ud800", "\0", "ᚠᛇᚻ", "x" * 10_000, "breast " * 3000]
 )
 def test_anything_can_be_asked(mention: str) -> None:
-    link = LINKER.link(mention)
+    link = built_linker().link(mention)
     assert link.mention.text == mention
     assert len(link.candidates) <= 4
     if not mention.strip():
@@ -221,7 +223,7 @@ def test_anything_can_be_asked(mention: str) -> None:
 
 
 def test_a_link_can_be_written_as_json() -> None:
-    [plain, composite] = LINKER.link(["MI", Mention("x", parts=("heart attack", "myotonia"))])
+    [plain, composite] = built_linker().link(["MI", Mention("x", parts=("heart attack", "myotonia"))])
     for link in (plain, composite):
         assert json.loads(json.dumps(link.to_dict())).keys() == {
             "mention",
@@ -242,12 +244,14 @@ def test_a_link_can_be_written_as_json() -> None:
 
 def test_no_candidates_make_no_sense() -> None:
     with pytest.raises(ValueError, match="at least 1"):
-        Linker(INDEX, top_k=0)
+        Linker(built_index(), top_k=0)
 
 
 def test_load(tmp_path: Path) -> None:
-    INDEX.save(tmp_path / "index")
-    assert Linker.load(tmp_path / "index", top_k=4).link("cancer of breast") == LINKER.link("cancer of breast")
+    built_index().save(tmp_path / "index")
+    assert Linker.load(tmp_path / "index", top_k=4).link("cancer of breast") == built_linker().link(
+        "cancer of breast"
+    )
     with pytest.raises(StoreError):
         Linker.load(tmp_path / "nowhere")
 
@@ -296,13 +300,13 @@ def test_every_process_gives_the_same_index_and_the_same_links(tmp_path: Path) -
     ],
 )
 def test_another_regular_form_of_a_name_is_that_name(mention: str, query: str) -> None:
-    (link,) = LINKER.link([Mention(mention)])
+    (link,) = built_linker().link([Mention(mention)])
     assert link.query == query
     assert link.mention.text == mention
 
 
 def test_a_prepared_mention_is_asked_for_in_other_forms_too() -> None:
-    (link,) = LINKER.link([Mention("breast cancers", prepared=True)])
+    (link,) = built_linker().link([Mention("breast cancers", prepared=True)])
     assert link.query == "breast cancer"
 
 
@@ -337,7 +341,7 @@ def test_what_is_written_out_is_asked_for_in_other_forms_and_words() -> None:
 
 def test_composites_are_given_or_always_split() -> None:
     with pytest.raises(ValueError, match='composites must be "given" or "always", not \'gold\''):
-        Linker(LINKER.index, composites="gold")
+        Linker(built_linker().index, composites="gold")
 
 
 def test_a_mention_has_the_rules_of_its_own_language() -> None:
@@ -346,8 +350,10 @@ def test_a_mention_has_the_rules_of_its_own_language() -> None:
     mentions = [Mention(text, language=code) for text, code in zip(link_texts, languages, strict=True)]
 
     def queries(language: str | None) -> list[str]:
-        return [link.query for link in LINKER.link(mentions, language=language)]
+        return [link.query for link in built_linker().link(mentions, language=language)]
 
     assert queries("ja") == ["heart attack", "heart attacks", "heart attacks"]
     assert queries("en") == queries(None) == ["heart attack", "heart attacks", "heart attack"]
-    assert LINKER.link([Mention("heart attacks", language="und")], language="ja")[0].query == "heart attack"
+    assert (
+        built_linker().link([Mention("heart attacks", language="und")], language="ja")[0].query == "heart attack"
+    )

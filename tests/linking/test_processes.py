@@ -17,7 +17,7 @@ from nymlink.linking.calibration import FEATURES, Calibration
 from nymlink.linking.linker import Linker
 from nymlink.rerank.reranker import Reranker
 from tests.index.small import vocabulary
-from tests.linking.toy import INDEX, LINKER
+from tests.linking.toy import built_index, built_linker
 
 MENTIONS = ["heart attack", "hart attack", "MI", "breast cancer and ovarian cancer", ""]
 CALIBRATION = Calibration(-2.0, dict.fromkeys(FEATURES, 1.0), ((0.0, 0.1), (0.5, 0.9)), "made up").to_dict()
@@ -26,7 +26,7 @@ CALIBRATION = Calibration(-2.0, dict.fromkeys(FEATURES, 1.0), ((0.0, 0.1), (0.5,
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("index") / "index"
-    INDEX.with_calibration(CALIBRATION).save(folder)
+    built_index().with_calibration(CALIBRATION).save(folder)
     return folder
 
 
@@ -74,11 +74,11 @@ def test_a_relative_path_is_found_from_anywhere(folder: Path, monkeypatch: pytes
 
 def test_one_in_memory_says_what_to_do() -> None:
     with pytest.raises(InputError, match=r"built in memory .*Index\.save.*Linker\.load"):
-        pickle.dumps(LINKER)
+        pickle.dumps(built_linker())
 
 
 def test_an_index_that_was_built_anew_is_not_taken_for_it(tmp_path: Path) -> None:
-    INDEX.save(tmp_path / "index")
+    built_index().save(tmp_path / "index")
     pickled = pickle.dumps(Linker.load(tmp_path / "index"))
     Index.build(vocabulary({"X:1": ["flu"]}), sparse="biosyn", encoder=None).save(tmp_path / "index")
     with pytest.raises(StoreError, match="another index was built here"):

@@ -9,27 +9,27 @@ from nymlink.corpus.model import Mention
 from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 from tests.index.small import vocabulary
-from tests.linking.toy import INDEX, LINKER, ids
+from tests.linking.toy import built_index, built_linker, ids
 
 
 def test_a_misspelt_mention_is_mended() -> None:
-    link = Linker(INDEX, spelling={"attakc": "attack"}).link("Heart attakc")
+    link = Linker(built_index(), spelling={"attakc": "attack"}).link("Heart attakc")
     assert (link.query, ids(link)[0]) == ("heart attack", "D:3")
 
 
 def test_a_mention_that_is_a_name_stays() -> None:
-    link = Linker(INDEX, spelling={"tumour": "tumor", "mi": "ovarian cancer"}).link(["liver tumour", "MI"])
+    link = Linker(built_index(), spelling={"tumour": "tumor", "mi": "ovarian cancer"}).link(["liver tumour", "MI"])
     assert [one.query for one in link] == ["liver tumour", "mi"]
 
 
 def test_a_prepared_mention_stays() -> None:
-    linker = Linker(INDEX, spelling={"failure": "attack"})
+    linker = Linker(built_index(), spelling={"failure": "attack"})
     [link] = linker.link([Mention("heart failure", prepared=True)])
     assert link.query == "heart failure"
 
 
 def test_the_parts_of_a_composite_are_mended() -> None:
-    linker = Linker(INDEX, spelling={"cancre": "cancer"})
+    linker = Linker(built_index(), spelling={"cancre": "cancer"})
     [link] = linker.link([Mention("x", parts=("breast cancre", "ovarian cancer"))])
     assert link.query == "breast cancer | ovarian cancer"
 
@@ -43,8 +43,8 @@ def test_the_parts_of_a_composite_are_mended() -> None:
     ],
 )
 def test_a_word_that_is_known_nowhere_is_one_of_the_index(mention: str, query: str) -> None:
-    assert LINKER.link(mention).query == query
-    [link] = LINKER.link([Mention(mention.lower(), prepared=True)])
+    assert built_linker().link(mention).query == query
+    [link] = built_linker().link([Mention(mention.lower(), prepared=True)])
     assert link.query == query
 
 
@@ -68,13 +68,13 @@ def test_the_rules_of_english_are_for_english(mention: str, language: str | None
 
 
 def test_a_spelling_table_of_ones_own_is_for_every_language() -> None:
-    linker = Linker(INDEX, spelling={"tumeur": "tumor"}, language="fr")
+    linker = Linker(built_index(), spelling={"tumeur": "tumor"}, language="fr")
     assert linker.link("liver tumeur").query == "liver tumor"
 
 
 def test_only_codes_of_languages_are_taken() -> None:
     with pytest.raises(InputError, match="'English!' is no language code"):
-        LINKER.link("anemia", language="English!")
+        built_linker().link("anemia", language="English!")
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_only_codes_of_languages_are_taken() -> None:
     ],
 )
 def test_what_may_be_another_word_stays(mention: str) -> None:
-    assert LINKER.link(mention).query == mention.lower()
+    assert built_linker().link(mention).query == mention.lower()
 
 
 def test_known_words_are_known_in_another_number() -> None:
@@ -105,7 +105,7 @@ def test_known_words_are_known_in_another_number() -> None:
 
 def test_nothing_is_guessed_where_none_is_asked_for() -> None:
     [guessed, plain, mended] = (
-        Linker(INDEX, spelling=table, guesses=guesses).link("ovarain cancer")
+        Linker(built_index(), spelling=table, guesses=guesses).link("ovarain cancer")
         for table, guesses in (({}, True), ({}, False), ({"ovarain": "ovarian"}, False))
     )
     assert (guessed.query, guessed.guessed) == ("ovarian cancer", True)
@@ -113,9 +113,9 @@ def test_nothing_is_guessed_where_none_is_asked_for() -> None:
     assert (mended.query, mended.guessed) == ("ovarian cancer", False)
     # A long text has words enough that are right.
     text = " ".join(["ovarain", *["cancer"] * 16])
-    assert LINKER.link(text).query == text
+    assert built_linker().link(text).query == text
 
 
 def test_the_built_in_table_is_used() -> None:
-    assert LINKER.link("liver tumor").best == LINKER.link("liver tumor").candidates[0]
-    assert ids(LINKER.link("liver tumor"))[0] == "D:7"
+    assert built_linker().link("liver tumor").best == built_linker().link("liver tumor").candidates[0]
+    assert ids(built_linker().link("liver tumor"))[0] == "D:7"

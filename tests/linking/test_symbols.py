@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -63,8 +64,14 @@ def genes() -> Vocabulary:
     return Vocabulary.of((Source("genes", "test"), builder.build()))
 
 
-GENES = Index.build(genes(), encoder=None).with_calibration(CALIBRATION.to_dict())
-LINKER = Linker(GENES, top_k=3)
+@cache
+def gene_index() -> Index:
+    return Index.build(genes(), encoder=None).with_calibration(CALIBRATION.to_dict())
+
+
+@cache
+def built_linker() -> Linker:
+    return Linker(gene_index(), top_k=3)
 
 
 def best(link: Link) -> str | None:
@@ -92,11 +99,11 @@ class TestVerbatimNames:
         assert [name.concept_id for name in CHEMICALS.find("CD4-")] == ["C:6", "C:5"]
 
     def test_queries_are_searched_once_whatever_their_writing(self) -> None:
-        matches = GENES.match(["braf", "braf"], 2, surfaces=["BRAF", "braf"])
+        matches = gene_index().match(["braf", "braf"], 2, surfaces=["BRAF", "braf"])
         assert matches.concepts[0].tolist() == matches.concepts[1].tolist()
 
     def test_a_prepared_mention_has_no_writing(self) -> None:
-        [link] = LINKER.link([Mention("braf", prepared=True)])
+        [link] = built_linker().link([Mention("braf", prepared=True)])
         assert "writing" not in link.candidates[0].parts
 
 
@@ -121,18 +128,18 @@ class TestWrittenTogether:
         ],
     )
     def test_they_are_found(self, mention: str, concept_id: str) -> None:
-        link = LINKER.link(mention)
+        link = built_linker().link(mention)
         assert (best(link), link.guessed, link.candidates[0].score) == (concept_id, False, 1)
 
     def test_greek_letters_are_spelt_out_where_no_name_is_equal(self) -> None:
-        assert best(LINKER.link("β-catenin")) == best(LINKER.link("beta-catenin")) == "G:17"
+        assert best(built_linker().link("β-catenin")) == best(built_linker().link("beta-catenin")) == "G:17"
 
     def test_symbols_are_not_guessed(self) -> None:
         # One letter from "ERRalpha".
-        assert not LINKER.link("ERalpha").guessed
+        assert not built_linker().link("ERalpha").guessed
 
     def test_all_concepts_of_a_form_are_a_tie(self) -> None:
-        link = LINKER.link("IL1RA")
+        link = built_linker().link("IL1RA")
         assert {candidate.concept_id for candidate in link.candidates[:2]} == {"G:8", "G:9"}
         assert [candidate.score for candidate in link.candidates[:2]] == [1, 1]
         assert link.notes == ("a name of 2 concepts",)
@@ -155,33 +162,33 @@ class TestWordsBesideAName:
         ],
     )
     def test_they_are_left_out_and_said(self, mention: str, concept_id: str, left_out: tuple[str, ...]) -> None:
-        link = LINKER.link(mention)
+        link = built_linker().link(mention)
         assert (best(link), link.left_out) == (concept_id, left_out)
         assert all(repr(part) in " ".join(link.notes) for part in left_out)
         assert link.candidates[0].contradiction is None
 
     def test_the_gene_of_a_disease_is_not_the_disease(self) -> None:
-        assert LINKER.link("VHL gene").confidence < LINKER.link("VHL").confidence / 2
-        assert LINKER.link("BRAF gene").confidence == LINKER.link("BRAF").confidence
+        assert built_linker().link("VHL gene").confidence < built_linker().link("VHL").confidence / 2
+        assert built_linker().link("BRAF gene").confidence == built_linker().link("BRAF").confidence
 
 
 class TestConfidence:
     @pytest.mark.parametrize("mention", ["damage", "Damage", "was"])
     def test_ordinary_words_in_small_letters_are_no_symbols(self, mention: str) -> None:
-        link, symbol = LINKER.link([mention, mention.upper()])
+        link, symbol = built_linker().link([mention, mention.upper()])
         assert best(link) == best(symbol)
         assert link.ordinary
         assert not symbol.ordinary
         assert link.confidence < symbol.confidence / 3
 
     def test_nor_is_a_symbol_with_one_capital(self) -> None:
-        small, symbol = LINKER.link(["met", "Met"])
+        small, symbol = built_linker().link(["met", "Met"])
         assert best(small) == best(symbol) == "G:16"
         assert (small.ordinary, symbol.ordinary) == (True, False)
         assert small.confidence < symbol.confidence / 3
 
     def test_a_symbol_of_gene_and_family_is_said_to_be_one(self) -> None:
-        link = LINKER.link("AKT")
+        link = built_linker().link("AKT")
         assert [candidate.concept_id for candidate in link.candidates[:2]] == ["F:1", "G:10"]
         assert "a name of 2 concepts" in link.notes
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 import warnings
+from functools import cache
 
 import pytest
 from hypothesis import given
@@ -25,7 +26,11 @@ VOCABULARY = vocabulary(
         "D:6": ["IgG 항체 결핍"],
     }
 )
-LINKER = Linker(Index.build(VOCABULARY, encoder=None))
+
+
+@cache
+def built_linker() -> Linker:
+    return Linker(Index.build(VOCABULARY, encoder=None))
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +56,7 @@ def dense() -> Linker:
     ],
 )
 def test_a_name_in_another_form_of_unicode_is_that_name(mention: str, concept: str) -> None:
-    link = LINKER.link(mention)
+    link = built_linker().link(mention)
     assert (ids(link), link.candidates[0].score) == ([concept], 1.0)
     assert link.mention.text == mention
 
@@ -60,7 +65,7 @@ def test_a_name_in_another_form_of_unicode_is_that_name(mention: str, concept: s
 def test_offsets_are_those_of_the_text_with_its_marks(text: str) -> None:
     start, end = 4, text.index("t", 14) + 1
     mentions = (Mention(text[start:end], start, end), Mention("Herzinfarkt", start, end))
-    [links] = LINKER.link_documents([Document("1", text, mentions)])
+    [links] = built_linker().link_documents([Document("1", text, mentions)])
     assert [(link.mention.start, link.mention.end, ids(link)) for link in links] == [(start, end, ["D:1"])] * 2
     assert links[0].mention.text == text[start:end]
 
@@ -93,5 +98,5 @@ def test_a_mention_of_which_nothing_is_left_has_no_candidates(mention: str, dens
 )
 def test_any_text_is_linked_where_it_stands(text: str, language: str | None) -> None:
     document = Document("1", f"x {text} y", (Mention(text, 2, 2 + len(text), language=language),))
-    [[link]] = LINKER.link_documents([document])
+    [[link]] = built_linker().link_documents([document])
     assert (link.mention, link.document_id) == (document.mentions[0], "1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 from nymlink.index.index import Index
 from nymlink.linking.calibration import Calibration
@@ -23,8 +24,16 @@ VOCABULARY = vocabulary(
         "D:9": ["bilirubin conjugation defect", "infarctus du myocarde"],
     }
 )
-INDEX = Index.build(VOCABULARY, encoder=None)
-LINKER = Linker(INDEX, top_k=4)
+
+
+@cache
+def built_index() -> Index:
+    return Index.build(VOCABULARY, encoder=None)
+
+
+@cache
+def built_linker() -> Linker:
+    return Linker(built_index(), top_k=4)
 
 
 def linker_from(index: Index, confidence: float) -> Linker:

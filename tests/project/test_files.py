@@ -9,6 +9,7 @@ import json
 import random
 import shutil
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from fhir.resources.conceptmap import ConceptMap
 
 from nymlink.core.errors import InputError
 from nymlink.corpus import read_corpus
+from nymlink.index.index import Index
 from nymlink.linking.linker import Linker
 from nymlink.project.add_file import add_table
 from nymlink.project.decisions import decide
@@ -47,7 +49,10 @@ G,ignored,1,,,0.00,IGNORED,UNREVIEWED,Al,1600000001000,0,Unmapped,,,,,0,
 H,gone,1,,,0.33,INVALID_TARGET,EQUIVALENT,Al,1600000001001,99,Gone,Condition,MAPS_TO,,Al,1600000001001,
 """
 
-OMOP = index_of({"OMOP:44": ("gout",), "OMOP:45": ("fever", "pyrexia"), "OMOP:46": ("heart attack",)})
+
+@cache
+def omop_index() -> Index:
+    return index_of({"OMOP:44": ("gout",), "OMOP:45": ("fever", "pyrexia"), "OMOP:46": ("heart attack",)})
 
 
 def exported(project: Project, format: str, **more: Any) -> str:
@@ -188,11 +193,11 @@ def test_mappings_say_who_decided_what(decided: Project) -> None:
 @pytest.fixture
 def usagi(tmp_path: Path) -> Iterator[Project]:
     """A project of a review of Usagi."""
-    with Project.create(tmp_path / "usagi.nymlink", index=IndexReference.of("omop", OMOP)) as project:
-        added = add_table(project, REVIEW.encode(), "review.csv", vocabulary=OMOP.vocabulary)
+    with Project.create(tmp_path / "usagi.nymlink", index=IndexReference.of("omop", omop_index())) as project:
+        added = add_table(project, REVIEW.encode(), "review.csv", vocabulary=omop_index().vocabulary)
         assert added["decisions"]["new"] == 6
         assert added["decisions"]["unknown_concepts"] == ["OMOP:99"]
-        link_waiting(project, Linker(OMOP, top_k=10).link)
+        link_waiting(project, Linker(omop_index(), top_k=10).link)
         yield project
 
 
@@ -218,7 +223,7 @@ def test_a_review_of_usagi_is_understood(usagi: Project) -> None:
 
 
 def test_a_review_of_usagi_comes_out_as_it_went_in(usagi: Project) -> None:
-    before, after = rows_of(REVIEW), rows_of(exported(usagi, "usagi", vocabulary=OMOP.vocabulary))
+    before, after = rows_of(REVIEW), rows_of(exported(usagi, "usagi", vocabulary=omop_index().vocabulary))
     # What had no target gets the suggestion of a link.
     unmapped = [row for row in after if row["sourceCode"] == "F"]
     assert [row for row in after if row["sourceCode"] != "F"] == [
@@ -235,7 +240,7 @@ def test_what_is_decided_anew_keeps_what_usagi_knew(usagi: Project, tmp_path: Pa
     targets = [Target("OMOP:45", "fever", "narrower"), Target("OMOP:46", "heart attack")]
     decide(usagi, reviewer="Ann", term=numbers["fever and gout"], verdict="concept", targets=targets)
     decide(usagi, reviewer="Ann", term=numbers["heart attack"], verdict="nil", comment="no")
-    text = exported(usagi, "usagi", vocabulary=OMOP.vocabulary)
+    text = exported(usagi, "usagi", vocabulary=omop_index().vocabulary)
     rows = {(row["sourceCode"], row["conceptId"]): row for row in rows_of(text)}
     before = {(row["sourceCode"], row["conceptId"]): row for row in rows_of(REVIEW)}
     assert ("B", "44") not in rows
@@ -254,8 +259,8 @@ def test_what_is_decided_anew_keeps_what_usagi_knew(usagi: Project, tmp_path: Pa
     assert gold["gout"].frequency == 12
     # And by a new project, with the same decisions.
     expected = state(usagi)
-    with Project.create(tmp_path / "new.nymlink", index=IndexReference.of("omop", OMOP)) as other:
-        add_table(other, text.encode(), "out.csv", vocabulary=OMOP.vocabulary)
+    with Project.create(tmp_path / "new.nymlink", index=IndexReference.of("omop", omop_index())) as other:
+        add_table(other, text.encode(), "out.csv", vocabulary=omop_index().vocabulary)
         found = state(other)
     for made in found["fever and gout"].values():
         # What the first is mapped for is kept, too.
@@ -266,20 +271,20 @@ def test_what_is_decided_anew_keeps_what_usagi_knew(usagi: Project, tmp_path: Pa
 
 def test_times_that_are_none_are_now(tmp_path: Path) -> None:
     text = REVIEW.replace("1600000000123", "9" * 25).replace("1600000000789", "soon")
-    with Project.create(tmp_path / "t.nymlink", index=IndexReference.of("omop", OMOP)) as project:
-        add_table(project, text.encode(), "review.csv", vocabulary=OMOP.vocabulary)
+    with Project.create(tmp_path / "t.nymlink", index=IndexReference.of("omop", omop_index())) as project:
+        add_table(project, text.encode(), "review.csv", vocabulary=omop_index().vocabulary)
         times = [each["Jo"][3] for each in state(project).values() if "Jo" in each]
         assert 1_700_000_000_000 < times[0] < 10_000_000_000_000
         assert exported(project, "csv")
 
 
 def test_a_table_as_usagi_has_all_its_columns(tmp_path: Path) -> None:
-    with Project.create(tmp_path / "u.nymlink", index=IndexReference.of("omop", OMOP)) as project:
+    with Project.create(tmp_path / "u.nymlink", index=IndexReference.of("omop", omop_index())) as project:
         add_table(project, TABLE.encode(), "visits.csv", columns={"code": "code"})
-        link_waiting(project, Linker(OMOP, top_k=10).link)
+        link_waiting(project, Linker(omop_index(), top_k=10).link)
         decide(project, reviewer="Ann", term=GOUT, verdict="concept", targets=[Target("OMOP:44", "gout")])
         assign(project, reviewer="Bob", terms=[GOUT])
-        rows = rows_of(exported(project, "usagi", vocabulary=OMOP.vocabulary))
+        rows = rows_of(exported(project, "usagi", vocabulary=omop_index().vocabulary))
         assert [(row["sourceCode"], row["sourceFrequency"], row["mappingStatus"]) for row in rows] == [
             ("A", "5", "APPROVED"),
             ("B", "2", "UNCHECKED"),
@@ -290,7 +295,9 @@ def test_a_table_as_usagi_has_all_its_columns(tmp_path: Path) -> None:
         said = ("ADD_INFO:lang", "statusSetBy", "assignedReviewer")
         assert [rows[0][name] for name in said] == ["en", "Ann", "Bob"]
         assert rows[1]["sourceAutoAssignedConceptIds"].split(";")[0] == "45"
-        mapped = rows_of(exported(project, "source-to-concept-map", vocabulary=OMOP.vocabulary, decided=True))
+        mapped = rows_of(
+            exported(project, "source-to-concept-map", vocabulary=omop_index().vocabulary, decided=True)
+        )
         assert [(row["source_code"], row["target_concept_id"]) for row in mapped] == [("A", "44"), ("D", "44")]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -22,19 +23,25 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.encode import tiny
 from tests.index.small import many_names, vocabulary
 from tests.rank.test_word_overlap import naive
-from tests.rank.toy import INDEX
+from tests.rank.toy import built_index
 
 _OTHERS = many_names(90, seed=11)
-LARGE = Index.build(
-    vocabulary(
-        {
-            **{f"X:{number}": _OTHERS[3 * number : 3 * number + 3] for number in range(30)},
-            "Y:1": ["heart attack", ("MI", "abbreviation"), "attack of the heart"],
-            "Y:2": ["mitral insufficiency", ("MI", "related"), ("Heart Attack", "broad")],
-        }
-    ),
-    encoder=None,
-)
+
+
+@cache
+def large_index() -> Index:
+    return Index.build(
+        vocabulary(
+            {
+                **{f"X:{number}": _OTHERS[3 * number : 3 * number + 3] for number in range(30)},
+                "Y:1": ["heart attack", ("MI", "abbreviation"), "attack of the heart"],
+                "Y:2": ["mitral insufficiency", ("MI", "related"), ("Heart Attack", "broad")],
+            }
+        ),
+        encoder=None,
+    )
+
+
 ASKED = st.sampled_from([*_OTHERS, "heart attack", "mi", "hearts attack", "", "zzzz", "mi zzzz"]) | st.lists(
     st.sampled_from(sorted({word for name in _OTHERS for word in name.split()})), min_size=1, max_size=4
 ).map(" ".join)
@@ -120,8 +127,8 @@ def twin(index: Index, question: Question) -> list[dict[str, float]]:
 @given(text=ASKED, surface=st.sampled_from([None, "Heart Attack", "MI", "Mi"]))
 def test_is_what_loops_over_names_find(text: str, surface: str | None) -> None:
     question = Question(text, surface if surface and surface.lower() == text else None)
-    [found] = described(LARGE, question)
-    lines = twin(LARGE, question)
+    [found] = described(large_index(), question)
+    lines = twin(large_index(), question)
     assert np.isnan(found[len(lines) :]).all()
     for line, expected in zip(found, lines, strict=False):
         values = dict(zip(NAMES, line.tolist(), strict=True))
@@ -134,7 +141,9 @@ def test_each_feature_has_a_name_of_its_own_and_says_what_it_is() -> None:
 
 
 def test_they_are_in_their_ranges() -> None:
-    values = described(LARGE, *(Question(text, text) for text in [*_OTHERS[:40], "heart attack", "mi", ""]))
+    values = described(
+        large_index(), *(Question(text, text) for text in [*_OTHERS[:40], "heart attack", "mi", ""])
+    )
     for feature in FEATURES:
         own = column(values, feature.name)
         own = own[~np.isnan(own)]
@@ -150,18 +159,18 @@ def test_they_are_in_their_ranges() -> None:
 
 
 def test_the_question_says_how_it_was_made() -> None:
-    plain = of_first(described(INDEX, Question("mi")))
-    other = of_first(described(INDEX, Question("mi", rewritten=True, guessed=True, acronym=True)))
+    plain = of_first(described(built_index(), Question("mi")))
+    other = of_first(described(built_index(), Question("mi", rewritten=True, guessed=True, acronym=True)))
     changed = {name for name in NAMES if not (plain[name] == other[name] or math.isnan(plain[name]))}
     assert changed == {"rewritten", "guessed", "acronym"}
 
 
 def test_of_a_concept_the_surest_name_is_compared_too() -> None:
-    values = of_first(described(INDEX, Question("heart attack", "heart attack")))
+    values = of_first(described(built_index(), Question("heart attack", "heart attack")))
     assert values["preferred"] == 0
     assert values["preferred_covered"] == values["preferred_end"] == 0
     assert (values["writing"], values["exact"], values["covered"]) == (1, 1, 1)
-    values = of_first(described(INDEX, Question("myocardial infarction")))
+    values = of_first(described(built_index(), Question("myocardial infarction")))
     assert (values["preferred"], values["preferred_covered"], values["preferred_covering"]) == (1, 1, 1)
 
 
@@ -177,8 +186,8 @@ def test_references_elsewhere_are_counted() -> None:
 
 
 def test_without_candidates_there_is_nothing_to_describe() -> None:
-    assert np.isnan(described(INDEX, Question(""), Question("zzzz"))).all()
-    assert not np.isnan(described(INDEX, Question("heart attack"))[0, 0]).all()
+    assert np.isnan(described(built_index(), Question(""), Question("zzzz"))).all()
+    assert not np.isnan(described(built_index(), Question("heart attack"))[0, 0]).all()
 
 
 DENSE_ONLY = {name for name in NAMES if "dense" in name}
@@ -193,10 +202,10 @@ def missing(values: np.ndarray) -> set[str]:
 def test_features_of_a_search_that_an_index_lacks_are_missing(tmp_path: Path) -> None:
     encoder = Encoder.load(tiny.folder(tmp_path / "model"))
     asked = [Question(text, text) for text in ("heart attack", "cancer of the breast")]
-    assert missing(described(INDEX, *asked)) == DENSE_ONLY
-    dense = Index.build(INDEX.vocabulary, sparse="none", encoder=encoder)
+    assert missing(described(built_index(), *asked)) == DENSE_ONLY
+    dense = Index.build(built_index().vocabulary, sparse="none", encoder=encoder)
     assert missing(described(dense, *asked)) == SPARSE_ONLY
-    both = Index.build(INDEX.vocabulary, encoder=encoder)
+    both = Index.build(built_index().vocabulary, encoder=encoder)
     values = described(both, *asked)
     assert missing(values) == set()
     # The cosine of the surest name is that of its vector, whether it was found or not.
@@ -214,7 +223,7 @@ def retrieved_concepts(index: Index, question: Question) -> list[int]:
 
 
 def test_several_sparse_searches_count_as_one() -> None:
-    published = Index.build(INDEX.vocabulary, sparse="le-nguyen", encoder=None)
+    published = Index.build(built_index().vocabulary, sparse="le-nguyen", encoder=None)
     sparse = [name for name in published.search.parts if name != "exact"]
     matches = published.match(["breast cancer"], CANDIDATES)
     values = described(published, Question("breast cancer"))

@@ -16,7 +16,7 @@ from nymlink.index.index import Index
 from nymlink.rank.features import NAMES
 from nymlink.rank.ranker import Ranker, Ranking, softmax
 from nymlink.rank.trees import Trees
-from tests.rank.toy import INDEX, LAST_FIRST, damaged, ranked, ranker
+from tests.rank.toy import LAST_FIRST, built_index, damaged, ranked, ranker
 
 SCORES = st.floats(-60, 60, width=32) | st.just(-math.inf)
 
@@ -48,8 +48,8 @@ def test_it_is_kept_as_json() -> None:
     kept = Ranker.from_dict(json.loads(json.dumps(made.to_dict())))
     assert kept.to_dict() == made.to_dict()
     assert kept.learned_from == "made by hand"
-    assert Ranker.of(INDEX) is None
-    assert Ranker.of(ranked(INDEX, LAST_FIRST)).to_dict() == made.to_dict()
+    assert Ranker.of(built_index()) is None
+    assert Ranker.of(ranked(built_index(), LAST_FIRST)).to_dict() == made.to_dict()
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_it_is_kept_as_json() -> None:
 )
 def test_one_that_learned_from_other_features_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(StoreError, match=r"other features .* build the index again, or .*`nymlink train rank`"):
-        Ranking(INDEX.with_ranker(damaged(**changes)))
+        Ranking(built_index().with_ranker(damaged(**changes)))
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_one_that_learned_from_other_features_is_refused(changes: dict[str, Any]
 )
 def test_a_damaged_one_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(StoreError, match=r"the ranker is damaged \(.*\): build the index again"):
-        Ranking(INDEX.with_ranker(damaged(**changes)))
+        Ranking(built_index().with_ranker(damaged(**changes)))
 
 
 @pytest.mark.parametrize("name", ["version", "features", "trees", "learned_from"])
@@ -88,7 +88,7 @@ def test_one_that_lacks_something_is_refused(name: str) -> None:
     values = damaged()
     del values[name]
     with pytest.raises(StoreError, match="again"):
-        Ranking(INDEX.with_ranker(values))
+        Ranking(built_index().with_ranker(values))
 
 
 def test_trees_over_features_that_there_are_not_are_refused() -> None:
@@ -98,4 +98,4 @@ def test_trees_over_features_that_there_are_not_are_refused() -> None:
 
 
 def test_an_index_without_one_stays_as_it_is() -> None:
-    assert Index.with_ranker(INDEX, None).ranker is None
+    assert Index.with_ranker(built_index(), None).ranker is None

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -11,13 +14,23 @@ from nymlink.linking.linker import Linker
 from nymlink.rank.ranker import RankedMatches, Ranking
 from nymlink.rank.retrieval import CANDIDATES, Question
 from tests.index.small import many_names, vocabulary
-from tests.rank.toy import INDEX, LAST_FIRST, ranked
+from tests.rank.toy import LAST_FIRST, built_index, ranked
 
 NAMES = many_names(150, seed=3)
-MANY = Index.build(
-    vocabulary({f"X:{number}": NAMES[3 * number : 3 * number + 3] for number in range(50)}), encoder=None
-)
-RANKED = ranked(MANY, LAST_FIRST)
+
+
+@cache
+def many_index() -> Index:
+    return Index.build(
+        vocabulary({f"X:{number}": NAMES[3 * number : 3 * number + 3] for number in range(50)}), encoder=None
+    )
+
+
+@cache
+def ranked_index() -> Index:
+    return ranked(many_index(), LAST_FIRST)
+
+
 QUESTIONS = [Question(text) for text in (NAMES[0], NAMES[7][1:], f"{NAMES[20]} {NAMES[40]}", "zzzz", "")]
 
 
@@ -31,15 +44,18 @@ def matched(index: Index, found: RankedMatches, place: int) -> list[str]:
 
 
 def test_without_a_ranker_the_order_is_that_of_the_index() -> None:
-    found = Ranking(MANY).match(QUESTIONS, 5)
-    expected = MANY.match([question.text for question in QUESTIONS], 5)
+    found = Ranking(many_index()).match(QUESTIONS, 5)
+    expected = many_index().match([question.text for question in QUESTIONS], 5)
     assert found.probabilities is None
     assert np.array_equal(found.matches.concepts, expected.concepts)
     assert np.array_equal(found.matches.scores, expected.scores)
 
 
 def test_the_ranker_changes_the_order_and_nothing_else() -> None:
-    plain, other = Ranking(MANY).match(QUESTIONS, CANDIDATES), Ranking(RANKED).match(QUESTIONS, CANDIDATES)
+    plain, other = (
+        Ranking(many_index()).match(QUESTIONS, CANDIDATES),
+        Ranking(ranked_index()).match(QUESTIONS, CANDIDATES),
+    )
     assert not np.array_equal(plain.matches.concepts, other.matches.concepts)
     for place in range(len(QUESTIONS)):
 
@@ -52,7 +68,7 @@ def test_the_ranker_changes_the_order_and_nothing_else() -> None:
 
 
 def test_probabilities_fall_and_leave_something_to_no_answer() -> None:
-    found = Ranking(RANKED).match(QUESTIONS, CANDIDATES)
+    found = Ranking(ranked_index()).match(QUESTIONS, CANDIDATES)
     chances = found.probabilities
     assert chances.shape == (len(QUESTIONS), CANDIDATES)
     assert (np.diff(chances, axis=1) <= 0).all()
@@ -60,9 +76,10 @@ def test_probabilities_fall_and_leave_something_to_no_answer() -> None:
     assert ((chances > 0) == (found.matches.concepts != NONE)).all()
 
 
-@pytest.mark.parametrize("index", [MANY, RANKED])
+@pytest.mark.parametrize("made", [many_index, ranked_index])
 @pytest.mark.parametrize("k", [1, 2, 19, 20, 21, 60])
-def test_the_first_do_not_depend_on_how_many_are_asked_for(index: Index, k: int) -> None:
+def test_the_first_do_not_depend_on_how_many_are_asked_for(made: Callable[[], Index], k: int) -> None:
+    index = made()
     whole, some = Ranking(index).match(QUESTIONS, 70), Ranking(index).match(QUESTIONS, k)
     assert some.matches.concepts.shape == (len(QUESTIONS), k)
     assert np.array_equal(some.matches.concepts, whole.matches.concepts[:, :k])
@@ -72,8 +89,8 @@ def test_the_first_do_not_depend_on_how_many_are_asked_for(index: Index, k: int)
 
 
 def test_behind_those_that_are_ranked_others_follow_in_the_order_of_the_index() -> None:
-    deep = Ranking(RANKED).match(QUESTIONS, 50)
-    plain = MANY.match([question.text for question in QUESTIONS], 50)
+    deep = Ranking(ranked_index()).match(QUESTIONS, 50)
+    plain = many_index().match([question.text for question in QUESTIONS], 50)
     assert not deep.probabilities[:, CANDIDATES:].any()
     for rows, expected in zip(deep.matches.concepts.tolist(), plain.concepts.tolist(), strict=True):
         assert rows[CANDIDATES:] == expected[CANDIDATES:]
@@ -83,7 +100,7 @@ def test_behind_those_that_are_ranked_others_follow_in_the_order_of_the_index() 
 
 
 def test_questions_are_answered_alike_alone_and_together() -> None:
-    ranking = Ranking(RANKED)
+    ranking = Ranking(ranked_index())
     together = ranking.match(QUESTIONS * 150, 3)
     for place, question in enumerate(QUESTIONS):
         alone = ranking.match([question], 3)
@@ -93,18 +110,18 @@ def test_questions_are_answered_alike_alone_and_together() -> None:
 
 
 def test_no_questions() -> None:
-    for index in (MANY, RANKED):
+    for index in (many_index(), ranked_index()):
         assert Ranking(index).match([], 4).matches.concepts.shape == (0, 4)
-    assert Ranking(RANKED).match([], 4).probabilities.shape == (0, 4)
+    assert Ranking(ranked_index()).match([], 4).probabilities.shape == (0, 4)
 
 
 @pytest.mark.parametrize("text", ["", "zzzz"])
 @pytest.mark.parametrize("k", [1, 30])
 def test_a_question_that_is_like_no_name_has_no_candidate(text: str, k: int) -> None:
-    found = Ranking(RANKED).match([Question(text)], k)
-    assert ids(RANKED, found) == []
+    found = Ranking(ranked_index()).match([Question(text)], k)
+    assert ids(ranked_index(), found) == []
     assert found.probabilities.tolist() == [[0] * k]
-    assert Ranking(RANKED).explain(Question(text)) == ()
+    assert Ranking(ranked_index()).explain(Question(text)) == ()
 
 
 def test_a_name_written_as_the_mention_comes_first_whatever_the_ranker_says() -> None:
@@ -144,7 +161,7 @@ def test_a_vocabulary_whose_names_are_all_equal() -> None:
 
 class TestWithout:
     def test_absent_names_are_not_found(self) -> None:
-        for index in (INDEX, ranked(INDEX, LAST_FIRST)):
+        for index in (built_index(), ranked(built_index(), LAST_FIRST)):
             row = index.entries.find("heart attack")
             found = Ranking(index).match([Question("heart attack")] * 2, 6, without=[[row], []])
             gone, there = (matched(index, found, place) for place in (0, 1))
@@ -153,7 +170,7 @@ class TestWithout:
             assert set(gone) & set(there)
 
     def test_a_concept_without_names_is_not_found(self) -> None:
-        for index in (INDEX, ranked(INDEX, LAST_FIRST)):
+        for index in (built_index(), ranked(built_index(), LAST_FIRST)):
             row = index.vocabulary.row("D:3")
             absent = index.entries_of([row])
             texts = sorted(index.entries.text(entry) for entry in absent)
@@ -170,19 +187,19 @@ class TestWithout:
             encoder=None,
         )
         asked = Question(NAMES[7][1:])
-        absent = MANY.entries_of([MANY.vocabulary.row("X:0")])
-        left = Ranking(MANY).match([asked], 1, without=[absent])
-        assert ids(MANY, left) == ids(less, Ranking(less).match([asked], 1))
+        absent = many_index().entries_of([many_index().vocabulary.row("X:0")])
+        left = Ranking(many_index()).match([asked], 1, without=[absent])
+        assert ids(many_index(), left) == ids(less, Ranking(less).match([asked], 1))
 
 
 def test_candidates_say_how_probable_they_are() -> None:
-    index = ranked(INDEX, {"place": (0.5, 2, -1), "score": (0.99, 0, 1)})
+    index = ranked(built_index(), {"place": (0.5, 2, -1), "score": (0.99, 0, 1)})
     [link] = Linker(index, top_k=3).link(["hart attack"])
     found = Ranking(index).match([Question(link.query)], 3)
     assert [candidate.parts["ranked"] for candidate in link.candidates] == pytest.approx(
         [chance for chance in found.probabilities[0].tolist() if chance], abs=1e-6
     )
-    [plain] = Linker(INDEX, top_k=3).link(["hart attack"])
+    [plain] = Linker(built_index(), top_k=3).link(["hart attack"])
     assert all("ranked" not in candidate.parts for candidate in plain.candidates)
     assert [candidate.score for candidate in link.candidates] == [
         candidate.score for candidate in plain.candidates

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import warnings
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,39 +17,49 @@ from nymlink.index.index import Index
 from nymlink.index.store import store_calibration, store_fusion, store_ranker
 from nymlink.linking.linker import Linker
 from tests.linking.confidence.test_calibration import CALIBRATION
-from tests.rank.toy import INDEX, LAST_FIRST, damaged, ranker
+from tests.rank.toy import LAST_FIRST, built_index, damaged, ranker
 
 RANKER = ranker(LAST_FIRST).to_dict()
-RANKED = INDEX.with_ranker(RANKER)
-OTHER = Fusion.of(INDEX.search.parts, weights={"exact": 0.5, "sparse": 0.5})
+
+
+@cache
+def ranked_index() -> Index:
+    return built_index().with_ranker(RANKER)
+
+
+@cache
+def other_fusion() -> Fusion:
+    return Fusion.of(built_index().search.parts, weights={"exact": 0.5, "sparse": 0.5})
+
+
 MENTIONS = ["hart attack", "cancer of the breast", "MI", "zzzz", ""]
 
 
 @pytest.fixture
 def saved(tmp_path: Path) -> Path:
-    RANKED.save(tmp_path / "index")
+    ranked_index().save(tmp_path / "index")
     return tmp_path / "index"
 
 
 def test_an_index_keeps_it(saved: Path) -> None:
     assert dict(Index.load(saved).ranker) == RANKER
     links = Linker.load(saved, top_k=5).link(MENTIONS)
-    assert links == Linker(RANKED, top_k=5).link(MENTIONS)
-    assert links != Linker(INDEX, top_k=5).link(MENTIONS)
+    assert links == Linker(ranked_index(), top_k=5).link(MENTIONS)
+    assert links != Linker(built_index(), top_k=5).link(MENTIONS)
 
 
 def test_it_is_stored_in_one_step(saved: Path, tmp_path: Path) -> None:
-    INDEX.with_calibration(CALIBRATION.to_dict()).save(tmp_path / "other")
+    built_index().with_calibration(CALIBRATION.to_dict()).save(tmp_path / "other")
     with pytest.warns(
         UserWarning, match="its calibration was of another order, and removed: run `nymlink calibrate`"
     ):
-        store_ranker(tmp_path / "other", RANKER, fusion=INDEX.fusion)
+        store_ranker(tmp_path / "other", RANKER, fusion=built_index().fusion)
     manifests = [
         json.loads((path / "manifest.json").read_text(encoding="utf-8")) for path in (saved, tmp_path / "other")
     ]
     # The calibration was of another order, and is gone.
     assert manifests[0] == manifests[1]
-    store_calibration(tmp_path / "other", CALIBRATION.to_dict(), fusion=INDEX.fusion)
+    store_calibration(tmp_path / "other", CALIBRATION.to_dict(), fusion=built_index().fusion)
     opened = Index.load(tmp_path / "other")
     assert (dict(opened.ranker), dict(opened.calibration)) == (RANKER, CALIBRATION.to_dict())
 
@@ -56,39 +67,39 @@ def test_it_is_stored_in_one_step(saved: Path, tmp_path: Path) -> None:
 def test_it_is_not_stored_where_scores_are_others(saved: Path, tmp_path: Path) -> None:
     before = (saved / "manifest.json").read_bytes()
     with pytest.raises(StoreError, match="joined in another way meanwhile: run `nymlink train rank` again"):
-        store_ranker(saved, RANKER, fusion=OTHER)
+        store_ranker(saved, RANKER, fusion=other_fusion())
     assert (saved / "manifest.json").read_bytes() == before
     with pytest.raises(StoreError, match="no such index"):
-        store_ranker(tmp_path / "nowhere", RANKER, fusion=INDEX.fusion)
+        store_ranker(tmp_path / "nowhere", RANKER, fusion=built_index().fusion)
 
 
 def test_another_fusion_removes_it(saved: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        store_fusion(saved, INDEX.fusion)
+        store_fusion(saved, built_index().fusion)
     assert Index.load(saved).ranker is not None
     with pytest.warns(
         UserWarning, match="its ranker learned from other scores, and removed: run `nymlink train rank` again"
     ):
-        store_fusion(saved, OTHER)
+        store_fusion(saved, other_fusion())
     assert Index.load(saved).ranker is None
-    assert RANKED.with_fusion(OTHER).ranker is None
-    assert RANKED.ranker is not None
+    assert ranked_index().with_fusion(other_fusion()).ranker is None
+    assert ranked_index().ranker is not None
 
 
 def test_another_fusion_removes_both_and_says_so(saved: Path) -> None:
-    store_calibration(saved, CALIBRATION.to_dict(), fusion=INDEX.fusion)
+    store_calibration(saved, CALIBRATION.to_dict(), fusion=built_index().fusion)
     with pytest.warns(
         UserWarning,
         match="its ranker and calibration learned .* `nymlink train rank` and `nymlink calibrate` again",
     ):
-        store_fusion(saved, OTHER)
+        store_fusion(saved, other_fusion())
     opened = Index.load(saved)
     assert opened.ranker is opened.calibration is None
 
 
 def test_another_ranker_is_of_another_calibration() -> None:
-    both = RANKED.with_calibration(CALIBRATION.to_dict())
+    both = ranked_index().with_calibration(CALIBRATION.to_dict())
     assert both.ranker is not None
     assert both.with_ranker(None).calibration is None
     assert both.with_ranker(RANKER).calibration is None
@@ -106,7 +117,7 @@ def test_another_process_has_it(saved: Path) -> None:
 
 
 def test_an_index_over_another_vocabulary_keeps_it() -> None:
-    assert dict(RANKED.rebuild(INDEX.vocabulary).ranker) == RANKER
+    assert dict(ranked_index().rebuild(built_index().vocabulary).ranker) == RANKER
 
 
 @pytest.mark.parametrize("value", [[], 3, "trees"])
@@ -127,9 +138,9 @@ def test_what_is_no_ranker_is_damage(saved: Path, value: object) -> None:
 def test_one_that_cannot_be_used_is_said_before_anything_is_linked(
     saved: Path, changes: dict[str, object], match: str
 ) -> None:
-    store_ranker(saved, damaged(**changes), fusion=INDEX.fusion)
+    store_ranker(saved, damaged(**changes), fusion=built_index().fusion)
     with pytest.raises(StoreError, match=match):
         Linker.load(saved)
     # It can be replaced where it is.
-    store_ranker(saved, RANKER, fusion=INDEX.fusion)
+    store_ranker(saved, RANKER, fusion=built_index().fusion)
     assert Linker.load(saved).link("heart attack").candidates

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,11 @@ VOCABULARY = vocabulary(
         "D:6": ["familial breast cancer", "hereditary cancer of the breast"],
     }
 )
-INDEX = Index.build(VOCABULARY, encoder=None)
+
+
+@cache
+def built_index() -> Index:
+    return Index.build(VOCABULARY, encoder=None)
 
 
 def ranker(rules: Mapping[str, tuple[float, float, float]]) -> Ranker:

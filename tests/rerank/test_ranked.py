@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import pytest
 
@@ -16,9 +17,14 @@ from tests.rank.toy import ranked
 from tests.rerank.orders import Rules, order
 from tests.rerank.test_consistency import Told
 
-INDEX = Index.build(
-    vocabulary({"X:0": ["mitral insufficiency"], "X:1": ["mitral valve insufficiency"]}), encoder=None
-)
+
+@cache
+def built_index() -> Index:
+    return Index.build(
+        vocabulary({"X:0": ["mitral insufficiency"], "X:1": ["mitral valve insufficiency"]}), encoder=None
+    )
+
+
 RULES = {"place": (0.5, 0, 2)}
 """The second of the index is e² times as probable as the first."""
 
@@ -33,7 +39,7 @@ def first(index: Index, rules: Rules) -> str:
 
 
 def test_the_logarithm_of_the_probability_is_evidence() -> None:
-    index = ranked(INDEX, RULES)
+    index = ranked(built_index(), RULES)
     [link] = Linker(index, top_k=5).link(DOCUMENT)
     one, other = link.candidates
     gap = math.log(0.001 + one.parts["ranked"]) - math.log(0.001 + other.parts["ranked"])
@@ -47,12 +53,14 @@ def test_the_logarithm_of_the_probability_is_evidence() -> None:
 
 
 def test_without_a_ranker_it_is_missing() -> None:
-    [link] = Linker(INDEX, top_k=5).link(DOCUMENT)
+    [link] = Linker(built_index(), top_k=5).link(DOCUMENT)
     one, other = link.candidates
-    assert first(INDEX, {"ranked": (-100, 0, 1), "place": (0, 0, 0.5)}) == other.concept_id
-    assert first(INDEX, {"behind_score": (-0.001, 0, 1), "place": (0, 0, 0.5)}) == one.concept_id
+    assert first(built_index(), {"ranked": (-100, 0, 1), "place": (0, 0, 0.5)}) == other.concept_id
+    assert first(built_index(), {"behind_score": (-0.001, 0, 1), "place": (0, 0, 0.5)}) == one.concept_id
 
 
 def test_an_order_is_of_one_ranker() -> None:
-    assert score_settings(INDEX)["ranker"] is None
-    assert score_settings(ranked(INDEX, RULES)) == score_settings(INDEX) | {"ranker": "made by hand"}
+    assert score_settings(built_index())["ranker"] is None
+    assert score_settings(ranked(built_index(), RULES)) == score_settings(built_index()) | {
+        "ranker": "made by hand"
+    }

@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 
 from tests.serve.running import Server
 from tests.serve.schemas import validator
-from tests.serve.toy import INDEX, serving
+from tests.serve.toy import built_index, serving
 
 
 @pytest.fixture(scope="session")
@@ -37,7 +37,7 @@ def valid(data: Path) -> Callable[[str, str, Any], None]:
 @pytest.fixture(scope="session")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("served") / "index"
-    INDEX.save(folder)
+    built_index().save(folder)
     return folder
 
 

@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 from nymlink.annotation.annotator import Annotator
 from nymlink.linking.model import Link
 from nymlink.serve.settings import Limits
-from tests.serve.toy import INDEX, serving
+from tests.serve.toy import built_index, serving
 
 TEXT = "𝔄 His mother had a heart attack, no seizures; myocardial infarction is excluded."
 
@@ -20,7 +20,7 @@ def test_mentions_are_those_of_an_annotator(client: TestClient) -> None:
     answer = client.post("/annotate", json={"text": TEXT})
     assert answer.status_code == 200, answer.text
     links = answer.json()["links"]
-    assert links == [link.to_dict() for link in Annotator(INDEX).annotate(TEXT)]
+    assert links == [link.to_dict() for link in Annotator(built_index()).annotate(TEXT)]
     assert [TEXT[link["start"] : link["end"]] for link in links] == [link["mention"] for link in links]
     assert "heart attack" in [link["mention"] for link in links]
     assert client.post("/annotate", json={"text": ""}).json() == {"links": []}

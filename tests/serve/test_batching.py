@@ -19,7 +19,7 @@ from nymlink.linking.model import Link
 from nymlink.rank.retrieval import ConceptTable
 from nymlink.serve.batching import BatchingLinker, LinkTimeoutError, OverloadedError
 from tests.rank.toy import LAST_FIRST, ranker
-from tests.serve.toy import INDEX
+from tests.serve.toy import built_index
 
 NAMES = ["heart attack", "seizure", "MI", "mitral insuficiency", "focal seizures", "nothing like it"]
 
@@ -57,13 +57,13 @@ def held(monkeypatch: pytest.MonkeyPatch) -> tuple[list[int], Event]:
 def test_each_thread_gets_its_own_links() -> None:
     seed = random.Random(0)
     requests = [(seed.choices(NAMES, k=seed.randrange(8)), seed.choice([1, 2])) for _ in range(200)]
-    linker = BatchingLinker(INDEX, waiting_mentions=10_000)
+    linker = BatchingLinker(built_index(), waiting_mentions=10_000)
     with ThreadPoolExecutor(32) as threads:
         found = list(
             threads.map(lambda asked: linker.link(document(*asked[0]), top_k=asked[1], timeout=60), requests)
         )
     linker.close()
-    linkers = {top_k: Linker(INDEX, top_k=top_k) for top_k in (1, 2)}
+    linkers = {top_k: Linker(built_index(), top_k=top_k) for top_k in (1, 2)}
     assert found == [linkers[top_k].link(names) for names, top_k in requests]
 
 
@@ -71,7 +71,7 @@ def test_what_waits_is_linked_together_and_a_long_request_lets_others_through(
     held: tuple[list[int], Event],
 ) -> None:
     batches, go = held
-    linker = BatchingLinker(INDEX, waiting_mentions=10_000)
+    linker = BatchingLinker(built_index(), waiting_mentions=10_000)
     done: list[str] = []
 
     def ask(name: str, mentions: int) -> None:
@@ -100,28 +100,28 @@ def test_what_waits_is_linked_together_and_a_long_request_lets_others_through(
 
 def test_requests_for_a_few_candidates_each_are_linked_together(held: tuple[list[int], Event]) -> None:
     batches, go = held
-    linker = BatchingLinker(INDEX, waiting_mentions=1000)
+    linker = BatchingLinker(built_index(), waiting_mentions=1000)
     linker.submit(document("seizure"))
     wait_until(lambda: bool(batches))
     waiting = {top_k: linker.submit(document(*NAMES), top_k=top_k) for top_k in (3, 1, 10, 2, 4)}
     deep = linker.submit(document(*NAMES), top_k=11)
     go.set()
     for top_k, links in {**waiting, 11: deep}.items():
-        assert links.result(60) == Linker(INDEX, top_k=top_k).link(NAMES)
+        assert links.result(60) == Linker(built_index(), top_k=top_k).link(NAMES)
     linker.close()
     assert batches == [1, 5 * len(NAMES), len(NAMES)]
 
 
 def test_an_error_of_one_request_does_not_reach_the_others(held: tuple[list[int], Event]) -> None:
     batches, go = held
-    linker = BatchingLinker(INDEX, waiting_mentions=1000)
+    linker = BatchingLinker(built_index(), waiting_mentions=1000)
     first = linker.submit(document("seizure"))
     wait_until(lambda: bool(batches))
     good = [linker.submit(document("heart attack")) for _ in range(3)]
     bad = linker.submit(document("break", *["seizure"] * 300))
     wait_until(lambda: linker.waiting >= 304)
     go.set()
-    assert [each.result()[0].best for each in good] == [Linker(INDEX).link("heart attack").best] * 3
+    assert [each.result()[0].best for each in good] == [Linker(built_index()).link("heart attack").best] * 3
     with pytest.raises(RuntimeError, match="broken"):
         bad.result()
     assert first.result()
@@ -130,7 +130,7 @@ def test_an_error_of_one_request_does_not_reach_the_others(held: tuple[list[int]
 
 def test_what_is_too_much_or_too_late_is_refused(held: tuple[list[int], Event]) -> None:
     batches, go = held
-    linker = BatchingLinker(INDEX, waiting_mentions=5)
+    linker = BatchingLinker(built_index(), waiting_mentions=5)
     with pytest.raises(LinkTimeoutError, match="1 mentions were not linked within"):
         linker.link(document("seizure"), timeout=0.05)
     with pytest.raises(LinkTimeoutError):
@@ -146,7 +146,7 @@ def test_what_is_too_much_or_too_late_is_refused(held: tuple[list[int], Event]) 
 
 def test_what_was_taken_is_linked_before_the_end(held: tuple[list[int], Event]) -> None:
     batches, go = held
-    linker = BatchingLinker(INDEX, waiting_mentions=100)
+    linker = BatchingLinker(built_index(), waiting_mentions=100)
     found: list[list[Link]] = []
     thread = Thread(target=lambda: found.append(linker.link(document("seizure", "MI"), timeout=60)))
     thread.start()
@@ -162,7 +162,7 @@ def test_what_was_taken_is_linked_before_the_end(held: tuple[list[int], Event]) 
 
 
 def test_offsets_are_checked_before_anything_waits() -> None:
-    linker = BatchingLinker(INDEX, waiting_mentions=100)
+    linker = BatchingLinker(built_index(), waiting_mentions=100)
     with pytest.raises(InputError, match="mentions"):
         linker.submit(Document("", "text", (Mention("other", 0, 4),)))
     linker.close()
@@ -177,7 +177,7 @@ def test_clients_that_ask_for_many_depths_share_the_tables(monkeypatch: pytest.M
         return make(cls, index)
 
     monkeypatch.setattr(ConceptTable, "of", classmethod(of))
-    index = INDEX.with_ranker(ranker(LAST_FIRST).to_dict())
+    index = built_index().with_ranker(ranker(LAST_FIRST).to_dict())
     linker = BatchingLinker(index, waiting_mentions=1000)
     for top_k in range(1, 101):
         [link] = linker.link(document("heart attack"), top_k=top_k, timeout=30)

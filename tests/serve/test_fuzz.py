@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,28 +13,36 @@ import pytest
 pytest.importorskip("schemathesis", reason="schemathesis is not installed")
 
 import schemathesis
+from fastapi import FastAPI
 
 from nymlink.serve.app import create_app
 from nymlink.serve.served import ServedIndex, ServedIndexes
 from nymlink.serve.settings import Limits, ServeSettings
-from tests.serve.toy import INDEX
+from tests.serve.toy import built_index
+
+_FOLDER = tempfile.TemporaryDirectory(prefix="nymlink-fuzz-")
+
+
+@cache
+def served() -> FastAPI:
+    indexes = ServedIndexes([ServedIndex("toy", built_index(), target_precision=None, limits=Limits())])
+    made = create_app(indexes, ServeSettings(projects=Path(_FOLDER.name)))
+    made.state.projects.create("toy", title="", index=None)
+    return made
 
 
 async def app(scope: Any, receive: Any, send: Any) -> None:
     """The application; its end, which each request would bring about here, it does not hear of."""
     if scope["type"] != "lifespan":
-        await _APP(scope, receive, send)
+        await served()(scope, receive, send)
         return
     for event in ("startup", "shutdown"):
         await receive()
         await send({"type": f"lifespan.{event}.complete"})
 
 
-_INDEXES = ServedIndexes([ServedIndex("toy", INDEX, target_precision=None, limits=Limits())])
-_FOLDER = tempfile.TemporaryDirectory(prefix="nymlink-fuzz-")
-_APP = create_app(_INDEXES, ServeSettings(projects=Path(_FOLDER.name)))
-_APP.state.projects.create("toy", title="", index=None)
-SCHEMA = schemathesis.openapi.from_asgi("/openapi.json", app)
+SCHEMA = schemathesis.openapi.from_dict(create_app(ServedIndexes([])).openapi())
+SCHEMA.app = app
 
 
 @pytest.mark.slow

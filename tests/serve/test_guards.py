@@ -253,3 +253,7 @@ def test_small_requests_pass_large_ones() -> None:
     statuses = asyncio.run(send_bodies(BodyGuard(app, limits=Limits()), *large, *small))
     assert statuses == [200] * 16
     assert ended[:8] == [1] * 8
+
+
+def test_a_long_query_is_answered(client: TestClient) -> None:
+    assert client.get("/health", params={"x": "y" * 5000}).status_code == 200

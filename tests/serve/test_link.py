@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 from nymlink.corpus.model import Document, Mention
 from nymlink.linking.linker import Linker
 from nymlink.serve.settings import Limits
-from tests.serve.toy import INDEX, PLAIN, serving
+from tests.serve.toy import built_index, plain_index, serving
 
 NAMES = ["heart attack", "siezure", "MI", "", "heart attack", "infarto de miocardio"]
 
@@ -23,13 +23,13 @@ def link(client: TestClient, **request: Any) -> Any:
 
 @pytest.mark.parametrize("top_k", [1, 3])
 def test_links_are_those_of_a_linker(client: TestClient, top_k: int) -> None:
-    expected = [found.to_dict() for found in Linker(INDEX, top_k=top_k).link(NAMES)]
+    expected = [found.to_dict() for found in Linker(built_index(), top_k=top_k).link(NAMES)]
     assert link(client, mentions=NAMES, top_k=top_k) == expected
     assert link(client, mentions=NAMES, top_k=top_k, index="toy") == expected
 
 
 def test_indexes_stand_side_by_side(client: TestClient) -> None:
-    assert link(client, mentions=["MI"], index="plain") == [Linker(PLAIN).link("MI").to_dict()]
+    assert link(client, mentions=["MI"], index="plain") == [Linker(plain_index()).link("MI").to_dict()]
 
 
 def test_missing_mentions_have_empty_links(client: TestClient) -> None:
@@ -43,15 +43,15 @@ def test_mentions_are_read_as_their_text_defines_them(client: TestClient) -> Non
     mention = {"text": "MI", "start": 28, "end": 30, "language": "en"}
     [found] = link(client, mentions=[mention], text=text)
     document = Document("", text, (Mention("MI", 28, 30, language="en"),))
-    assert found == Linker(INDEX).link(document)[0].to_dict()
+    assert found == Linker(built_index()).link(document)[0].to_dict()
     assert found["query"] == "myocardial infarction"
 
 
 def test_a_target_precision_makes_doubtful_links_nil() -> None:
-    with serving(target_precision=0.97, indexes={"toy": INDEX}) as client:
+    with serving(target_precision=0.97, indexes={"toy": built_index()}) as client:
         found = link(client, mentions=["heart attack", "MI"])
     assert [each["nil"] for each in found] == [
-        each.nil for each in Linker(INDEX, target_precision=0.97).link(["heart attack", "MI"])
+        each.nil for each in Linker(built_index(), target_precision=0.97).link(["heart attack", "MI"])
     ]
     assert found[1]["nil"]
 

@@ -9,7 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from nymlink import __version__
-from tests.serve.toy import INDEX
+from tests.serve.toy import built_index
 
 
 def get(client: TestClient, path: str, **parameters: Any) -> Any:
@@ -57,7 +57,7 @@ def test_the_server_says_what_it_serves(client: TestClient) -> None:
     health = get(client, "/health")
     assert health == {"status": "ok", "version": __version__, "indexes": ["toy", "plain"]}
     toy, plain = get(client, "/indexes")["indexes"]
-    assert (toy["concepts"], toy["names"]) == (len(INDEX.vocabulary), INDEX.vocabulary.name_count)
+    assert (toy["concepts"], toy["names"]) == (len(built_index().vocabulary), built_index().vocabulary.name_count)
     assert toy["semantic_types"]["disease"] == 4
     assert toy["languages"]["es"] == 1
     assert (toy["match_confidence"], plain["match_confidence"]) == (0.9, None)

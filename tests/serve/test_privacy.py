@@ -185,10 +185,10 @@ def project(tmp_path: Path) -> bytes:
     from nymlink.project.add_file import add_table
     from nymlink.project.index_reference import IndexReference
     from nymlink.project.project import Project
-    from tests.serve.toy import INDEX
+    from tests.serve.toy import built_index
 
     path = tmp_path / "sent.nymlink"
-    with Project.create(path, index=IndexReference.of("toy", INDEX), title=MARK) as made:
+    with Project.create(path, index=IndexReference.of("toy", built_index()), title=MARK) as made:
         add_table(made, f"term\n{TEXT}\n".encode(), "t.csv")
     return path.read_bytes()
 

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from nymlink.cli import nymlink
 from nymlink.linking.linker import Linker
 from tests.serve.running import Server
-from tests.serve.toy import INDEX
+from tests.serve.toy import built_index
 
 _IMPATIENT = """
 import sys
@@ -44,7 +44,7 @@ def received(client: socket.socket) -> bytes:
 
 def test_it_links(server: Server) -> None:
     assert server.link("heart attack", "MI") == [
-        link.to_dict() for link in Linker(INDEX).link(["heart attack", "MI"])
+        link.to_dict() for link in Linker(built_index()).link(["heart attack", "MI"])
     ]
 
 

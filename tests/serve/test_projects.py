@@ -20,7 +20,7 @@ from nymlink.project.model import NotSavedError
 from nymlink.project.project import Project
 from nymlink.serve.batching import BatchingLinker
 from tests.serve.projects import FILE, HEART, SEIZURE, TABLE, decided, make, wait_for_links
-from tests.serve.toy import INDEX, serving
+from tests.serve.toy import built_index, serving
 
 
 def test_a_review_from_beginning_to_end(api: TestClient) -> None:
@@ -155,7 +155,7 @@ def test_text_of_projects_is_not_logged(api: TestClient, caplog: pytest.LogCaptu
 
 def test_links_are_those_of_a_linker(api: TestClient) -> None:
     make(api)
-    [expected] = Linker(INDEX, top_k=10).link(["siezure"])
+    [expected] = Linker(built_index(), top_k=10).link(["siezure"])
     found = api.get(f"/projects/a/terms/{SEIZURE}").json()
     assert [each["id"] for each in found["candidates"]] == [each.concept_id for each in expected.candidates]
     assert (found["confidence"], found["query"], found["notes"]) == (

@@ -20,7 +20,7 @@ from nymlink.vocabulary.model import Source
 from nymlink.vocabulary.tables import TableBuilder
 from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.serve.projects import FILE, HEART, SEIZURE, TABLE, decided, make, wait_for_links
-from tests.serve.toy import PLAIN, serving
+from tests.serve.toy import plain_index, serving
 
 
 @pytest.fixture(scope="module")
@@ -214,7 +214,7 @@ def test_a_project_without_its_index_can_be_read(folder: Path) -> None:
         wait_for_links(client)
         assert decided(client, SEIZURE, "concept", "T:9").status_code == 200
     # The same vocabulary under another name is the same.
-    with serving(projects=folder, indexes={"renamed": other, "toy": PLAIN}) as client:
+    with serving(projects=folder, indexes={"renamed": other, "toy": plain_index()}) as client:
         assert client.get("/projects/a").json()["index"]["served_as"] == "renamed"
 
 
@@ -239,7 +239,7 @@ def test_what_is_added_while_a_project_is_rebased_is_linked_to_the_new_index(
 
     monkeypatch.setattr(served_projects, "link_waiting", slowly)
     monkeypatch.setattr(project_files, "rebase", rebase_later)
-    with serving(projects=tmp_path, indexes={"toy": PLAIN, "other": other}) as client:
+    with serving(projects=tmp_path, indexes={"toy": plain_index(), "other": other}) as client:
         make(client)
         client.post("/projects/a/rebase", json={"index": "other"})
         wait_for_links(client)

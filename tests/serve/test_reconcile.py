@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 
 from nymlink.linking.linker import Linker
 from nymlink.serve.settings import Limits
-from tests.serve.toy import INDEX, serving
+from tests.serve.toy import built_index, serving
 
 Valid = Callable[[str, str, Any], None]
 VERSIONS = ("0.2", "1.0-draft")
@@ -48,7 +48,7 @@ def features(candidate: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_candidates_are_those_of_a_linker(client: TestClient) -> None:
-    link = Linker(INDEX, top_k=3).link("hart attack")
+    link = Linker(built_index(), top_k=3).link("hart attack")
     found = classic(client, query="hart attack", limit=3)
     assert ids(found) == [candidate.concept_id for candidate in link.candidates]
     assert [each["score"] for each in found] == pytest.approx([100 * each.score for each in link.candidates])
@@ -62,9 +62,11 @@ def test_candidates_are_those_of_a_linker(client: TestClient) -> None:
 
 
 def test_only_what_is_sure_is_matched(client: TestClient) -> None:
-    threshold = next(confidence for confidence, precision in INDEX.calibration["curve"] if precision >= 0.94)  # type: ignore[index]
+    threshold = next(
+        confidence for confidence, precision in built_index().calibration["curve"] if precision >= 0.94
+    )  # type: ignore[index]
     for query in ("heart attack", "MI", "hart attack", "Seizure", "seizures", "nothing of that kind", "infarto"):
-        link = Linker(INDEX).link(query)
+        link = Linker(built_index()).link(query)
         found = classic(client, query=query)
         sure = link.confidence is not None and link.confidence >= threshold
         assert [each["match"] for each in found] == [sure and place == 0 for place in range(len(found))], query

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 from fastapi.testclient import TestClient
@@ -50,8 +51,14 @@ def _vocabulary() -> Vocabulary:
     return Vocabulary.of((Source("toy", "table", version="1"), builder.build()))
 
 
-INDEX = Index.build(_vocabulary(), encoder=None).with_calibration(CALIBRATION.to_dict())
-PLAIN = Index.build(_vocabulary(), encoder=None)
+@cache
+def built_index() -> Index:
+    return Index.build(_vocabulary(), encoder=None).with_calibration(CALIBRATION.to_dict())
+
+
+@cache
+def plain_index() -> Index:
+    return Index.build(_vocabulary(), encoder=None)
 
 
 @contextmanager
@@ -66,7 +73,7 @@ def serving(
     limits = limits or Limits()
     served = [
         ServedIndex(name, index, target_precision=target_precision, limits=limits)
-        for name, index in (indexes or {"toy": INDEX, "plain": PLAIN}).items()
+        for name, index in (indexes or {"toy": built_index(), "plain": plain_index()}).items()
     ]
     app = create_app(ServedIndexes(served), ServeSettings(limits=limits, **settings))
     with TestClient(app, raise_server_exceptions=False) as client:

@@ -13,7 +13,7 @@ from spacy.tokens import Doc, DocBin
 
 import spacy
 from nymlink.core.errors import StoreError, UnknownNameError
-from tests.annotation.toy import INDEX
+from tests.annotation.toy import built_index
 
 TEXTS = [
     "𝔘 No seizures, but cysts of the kidney.",
@@ -32,7 +32,7 @@ EXPECTED = [
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("spacy") / "index"
-    INDEX.save(folder)
+    built_index().save(folder)
     return folder
 
 

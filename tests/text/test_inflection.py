@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from functools import cache
 
 import pytest
 from hypothesis import given
@@ -28,7 +29,11 @@ VOCABULARY = vocabulary(
         "D:8": ["boli"],
     }
 )
-LINKER = Linker(Index.build(VOCABULARY, encoder=None))
+
+
+@cache
+def built_linker() -> Linker:
+    return Linker(Index.build(VOCABULARY, encoder=None))
 
 
 @pytest.mark.parametrize(
@@ -42,7 +47,7 @@ LINKER = Linker(Index.build(VOCABULARY, encoder=None))
     ],
 )
 def test_an_inflected_mention_is_the_name_of_its_lemmas(language: str, mention: str, name: str) -> None:
-    link = LINKER.link(mention, language=language)
+    link = built_linker().link(mention, language=language)
     assert link.query == name
     assert link.candidates[0].score == 1.0
 
@@ -53,11 +58,11 @@ def test_an_inflected_mention_is_the_name_of_its_lemmas(language: str, mention: 
     [("ru", "опухолей"), ("tr", "hemoglobinopati"), ("ja", "Krampfanfälle"), ("en", "Krampfanfälle")],
 )
 def test_other_mentions_stay(language: str, mention: str) -> None:
-    assert LINKER.link(mention, language=language).query == normalise(mention)
+    assert built_linker().link(mention, language=language).query == normalise(mention)
 
 
 def test_a_text_of_unknown_language_is_not_lemmatised() -> None:
-    assert LINKER.link("syövän").query == "syövän"
+    assert built_linker().link("syövän").query == "syövän"
 
 
 def test_languages_with_rules_say_their_codes() -> None:
@@ -79,9 +84,9 @@ def test_without_simplemma_it_is_said_once_what_to_install(monkeypatch: pytest.M
     _lemmatiser.cache_clear()
     try:
         with pytest.warns(UserWarning, match=r"in the language ru are not lemmatised: pip install 'nymlink\[lang"):
-            assert LINKER.link("гипертензией", language="ru").query == "гипертензией"
+            assert built_linker().link("гипертензией", language="ru").query == "гипертензией"
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            LINKER.link(["гипертензией", "опухолей"], language="ru")
+            built_linker().link(["гипертензией", "опухолей"], language="ru")
     finally:
         _lemmatiser.cache_clear()

@@ -52,9 +52,9 @@ class Hosted:
         self.log = folder / "log"
         index = folder / "index"
         if not index.exists():
-            from tests.serve.toy import INDEX
+            from tests.serve.toy import built_index
 
-            INDEX.save(index)
+            built_index().save(index)
         self.projects = folder / "projects"
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(

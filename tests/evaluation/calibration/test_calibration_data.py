@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -22,7 +24,13 @@ from tests.index.small import many_names, vocabulary
 NAMES = many_names(120, seed=9)
 CONCEPTS = {f"X:{number}": NAMES[3 * number : 3 * number + 3] for number in range(40)}
 KEPT = {**CONCEPTS, "Y:1": ["cough"], "Y:2": ["shared name"], "Y:3": ["shared name"], "Y:4": ["ovarian cancer"]}
-INDEX = Index.build(vocabulary(KEPT), encoder=None)
+
+
+@cache
+def built_index() -> Index:
+    return Index.build(vocabulary(KEPT), encoder=None)
+
+
 SHARED = Mention("shared name", concept_ids=("Y:2", "Y:3"))
 MENTIONS = (
     *(Mention(name, concept_ids=(f"X:{at // 3}",)) for at, name in enumerate(NAMES[:60])),
@@ -38,11 +46,11 @@ CORPUS = Corpus("made up", tuple(Document(str(at), mentions=(one,)) for at, one 
 
 @pytest.fixture(scope="module")
 def labelled() -> LabelledMentions:
-    return label_mentions(INDEX, CORPUS)
+    return label_mentions(built_index(), CORPUS)
 
 
 def rows(*concept_ids: str) -> frozenset[int]:
-    return frozenset(row for one in concept_ids if (row := INDEX.vocabulary.row(one)) is not None)
+    return frozenset(row for one in concept_ids if (row := built_index().vocabulary.row(one)) is not None)
 
 
 def test_annotated_mentions_without_a_guess_are_judged(labelled: LabelledMentions) -> None:
@@ -58,14 +66,16 @@ def test_annotated_mentions_without_a_guess_are_judged(labelled: LabelledMention
 
 def test_mentions_are_read_in_their_language() -> None:
     corpus = Corpus("plurals", (Document("1", mentions=(Mention("coughs", concept_ids=("Y:1",)),)),))
-    texts = {code: label_mentions(INDEX, corpus, language=code).asked[0].text for code in (None, "en", "ja")}
+    texts = {
+        code: label_mentions(built_index(), corpus, language=code).asked[0].text for code in (None, "en", "ja")
+    }
     assert texts == {None: "cough", "en": "cough", "ja": "coughs"}
     with pytest.raises(InputError, match="'deutsch' is no language code"):
-        label_mentions(INDEX, corpus, language="deutsch")
+        label_mentions(built_index(), corpus, language="deutsch")
 
 
 def test_what_is_left_out_never_comes_first(labelled: LabelledMentions) -> None:
-    left = label_left_out(INDEX, labelled, 1000)
+    left = label_left_out(built_index(), labelled, 1000)
     # Each text once, those that are no part of another mention and have an answer.
     assert sorted(part.text for part in left.asked) == sorted({*NAMES[:60], "shared name", "no cough"})
     assert not left.right.any()
@@ -76,16 +86,16 @@ def test_what_is_left_out_never_comes_first(labelled: LabelledMentions) -> None:
         match = without.match([mention.text], DEPTH)
         # The n-grams of what is left are a little rarer.
         assert np.nan_to_num(line[0]) == pytest.approx(float(match.scores[0, 0]), abs=0.1)
-    few = label_left_out(INDEX, labelled, 10)
+    few = label_left_out(built_index(), labelled, 10)
     assert len(few.right) == 10
     assert {part.text for part in few.asked} <= {part.text for part in left.asked}
 
 
 def test_lacking_names_have_no_answer() -> None:
-    names = draw_absent_names(INDEX, 200)
+    names = draw_absent_names(built_index(), 200)
     assert len(set(names)) == len(names) == 200
-    assert draw_absent_names(INDEX, 200) == names != draw_absent_names(INDEX, 200, seed=1)
-    lacking = label_absent_names(INDEX, [*names, "", "ovarain cancer"])
+    assert draw_absent_names(built_index(), 200) == names != draw_absent_names(built_index(), 200, seed=1)
+    lacking = label_absent_names(built_index(), [*names, "", "ovarain cancer"])
     kept = [mention.text for mention in lacking.mentions]
     assert set(kept) <= set(names)
     assert len(kept) > 190
@@ -95,7 +105,10 @@ def test_lacking_names_have_no_answer() -> None:
 
 
 def test_groups_of_joined_mentions_stay_apart(labelled: LabelledMentions) -> None:
-    left, lacking = label_left_out(INDEX, labelled, 20), label_absent_names(INDEX, ["zzzz", "12 mg"])
+    left, lacking = (
+        label_left_out(built_index(), labelled, 20),
+        label_absent_names(built_index(), ["zzzz", "12 mg"]),
+    )
     joined = LabelledMentions.joined([labelled, left, lacking])
     sizes = [len(one.right) for one in (labelled, left, lacking)]
     first, second, third = np.split(joined.groups, np.cumsum(sizes)[:-1])
@@ -113,6 +126,6 @@ def test_groups_of_joined_mentions_stay_apart(labelled: LabelledMentions) -> Non
 
 
 def test_what_doubts_leave_is_what_a_linker_has_left(labelled: LabelledMentions) -> None:
-    links = Linker(INDEX).link(MENTIONS[:63])
+    links = Linker(built_index()).link(MENTIONS[:63])
     doubted = [link.best.contradiction is not None or link.meanings > 1 or link.ordinary for link in links]
     assert doubted == (labelled.factors[:63] < 1).tolist()

@@ -6,6 +6,7 @@ import json
 import math
 import shutil
 import warnings
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,16 +29,22 @@ from tests.index.small import many_names, vocabulary
 from tests.linking.toy import linker_from
 
 NAMES = many_names(120, seed=5)
-INDEX = Index.build(
-    vocabulary(
-        {
-            **{f"X:{number}": NAMES[3 * number : 3 * number + 3] for number in range(40)},
-            "Y:1": ["heart attack", ("MI", "abbreviation")],
-            "Y:2": ["mitral insufficiency", ("MI", "abbreviation")],
-        }
-    ),
-    encoder=None,
-)
+
+
+@cache
+def built_index() -> Index:
+    return Index.build(
+        vocabulary(
+            {
+                **{f"X:{number}": NAMES[3 * number : 3 * number + 3] for number in range(40)},
+                "Y:1": ["heart attack", ("MI", "abbreviation")],
+                "Y:2": ["mitral insufficiency", ("MI", "abbreviation")],
+            }
+        ),
+        encoder=None,
+    )
+
+
 QUERIES = [
     "heart attack",
     "MI",
@@ -52,7 +59,12 @@ CALIBRATION = Calibration(
     ((0.0, 0.75), (0.25, 0.8), (0.5, 0.9), (0.9, 0.97)),
     "200 mentions of a corpus",
 )
-CALIBRATED = INDEX.with_calibration(CALIBRATION.to_dict())
+
+
+@cache
+def calibrated_index() -> Index:
+    return built_index().with_calibration(CALIBRATION.to_dict())
+
 
 shares = st.floats(0, 1)
 weights = st.floats(0, 50)
@@ -83,19 +95,19 @@ def test_the_threshold_is_the_lowest_that_gives_the_precision() -> None:
 
 class TestLinker:
     def test_an_index_without_calibration_has_no_confidences(self) -> None:
-        links = Linker(INDEX).link(QUERIES)
+        links = Linker(built_index()).link(QUERIES)
         assert {link.confidence for link in links} == {None}
         assert [link.nil for link in links] == [not link.candidates for link in links]
         assert [link.query for link in links if link.nil][:2] == ["zzzz", ""]
 
     def test_confidence_changes_no_candidate_and_does_not_depend_on_their_number(self) -> None:
-        plain = Linker(INDEX, top_k=1).link(QUERIES)
-        one, many = (Linker(CALIBRATED, top_k=top_k).link(QUERIES) for top_k in (1, 6))
+        plain = Linker(built_index(), top_k=1).link(QUERIES)
+        one, many = (Linker(calibrated_index(), top_k=top_k).link(QUERIES) for top_k in (1, 6))
         assert [link.candidates for link in one] == [link.candidates for link in plain]
         assert [link.confidence for link in one] == [link.confidence for link in many]
         texts = [link.query for link in one]
         questions = [Question(text) for text in texts]
-        features = features_of(Ranking(INDEX).match(questions, DEPTH), questions, INDEX)
+        features = features_of(Ranking(built_index()).match(questions, DEPTH), questions, built_index())
         expected = CALIBRATION.confidence(features).tolist()
         # MI has two meanings.
         assert [link.confidence for link in one[2:]] == expected[2:]
@@ -104,7 +116,7 @@ class TestLinker:
         assert [link.confidence for link in one[3:5]] == [0, 0]
 
     def test_unsure_links_are_nil_and_keep_their_candidates(self) -> None:
-        links = linker_from(CALIBRATED, 0.5).link(QUERIES)
+        links = linker_from(calibrated_index(), 0.5).link(QUERIES)
         assert {link.nil for link in links if link.candidates} == {True, False}
         for link in links:
             assert link.nil == (not link.candidates or link.confidence < 0.5)
@@ -130,29 +142,29 @@ class TestLinker:
 
     def test_a_composite_mention_is_as_sure_as_its_parts_together(self) -> None:
         parts = ("heart attack", NAMES[0][1:])
-        single = Linker(CALIBRATED).link(list(parts))
+        single = Linker(calibrated_index()).link(list(parts))
         product = single[0].confidence * single[1].confidence
         mentions = (Mention("x", parts=parts), Mention("y", parts=("heart attack", "zzzz")))
         document = Document("1", mentions=mentions)
         for least, nil in ((0.0, False), (product - 1e-5, False), (product + 1e-5, True)):
-            whole, half = linker_from(CALIBRATED, least).link(document)
+            whole, half = linker_from(calibrated_index(), least).link(document)
             assert [part.confidence for part in whole.parts] == [link.confidence for link in single]
             assert (whole.confidence, whole.nil) == (pytest.approx(product, abs=1e-6), nil)
             assert (half.confidence, half.nil, half.parts[1].nil) == (0, True, True)
             assert (whole.mention, whole.document_id) == (mentions[0], "1")
-        [whole, half] = Linker(INDEX).link(document)
+        [whole, half] = Linker(built_index()).link(document)
         assert (whole.confidence, whole.nil, half.confidence, half.nil) == (None, False, None, True)
 
     def test_what_cannot_be_asked_for(self) -> None:
         with pytest.raises(InputError, match="not calibrated: run `nymlink calibrate`"):
-            Linker(INDEX, target_precision=0.5)
+            Linker(built_index(), target_precision=0.5)
         with pytest.raises(ValueError, match="from 0 to 1"):
-            Linker(CALIBRATED, target_precision=1.5)
+            Linker(calibrated_index(), target_precision=1.5)
 
 
 @pytest.fixture
 def saved(tmp_path: Path) -> Path:
-    CALIBRATED.save(tmp_path / "index")
+    calibrated_index().save(tmp_path / "index")
     return tmp_path / "index"
 
 
@@ -161,19 +173,19 @@ class TestStore:
         assert Calibration.of(Index.load(saved)) == CALIBRATION
         assert Calibration.from_dict(json.loads(json.dumps(CALIBRATION.to_dict()))) == CALIBRATION
         other = Calibration(1.0, CALIBRATION.weights, ((0.0, 0.5),), "other mentions")
-        store_calibration(saved, other.to_dict(), fusion=INDEX.fusion)
+        store_calibration(saved, other.to_dict(), fusion=built_index().fusion)
         assert Linker.load(saved).calibration == other
 
     def test_in_a_directory_it_is_what_it_is_in_memory(self, saved: Path, tmp_path: Path) -> None:
-        INDEX.save(tmp_path / "other")
+        built_index().save(tmp_path / "other")
         assert Index.load(tmp_path / "other").calibration is None
-        store_calibration(tmp_path / "other", CALIBRATION.to_dict(), fusion=INDEX.fusion)
+        store_calibration(tmp_path / "other", CALIBRATION.to_dict(), fusion=built_index().fusion)
         manifests = [
             json.loads((path / "manifest.json").read_text(encoding="utf-8"))
             for path in (saved, tmp_path / "other")
         ]
         assert manifests[0] == manifests[1]
-        assert Linker.load(saved).link(QUERIES) == Linker(CALIBRATED).link(QUERIES)
+        assert Linker.load(saved).link(QUERIES) == Linker(calibrated_index()).link(QUERIES)
 
     def test_another_fusion_removes_it(self, saved: Path) -> None:
         index = Index.load(saved)
@@ -193,7 +205,7 @@ class TestStore:
         assert Index.load(saved).calibration is None
 
     def test_another_vocabulary_has_none(self, saved: Path) -> None:
-        assert Index.load(saved).rebuild(INDEX.vocabulary).calibration is None
+        assert Index.load(saved).rebuild(built_index().vocabulary).calibration is None
 
     @pytest.mark.parametrize(
         "damage",
@@ -216,7 +228,7 @@ class TestStore:
         ],
     )
     def test_damage_is_an_error(self, saved: Path, damage: dict[str, Any]) -> None:
-        store_calibration(saved, CALIBRATION.to_dict() | damage, fusion=INDEX.fusion)
+        store_calibration(saved, CALIBRATION.to_dict() | damage, fusion=built_index().fusion)
         with pytest.raises(StoreError, match=r"the calibration is damaged .*: run `nymlink calibrate` again"):
             Linker.load(saved)
 
@@ -230,4 +242,4 @@ class TestStore:
 
     def test_where_there_is_no_index_nothing_is_stored(self, tmp_path: Path) -> None:
         with pytest.raises(StoreError):
-            store_calibration(tmp_path / "nowhere", CALIBRATION.to_dict(), fusion=INDEX.fusion)
+            store_calibration(tmp_path / "nowhere", CALIBRATION.to_dict(), fusion=built_index().fusion)

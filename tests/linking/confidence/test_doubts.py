@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from nymlink.corpus.model import Document, Mention
@@ -14,44 +16,59 @@ from tests.linking.toy import linker_from
 SURE = Calibration(9.0, dict.fromkeys(FEATURES, 1.0), ((0.0, 0.5),), "nothing")
 """Sure of whatever there is."""
 
-INDEX = Index.build(
-    vocabulary(
-        {
-            "D:1": ["Microquoldemia"],
-            "D:2": ["Cough"],
-            "D:3": ["Abnormal hearing", "Hearing abnormality"],
-            "D:4": ["Diabetes mellitus type 2", "Diabetes mellitus"],
-            "D:5": ["Ovarian cancer"],
-            "D:6": ["Celebrex overdose", "asporin deficiency"],
-            "D:7": ["Moon facies", "Hammertoe"],
-            "D:8": ["Chronic obstructive lung disease", ("COLD", "abbreviation")],
-            "D:9": ["Clinically observed lymph deposit"],
-            "D:10": ["Peripheral vascular disease", ("PVD", "abbreviation")],
-            "D:11": ["Posterior vitreous detachment", ("PVD", "related")],
-            "D:12": ["Pulmonary valve disorder"],
-            "D:13": ["Deafness", "Asthma attack"],
-            "D:14": ["Conjugation defect"],
-            "D:15": ["Deletion of chromosome 4p"],
-            "D:16": ["Stage III zorbitis"],
-            "D:17": ["Factor V zorbitis"],
-            "D:18": ["Peroneal palsy", "Quoldaxole"],
-            "D:19": ["Acquired immunodeficiency syndrome", ("AIDS", "abbreviation")],
-        }
-    ),
-    encoder=None,
-).with_calibration(SURE.to_dict())
-LINKER = Linker(INDEX, top_k=2)
-PLAIN = Linker(INDEX, top_k=2, guesses=False)
-PORTUGUESE = Index.build(vocabulary({"P:1": ["Dor de peito"], "P:2": ["Trombose do coração"]}), encoder=None)
+
+@cache
+def built_index() -> Index:
+    return Index.build(
+        vocabulary(
+            {
+                "D:1": ["Microquoldemia"],
+                "D:2": ["Cough"],
+                "D:3": ["Abnormal hearing", "Hearing abnormality"],
+                "D:4": ["Diabetes mellitus type 2", "Diabetes mellitus"],
+                "D:5": ["Ovarian cancer"],
+                "D:6": ["Celebrex overdose", "asporin deficiency"],
+                "D:7": ["Moon facies", "Hammertoe"],
+                "D:8": ["Chronic obstructive lung disease", ("COLD", "abbreviation")],
+                "D:9": ["Clinically observed lymph deposit"],
+                "D:10": ["Peripheral vascular disease", ("PVD", "abbreviation")],
+                "D:11": ["Posterior vitreous detachment", ("PVD", "related")],
+                "D:12": ["Pulmonary valve disorder"],
+                "D:13": ["Deafness", "Asthma attack"],
+                "D:14": ["Conjugation defect"],
+                "D:15": ["Deletion of chromosome 4p"],
+                "D:16": ["Stage III zorbitis"],
+                "D:17": ["Factor V zorbitis"],
+                "D:18": ["Peroneal palsy", "Quoldaxole"],
+                "D:19": ["Acquired immunodeficiency syndrome", ("AIDS", "abbreviation")],
+            }
+        ),
+        encoder=None,
+    ).with_calibration(SURE.to_dict())
+
+
+@cache
+def built_linker() -> Linker:
+    return Linker(built_index(), top_k=2)
+
+
+@cache
+def plain_index() -> Linker:
+    return Linker(built_index(), top_k=2, guesses=False)
+
+
+@cache
+def portuguese_index() -> Index:
+    return Index.build(vocabulary({"P:1": ["Dor de peito"], "P:2": ["Trombose do coração"]}), encoder=None)
 
 
 class TestGuesses:
     def test_they_are_marked_and_half_as_sure(self) -> None:
-        guessed, right = LINKER.link(["Ovarain cancer", "Ovarian cancer"])
+        guessed, right = built_linker().link(["Ovarain cancer", "Ovarian cancer"])
         assert (guessed.query, guessed.guessed, right.guessed) == ("ovarian cancer", True, False)
         assert guessed.best.concept_id == right.best.concept_id
         assert guessed.notes == ("guessed: ovarian cancer",)
-        without = PLAIN.link("Ovarain cancer")
+        without = plain_index().link("Ovarain cancer")
         assert (without.guessed, without.query, without.notes) == (False, "ovarain cancer", ())
         assert guessed.confidence == max(round(right.confidence / 2, 6), without.confidence)
 
@@ -64,7 +81,7 @@ class TestGuesses:
 
     def test_a_mention_is_guessed_as_a_whole_where_a_part_is(self) -> None:
         parts = Mention("x", parts=("Ovarain cancer", "Cough"))
-        [link] = LINKER.link(Document("1", mentions=(parts,)))
+        [link] = built_linker().link(Document("1", mentions=(parts,)))
         assert link.guessed
         assert link.notes == ("composite: 2 parts", "guessed: ovarian cancer")
         assert [part.guessed for part in link.parts] == [True, False]
@@ -82,7 +99,7 @@ class TestGuesses:
         ],
     )
     def test_what_is_not_guessed(self, mention: str) -> None:
-        link = LINKER.link(mention)
+        link = built_linker().link(mention)
         assert (link.query, link.guessed) == (mention, False)
 
 
@@ -101,35 +118,35 @@ class TestContradictions:
         ],
     )
     def test_they_are_said_and_never_sure(self, mention: str, concept_id: str, why: str) -> None:
-        link = LINKER.link(mention)
+        link = built_linker().link(mention)
         assert (link.best.concept_id, link.best.contradiction) == (concept_id, why)
         assert 0 < link.confidence < 0.3
         assert f"contradicts: {why}" in link.notes
         assert link.to_dict()["candidates"][0]["contradiction"] == why
-        assert linker_from(INDEX, 0.3).link(mention).nil
+        assert linker_from(built_index(), 0.3).link(mention).nil
 
     @pytest.mark.parametrize("mention", ["Cough", "hearing abnormal", "type 2 diabetes mellitus", "coughs"])
     def test_without_one_nothing_is_said(self, mention: str) -> None:
-        link = LINKER.link(mention)
+        link = built_linker().link(mention)
         assert link.best.contradiction is None
         assert link.confidence > 0.9
 
     @pytest.mark.parametrize("language", [None, "pt"])
     @pytest.mark.parametrize("mention", ["dor no peito", "trombose no coração"])
     def test_words_of_english_say_nothing_in_other_languages(self, mention: str, language: str | None) -> None:
-        link = Linker(PORTUGUESE, language=language).link(mention)
+        link = Linker(portuguese_index(), language=language).link(mention)
         assert link.best.concept_id.startswith("P:")
         assert link.best.contradiction is None
 
     def test_those_of_a_part_make_the_whole_unsure(self) -> None:
-        [link] = LINKER.link([Mention("x", parts=("ovarian cancer", "no cough"))])
+        [link] = built_linker().link([Mention("x", parts=("ovarian cancer", "no cough"))])
         assert link.confidence < 0.3
         assert link.parts[1].best.contradiction == "'no' is not in the name"
 
 
 class TestAbbreviations:
     def test_meanings_are_names_and_initials(self) -> None:
-        several, one = LINKER.link(["PVD", "AIDS"])
+        several, one = built_linker().link(["PVD", "AIDS"])
         assert (several.meanings, several.notes) == (3, ("abbreviation of 3 concepts",))
         assert (one.meanings, one.notes, one.confidence) == (1, (), SURE.surest)
         assert several.confidence == pytest.approx(one.confidence * 16 / 18, rel=0.01)
@@ -137,31 +154,31 @@ class TestAbbreviations:
     def test_one_that_the_document_defines_has_one_meaning(self) -> None:
         text = "Peripheral vascular disease (PVD) is common. PVD hurts."
         start = text.rindex("PVD")
-        [link] = LINKER.link(Document("1", text, (Mention("PVD", start, start + 3),)))
+        [link] = built_linker().link(Document("1", text, (Mention("PVD", start, start + 3),)))
         assert (link.query, link.meanings) == ("peripheral vascular disease", 0)
         assert link.confidence == SURE.surest
 
     def test_other_mentions_have_none(self) -> None:
-        assert [link.meanings for link in LINKER.link(["Cough", "zorbitis"])] == [0, 0]
+        assert [link.meanings for link in built_linker().link(["Cough", "zorbitis"])] == [0, 0]
 
 
 class TestOrdinaryWords:
     def test_a_word_is_no_part_of_a_name(self) -> None:
-        moon, hammer = LINKER.link(["moon", "hammer"])
+        moon, hammer = built_linker().link(["moon", "hammer"])
         for link in (moon, hammer):
             assert link.best.concept_id == "D:7"
             assert (link.ordinary, link.notes) == (True, ("an ordinary word",))
             assert link.confidence <= 0.5
-        assert LINKER.link("moon facies").notes == ()
+        assert built_linker().link("moon facies").notes == ()
 
     def test_a_clinical_word_is(self) -> None:
-        asthma, deaf = LINKER.link(["asthma", "deaf"])
+        asthma, deaf = built_linker().link(["asthma", "deaf"])
         assert (asthma.best.concept_id, deaf.best.concept_id) == ("D:13", "D:13")
         assert not asthma.ordinary
         assert not deaf.ordinary
 
     def test_a_word_is_no_abbreviation_unless_it_is_written_so(self) -> None:
-        word, capitals, prepared = LINKER.link(["cold", "COLD", Mention("cold", prepared=True)])
+        word, capitals, prepared = built_linker().link(["cold", "COLD", Mention("cold", prepared=True)])
         assert {link.best.concept_id for link in (word, capitals, prepared)} == {"D:8"}
         assert [link.ordinary for link in (word, capitals, prepared)] == [True, False, False]
         assert {link.meanings for link in (word, capitals, prepared)} == {2}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import pytest
 from hypothesis import given
@@ -17,16 +18,22 @@ from nymlink.text.normalise import normalise
 from tests.index.small import many_names, vocabulary
 
 NAMES = many_names(90, seed=5)
-INDEX = Index.build(
-    vocabulary(
-        {
-            **{f"X:{number}": NAMES[3 * number : 3 * number + 3] for number in range(30)},
-            "Y:1": ["heart attack", ("MI", "abbreviation"), "attacks of the heart muscle"],
-            "Y:2": ["mitral insufficiency", ("MI", "abbreviation")],
-        }
-    ),
-    encoder=None,
-)
+
+
+@cache
+def built_index() -> Index:
+    return Index.build(
+        vocabulary(
+            {
+                **{f"X:{number}": NAMES[3 * number : 3 * number + 3] for number in range(30)},
+                "Y:1": ["heart attack", ("MI", "abbreviation"), "attacks of the heart muscle"],
+                "Y:2": ["mitral insufficiency", ("MI", "abbreviation")],
+            }
+        ),
+        encoder=None,
+    )
+
+
 WORDS = sorted({word for name in NAMES for word in name.split()} | {"attack", "hearts", "zzzz", "mi"})
 
 queries = st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join) | st.sampled_from(NAMES)
@@ -46,13 +53,13 @@ def share(words: list[str], others: list[str]) -> float:
 
 def features(texts: list[str]) -> list[list[float]]:
     questions = [Question(text) for text in texts]
-    return features_of(Ranking(INDEX).match(questions, DEPTH), questions, INDEX).tolist()
+    return features_of(Ranking(built_index()).match(questions, DEPTH), questions, built_index()).tolist()
 
 
 @given(queries)
 def test_features_are_those_of_the_first_two_concepts(query: str) -> None:
     [line] = features([query])
-    link = Linker(INDEX, top_k=2, guesses=False, spelling={}).link(query)
+    link = Linker(built_index(), top_k=2, guesses=False, spelling={}).link(query)
     if link.query != query:
         return
     if not link.candidates:
@@ -63,7 +70,7 @@ def test_features_are_those_of_the_first_two_concepts(query: str) -> None:
     lead = round(first.score - (link.candidates[1].score if len(link.candidates) > 1 else 0.0), 6)
     name = normalise(first.matched.text).split()
     asked = query.split()
-    known = {word for entry in INDEX.entries.texts.to_pylist() for word in entry.split()}
+    known = {word for entry in built_index().entries.texts.to_pylist() for word in entry.split()}
     known |= {word for word in asked if any(is_form(word, other) for other in name)}
     expected = {
         "score": first.score,

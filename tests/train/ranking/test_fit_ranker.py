@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 
 import pytest
 
@@ -21,7 +22,13 @@ TEXTS = many_names(300, seed=8)
 CONCEPTS = {f"X:{number}": [TEXTS[number], f"{TEXTS[number]} disease"] for number in range(150)}
 # Siblings with a word more, which is never meant.
 CONCEPTS |= {f"Y:{number}": [f"{TEXTS[number]} disease other"] for number in range(150)}
-INDEX = Index.build(vocabulary(CONCEPTS), encoder=None)
+
+
+@cache
+def built_index() -> Index:
+    return Index.build(vocabulary(CONCEPTS), encoder=None)
+
+
 SETTINGS = BoostingSettings(trees=20, depth=3, rate=0.3)
 
 
@@ -29,14 +36,16 @@ def asked(count: int, *, seed: int) -> LabelledQuestions:
     """Names with "other" in the wrong place: the index finds the sibling, which is not meant."""
     draw = random.Random(seed)
     drawn = [draw.randrange(150) for _ in range(count)]
-    rows = [INDEX.vocabulary.row(f"X:{number}") for number in drawn]
+    rows = [built_index().vocabulary.row(f"X:{number}") for number in drawn]
     questions = [Question(f"other {TEXTS[number]} disease") for number in drawn]
-    return LabelledQuestions.of(INDEX, questions, [frozenset({row}) for row in rows if row is not None])
+    return LabelledQuestions.of(built_index(), questions, [frozenset({row}) for row in rows if row is not None])
 
 
 @pytest.fixture(scope="module")
 def fitted() -> RankerFit:
-    return fit_ranker({"of siblings": asked(400, seed=0), "left out": left_out_questions(INDEX, 120)}, SETTINGS)
+    return fit_ranker(
+        {"of siblings": asked(400, seed=0), "left out": left_out_questions(built_index(), 120)}, SETTINGS
+    )
 
 
 def test_more_first_candidates_are_right_of_questions_held_out(fitted: RankerFit) -> None:
@@ -47,9 +56,9 @@ def test_more_first_candidates_are_right_of_questions_held_out(fitted: RankerFit
 
 
 def test_an_index_with_it_puts_them_in_that_order(fitted: RankerFit) -> None:
-    index = INDEX.with_ranker(fitted.ranker.to_dict())
+    index = built_index().with_ranker(fitted.ranker.to_dict())
     right = {}
-    for name, each in (("plain", INDEX), ("ranked", index)):
+    for name, each in (("plain", built_index()), ("ranked", index)):
         links = Linker(each).link([f"other {text} disease" for text in TEXTS[:100]])
         right[name] = sum(link.candidates[0].concept_id == f"X:{at}" for at, link in enumerate(links))
     assert right["plain"] < 50
@@ -70,7 +79,7 @@ def test_too_few_questions_are_refused() -> None:
     few = asked(199, seed=0)
     with pytest.raises(InputError, match="199 questions with a right candidate are too few: it takes 200"):
         fit_ranker({"few": few}, SETTINGS)
-    nothing = LabelledQuestions.of(INDEX, [Question("zzzz")] * 300, [frozenset({0})] * 300)
+    nothing = LabelledQuestions.of(built_index(), [Question("zzzz")] * 300, [frozenset({0})] * 300)
     with pytest.raises(InputError, match="199 questions"):
         fit_ranker({"few": few, "nothing": nothing}, SETTINGS)
     with pytest.raises(InputError, match="0 questions"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -25,13 +27,17 @@ from nymlink.vocabulary.vocabulary import Vocabulary
 from tests.index.small import many_names, vocabulary
 
 TEXTS = many_names(240, seed=21)
-INDEX = Index.build(
-    vocabulary(
-        {f"X:{number}": TEXTS[4 * number : 4 * number + 4] for number in range(60)},
-        redirects={"OLD:1": "X:1"},
-    ),
-    encoder=None,
-)
+
+
+@cache
+def built_index() -> Index:
+    return Index.build(
+        vocabulary(
+            {f"X:{number}": TEXTS[4 * number : 4 * number + 4] for number in range(60)},
+            redirects={"OLD:1": "X:1"},
+        ),
+        encoder=None,
+    )
 
 
 def column(labelled: LabelledQuestions, name: str) -> np.ndarray:
@@ -46,8 +52,8 @@ class TestLabelled:
     def test_right_are_the_candidates_that_are_answers(self) -> None:
         asked = [Question(TEXTS[0]), Question(TEXTS[5]), Question(TEXTS[9]), Question("zzzz")]
         answers = [frozenset({0}), frozenset({1, 2}), frozenset[int](), frozenset({3})]
-        labelled = LabelledQuestions.of(INDEX, asked, answers, weight=0.5)
-        found = INDEX.match([question.text for question in asked], CANDIDATES)
+        labelled = LabelledQuestions.of(built_index(), asked, answers, weight=0.5)
+        found = built_index().match([question.text for question in asked], CANDIDATES)
         assert labelled.described.shape == (4, CANDIDATES, len(NAMES))
         expected = [
             [row in own for row in rows] for rows, own in zip(found.concepts.tolist(), answers, strict=True)
@@ -58,7 +64,9 @@ class TestLabelled:
         assert labelled.weighted(2).weights.tolist() == [2] * 4
 
     def test_they_are_chosen_and_joined(self) -> None:
-        labelled = LabelledQuestions.of(INDEX, [Question(text) for text in TEXTS[:6]], [frozenset({0})] * 6)
+        labelled = LabelledQuestions.of(
+            built_index(), [Question(text) for text in TEXTS[:6]], [frozenset({0})] * 6
+        )
         even = np.arange(6) % 2 == 0
         again = LabelledQuestions.joined([labelled.chosen(even), labelled.chosen(~even)])
         order = [0, 2, 4, 1, 3, 5]
@@ -66,16 +74,16 @@ class TestLabelled:
         np.testing.assert_array_equal(again.right, labelled.right[order])
 
     def test_none(self) -> None:
-        none = LabelledQuestions.of(INDEX, [], [])
+        none = LabelledQuestions.of(built_index(), [], [])
         assert (none.described.shape, none.right.shape) == ((0, CANDIDATES, len(NAMES)), (0, CANDIDATES))
 
     def test_questions_without_candidates_teach_nothing(self) -> None:
         asked = [Question(text) for text in TEXTS[:60]]
         answers = [frozenset({number // 4}) for number in range(60)]
         settings = BoostingSettings(trees=3, depth=2, features=1, questions=1)
-        plain = LabelledQuestions.of(INDEX, asked, answers)
+        plain = LabelledQuestions.of(built_index(), asked, answers)
         with_none = LabelledQuestions.of(
-            INDEX,
+            built_index(),
             [asked[0], Question("zzzz"), *asked[1:], Question("")],
             [answers[0], frozenset({1}), *answers[1:], frozenset()],
         )
@@ -85,14 +93,14 @@ class TestLabelled:
 class TestAnnotated:
     def test_gold_ids_are_the_answers_and_some_are_asked_without(self) -> None:
         asked = [Mention(TEXTS[at], concept_ids=(f"X:{at // 4}",), type="Disease") for at in range(0, 200, 2)]
-        labelled = annotated_questions(INDEX, corpus(*asked))
+        labelled = annotated_questions(built_index(), corpus(*asked))
         count = len(asked)
         assert count < len(labelled.right) < count * (1 + 3 * LEFT_OUT)
         assert labelled.right[:count, 0].mean() > 0.95
         # What is left out is not there to be found.
         assert not labelled.right[count:].any()
         assert (np.nan_to_num(column(labelled, "exact"))[count:] < 1).all()
-        again, other = (annotated_questions(INDEX, corpus(*asked), seed=seed) for seed in (0, 1))
+        again, other = (annotated_questions(built_index(), corpus(*asked), seed=seed) for seed in (0, 1))
         np.testing.assert_array_equal(again.described, labelled.described)
         assert len(other.right) != len(labelled.right) or not np.array_equal(
             other.described[count:], labelled.described[count:], equal_nan=True
@@ -105,26 +113,26 @@ class TestAnnotated:
             Mention(TEXTS[12], concept_ids=("Q:9",), type="Disease"),
             Mention(TEXTS[16], type="Disease"),
         )
-        diseases = annotated_questions(INDEX, corpus(*mentions), types=["Disease"])
+        diseases = annotated_questions(built_index(), corpus(*mentions), types=["Disease"])
         assert diseases.right[0, 0]
         assert len(diseases.right) <= 2
         with pytest.raises(InputError, match="no mention of made up has a gold id that the index has"):
-            annotated_questions(INDEX, corpus(mentions[2]))
+            annotated_questions(built_index(), corpus(mentions[2]))
 
     def test_parts_of_a_composite_have_an_answer_each(self) -> None:
         whole = Mention("both", concept_ids=("X:1", "X:2"), parts=(TEXTS[4], TEXTS[8]))
-        labelled = annotated_questions(INDEX, corpus(whole))
+        labelled = annotated_questions(built_index(), corpus(whole))
         assert labelled.right[:2, 0].all()
 
     def test_names_of_nothing_have_no_answer(self) -> None:
-        labelled = unanswerable_questions(INDEX, [*TEXTS[:3], "zzzz"], weight=0.25)
+        labelled = unanswerable_questions(built_index(), [*TEXTS[:3], "zzzz"], weight=0.25)
         assert not labelled.right.any()
         assert labelled.weights.tolist() == [0.25] * 4
 
 
 class TestLeftOut:
     def test_a_third_stands_a_third_is_changed_a_third_is_absent(self) -> None:
-        labelled = left_out_questions(INDEX, 90, seed=3)
+        labelled = left_out_questions(built_index(), 90, seed=3)
         assert len(labelled.right) == 90
         exact = np.nan_to_num(column(labelled, "exact")).max(axis=1) == 1
         # Of the changed and absent names none is found as it stands.
@@ -133,12 +141,12 @@ class TestLeftOut:
         assert 0.3 < labelled.right[~exact].any(axis=1).mean() < 1
 
     def test_what_the_draw_decides_is_not_to_be_learned(self) -> None:
-        labelled = left_out_questions(INDEX, 30)
+        labelled = left_out_questions(built_index(), 30)
         for name in ("names", "names_found", "share_found", "references"):
             assert np.isnan(column(labelled, name)).all()
 
     def test_the_same_seed_asks_the_same(self) -> None:
-        one, same, other = (left_out_questions(INDEX, 30, seed=seed).described for seed in (0, 0, 1))
+        one, same, other = (left_out_questions(built_index(), 30, seed=seed).described for seed in (0, 0, 1))
         np.testing.assert_array_equal(one, same)
         assert not np.array_equal(one, other, equal_nan=True)
 

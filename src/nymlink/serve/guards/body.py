@@ -48,12 +48,9 @@ class BodyGuard:
         self._large_turn = asyncio.Semaphore(_LARGE_AT_ONCE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        is_large = scope["type"] == "http" and len(scope["query_string"]) > _LARGE
+        if scope["type"] != "http" or (scope["method"] in _WITHOUT_BODY and not is_large):
             await self._app(scope, receive, send)
-            return
-        is_large = len(scope["query_string"]) > _LARGE
-        if scope["method"] in _WITHOUT_BODY:
-            await (self._in_turn(scope, b"", receive, send) if is_large else self._app(scope, receive, send))
             return
         headers = Headers(scope=scope)
         is_file = _FILE.fullmatch(scope["path"]) is not None
