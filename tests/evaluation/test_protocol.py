@@ -94,7 +94,8 @@ def naive_ranks(mention: Mention) -> tuple[Rank, Rank, Rank]:
     return lenient, strict, by_concept
 
 
-def _corpus() -> Corpus:
+@cache
+def drawn_corpus() -> Corpus:
     draw = random.Random(5)
     known = list(MEANS)
     surfaces = [
@@ -128,12 +129,9 @@ def _corpus() -> Corpus:
     return Corpus("drawn", tuple(documents))
 
 
-CORPUS = _corpus()
-
-
 def test_ranks_and_figures_are_those_of_plain_loops() -> None:
-    found = evaluate(built_index(), CORPUS)
-    mentions = [mention for _, mention in CORPUS.mentions()]
+    found = evaluate(built_index(), drawn_corpus())
+    mentions = [mention for _, mention in drawn_corpus().mentions()]
     expected = [naive_ranks(mention) for mention in mentions]
     assert [
         (outcome.name_rank, outcome.strict_rank, outcome.concept_rank) for outcome in found.outcomes
@@ -165,7 +163,10 @@ def test_ranks_and_figures_are_those_of_plain_loops() -> None:
 
 
 def test_mentions_of_unknown_concepts_are_wrong_or_left_out() -> None:
-    kept, dropped = evaluate(built_index(), CORPUS), evaluate(built_index(), CORPUS, keep_unknown=False)
+    kept, dropped = (
+        evaluate(built_index(), drawn_corpus()),
+        evaluate(built_index(), drawn_corpus(), keep_unknown=False),
+    )
     known = [outcome for outcome in kept.outcomes if outcome.gold]
     assert 0 < kept.counts.unknown_gold == dropped.counts.unknown_gold == len(kept.outcomes) - len(known)
     assert dropped.counts.scored == len(known)
